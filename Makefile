@@ -1,0 +1,54 @@
+# Everything here sets itself up: Python 3.11 or later, make and pip are enough.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check format bench lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+setup: $(READY) ## create .venv with pinned versions (done by the others when needed)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or later is needed; try: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "setting up $(VENV) ..."
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+run: $(READY) ## start an endpoint, talk to it with boto3, and stop
+	@$(BIN)/python examples/hello.py
+
+test: $(READY) ## run the tests
+	@$(BIN)/python -m pytest -q $(ARGS)
+
+check: $(READY) ## format, lint, types, layers and tests: what a change must pass
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q $(ARGS)
+
+format: $(READY) ## format the code and make the safe lint fixes
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(READY) ## measure, print a table, write benchmarks/results/bench.json
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+lock: ## resolve the newest versions again and pin them in requirements.lock
+	@rm -rf .lock && $(PYTHON) -m venv .lock
+	@.lock/bin/python -m pip install -qq --disable-pip-version-check -e '.[dev]'
+	@{ echo "# Pinned by 'make lock' from pyproject.toml."; \
+	   .lock/bin/python -m pip freeze --exclude-editable; } > requirements.lock
+	@rm -rf .lock
+
+clean: ## remove everything that make created
+	@rm -rf $(VENV) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist

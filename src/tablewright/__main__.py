@@ -1,0 +1,5 @@
+"""`python -m tablewright` is the `tablewright` command."""
+
+from tablewright.cli import main
+
+main()

@@ -1,0 +1,15 @@
+"""The command line: `tablewright serve`, `check-file`, `version`.
+
+Laws:
+- Standard output holds what a program would read (the URL, the result of a check); everything meant
+  for people while it runs goes to standard error.
+- What a user can get wrong (a port in use, a file that is not there) is one line and exit code 2,
+  never a traceback. Exit code 1 says that the work was done and its result is bad.
+- A command imports what it needs when it runs, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+from tablewright.cli.commands import main
+
+__all__ = ["main"]

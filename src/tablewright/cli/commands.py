@@ -1,0 +1,183 @@
+"""The commands, each one short: read the options, call the part that does the work, show it."""
+
+from __future__ import annotations
+
+import enum
+import errno
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from tablewright import __version__
+
+if TYPE_CHECKING:
+    from tablewright.engine import Engine
+
+app = typer.Typer(
+    name="tablewright",
+    help="Design one table, prove every access pattern, run it anywhere.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # a traceback is a fault of ours, and wanted whole
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Durability(enum.StrEnum):
+    """What an acknowledged write survives."""
+
+    full = "full"
+    normal = "normal"
+
+
+def main() -> None:
+    """The entry point of the `tablewright` command."""
+    app()
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tablewright {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Design one table, prove every access pattern, run it anywhere."""
+
+
+@app.command()
+def serve(
+    db: Annotated[
+        Path | None,
+        typer.Option(help="The database file; it is created if need be. Without it: in memory."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")
+    ] = 8000,
+    durability: Annotated[
+        Durability,
+        typer.Option(help="A write survives: full, power loss; normal, a killed process."),
+    ] = Durability.full,
+    sweep_seconds: Annotated[
+        float, typer.Option(min=0.01, help="How often items past their TTL are deleted.")
+    ] = 60.0,
+) -> None:
+    """Serve a database to boto3, the AWS CLI and every AWS SDK, until SIGTERM or Ctrl-C.
+
+    Prints its URL on standard output once it takes requests.
+    """
+    import asyncio
+    import logging
+
+    from tablewright.server import serve as serve_engine
+
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
+    engine = open_engine(db or ":memory:", durability)
+    try:
+        asyncio.run(
+            serve_engine(
+                engine,
+                host,
+                port,
+                sweep_seconds=sweep_seconds,
+                ready=lambda url: announce(url, db),
+            )
+        )
+    except OSError as error:
+        fail(f"cannot listen on {host}:{port}: {reason(error)}")
+    finally:
+        engine.close()
+
+
+def announce(url: str, db: Path | None) -> None:
+    where = "in memory: the data goes when the server stops" if db is None else str(db)
+    typer.echo(f"tablewright {__version__} ({where}); stop with Ctrl-C", err=True)
+    print(url, flush=True)  # noqa: T201  (what a program waits for, and all there is on stdout)
+
+
+@app.command()
+def check_file(
+    file: Annotated[Path, typer.Argument(help="A database file.")],
+) -> None:
+    """Prove that every table and index of a file agree. Exit code 1: they do not."""
+    from rich.console import Console
+    from rich.table import Table
+
+    if not file.is_file():
+        fail(f"{file}: no such file")
+    engine = open_engine(file, Durability.full)
+    try:
+        problems = engine.check()
+        overview = Table("table", "index", "items")
+        for table in describe_all(engine):
+            overview.add_row(table["TableName"], "", str(table["ItemCount"]))
+            for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+                for index in table.get(kind, ()):
+                    overview.add_row("", index["IndexName"], str(index["ItemCount"]))
+    finally:
+        engine.close()
+
+    Console().print(overview)
+    for problem in problems:
+        typer.echo(str(problem))
+    if problems:
+        typer.echo(f"{file}: {len(problems)} problems", err=True)
+        raise typer.Exit(1)
+    typer.echo("every table and index agree")
+
+
+@app.command()
+def version() -> None:
+    """Show the version."""
+    show_version(True)
+
+
+def open_engine(path: Path | str, durability: Durability) -> Engine:
+    from tablewright.engine import Engine
+    from tablewright.errors import TablewrightError
+
+    if isinstance(path, Path) and not path.parent.is_dir():
+        fail(f"{path}: there is no directory {path.parent}")
+    try:
+        return Engine(path, durability=durability.value)
+    except TablewrightError as error:
+        fail(str(error))
+
+
+def describe_all(engine: Engine) -> list[dict[str, Any]]:
+    """What DescribeTable says of each table, by name."""
+    found: list[dict[str, Any]] = []
+    request: dict[str, str] = {}
+    while True:
+        page = call(engine, "ListTables", request)
+        found += [
+            call(engine, "DescribeTable", {"TableName": name})["Table"]
+            for name in page["TableNames"]
+        ]
+        if "LastEvaluatedTableName" not in page:
+            return found
+        request = {"ExclusiveStartTableName": page["LastEvaluatedTableName"]}
+
+
+def call(engine: Engine, operation: str, request: dict[str, str]) -> Any:
+    return json.loads(engine.run(engine.prepare(operation, request)))
+
+
+def reason(error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return "the port is in use; choose another, or --port 0 for a free one"
+    return error.strerror or str(error)
+
+
+def fail(message: str) -> NoReturn:
+    typer.echo(f"tablewright: {message}", err=True)
+    raise typer.Exit(2)

@@ -1,0 +1,1 @@
+"""Bytes: order-preserving keys, canonical numbers, normal items and their sizes."""

@@ -1,0 +1,158 @@
+"""Items: normal values, their sizes, and the bytes they are stored as.
+
+A *normal* value is what DynamoDB would give back: numbers in canonical spelling, sets sorted and
+without duplicates. `normalise` makes one from a value whose JSON types are already right, or says
+in DynamoDB's words what is wrong with it. Items are stored as their DynamoDB JSON, so an answer
+can pass the stored bytes through unread.
+"""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from tablewright.encoding.numbers import number_size, read_number
+from tablewright.errors import ValidationException
+from tablewright.values import Item, Value
+
+MAX_DEPTH = 32
+MAX_ITEM_SIZE = 400 * 1024
+
+dump = msgspec.json.Encoder().encode
+load: Callable[[bytes], Item] = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode
+
+_EMPTY = (
+    "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+)
+_AMBIGUOUS = (
+    "Supplied AttributeValue has more than one datatypes set, "
+    "must contain exactly one of the supported datatypes"
+)
+_INVALID = "One or more parameter values were invalid: "
+
+
+def normalise_item(raw: Item) -> Item:
+    """The normal form of an item (or a key) that came with a request."""
+    return {name: normalise(value) for name, value in raw.items()}
+
+
+def normalise(value: Value, depth: int = 0) -> Value:
+    """The normal form of a value; the value itself where it is normal already.
+
+    >>> normalise({"N": "1e2"}), normalise({"SS": ["b", "a"]})
+    ({'N': '100'}, {'SS': ['a', 'b']})
+    """
+    if len(value) != 1:
+        raise ValidationException(_AMBIGUOUS if value else _EMPTY)
+    for tag, content in value.items():
+        break
+    if tag == "S" or tag == "BOOL" or tag == "B":
+        return value
+    if tag == "N":
+        number = read_number(content)
+        return value if number == content else {"N": number}
+    if tag == "M" or tag == "L":
+        if depth == MAX_DEPTH - 1:
+            raise ValidationException(
+                "Nesting Levels have exceeded supported limits: "
+                "Attributes in the item have nested levels beyond supported limit"
+            )
+        if tag == "M":
+            return {"M": {name: normalise(v, depth + 1) for name, v in content.items()}}
+        return {"L": [normalise(v, depth + 1) for v in content]}
+    if tag == "NULL":
+        if content is not True:
+            raise ValidationException(
+                f"{_INVALID}Null attribute value types must have the value of true"
+            )
+        return value
+    return {tag: _SETS[tag](content)}
+
+
+def _string_set(members: list[str]) -> list[str]:
+    if not members:
+        raise ValidationException(f"{_INVALID}An string set  may not be empty")
+    if len(set(members)) != len(members):
+        shown = ", ".join(members)
+        raise ValidationException(f"{_INVALID}Input collection [{shown}] contains duplicates.")
+    return sorted(members)
+
+
+def _number_set(members: list[str]) -> list[str]:
+    if not members:
+        raise ValidationException(f"{_INVALID}An number set  may not be empty")
+    numbers = [read_number(member) for member in members]
+    if len(set(numbers)) != len(numbers):
+        raise ValidationException("Input collection contains duplicates")
+    return sorted(numbers, key=Decimal)
+
+
+def _binary_set(members: list[str]) -> list[str]:
+    if not members:
+        raise ValidationException(f"{_INVALID}Binary sets should not be empty")
+    if len(set(members)) != len(members):
+        shown = ", ".join(members)
+        raise ValidationException(
+            f"{_INVALID}Input collection [{shown}]of type BS contains duplicates."
+        )
+    return sorted(members, key=binascii.a2b_base64)
+
+
+_SETS = {"SS": _string_set, "NS": _number_set, "BS": _binary_set}
+
+
+def item_size(item: Item) -> int:
+    """The bytes DynamoDB counts for an item: names, values, and what nesting costs.
+
+    >>> item_size({"id": {"S": "abc"}, "tags": {"L": [{"S": "x"}]}})
+    14
+    """
+    size = 0
+    for name, value in item.items():
+        size += len(name) if name.isascii() else len(name.encode())
+        for tag, content in value.items():
+            if tag == "S":
+                size += len(content) if content.isascii() else len(content.encode())
+            elif tag == "N":
+                size += number_size(content)
+            else:
+                size += _SIZES[tag](content)
+    return size
+
+
+def value_size(value: Value) -> int:
+    """The bytes DynamoDB counts for a value, without its name."""
+    for tag, content in value.items():
+        return _SIZES[tag](content)
+    raise ValueError("a value has exactly one type")
+
+
+def _text_size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _binary_size(text: str) -> int:
+    return len(text) // 4 * 3 - text.endswith("=") - text.endswith("==")
+
+
+def _total(size: Callable[[str], int]) -> Callable[[Iterable[str]], int]:
+    return lambda members: sum(map(size, members))
+
+
+# DynamoDB counts 3 bytes for a list or map and 1 more for each of its elements.
+_SIZES: dict[str, Callable[[Any], int]] = {
+    "S": _text_size,
+    "N": number_size,
+    "B": _binary_size,
+    "BOOL": lambda content: 1,
+    "NULL": lambda content: 1,
+    "SS": _total(_text_size),
+    "NS": _total(number_size),
+    "BS": _total(_binary_size),
+    "L": lambda values: 3 + len(values) + sum(map(value_size, values)),
+    "M": lambda values: 3 + len(values) + item_size(values),
+}

@@ -1,0 +1,73 @@
+"""Key bytes: what rows are stored under, in the order DynamoDB gives them.
+
+A row's key is its partition and then its sort key, component by component:
+
+    crc32 of the partition's components (4 bytes) | partition components | sort components | rest
+
+The checksum in front spreads partitions as DynamoDB's own hash does, so a Scan meets partitions in
+no useful order and `Segment`/`TotalSegments` are plain ranges. In an index the *rest* is the
+table's own key, so several items with equal index keys are different rows, one after the other.
+
+    type  component                                        example
+    S     UTF-8, 00 as 00 01, then 00 00                   "a"   -> 61 00 00
+    B     the bytes, 00 as 00 01, then 00 00               61 00 -> 61 00 01 00 00
+    N     see `tablewright.encoding.numbers`               "7"   -> 81 82 81 00
+
+Laws: a < b in DynamoDB exactly when component(a) < component(b); no component is the beginning of
+another, so keys of several components never mix.
+"""
+
+from __future__ import annotations
+
+import binascii
+import zlib
+
+from tablewright.encoding.numbers import encode_number
+
+END = b"\x00\x00"
+CHECKSUM_SPACE = 1 << 32
+
+
+def component(tag: str, content: str) -> bytes:
+    """The bytes of one key attribute's value.
+
+    >>> component("S", "a").hex(" "), component("B", "YQA=").hex(" "), component("N", "7").hex(" ")
+    ('61 00 00', '61 00 01 00 00', '81 82 81 00')
+    """
+    if tag == "N":
+        return encode_number(content)
+    return prefix(tag, content) + END
+
+
+def prefix(tag: str, content: str) -> bytes:
+    """What every component that begins with this content begins with: for `begins_with`."""
+    raw = content.encode() if tag == "S" else binascii.a2b_base64(content)
+    return raw.replace(b"\x00", b"\x00\x01") if b"\x00" in raw else raw
+
+
+def partition(components: bytes) -> bytes:
+    """The beginning of every row of one partition, given its components joined."""
+    return zlib.crc32(components).to_bytes(4, "big") + components
+
+
+def after(start: bytes) -> bytes | None:
+    """The first key that does not begin with `start`; None if there is none.
+
+    >>> after(b"a"), after(b"a\\xff"), after(b"\\xff")
+    (b'b', b'b', None)
+    """
+    trimmed = start.rstrip(b"\xff")
+    if not trimmed:
+        return None
+    return trimmed[:-1] + bytes((trimmed[-1] + 1,))
+
+
+def segment(number: int, total: int) -> tuple[bytes, bytes | None]:
+    """The range of keys that segment `number` of `total` scans: from, and up to but without.
+
+    >>> [tuple(edge and edge.hex() for edge in segment(n, 2)) for n in (0, 1)]
+    [('00000000', '80000000'), ('80000000', None)]
+    """
+    edges = [CHECKSUM_SPACE * n // total for n in (number, number + 1)]
+    low = edges[0].to_bytes(4, "big")
+    return low, edges[1].to_bytes(4, "big") if edges[1] < CHECKSUM_SPACE else None

@@ -1,0 +1,136 @@
+"""Numbers: one canonical spelling each, and bytes that sort as the numbers do.
+
+DynamoDB's numbers have up to 38 significant digits and magnitudes from 1e-130 to 9.99…e+125, and
+are exact. Their canonical spelling is plain decimal notation without needless zeros:
+
+    "1e3" -> "1000"     "-0" -> "0"     "+07.50" -> "7.5"     "1E-3" -> "0.001"
+
+As key bytes, a number is its sign, its exponent and its digits two to a byte, ended by a byte that
+is below every digit pair (above, for negative numbers, whose bytes are all complemented):
+
+    number    sign  exponent+130  digit pairs, each digit + 1   end
+    0         80
+    7         81    82            81                            00
+    12.5      81    83            23 61                         00
+    -12.5     7f    7c            dc 9e                         ff
+
+No number's bytes are the beginning of another's, so whatever follows in a key never mixes in.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+
+from tablewright.errors import ValidationException
+from tablewright.values import EXACT
+
+MAX_DIGITS = 38
+MAX_EXPONENT = 125
+MIN_EXPONENT = -130
+
+_CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,37}").fullmatch
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?").fullmatch
+
+_DIGITS = str.maketrans("0123456789", "123456789a")
+_COMPLEMENTED_DIGITS = str.maketrans("0123456789", "edcba98765")
+
+
+def read_number(text: str) -> str:
+    """The canonical spelling of a number that came with a request.
+
+    >>> read_number("1e3"), read_number("-0"), read_number("07.50")
+    ('1000', '0', '7.5')
+    """
+    if _CANONICAL_INTEGER(text):
+        return text
+    if not _NUMBER(text):
+        # DynamoDB names the text, except where there is none.
+        shown = f": {text}" if text else ""
+        raise ValidationException(
+            f"The parameter cannot be converted to a numeric value{shown}"
+        )
+    try:
+        number = Decimal(text)
+    except InvalidOperation:  # an exponent beyond what even Decimal can hold
+        mantissa, _, exponent = text.lower().partition("e")
+        if not mantissa.strip("+-0."):
+            return "0"
+        raise _out_of_range(overflow=not exponent.startswith("-")) from None
+    return canonical_number(number)
+
+
+def canonical_number(number: Decimal) -> str:
+    """The canonical spelling of a number, or a fault if DynamoDB cannot hold it."""
+    if not number:
+        return "0"
+    number = number.normalize(EXACT)
+    exponent = number.adjusted()
+    if exponent > MAX_EXPONENT:
+        raise _out_of_range(overflow=True)
+    if exponent < MIN_EXPONENT:
+        raise _out_of_range(overflow=False)
+    if len(number.as_tuple().digits) > MAX_DIGITS:
+        raise ValidationException(
+            "Attempting to store more than 38 significant digits in a Number"
+        )
+    return f"{number:f}"
+
+
+def _out_of_range(*, overflow: bool) -> ValidationException:
+    kind, bound = ("overflow", "larger") if overflow else ("underflow", "smaller")
+    return ValidationException(
+        f"Number {kind}. Attempting to store a number with magnitude {bound} than supported range"
+    )
+
+
+def significant(text: str) -> tuple[bool, int, str]:
+    """Sign, exponent and significant digits of a canonical number.
+
+    >>> significant("-12.5"), significant("0.001"), significant("400"), significant("0")
+    ((True, 1, '125'), (False, -3, '1'), (False, 2, '4'), (False, 0, ''))
+    """
+    negative = text[0] == "-"
+    whole, _, fraction = text.lstrip("-").partition(".")
+    if whole == "0":
+        digits = fraction.lstrip("0")
+        return negative, len(digits) - len(fraction) - 1 if digits else 0, digits
+    return negative, len(whole) - 1, (whole + fraction).rstrip("0")
+
+
+def encode_number(text: str) -> bytes:
+    """The key bytes of a canonical number: they sort as the numbers do.
+
+    >>> encode_number("-12.5") < encode_number("0") < encode_number("7") < encode_number("12.5")
+    True
+    """
+    negative, exponent, digits = significant(text)
+    if not digits:
+        return b"\x80"
+    if len(digits) % 2:
+        digits += "0"
+    if negative:
+        return b"\x7f%c%b\xff" % (
+            125 - exponent,
+            bytes.fromhex(digits.translate(_COMPLEMENTED_DIGITS)),
+        )
+    return b"\x81%c%b\x00" % (exponent + 130, bytes.fromhex(digits.translate(_DIGITS)))
+
+
+@lru_cache(maxsize=4096)
+def number_size(text: str) -> int:
+    """The bytes DynamoDB counts for a canonical number.
+
+    One byte, one for every two significant digits before the point and behind it, and one more
+    for a sign.
+
+    >>> [number_size(text) for text in ("0", "7", "12", "123", "-123", "0.5", "12.5", "1000")]
+    [1, 2, 2, 3, 4, 2, 3, 2]
+    """
+    whole, _, fraction = text.lstrip("-").partition(".")
+    if not fraction:
+        whole = whole.rstrip("0")
+    elif whole == "0":
+        whole, fraction = "", fraction.lstrip("0")
+    return 1 + (len(whole) + 1) // 2 + (len(fraction) + 1) // 2 + (text[0] == "-")

@@ -1,0 +1,17 @@
+"""Conditions of writes: read from a request, then held against the item that is there."""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from tablewright.engine.rows import Row
+from tablewright.errors import ConditionalCheckFailedException
+from tablewright.expression import Condition
+
+
+def hold(condition: Condition | None, row: Row | None, return_on_failure: str | None) -> None:
+    """Raise unless the condition holds for the item (None: there is none)."""
+    if condition is None or condition.holds(row.item if row else {}):
+        return
+    wanted = row is not None and return_on_failure == "ALL_OLD"
+    raise ConditionalCheckFailedException(item=row.item if row and wanted else None)

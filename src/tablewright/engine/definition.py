@@ -1,0 +1,268 @@
+"""Definitions: from the key schemas and indexes of a request to a table's schema, checked.
+
+CreateTable and UpdateTable share this. The order of the checks is DynamoDB's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from tablewright.errors import ValidationException
+from tablewright.schema import (
+    IndexSchema,
+    KeyAttribute,
+    KeySchema,
+    OnDemand,
+    Projection,
+    Throughput,
+)
+from tablewright.wire import requests
+
+NAME_PATTERN = "[a-zA-Z0-9_.-]+"
+MAX_UNITS = 1_000_000_000_000
+MAX_LOCAL_INDEXES = 5
+MAX_GLOBAL_INDEXES = 20
+MAX_PROJECTED_ATTRIBUTES = 100
+MAX_KEY_ATTRIBUTES = 4  # of each kind, in a global index
+
+
+def invalid(message: str) -> ValidationException:
+    return ValidationException(f"One or more parameter values were invalid: {message}")
+
+
+def check_name(name: str) -> None:
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise ValidationException(
+            f"1 validation error detected: Value '{name}' at 'tableName' failed to satisfy "
+            f"constraint: Member must satisfy regular expression pattern: {NAME_PATTERN}"
+        )
+
+
+def attribute_types(definitions: Iterable[requests.AttributeDefinition]) -> dict[str, str]:
+    """Types by name. A name that is defined twice has to be defined the same way."""
+    types: dict[str, str] = {}
+    for definition in definitions:
+        if types.setdefault(definition.attribute_name, definition.attribute_type) != (
+            definition.attribute_type
+        ):
+            raise ValidationException("Cannot have two attributes with the same name")
+    return types
+
+
+def table_keys(
+    elements: Sequence[requests.KeySchemaElement], types: Mapping[str, str]
+) -> KeySchema:
+    names = [element.attribute_name for element in elements]
+    if not types.keys() >= set(names):
+        if len(names) > 1:
+            raise ValidationException(
+                "Invalid KeySchema: Some index key attribute have no definition"
+            )
+        raise _undefined(names, types)
+    _check_pair(elements)
+    return _key_schema(elements, types)
+
+
+def index_keys(
+    elements: Sequence[requests.KeySchemaElement],
+    types: Mapping[str, str],
+    kind: Literal["local", "global"],
+) -> KeySchema:
+    names = [element.attribute_name for element in elements]
+    if not types.keys() >= set(names):
+        raise _undefined(names, types)
+    if kind == "local":
+        _check_pair(elements)
+    else:
+        _check_several(elements)
+    return _key_schema(elements, types)
+
+
+def _undefined(names: list[str], types: Mapping[str, str]) -> ValidationException:
+    return invalid(
+        "Some index key attributes are not defined in AttributeDefinitions. "
+        f"Keys: [{', '.join(names)}], AttributeDefinitions: [{', '.join(types)}]"
+    )
+
+
+def _check_any(elements: Sequence[requests.KeySchemaElement]) -> None:
+    if len({element.attribute_name for element in elements}) < len(elements):
+        raise ValidationException(
+            "Both the Hash Key and the Range Key element in the KeySchema have the same name"
+        )
+    if elements[0].key_type != "HASH":
+        raise ValidationException(
+            "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
+        )
+
+
+def _check_pair(elements: Sequence[requests.KeySchemaElement]) -> None:
+    """One HASH, then at most one RANGE: a table's keys, and a local index's."""
+    _check_any(elements)
+    if len(elements) > 1 and elements[1].key_type != "RANGE":
+        raise ValidationException(
+            "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type"
+        )
+    if len(elements) > 2:
+        raise ValidationException("Invalid KeySchema: The KeySchema has more than two elements")
+
+
+def _check_several(elements: Sequence[requests.KeySchemaElement]) -> None:
+    """Up to four HASH, then up to four RANGE: a global index's keys."""
+    _check_any(elements)
+    kinds = [element.key_type for element in elements]
+    if kinds != sorted(kinds):
+        raise ValidationException(
+            "Invalid KeySchema: "
+            "All HASH key attributes must precede RANGE key attributes in the KeySchema"
+        )
+    for kind in ("HASH", "RANGE"):
+        if kinds.count(kind) > MAX_KEY_ATTRIBUTES:
+            raise ValidationException(
+                "Invalid KeySchema: "
+                f"The KeySchema exceeds the maximum allowed number of {kind} key attributes"
+            )
+
+
+def _key_schema(
+    elements: Sequence[requests.KeySchemaElement], types: Mapping[str, str]
+) -> KeySchema:
+    def of(kind: str) -> tuple[KeyAttribute, ...]:
+        return tuple(
+            KeyAttribute(element.attribute_name, types[element.attribute_name])
+            for element in elements
+            if element.key_type == kind
+        )
+
+    return KeySchema(of("HASH"), of("RANGE"))
+
+
+def projection(shape: requests.ProjectionShape) -> Projection:
+    kind, names = shape.projection_type, shape.non_key_attributes
+    if kind is None:
+        raise invalid("Unknown ProjectionType: null")
+    if kind != "INCLUDE" and names is not None:
+        raise invalid(f"ProjectionType is {kind}, but NonKeyAttributes is specified")
+    if kind == "INCLUDE" and names is None:
+        raise invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
+    return Projection(kind, tuple(names or ()))
+
+
+def local_index(
+    shape: requests.LocalIndex, keys: KeySchema, types: Mapping[str, str]
+) -> IndexSchema:
+    of_index = index_keys(shape.key_schema, types, "local")
+    if not of_index.sort:
+        raise invalid(f"Index KeySchema does not have a range key for index: {shape.index_name}")
+    if of_index.partition != keys.partition:
+        raise invalid(
+            "Index KeySchema does not have the same leading hash key as table KeySchema "
+            f"for index: {shape.index_name}. index hash key: {of_index.partition[0].name}, "
+            f"table hash key: {keys.partition[0].name}"
+        )
+    return IndexSchema(shape.index_name, "local", of_index, projection(shape.projection))
+
+
+def global_index(
+    shape: requests.GlobalIndex, types: Mapping[str, str], *, provisioned: bool
+) -> IndexSchema:
+    keys = index_keys(shape.key_schema, types, "global")
+    projected = projection(shape.projection)
+    name = shape.index_name
+    if provisioned and shape.provisioned_throughput is None:
+        raise invalid(f"ProvisionedThroughput is not specified for index: {name}")
+    if not provisioned and shape.provisioned_throughput is not None:
+        raise invalid(
+            f"ProvisionedThroughput should not be specified for index: {name} "
+            "when BillingMode is PAY_PER_REQUEST"
+        )
+    return IndexSchema(
+        name,
+        "global",
+        keys,
+        projected,
+        throughput=throughput(shape.provisioned_throughput, f" for index {name}"),
+        on_demand=on_demand(shape.on_demand_throughput),
+    )
+
+
+def throughput(shape: requests.ProvisionedThroughput | None, where: str = "") -> Throughput:
+    if shape is None:
+        return Throughput()
+    for member, units in (("Read", shape.read), ("Write", shape.write)):
+        if units > MAX_UNITS:
+            raise ValidationException(
+                f"Given value {units} for {member}CapacityUnits is out of bounds{where}"
+            )
+    return Throughput(shape.read, shape.write)
+
+
+def on_demand(shape: requests.OnDemandThroughput | None) -> OnDemand | None:
+    if shape is None or (shape.read is None and shape.write is None):
+        return None
+    for member, units in (("Read", shape.read), ("Write", shape.write)):
+        if units is not None and (units == 0 or units < -1):
+            raise invalid(
+                f"Requested Max{member}RequestUnits for OnDemandThroughput for table "
+                "is outside of valid range"
+            )
+    return OnDemand(
+        -1 if shape.read is None else shape.read, -1 if shape.write is None else shape.write
+    )
+
+
+def table_on_demand(shape: requests.OnDemandThroughput | None, billing: str) -> OnDemand | None:
+    limits = on_demand(shape)
+    if limits and shape and billing == "PROVISIONED":
+        member = "Read" if shape.read is not None else "Write"
+        raise invalid(
+            f"Max{member}RequestUnits for OnDemandThroughput cannot be specified "
+            "when table BillingMode is PROVISIONED."
+        )
+    return limits
+
+
+def check_billing(mode: str, shape: requests.ProvisionedThroughput | None) -> None:
+    if mode == "PAY_PER_REQUEST" and shape is not None:
+        raise invalid(
+            "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified "
+            "when BillingMode is PAY_PER_REQUEST"
+        )
+    if mode == "PROVISIONED" and shape is None:
+        raise invalid(
+            "ReadCapacityUnits and WriteCapacityUnits must both be specified "
+            "when BillingMode is PROVISIONED"
+        )
+
+
+def check_definitions_used(types: Mapping[str, str], used: Iterable[str]) -> None:
+    """Every definition belongs to a key. Without indexes DynamoDB only counts."""
+    names = set(used)
+    if types.keys() != names:
+        raise invalid(
+            f"Some AttributeDefinitions are not used. AttributeDefinitions: "
+            f"[{', '.join(types)}], keys used: [{', '.join(sorted(names))}]"
+        )
+
+
+def check_indexes(indexes: Sequence[IndexSchema]) -> None:
+    """Names are unique, and a table has not too many indexes."""
+    names: set[str] = set()
+    for index in indexes:
+        if index.name in names:
+            raise invalid(f"Duplicate index name: {index.name}")
+        names.add(index.name)
+    kinds = [index.kind for index in indexes]
+    if kinds.count("local") > MAX_LOCAL_INDEXES:
+        raise invalid(f"Number of LocalSecondaryIndexes exceeds per-table limit of {MAX_LOCAL_INDEXES}")
+    if kinds.count("global") > MAX_GLOBAL_INDEXES:
+        raise invalid(
+            f"GlobalSecondaryIndex count exceeds the per-table limit of {MAX_GLOBAL_INDEXES}"
+        )
+    if sum(len(index.projection.include) for index in indexes) > MAX_PROJECTED_ATTRIBUTES:
+        raise invalid(
+            "Number of projected attributes exceeds the per-table limit of "
+            f"{MAX_PROJECTED_ATTRIBUTES}"
+        )

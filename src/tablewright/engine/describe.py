@@ -1,0 +1,156 @@
+"""Descriptions of tables, as CreateTable, DescribeTable, UpdateTable and DeleteTable give them.
+
+Members stand in the order DynamoDB has them, and are absent where it leaves them out. Unlike
+DynamoDB, which counts every six hours, items are counted when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from tablewright.engine.table import Table
+from tablewright.schema import IndexSchema, KeySchema, OnDemand, TableSchema, Throughput
+from tablewright.storage import Snapshot, Tree
+
+REGION = "us-east-1"
+ACCOUNT = "000000000000"
+ON_DEMAND_BASELINE = (12_000, 4_000)
+
+
+def table_arn(name: str) -> str:
+    return f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}"
+
+
+def describe(table: Table, snapshot: Snapshot | None, *, status: str = "ACTIVE") -> dict[str, Any]:
+    """A TableDescription. Without a snapshot (a new table) nothing is counted."""
+    schema = table.schema
+    count = _counter(snapshot)
+    items, size = count(table.tree)
+    description: dict[str, Any] = {
+        "AttributeDefinitions": [
+            {"AttributeName": name, "AttributeType": type_}
+            for name, type_ in sorted(schema.key_types.items())
+        ],
+        "TableName": schema.name,
+        "KeySchema": key_schema(schema.keys),
+        "TableStatus": status,
+        "CreationDateTime": _seconds(schema.created),
+        "ProvisionedThroughput": _throughput(schema.throughput),
+        "TableSizeBytes": size,
+        "ItemCount": items,
+        "TableArn": table_arn(schema.name),
+        "TableId": schema.id,
+    }
+    if schema.billing == "PAY_PER_REQUEST":
+        description["BillingModeSummary"] = {
+            "BillingMode": schema.billing,
+            "LastUpdateToPayPerRequestDateTime": _seconds(schema.billing_changed),
+        }
+    if schema.on_demand:
+        description["OnDemandThroughput"] = _on_demand(schema.on_demand)
+    for member, indexes in (
+        ("LocalSecondaryIndexes", schema.local_indexes),
+        ("GlobalSecondaryIndexes", schema.global_indexes),
+    ):
+        if indexes:
+            description[member] = [
+                _describe_index(schema, index, count, status) for index in indexes
+            ]
+    if schema.stream:
+        description["StreamSpecification"] = {
+            "StreamEnabled": True,
+            "StreamViewType": schema.stream.view,
+        }
+        description["LatestStreamLabel"] = schema.stream.label
+        description["LatestStreamArn"] = (
+            f"{table_arn(schema.name)}/stream/{schema.stream.label}"
+        )
+    if schema.encrypted:
+        description["SSEDescription"] = {
+            "Status": "ENABLED",
+            "SSEType": "KMS",
+            "KMSMasterKeyArn": f"arn:aws:kms:{REGION}:{ACCOUNT}:alias/aws/dynamodb",
+        }
+    if schema.table_class:
+        description["TableClassSummary"] = {"TableClass": schema.table_class}
+    description["DeletionProtectionEnabled"] = schema.deletion_protected
+    description["WarmThroughput"] = _warm(schema.billing, schema.throughput, status)
+    return description
+
+
+def key_schema(keys: KeySchema) -> list[dict[str, str]]:
+    return [
+        {"AttributeName": attribute.name, "KeyType": kind}
+        for kind, attributes in (("HASH", keys.partition), ("RANGE", keys.sort))
+        for attribute in attributes
+    ]
+
+
+def stream_label(now: float) -> str:
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
+
+
+def _describe_index(
+    schema: TableSchema,
+    index: IndexSchema,
+    count: Callable[[Tree], tuple[int, int]],
+    status: str,
+) -> dict[str, Any]:
+    items, size = count(Tree(index.tree))
+    projection: dict[str, Any] = {"ProjectionType": index.projection.type}
+    if index.projection.include:
+        projection["NonKeyAttributes"] = list(index.projection.include)
+    description = {
+        "IndexName": index.name,
+        "KeySchema": key_schema(index.keys),
+        "Projection": projection,
+    }
+    if index.kind == "global":
+        description["IndexStatus"] = "CREATING" if status == "CREATING" else "ACTIVE"
+        description["ProvisionedThroughput"] = _throughput(index.throughput)
+    description["IndexSizeBytes"] = size
+    description["ItemCount"] = items
+    description["IndexArn"] = f"{table_arn(schema.name)}/index/{index.name}"
+    if index.kind == "global":
+        if index.on_demand:
+            description["OnDemandThroughput"] = _on_demand(index.on_demand)
+        description["WarmThroughput"] = _warm(schema.billing, index.throughput, status)
+    return description
+
+
+def _counter(snapshot: Snapshot | None) -> Callable[[Tree], tuple[int, int]]:
+    return snapshot.count if snapshot else lambda tree: (0, 0)
+
+
+def _throughput(throughput: Throughput) -> dict[str, Any]:
+    described: dict[str, Any] = {}
+    if throughput.raised:
+        described["LastIncreaseDateTime"] = _seconds(throughput.raised)
+    if throughput.lowered:
+        described["LastDecreaseDateTime"] = _seconds(throughput.lowered)
+    described["NumberOfDecreasesToday"] = throughput.decreases
+    described["ReadCapacityUnits"] = throughput.read
+    described["WriteCapacityUnits"] = throughput.write
+    return described
+
+
+def _on_demand(limits: OnDemand) -> dict[str, int]:
+    return {"MaxReadRequestUnits": limits.read, "MaxWriteRequestUnits": limits.write}
+
+
+def _warm(billing: str, throughput: Throughput, status: str) -> dict[str, Any]:
+    read, write = throughput.read, throughput.write
+    if billing == "PAY_PER_REQUEST":
+        read, write = ON_DEMAND_BASELINE
+    return {
+        "ReadUnitsPerSecond": read,
+        "WriteUnitsPerSecond": write,
+        "Status": "UPDATING" if status in ("CREATING", "UPDATING") else "ACTIVE",
+    }
+
+
+def _seconds(time: float) -> float:
+    """DynamoDB's timestamps are seconds with milliseconds."""
+    return round(time, 3)

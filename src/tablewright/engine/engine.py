@@ -1,0 +1,113 @@
+"""The engine: requests in, answers out.
+
+The way of a request:
+
+    prepare   JSON -> typed request -> step       everything that needs no table is checked
+    run       step -> answer                      in a snapshot, or in a transaction shared with
+                                                  whoever writes at the same moment
+    call      both, for one process               answers as Python values
+
+An engine may be used from several threads; several engines, in one process or many, may use one
+file. Nothing is kept in memory that the file does not say.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from tablewright.engine.catalog import Catalog
+from tablewright.engine.expiry import expire
+from tablewright.engine.integrity import Report, check
+from tablewright.engine.operations import OPERATIONS
+from tablewright.engine.step import Reading, Step, Writing
+from tablewright.errors import Fault, UnknownOperationException
+from tablewright.storage import Durability, MissingTree, Snapshot, Store, Transaction
+from tablewright.wire.answers import encode
+from tablewright.wire.read import read
+
+_decode = msgspec.json.Decoder().decode
+
+
+class Engine:
+    """DynamoDB in one file, or in memory.
+
+    >>> engine = Engine(":memory:")
+    >>> engine.call("ListTables")
+    {'TableNames': []}
+    """
+
+    def __init__(self, path: str | Path = ":memory:", *, durability: Durability = "full") -> None:
+        self._store = Store(path, durability=durability)
+        self._catalog = Catalog()
+        self._store.write(self._catalog.prepare)
+
+    def call(self, operation: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Do one operation: DynamoDB's JSON as Python values, in and out.
+
+        Raises a `Fault` (`tablewright.errors`) where DynamoDB would answer with one.
+        """
+        return _decode(self.run(self.prepare(operation, request or {})) or b"{}")
+
+    def prepare(self, operation: str, request: object) -> Step[Any]:
+        """Check a request as far as that needs no table."""
+        try:
+            shape, prepare = OPERATIONS[operation]
+        except KeyError:
+            raise UnknownOperationException from None
+        return prepare(read(shape, request))
+
+    def run(self, step: Step[Any]) -> bytes:
+        """Do a step; when this returns, what it wrote is durable. The answer is JSON."""
+        if step.writes:
+            (result,) = self.run_all((step,))
+            if isinstance(result, BaseException):
+                raise result
+            return result
+        try:
+            return self._store.read(partial(self._read, step.run))
+        except MissingTree:  # another process changed the table's indexes, or the table
+            self._store.read(self._catalog.refresh)
+            return self._store.read(partial(self._read, step.run))
+
+    def run_all(self, steps: Sequence[Step[Any]]) -> list[bytes | BaseException]:
+        """Do several steps that write, in one commit: for each its answer or its fault."""
+        results = self._store.write_all([partial(self._write, step.run) for step in steps])
+        if any(isinstance(r, BaseException) and not isinstance(r, Fault) for r in results):
+            self._store.write(self._catalog.follow)  # readers, too, forget what was taken back
+        return results
+
+    def expire(self, now: float | None = None) -> int:
+        """Delete what has expired by `now` (seconds since 1970; the clock's time if not given)."""
+        return expire(self._store, self._catalog, time.time() if now is None else now)
+
+    def check(self) -> Report:
+        """Walk every table and index and prove that they agree."""
+        return self._store.read(partial(check, self._catalog))
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _read(self, run: Callable[[Reading], Any], snapshot: Snapshot) -> bytes:
+        return encode(run(Reading(self._catalog, snapshot)))
+
+    def _write(self, run: Callable[[Writing], Any], tx: Transaction) -> bytes:
+        self._catalog.follow(tx)
+        return encode(run(Writing(self._catalog, tx)))

@@ -1,0 +1,128 @@
+"""The expressions of a request, or the legacy parameters that say the same.
+
+Each function takes a request and gives what is in it, checked as far as that needs no table. The
+order in which expressions are looked at is DynamoDB's, operation by operation. Legacy parameters
+are only looked for where there are some, so they cost nothing otherwise.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import fields
+
+from tablewright.errors import ValidationException
+from tablewright.expression import Condition, Key, Project, Scope, Update
+from tablewright.expression.legacy import (
+    LegacyKey,
+    attribute_updates,
+    attributes_to_get,
+    expected,
+    filter_conditions,
+    key_conditions,
+    refuse_mixture,
+)
+from tablewright.wire import requests
+from tablewright.wire.requests import Shape
+
+Projecting = requests.GetItem | requests.KeysAndAttributes | requests.TransactGet
+
+
+def read_condition(request: requests.PutItem | requests.DeleteItem) -> Condition | None:
+    """The condition of PutItem and DeleteItem."""
+    legacy = _legacy_condition(request)
+    scope = Scope(request.names, request.values)
+    condition = scope.condition(request.condition)
+    scope.close()
+    return condition or legacy
+
+
+def read_update(request: requests.UpdateItem) -> tuple[Update | None, Condition | None]:
+    """The update and the condition of UpdateItem."""
+    legacy_condition = _legacy_condition(request)
+    legacy_update = None
+    if request.attribute_updates:
+        refuse_mixture(_present(request))
+        legacy_update = attribute_updates(request.attribute_updates)
+    scope = Scope(request.names, request.values)
+    update = scope.update(request.update)
+    condition = scope.condition(request.condition)
+    scope.close()
+    return update or legacy_update, condition or legacy_condition
+
+
+def read_action(action: requests.Action) -> tuple[Update | None, Condition | None]:
+    """The update and the condition of one action of a transaction."""
+    scope = Scope(action.names, action.values)
+    update = None
+    if isinstance(action, requests.TransactUpdate):
+        update = scope.update(action.update)
+    condition = scope.condition(action.condition)
+    scope.close()
+    return update, condition
+
+
+def read_projection(request: Projecting) -> Project | None:
+    """The projection of GetItem, BatchGetItem (by table) and TransactGetItems (by item)."""
+    legacy = None
+    if not isinstance(request, requests.TransactGet) and request.attributes_to_get:
+        refuse_mixture(_present(request))
+        legacy = attributes_to_get(request.attributes_to_get)
+    if request.projection is None and request.names is None:
+        return legacy
+    scope = Scope(request.names)
+    project = scope.projection(request.projection)
+    scope.close()
+    return project
+
+
+def read_query(
+    request: requests.Query,
+) -> tuple[Key | LegacyKey, Condition | None, Project | None]:
+    """The key condition, the filter and the projection of Query."""
+    present = _present(request)
+    if "KeyConditionExpression" not in present:
+        present.discard("KeyConditions")  # alone, it may go with a FilterExpression
+    refuse_mixture(present)
+    legacy_keep = filter_conditions(request.query_filter, request.conditional_operator)
+    legacy_key = None
+    if request.key_conditions is not None:
+        legacy_key = key_conditions(request.key_conditions)
+    legacy_project = attributes_to_get(request.attributes_to_get)
+    scope = Scope(request.names, request.values)
+    keep = scope.filter(request.filter)
+    project = scope.projection(request.projection)
+    key = scope.key_condition(request.key_condition) or legacy_key
+    scope.close()
+    if key is None:
+        raise ValidationException(
+            "Either the KeyConditions or KeyConditionExpression parameter must be specified in "
+            "the request."
+        )
+    return key, keep or legacy_keep, project or legacy_project
+
+
+def read_scan(request: requests.Scan) -> tuple[Condition | None, Project | None]:
+    """The filter and the projection of Scan."""
+    refuse_mixture(_present(request))
+    legacy_keep = filter_conditions(request.scan_filter, request.conditional_operator)
+    legacy_project = attributes_to_get(request.attributes_to_get)
+    scope = Scope(request.names, request.values)
+    keep = scope.filter(request.filter)
+    project = scope.projection(request.projection)
+    scope.close()
+    return keep or legacy_keep, project or legacy_project
+
+
+def _legacy_condition(request: requests.Conditional) -> Condition | None:
+    if not request.expected and request.conditional_operator is None:
+        return None
+    refuse_mixture(_present(request))
+    return expected(request.expected, request.conditional_operator)
+
+
+def _present(request: Shape) -> set[str]:
+    """The members a request has, by their names on the wire; an empty map is as good as none."""
+    return {
+        field.encode_name
+        for field in fields(request)
+        if getattr(request, field.name) not in (None, {})
+    }

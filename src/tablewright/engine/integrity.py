@@ -1,0 +1,106 @@
+"""Integrity: proof that a file's tables and indexes agree.
+
+Every row of a table is stored under the key its item has, with the size it has, in normal form;
+every index has exactly the rows that the table's items give. What is wrong is reported, not mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tablewright.encoding.items import dump, item_size, load, normalise_item
+from tablewright.engine.catalog import Catalog
+from tablewright.engine.rows import Row, projected
+from tablewright.engine.table import Index, Table
+from tablewright.errors import Fault
+from tablewright.storage import Snapshot
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong, and where."""
+
+    table: str
+    index: str | None
+    key: bytes
+    what: str
+
+    def __str__(self) -> str:
+        place = f"{self.table}/{self.index}" if self.index else self.table
+        return f"{place}: row {self.key.hex()}: {self.what}"
+
+
+@dataclass
+class Report:
+    """What was walked, and what is wrong. True if nothing is."""
+
+    #: Rows walked, by table and index (None: the table itself).
+    rows: dict[tuple[str, str | None], int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return not self.problems
+
+
+def check(catalog: Catalog, snapshot: Snapshot) -> Report:
+    report = Report()
+    with snapshot.frozen():
+        catalog.refresh(snapshot)
+        for message in snapshot.file_problems():
+            report.problems.append(Problem("", None, b"", message))
+        for table in catalog.tables.values():
+            expected: dict[str, int] = dict.fromkeys(table.by_name, 0)
+            rows = 0
+            for key, size, body in snapshot.walk(table.tree, b"", None):
+                rows += 1
+                report.problems.extend(_check_row(snapshot, table, key, size, body, expected))
+            report.rows[table.name, None] = rows
+            for index in table.indexes:
+                report.problems.extend(
+                    _check_index(snapshot, table, index, expected[index.name], report)
+                )
+    return report
+
+
+def _check_row(
+    snapshot: Snapshot, table: Table, key: bytes, size: int, body: bytes, expected: dict[str, int]
+) -> Iterator[Problem]:
+    """A table's row, and the index rows it gives. Counts those in `expected`."""
+    try:
+        item = load(body)
+        if table.check_item(item) != key:
+            yield Problem(table.name, None, key, "is not where its key belongs")
+        if dump(normalise_item(item)) != body:
+            yield Problem(table.name, None, key, "is not in normal form")
+        if item_size(item) != size:
+            yield Problem(table.name, None, key, f"has size {size}, not {item_size(item)}")
+    except (Fault, ValueError, LookupError) as error:
+        yield Problem(table.name, None, key, f"cannot be read: {error}")
+        return
+    for index in table.indexes:
+        entry = index.entry(item, key)
+        if entry is None:
+            continue
+        expected[index.name] += 1
+        held = projected(index, Row(item, size, body))
+        found = snapshot.get(index.tree, entry)
+        if found is None:
+            yield Problem(table.name, index.name, entry, "is missing")
+        elif found != (held.size, held.body):
+            yield Problem(table.name, index.name, entry, "differs from the table's item")
+
+
+def _check_index(
+    snapshot: Snapshot, table: Table, index: Index, expected: int, report: Report
+) -> Iterator[Problem]:
+    """All rows that belong have been found; if there are more, name those that do not."""
+    rows, _ = snapshot.count(index.tree)
+    report.rows[table.name, index.name] = rows
+    if rows == expected:
+        return
+    for entry, _, body in snapshot.walk(index.tree, b"", None):
+        item = load(body)
+        found = snapshot.get(table.tree, table.key(item))
+        if found is None or index.entry(load(found[1]), table.key(item)) != entry:
+            yield Problem(table.name, index.name, entry, "belongs to no item")

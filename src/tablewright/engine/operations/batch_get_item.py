@@ -1,0 +1,75 @@
+"""BatchGetItem: up to 100 items of several tables. What would exceed 16 MB is left unprocessed.
+
+Checks, in DynamoDB's order: the number of keys; each table's projection and duplicate keys; the
+tables; the keys.
+"""
+
+from __future__ import annotations
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from tablewright.encoding.items import dump, load, normalise_item
+from tablewright.engine.capacity import Charge, consumed_by_table, read_units
+from tablewright.engine.expressions import read_projection
+from tablewright.engine.step import Reading, Step
+from tablewright.errors import ValidationException
+from tablewright.expression import Project
+from tablewright.values import Item
+from tablewright.wire.answers import BatchGot, ItemOut
+from tablewright.wire.requests import BatchGetItem, KeysAndAttributes
+
+MAX_KEYS = 100
+MAX_ANSWER = 16 * 1024 * 1024
+
+
+def batch_get_item(request: BatchGetItem) -> Step[Reading]:
+    if sum(len(wanted.keys) for wanted in request.tables.values()) > MAX_KEYS:
+        raise ValidationException("Too many items requested for the BatchGetItem call")
+    projections: dict[str, Project | None] = {}
+    for name, wanted in request.tables.items():
+        projections[name] = read_projection(wanted)
+        _refuse_duplicates(wanted.keys)
+
+    def run(reading: Reading) -> BatchGot:
+        plans = [
+            (name, table, wanted, [table.check_key(normalise_item(key)) for key in wanted.keys])
+            for name, wanted in request.tables.items()
+            for table in (reading.table(name),)
+        ]
+        responses: dict[str, list[ItemOut]] = {}
+        unprocessed: dict[str, KeysAndAttributes] = {}
+        charges: dict[str, Charge] = {}
+        room = MAX_ANSWER
+        for name, table, wanted, keys in plans:
+            items: list[ItemOut] = []
+            project = projections[name]
+            charge = charges[name] = Charge(table)
+            for number, key in enumerate(keys):
+                found = reading.snapshot.get(table.tree, key)
+                size = found[0] if found else 0
+                if size > room:
+                    unprocessed[name] = _rest(wanted, number)
+                    break
+                room -= size
+                charge.add(read_units(size, consistent=wanted.consistent))
+                if found is not None:
+                    items.append(project(load(found[1])) if project else Raw(found[1]))
+            responses[name] = items
+        return BatchGot(
+            responses=responses,
+            unprocessed_keys=unprocessed,
+            consumed_capacity=consumed_by_table(charges, request.return_capacity),
+        )
+
+    return Step(run, writes=False)
+
+
+def _refuse_duplicates(keys: list[Item]) -> None:
+    if len({dump(sorted(key.items())) for key in keys}) < len(keys):
+        raise ValidationException("Provided list of item keys contains duplicates")
+
+
+def _rest(wanted: KeysAndAttributes, first: int) -> KeysAndAttributes:
+    """The part of the request that was not done, to be sent again as it is."""
+    return replace(wanted, keys=wanted.keys[first:])

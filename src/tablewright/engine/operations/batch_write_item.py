@@ -1,0 +1,78 @@
+"""BatchWriteItem: up to 25 puts and deletes, of several tables, each on its own.
+
+Checks, in DynamoDB's order: the number of writes, and that each is one; the tables; every item and
+key; duplicates. Nothing is written unless everything passes.
+"""
+
+from __future__ import annotations
+
+from tablewright.encoding.items import normalise_item
+from tablewright.engine.capacity import Charge, consumed_by_table
+from tablewright.engine.metrics import collection_metrics
+from tablewright.engine.operations.put_item import new_row
+from tablewright.engine.rows import Row, find, replace
+from tablewright.engine.step import Step, Writing
+from tablewright.engine.table import Table
+from tablewright.errors import ValidationException
+from tablewright.values import Item
+from tablewright.wire.answers import BatchWritten, ItemCollectionMetrics
+from tablewright.wire.requests import BatchWriteItem, WriteRequest
+
+MAX_WRITES = 25
+
+
+def batch_write_item(request: BatchWriteItem) -> Step[Writing]:
+    if sum(map(len, request.tables.values())) > MAX_WRITES:
+        raise ValidationException("Too many items requested for the BatchWriteItem call")
+    for write in (write for writes in request.tables.values() for write in writes):
+        if (write.put is None) == (write.delete is None):
+            raise ValidationException(
+                "Supplied AttributeValue has more than one datatypes set, "
+                "must contain exactly one of the supported datatypes"
+            )
+
+    prepared = [
+        (name, *_prepared(write)) for name, writes in request.tables.items() for write in writes
+    ]
+
+    def run(writing: Writing) -> BatchWritten:
+        tables = {name: writing.table(name) for name in request.tables}
+        writes = [
+            (tables[name], _key(tables[name], new, key_values), new, key_values)
+            for name, new, key_values in prepared
+        ]
+        if len({(table.name, key) for table, key, _, _ in writes}) < len(writes):
+            raise ValidationException("Provided list of item keys contains duplicates")
+        charges: dict[str, Charge] = {}
+        metrics: dict[str, list[ItemCollectionMetrics]] = {}
+        for table, key, new, key_values in writes:
+            charge = charges.setdefault(table.name, Charge(table))
+            replace(writing.tx, table, key, find(writing.tx, table.tree, key), new, charge)
+            collection = collection_metrics(table, key_values, request.return_metrics)
+            if collection:
+                metrics.setdefault(table.name, []).append(collection)
+        return BatchWritten(
+            unprocessed_items={},
+            item_collection_metrics=metrics or None,
+            consumed_capacity=consumed_by_table(charges, request.return_capacity),
+        )
+
+    return Step(run, writes=True)
+
+
+def _prepared(write: WriteRequest) -> tuple[Row | None, Item]:
+    """The new row (None: a delete), and the attributes that hold its key."""
+    if write.put:
+        row = new_row(write.put.item)
+        return row, row.item
+    assert write.delete
+    return None, normalise_item(write.delete.key)
+
+
+def _key(table: Table, new: Row | None, key_values: Item) -> bytes:
+    """Where a write goes. An item's keys are checked in the words of a key's, unlike PutItem's."""
+    if new is None:
+        return table.check_key(key_values)
+    key = table.check_key({name: new.item[name] for name in table.names if name in new.item})
+    table.check_index_keys(new.item)
+    return key

@@ -1,0 +1,124 @@
+"""CreateTable: a table with its indexes. It is ready when the call returns.
+
+The answer says CREATING, as DynamoDB's does; the next DescribeTable says ACTIVE.
+
+Checks, in DynamoDB's order: the name; billing and throughput; the table's keys; each local index;
+each global index; unused definitions; then, whether there is such a table already.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Any
+
+import msgspec
+
+from tablewright.engine import definition
+from tablewright.engine.definition import invalid
+from tablewright.engine.describe import describe, stream_label
+from tablewright.engine.step import Step, Writing
+from tablewright.errors import ResourceInUseException
+from tablewright.schema import IndexSchema, KeySchema, Stream, TableSchema
+from tablewright.wire import requests
+from tablewright.wire.requests import CreateTable
+
+
+def create_table(request: CreateTable) -> Step[Writing]:
+    definition.check_name(request.table_name)
+    schema = _schema(request)
+
+    def run(writing: Writing) -> dict[str, Any]:
+        tx, catalog = writing.tx, writing.catalog
+        if schema.name in catalog.tables:
+            raise ResourceInUseException(f"Table already exists: {schema.name}")
+        first, *rest = catalog.new_trees(1 + len(schema.indexes))
+        indexes = tuple(
+            msgspec.structs.replace(index, tree=tree)
+            for index, tree in zip(schema.indexes, rest, strict=True)
+        )
+        table = catalog.save(tx, msgspec.structs.replace(schema, tree=first, indexes=indexes))
+        tx.create_tree(table.tree, shown_as=schema.name)
+        for index in table.indexes:
+            tx.create_tree(index.tree)
+        return {"TableDescription": describe(table, None, status="CREATING")}
+
+    return Step(run, writes=True)
+
+
+def _schema(request: CreateTable) -> TableSchema:
+    billing = request.billing_mode or "PROVISIONED"
+    definition.check_billing(billing, request.provisioned_throughput)
+    throughput = definition.throughput(request.provisioned_throughput)
+    types = definition.attribute_types(request.attribute_definitions)
+    keys = definition.table_keys(request.key_schema, types)
+    if not request.local_indexes and not request.global_indexes and len(types) != len(tuple(keys)):
+        raise invalid(
+            "Number of attributes in KeySchema does not exactly match number of attributes "
+            "defined in AttributeDefinitions"
+        )
+    indexes = [
+        *_local_indexes(request.local_indexes, keys, types),
+        *_global_indexes(request.global_indexes, types, provisioned=billing == "PROVISIONED"),
+    ]
+    definition.check_indexes(indexes)
+    used = [*keys.names, *(name for index in indexes for name in index.keys.names)]
+    definition.check_definitions_used(types, used)
+    now = time.time()
+    return TableSchema(
+        name=request.table_name,
+        id=str(uuid.uuid4()),
+        created=now,
+        keys=keys,
+        tree=0,
+        indexes=tuple(indexes),
+        billing=billing,
+        billing_changed=now if billing == "PAY_PER_REQUEST" else 0,
+        throughput=throughput,
+        on_demand=definition.table_on_demand(request.on_demand_throughput, billing),
+        stream=_stream(request.stream_specification, now),
+        table_class=request.table_class,
+        encrypted=bool(request.sse_specification and request.sse_specification.enabled),
+        deletion_protected=bool(request.deletion_protection_enabled),
+        tags=tuple((tag.key, tag.value) for tag in request.tags or ()),
+    )
+
+
+def _local_indexes(
+    shapes: list[requests.LocalIndex] | None, keys: KeySchema, types: dict[str, str]
+) -> list[IndexSchema]:
+    if shapes is None:
+        return []
+    if not shapes:
+        raise invalid("List of LocalSecondaryIndexes is empty")
+    if not keys.sort:
+        raise invalid(
+            "Table KeySchema does not have a range key, "
+            "which is required when specifying a LocalSecondaryIndex"
+        )
+    return [definition.local_index(shape, keys, types) for shape in shapes]
+
+
+def _global_indexes(
+    shapes: list[requests.GlobalIndex] | None, types: dict[str, str], *, provisioned: bool
+) -> list[IndexSchema]:
+    if shapes is None:
+        return []
+    if not shapes:
+        raise invalid("List of GlobalSecondaryIndexes is empty")
+    return [definition.global_index(shape, types, provisioned=provisioned) for shape in shapes]
+
+
+def _stream(shape: requests.StreamSpecification | None, now: float) -> Stream | None:
+    if shape is None:
+        return None
+    if not shape.stream_enabled:
+        if shape.stream_view_type is not None:
+            raise invalid(
+                "Table is being created with a stream disabled, "
+                "UpdateViewType should not be specified"
+            )
+        return None
+    if shape.stream_view_type is None:
+        raise invalid("StreamEnabled is true but StreamViewType is not specified")
+    return Stream(shape.stream_view_type, stream_label(now))

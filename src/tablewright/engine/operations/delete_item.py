@@ -1,0 +1,41 @@
+"""DeleteItem: remove the item that has a key; no item is no mistake.
+
+Checks, in DynamoDB's order: ReturnValues; expressions; the table; the key; the condition.
+"""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from tablewright.encoding.items import normalise_item
+from tablewright.engine.capacity import Charge
+from tablewright.engine.expressions import read_condition
+from tablewright.engine.conditions import hold
+from tablewright.engine.metrics import collection_metrics
+from tablewright.engine.rows import find, replace
+from tablewright.engine.step import Step, Writing
+from tablewright.errors import ValidationException
+from tablewright.wire.answers import Written
+from tablewright.wire.requests import DeleteItem
+
+
+def delete_item(request: DeleteItem) -> Step[Writing]:
+    condition = read_condition(request)
+    if request.return_values not in (None, "NONE", "ALL_OLD"):
+        raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
+    key_values = normalise_item(request.key)
+
+    def run(writing: Writing) -> Written:
+        table = writing.table(request.table_name)
+        key = table.check_key(key_values)
+        old = find(writing.tx, table.tree, key)
+        hold(condition, old, request.return_on_failure)
+        charge = Charge(table)
+        replace(writing.tx, table, key, old, None, charge)
+        return Written(
+            Raw(old.body) if old and request.return_values == "ALL_OLD" else None,
+            charge.consumed(request.return_capacity),
+            collection_metrics(table, key_values, request.return_metrics),
+        )
+
+    return Step(run, writes=True)

@@ -1,0 +1,17 @@
+"""DescribeTable: everything about a table but its items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tablewright.engine.describe import describe
+from tablewright.engine.step import Reading, Step
+from tablewright.wire.requests import DescribeTable
+
+
+def describe_table(request: DescribeTable) -> Step[Reading]:
+    def run(reading: Reading) -> dict[str, Any]:
+        reading.catalog.refresh(reading.snapshot)
+        return {"Table": describe(reading.known_table(request.table_name), reading.snapshot)}
+
+    return Step(run, writes=False)

@@ -1,0 +1,35 @@
+"""GetItem: one item by its primary key, or nothing.
+
+Without a projection the stored bytes are the answer, unread.
+"""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from tablewright.encoding.items import load, normalise_item
+from tablewright.engine.capacity import Charge, read_units
+from tablewright.engine.expressions import read_projection
+from tablewright.engine.step import Reading, Step
+from tablewright.wire.answers import Got
+from tablewright.wire.requests import GetItem
+
+
+def get_item(request: GetItem) -> Step[Reading]:
+    project = read_projection(request)
+    key_values = normalise_item(request.key)
+
+    def run(reading: Reading) -> Got:
+        table = reading.table(request.table_name)
+        key = table.check_key(key_values)
+        found = reading.snapshot.get(table.tree, key)
+        answer = Got()
+        if found is not None:
+            answer.item = project(load(found[1])) if project else Raw(found[1])
+        if request.return_capacity is not None:
+            charge = Charge(table)
+            charge.add(read_units(found[0] if found else 0, consistent=request.consistent))
+            answer.consumed_capacity = charge.consumed(request.return_capacity)
+        return answer
+
+    return Step(run, writes=False)

@@ -1,0 +1,24 @@
+"""ListTables: the names of tables, in order, up to 100 at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tablewright.engine.step import Reading, Step
+from tablewright.wire.requests import ListTables
+
+
+def list_tables(request: ListTables) -> Step[Reading]:
+    most = request.limit or 100
+
+    def run(reading: Reading) -> dict[str, Any]:
+        reading.catalog.refresh(reading.snapshot)
+        names = sorted(reading.catalog.tables)
+        if request.start_name is not None:
+            names = [name for name in names if name > request.start_name]
+        answer: dict[str, Any] = {"TableNames": names[:most]}
+        if len(names) > most:
+            answer["LastEvaluatedTableName"] = names[most - 1]
+        return answer
+
+    return Step(run, writes=False)

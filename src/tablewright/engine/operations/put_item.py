@@ -1,0 +1,51 @@
+"""PutItem: put an item, in place of the one that has its key.
+
+Checks, in DynamoDB's order: expressions; the item's values and size; ReturnValues; the table; the
+item's keys; the condition.
+"""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from tablewright.encoding.items import MAX_ITEM_SIZE, normalise_item
+from tablewright.engine.capacity import Charge
+from tablewright.engine.expressions import read_condition
+from tablewright.engine.conditions import hold
+from tablewright.engine.metrics import collection_metrics
+from tablewright.engine.rows import Row, find, replace
+from tablewright.engine.step import Step, Writing
+from tablewright.errors import ValidationException
+from tablewright.values import Item
+from tablewright.wire.answers import Written
+from tablewright.wire.requests import PutItem
+
+
+def put_item(request: PutItem) -> Step[Writing]:
+    condition = read_condition(request)
+    new = new_row(request.item)
+    if request.return_values not in (None, "NONE", "ALL_OLD"):
+        raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
+
+    def run(writing: Writing) -> Written:
+        table = writing.table(request.table_name)
+        key = table.check_item(new.item)
+        old = find(writing.tx, table.tree, key)
+        hold(condition, old, request.return_on_failure)
+        charge = Charge(table)
+        replace(writing.tx, table, key, old, new, charge)
+        return Written(
+            Raw(old.body) if old and request.return_values == "ALL_OLD" else None,
+            charge.consumed(request.return_capacity),
+            collection_metrics(table, new.item, request.return_metrics),
+        )
+
+    return Step(run, writes=True)
+
+
+def new_row(raw: Item) -> Row:
+    """The row of a new item; its keys are for its table to check."""
+    row = Row.of(normalise_item(raw))
+    if row.size > MAX_ITEM_SIZE:
+        raise ValidationException("Item size has exceeded the maximum allowed size")
+    return row

@@ -1,0 +1,57 @@
+"""Scan: every item of a table or an index, or of one segment of it, in no useful order.
+
+Checks, in DynamoDB's order: expressions; Select; Segment and TotalSegments; the table and the
+index; the start key; what is asked of the index.
+"""
+
+from __future__ import annotations
+
+from tablewright.encoding.keys import segment
+from tablewright.engine.expressions import read_scan
+from tablewright.engine.reading import Source, check_select, read_page
+from tablewright.engine.step import Reading, Step
+from tablewright.errors import ValidationException
+from tablewright.wire.answers import Page
+from tablewright.wire.requests import Scan
+
+
+def scan(request: Scan) -> Step[Reading]:
+    keep, project = read_scan(request)
+    check_select(request, project)
+    _check_segment(request.segment, request.total_segments)
+
+    def run(reading: Reading) -> Page:
+        source = Source(reading, request)
+        first, end = segment(request.segment or 0, request.total_segments or 1)
+        if request.start_key is not None:
+            start = source.row_key(source.start(request.start_key))
+            if not first <= start or (end is not None and start >= end):
+                raise ValidationException(
+                    "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
+                    "ExclusiveStartKey with correct Segment. "
+                    f"TotalSegments: {request.total_segments} Segment: {request.segment}"
+                )
+            first = start + b"\x00"
+        return read_page(
+            reading, source, request, (first, end), backwards=False, keep=keep, project=project
+        )
+
+    return Step(run, writes=False)
+
+
+def _check_segment(number: int | None, total: int | None) -> None:
+    if number is None and total is not None:
+        raise ValidationException(
+            "The Segment parameter is required but was not present in the request "
+            "when parameter TotalSegments is present"
+        )
+    if number is not None and total is None:
+        raise ValidationException(
+            "The TotalSegments parameter is required but was not present in the request "
+            "when Segment parameter is present"
+        )
+    if number is not None and total is not None and number >= total:
+        raise ValidationException(
+            "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
+            f"Segment: {number} is not less than TotalSegments: {total}"
+        )

@@ -1,0 +1,189 @@
+"""TransactWriteItems: up to 100 puts, updates, deletes and condition checks, all or none.
+
+Checks, in DynamoDB's order: each entry is exactly one action; expressions and items; the tables;
+empty keys; keys of a wrong type; no item twice; the conditions, and what updates make of their
+items. A key of a wrong type and everything after "no item twice" cancel the transaction, with a
+reason for each action by position.
+
+A ClientRequestToken makes the request idempotent for ten minutes: the same again does nothing and
+succeeds, another request with the same token is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Literal
+
+from tablewright.encoding.items import normalise_item
+from tablewright.engine.capacity import Charge, consumed_by_table, read_units, write_units
+from tablewright.engine.catalog import TOKENS
+from tablewright.engine.expressions import read_action
+from tablewright.engine.conditions import hold
+from tablewright.engine.metrics import collection_metrics
+from tablewright.engine.operations.put_item import new_row
+from tablewright.engine.operations.update_item import refuse_key_changes, updated_row
+from tablewright.engine.rows import Row, find, replace
+from tablewright.engine.step import Step, Writing
+from tablewright.engine.table import Table, refuse_empty
+from tablewright.errors import (
+    ConditionalCheckFailedException,
+    IdempotentParameterMismatchException,
+    TransactionCanceledException,
+    ValidationException,
+)
+from tablewright.storage import Transaction
+from tablewright.values import Item
+from tablewright.wire.answers import ItemCollectionMetrics, TransactionWritten, encode
+from tablewright.wire.requests import (
+    TransactCheck,
+    TransactDelete,
+    TransactPut,
+    TransactUpdate,
+    TransactWriteItem,
+    TransactWriteItems,
+)
+
+MAX_SIZE = 4 * 1024 * 1024
+TOKEN_SECONDS = 600
+
+Action = TransactCheck | TransactPut | TransactDelete | TransactUpdate
+
+
+def transact_write_items(request: TransactWriteItems) -> Step[Writing]:
+    writes = [_Write(_only_action(entry)) for entry in request.actions]
+    fingerprint = hashlib.sha256(encode(request.actions)).digest() if request.token else b""
+
+    def run(writing: Writing) -> TransactionWritten:
+        tx = writing.tx
+        for write in writes:
+            write.table = writing.table(write.action.table_name)
+        for write in writes:
+            write.refuse_empty_keys()
+        _cancel_unless_all(write.locate for write in writes)
+        if len({(write.table.name, write.key) for write in writes}) < len(writes):
+            raise ValidationException(
+                "Transaction request cannot include multiple operations on one item"
+            )
+        repeated = request.token is not None and _already_done(tx, request.token, fingerprint)
+        kind: Literal["read", "write"] = "read" if repeated else "write"
+        charges = {write.table.name: Charge(write.table, kind, factor=2) for write in writes}
+        if not repeated:
+            _cancel_unless_all(partial(write.decide, tx) for write in writes)
+            _check_total_size(writes)
+        metrics: dict[str, list[ItemCollectionMetrics]] = {}
+        for write in writes:
+            charge = charges[write.table.name]
+            if repeated:
+                row = find(tx, write.table.tree, write.key)
+                charge.add(read_units(row.size if row else 0, consistent=True))
+                continue
+            write.apply(tx, charge)
+            metric = collection_metrics(write.table, write.key_values, request.return_metrics)
+            if metric:
+                metrics.setdefault(write.table.name, []).append(metric)
+        if request.token and not repeated:
+            _remember(tx, request.token, fingerprint)
+        return TransactionWritten(
+            consumed_capacity=consumed_by_table(charges, request.return_capacity),
+            item_collection_metrics=metrics or None,
+        )
+
+    return Step(run, writes=True)
+
+
+class _Write:
+    """One action: what it asks for, what is there, and what will be there."""
+
+    __slots__ = ("action", "condition", "key", "key_values", "new", "old", "table", "update")
+
+    table: Table
+    key: bytes
+    old: Row | None
+    new: Row | None
+
+    def __init__(self, action: Action) -> None:
+        self.action = action
+        self.update, self.condition = read_action(action)
+        if isinstance(action, TransactPut):
+            self.new = new_row(action.item)
+            self.key_values: Item = self.new.item
+        else:
+            self.new = None
+            self.key_values = normalise_item(action.key)
+
+    def refuse_empty_keys(self) -> None:
+        """An empty key is the request's mistake; any other wrong key cancels the transaction."""
+        for attribute in self.table.key_attributes:
+            if attribute.type in self.key_values.get(attribute.name, ()):
+                refuse_empty(attribute, self.key_values[attribute.name])
+
+    def locate(self) -> None:
+        """Check the key, or the item's keys."""
+        if isinstance(self.action, TransactPut):
+            self.key = self.table.check_item(self.key_values)
+        else:
+            self.key = self.table.check_key(self.key_values)
+            refuse_key_changes(self.table, self.update)
+
+    def decide(self, tx: Transaction) -> None:
+        """Check the condition, and find out what the item will be."""
+        self.old = find(tx, self.table.tree, self.key)
+        hold(self.condition, self.old, self.action.return_on_failure)
+        if isinstance(self.action, TransactUpdate):
+            self.new = updated_row(self.table, self.update, self.old, self.key_values)
+
+    def apply(self, tx: Transaction, charge: Charge) -> None:
+        if isinstance(self.action, TransactCheck):
+            charge.add(write_units(self.old.size if self.old else 0))
+        else:
+            replace(tx, self.table, self.key, self.old, self.new, charge)
+
+
+def _only_action(entry: TransactWriteItem) -> Action:
+    given = [a for a in (entry.check, entry.put, entry.delete, entry.update) if a is not None]
+    if len(given) != 1:
+        raise ValidationException(
+            "TransactItems can only contain one of Check, Put, Update or Delete"
+        )
+    return given[0]
+
+
+def _cancel_unless_all(checks: Iterable[Callable[[], None]]) -> None:
+    """Do every check, and cancel the transaction with all their reasons if one fails."""
+    reasons: list[dict[str, Any]] = []
+    for check in checks:
+        try:
+            check()
+        except ConditionalCheckFailedException as failure:
+            reason = {"Code": "ConditionalCheckFailed", "Message": failure.message}
+            reasons.append(reason if failure.item is None else {"Item": failure.item, **reason})
+        except ValidationException as failure:
+            reasons.append({"Code": "ValidationError", "Message": failure.message})
+        else:
+            reasons.append({"Code": "None"})
+    if any(reason["Code"] != "None" for reason in reasons):
+        raise TransactionCanceledException(reasons)
+
+
+def _check_total_size(writes: Iterable[_Write]) -> None:
+    if sum(row.size for write in writes for row in (write.new or write.old,) if row) > MAX_SIZE:
+        raise ValidationException(
+            "Collection size of the items in the transaction exceeds the limit of 4 MB"
+        )
+
+
+def _already_done(tx: Transaction, token: str, fingerprint: bytes) -> bool:
+    """Whether the request was done before, under this token. A token's size is when it ends."""
+    found = tx.get(TOKENS, token.encode())
+    if found is None or found[0] < time.time():
+        return False
+    if found[1] != fingerprint:
+        raise IdempotentParameterMismatchException
+    return True
+
+
+def _remember(tx: Transaction, token: str, fingerprint: bytes) -> None:
+    tx.put(TOKENS, token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)

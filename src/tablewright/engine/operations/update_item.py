@@ -1,0 +1,76 @@
+"""UpdateItem: change attributes of an item, or make it if there is none.
+
+Checks, in DynamoDB's order: expressions; the table; the key; the condition; what the update makes
+of the item (paths, operand types, size, index keys).
+"""
+
+from __future__ import annotations
+
+from tablewright.encoding.items import MAX_ITEM_SIZE, normalise_item
+from tablewright.engine.capacity import Charge
+from tablewright.engine.expressions import read_update
+from tablewright.engine.conditions import hold
+from tablewright.engine.metrics import collection_metrics
+from tablewright.engine.rows import Row, find, replace
+from tablewright.engine.step import Step, Writing
+from tablewright.engine.table import Table
+from tablewright.errors import ValidationException
+from tablewright.expression import Update
+from tablewright.values import Item
+from tablewright.wire.answers import ItemOut, Written
+from tablewright.wire.requests import UpdateItem
+
+
+def update_item(request: UpdateItem) -> Step[Writing]:
+    update, condition = read_update(request)
+    key_values = normalise_item(request.key)
+
+    def run(writing: Writing) -> Written:
+        table = writing.table(request.table_name)
+        key = table.check_key(key_values)
+        refuse_key_changes(table, update)
+        old = find(writing.tx, table.tree, key)
+        hold(condition, old, request.return_on_failure)
+        new = updated_row(table, update, old, key_values)
+        charge = Charge(table)
+        replace(writing.tx, table, key, old, new, charge)
+        return Written(
+            _returned(request.return_values, update, old, new),
+            charge.consumed(request.return_capacity),
+            collection_metrics(table, key_values, request.return_metrics),
+        )
+
+    return Step(run, writes=True)
+
+
+def refuse_key_changes(table: Table, update: Update | None) -> None:
+    """An item's key is what it is; another key is another item."""
+    for name in table.names:
+        if update and name in update.names:
+            raise ValidationException(
+                f"One or more parameter values were invalid: Cannot update attribute {name}. "
+                "This attribute is part of the key"
+            )
+
+
+def updated_row(table: Table, update: Update | None, old: Row | None, key_values: Item) -> Row:
+    """The item after the update, checked as a new item would be."""
+    item = old.item if old else key_values
+    if update:
+        item = update.apply(item)
+        table.check_index_keys(item)
+    row = Row.of(item)
+    if row.size > MAX_ITEM_SIZE:
+        raise ValidationException("Item size to update has exceeded the maximum allowed size")
+    return row
+
+
+def _returned(wanted: str | None, update: Update | None, old: Row | None, new: Row) -> ItemOut | None:
+    if wanted is None or wanted == "NONE":
+        return None
+    row = new if wanted.endswith("NEW") else old
+    if row is None:
+        return None
+    if wanted.startswith("ALL"):
+        return row.item
+    return (update.touched(row.item) if update else None) or None

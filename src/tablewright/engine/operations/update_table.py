@@ -1,0 +1,233 @@
+"""UpdateTable: change throughput, billing, indexes, stream, protection or class of a table.
+
+A new global index is filled from the table's items before the call returns; items whose key
+attributes do not fit it are left out of it, as DynamoDB leaves them out.
+
+Checks, in DynamoDB's order: that there is something to do; each index entry; the table; each change.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from tablewright.engine import definition
+from tablewright.engine.definition import invalid
+from tablewright.engine.describe import describe, stream_label
+from tablewright.engine.rows import Row, enter
+from tablewright.engine.step import Step, Writing
+from tablewright.engine.table import Table
+from tablewright.errors import (
+    LimitExceededException,
+    ResourceInUseException,
+    ResourceNotFoundException,
+    ValidationException,
+)
+from tablewright.schema import IndexSchema, Stream, TableSchema, Throughput
+from tablewright.wire import requests
+from tablewright.wire.requests import GlobalIndexUpdate, UpdateTable
+
+_replaced = msgspec.structs.replace
+
+
+def update_table(request: UpdateTable) -> Step[Writing]:
+    updates = request.global_index_updates or []
+    if request.billing_mode == "PAY_PER_REQUEST":
+        definition.check_billing("PAY_PER_REQUEST", request.provisioned_throughput)
+    definition.throughput(request.provisioned_throughput)
+    if not updates and not any(_changes(request)):
+        raise ValidationException(
+            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+            "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
+        )
+    _check_updates(updates)
+
+    def run(writing: Writing) -> dict[str, Any]:
+        table = writing.known_table(request.table_name)
+        now = time.time()
+        schema = _with_settings(table.schema, request, now)
+        for update in updates:
+            schema = _with_index_update(writing, schema, update, request, now)
+        changed = writing.catalog.save(writing.tx, schema)
+        for index in changed.indexes:
+            if index.name not in table.by_name:
+                writing.tx.create_tree(index.tree)
+                _fill(writing, changed, index.name)
+        for index in table.indexes:
+            if index.name not in changed.by_name:
+                writing.tx.drop_tree(index.tree)
+        return {"TableDescription": describe(changed, writing.tx, status="UPDATING")}
+
+    return Step(run, writes=True)
+
+
+def _changes(request: UpdateTable) -> Sequence[object]:
+    return [
+        value is not None
+        for value in (
+            request.provisioned_throughput,
+            request.billing_mode,
+            request.stream_specification,
+            request.sse_specification,
+            request.table_class,
+            request.deletion_protection_enabled,
+            request.on_demand_throughput,
+        )
+    ]
+
+
+def _check_updates(updates: Sequence[GlobalIndexUpdate]) -> None:
+    names = []
+    for update in updates:
+        action = update.update or update.create or update.delete
+        if action is None:
+            raise invalid(
+                "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+                "GlobalSecondaryIndexUpdate.Delete must not be null"
+            )
+        if action.index_name in names:
+            raise invalid(
+                "Only one global secondary index update per index is allowed simultaneously. "
+                f"Index: {action.index_name}"
+            )
+        names.append(action.index_name)
+    if sum(update.create is not None or update.delete is not None for update in updates) > 1:
+        raise LimitExceededException(
+            "Subscriber limit exceeded: "
+            "Only 1 online index can be created or deleted simultaneously per table"
+        )
+
+
+def _with_settings(schema: TableSchema, request: UpdateTable, now: float) -> TableSchema:
+    """The schema with everything changed but the indexes."""
+    billing = request.billing_mode or schema.billing
+    if request.provisioned_throughput or billing != schema.billing:
+        if billing == "PROVISIONED" and request.provisioned_throughput is None:
+            raise invalid("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
+        definition.check_billing(billing, request.provisioned_throughput)
+        schema = _replaced(
+            schema,
+            billing=billing,
+            billing_changed=now if billing == "PAY_PER_REQUEST" else schema.billing_changed,
+            throughput=_changed_throughput(schema.throughput, request.provisioned_throughput, now),
+        )
+    if request.on_demand_throughput:
+        schema = _replaced(
+            schema, on_demand=definition.table_on_demand(request.on_demand_throughput, billing)
+        )
+    if request.stream_specification:
+        schema = _replaced(schema, stream=_stream(schema, request.stream_specification, now))
+    if request.sse_specification:
+        schema = _replaced(schema, encrypted=bool(request.sse_specification.enabled))
+    if request.table_class:
+        schema = _replaced(schema, table_class=request.table_class)
+    if request.deletion_protection_enabled is not None:
+        schema = _replaced(schema, deletion_protected=request.deletion_protection_enabled)
+    return schema
+
+
+def _changed_throughput(
+    old: Throughput, shape: requests.ProvisionedThroughput | None, now: float, index: str = ""
+) -> Throughput:
+    if shape is None:
+        return Throughput()
+    where = f"index: {index}" if index else "table"
+    if (shape.read, shape.write) == (old.read, old.write):
+        raise ValidationException(
+            f"The provisioned throughput for the {where} will not change. The requested value "
+            "equals the current value. "
+            f"Current ReadCapacityUnits provisioned for the {where}: {old.read}. "
+            f"Requested ReadCapacityUnits: {shape.read}. "
+            f"Current WriteCapacityUnits provisioned for the {where}: {old.write}. "
+            f"Requested WriteCapacityUnits: {shape.write}. "
+            "Refer to the Amazon DynamoDB Developer Guide for current limits and how to request "
+            "higher limits."
+        )
+    raised = shape.read > old.read or shape.write > old.write
+    lowered = shape.read < old.read or shape.write < old.write
+    return Throughput(
+        shape.read,
+        shape.write,
+        now if raised else old.raised,
+        now if lowered else old.lowered,
+        old.decreases + lowered,
+    )
+
+
+def _stream(
+    schema: TableSchema, shape: requests.StreamSpecification, now: float
+) -> Stream | None:
+    if not shape.stream_enabled:
+        if schema.stream is None:
+            raise ValidationException("Table has no stream to disable")
+        return None
+    if schema.stream is not None:
+        raise ResourceInUseException(f"Table already has an enabled stream: {schema.name}")
+    if shape.stream_view_type is None:
+        raise invalid("StreamEnabled is true but StreamViewType is not specified")
+    return Stream(shape.stream_view_type, stream_label(now))
+
+
+def _with_index_update(
+    writing: Writing, schema: TableSchema, update: GlobalIndexUpdate, request: UpdateTable, now: float
+) -> TableSchema:
+    names = {index.name: index for index in schema.indexes}
+    if update.create:
+        if update.create.index_name in names:
+            raise ValidationException("Attempting to create an index which already exists")
+        types = definition.attribute_types(request.attribute_definitions or [])
+        index = definition.global_index(
+            update.create, types, provisioned=schema.billing == "PROVISIONED"
+        )
+        (tree,) = writing.catalog.new_trees(1)
+        indexes = (*schema.indexes, _replaced(index, tree=tree))
+        definition.check_indexes(indexes)
+        return _replaced(schema, indexes=indexes)
+    if update.delete:
+        index = names.get(update.delete.index_name)
+        if index is None or index.kind != "global":
+            raise ResourceNotFoundException("Requested resource not found")
+        return _replaced(schema, indexes=tuple(i for i in schema.indexes if i is not index))
+    assert update.update
+    return _with_index_throughput(schema, names.get(update.update.index_name), update.update, now)
+
+
+def _with_index_throughput(
+    schema: TableSchema, index: IndexSchema | None, change: requests.GlobalIndexChange, now: float
+) -> TableSchema:
+    if index is None or index.kind != "global":
+        raise ValidationException(
+            "This operation cannot be performed with given input values. Please contact DynamoDB "
+            "service team for more info: Action Blocked: IndexUpdate"
+        )
+    if schema.billing == "PAY_PER_REQUEST" and change.on_demand_throughput is None:
+        raise invalid(
+            f"The only Updates for index: {index.name} when TableThroughputMode is "
+            "PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput"
+        )
+    changed = index
+    if change.provisioned_throughput:
+        definition.throughput(change.provisioned_throughput, f" for index {index.name}")
+        changed = _replaced(
+            changed,
+            throughput=_changed_throughput(
+                index.throughput, change.provisioned_throughput, now, index.name
+            ),
+        )
+    if change.on_demand_throughput:
+        changed = _replaced(changed, on_demand=definition.on_demand(change.on_demand_throughput))
+    return _replaced(
+        schema, indexes=tuple(changed if i is index else i for i in schema.indexes)
+    )
+
+
+def _fill(writing: Writing, table: Table, name: str) -> None:
+    """Enter the items there are into a new index."""
+    index = table.by_name[name]
+    for key, size, body in writing.tx.walk(table.tree, b"", None):
+        row = Row(None, size, body)
+        if index.fits(row.item):
+            enter(writing.tx, index, key, row)

@@ -1,0 +1,193 @@
+"""Query and Scan: walk the rows of a table or an index, filter them, and cut pages.
+
+A page ends with the row that reaches `Limit` or the megabyte, both counted before the filter; it
+then names that row as the place to go on from, even if it happens to be the last. Rows of a table
+and of an index have the same form, so the walk does not ask which it reads, with one exception:
+attributes that a local index does not hold are fetched from the table, at the table's cost.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from msgspec import Raw
+
+from tablewright.encoding.items import load, normalise_item
+from tablewright.engine.capacity import Charge, read_units
+from tablewright.engine.step import Reading
+from tablewright.engine.table import Index, Table, check_key_contents, position
+from tablewright.errors import ValidationException
+from tablewright.expression import Condition, Key, KeySelection, Project
+from tablewright.expression.legacy import LegacyKey
+from tablewright.schema import KeySchema
+from tablewright.storage import Tree
+from tablewright.values import Item
+from tablewright.wire import requests
+from tablewright.wire.answers import ItemOut, Page
+
+PAGE_SIZE = 1024 * 1024
+
+
+class Source:
+    """What is read: a table, or one of its indexes."""
+
+    __slots__ = ("index", "keys", "names", "table", "tree")
+
+    def __init__(self, reading: Reading, request: requests.Reading) -> None:
+        table = self.table = reading.table(request.table_name)
+        self.index: Index | None = None
+        self.tree: Tree = table.tree
+        self.keys: KeySchema = table.schema.keys
+        #: The attributes that name a position: those of the index and those of the table.
+        self.names = table.names
+        if request.index_name is not None:
+            index = table.by_name.get(request.index_name)
+            if index is None:
+                raise ValidationException(
+                    f"The table does not have the specified index: {request.index_name}"
+                )
+            if index.is_global and request.consistent:
+                raise ValidationException(
+                    "Consistent reads are not supported on global secondary indexes"
+                )
+            self.index = index
+            self.tree = index.tree
+            self.keys = index.schema.keys
+            self.names = index.names
+
+    def select(self, condition: Key | LegacyKey) -> KeySelection:
+        """What a key condition selects here."""
+        keys = self.keys
+        return condition.select(
+            tuple(attribute.name for attribute in keys.partition),
+            tuple(attribute.name for attribute in keys.sort),
+            {attribute.name: attribute.type for attribute in keys},
+            on_index=self.index is not None,
+        )
+
+    def row_key(self, names: Item) -> bytes:
+        """Where the row of these key attributes is."""
+        if self.index is None:
+            return position(self.keys, names)
+        return position(self.keys, names) + position(self.table.schema.keys, names)[4:]
+
+    def start(self, raw: Item) -> Item:
+        """Check an ExclusiveStartKey: exactly the key attributes, of their types."""
+        start = normalise_item(raw)
+        types = self.table.schema.key_types
+        if start.keys() != set(self.names) or any(
+            types[name] not in value for name, value in start.items()
+        ):
+            raise ValidationException(
+                "The provided starting key is invalid: "
+                "The provided key element does not match the schema"
+            )
+        check_key_contents(self.table.schema.keys, start)
+        return start
+
+
+def check_select(request: requests.Reading, projection: Project | None) -> None:
+    """`Select` and what it may be combined with; needs no table."""
+    select = request.select
+    given = "ProjectionExpression" if request.projection is not None else "AttributesToGet"
+    if select == "ALL_PROJECTED_ATTRIBUTES" and request.index_name is None:
+        raise ValidationException(
+            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
+        )
+    if select == "SPECIFIC_ATTRIBUTES":
+        if projection is None:
+            raise ValidationException(
+                "Must specify the AttributesToGet or ProjectionExpression when choosing to get "
+                "SPECIFIC_ATTRIBUTES"
+            )
+    elif select is not None and projection is not None:
+        wanted = "only the Count" if select == "COUNT" else select
+        raise ValidationException(f"Cannot specify the {given} when choosing to get {wanted}")
+
+
+def fetches(source: Source, request: requests.Reading, projection: Project | None) -> bool:
+    """Whether items must be fetched from the table; a global index that would need it refuses."""
+    index = source.index
+    if index is None or index.held is None:
+        return False
+    if request.select == "ALL_ATTRIBUTES":
+        if index.is_global:
+            raise ValidationException(
+                "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not "
+                f"supported for global secondary index {index.name} "
+                "because its projection type is not ALL"
+            )
+        return True
+    missing = sorted(projection.names - index.held) if projection else []
+    if missing and index.is_global:
+        raise ValidationException(
+            "One or more parameter values were invalid: "
+            f"Global secondary index {index.name} does not project [{', '.join(missing)}]"
+        )
+    return bool(missing)
+
+
+def refuse_filter_on_keys(request: requests.Query, keep: Condition | None, keys: KeySchema) -> None:
+    """A Query's filter is for attributes that are not keys; keys belong in the key condition."""
+    for name in keys.names:
+        if keep and name in keep.names:
+            parameter = "QueryFilter" if request.filter is None else "Filter Expression"
+            raise ValidationException(
+                f"{parameter} can only contain non-primary key attributes: "
+                f"Primary key attribute: {name}"
+            )
+
+
+def read_page(
+    reading: Reading,
+    source: Source,
+    request: requests.Reading,
+    bounds: tuple[bytes, bytes | None],
+    *,
+    backwards: bool,
+    keep: Condition | None,
+    project: Project | None,
+) -> Page:
+    """One page of the rows between the bounds."""
+    fetch = fetches(source, request, project)
+    counting = request.select == "COUNT"
+    most = request.limit or 0
+    items: list[ItemOut] = []
+    charge = Charge(source.table)
+    count = scanned = size = 0
+    last: bytes | None = None
+    walk = reading.snapshot.walk(source.tree, *bounds, backwards=backwards)
+    with closing(walk):
+        for _, row_size, body in walk:
+            scanned += 1
+            size += row_size
+            whole = _fetched(reading, source.table, body, charge, request.consistent) if fetch else body
+            if keep is None or keep.holds(load(whole)):
+                count += 1
+                if not counting:
+                    items.append(project(load(whole)) if project else Raw(whole))
+            if scanned == most or size >= PAGE_SIZE:
+                last = body
+                break
+    charge.add(read_units(size, consistent=request.consistent), source.index)
+    return Page(
+        items=None if counting else items,
+        count=count,
+        scanned_count=scanned,
+        last_evaluated_key=_picked(load(last), source.names) if last else None,
+        consumed_capacity=charge.consumed(request.return_capacity),
+    )
+
+
+def _fetched(
+    reading: Reading, table: Table, body: bytes, charge: Charge, consistent: bool | None
+) -> bytes:
+    found = reading.snapshot.get(table.tree, table.key(load(body)))
+    if found is None:  # deleted since the walk began
+        return body
+    charge.add(read_units(found[0], consistent=consistent))
+    return found[1]
+
+
+def _picked(item: Item, names: tuple[str, ...]) -> Item:
+    return {name: item[name] for name in names}

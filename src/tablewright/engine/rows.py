@@ -1,0 +1,94 @@
+"""Rows: an item as it is stored, and the one way in which a row and its index rows change.
+
+Law: whoever changes an item calls `replace`, which changes the table's row and exactly the index
+rows that differ, in the same transaction. Nothing else writes items.
+"""
+
+from __future__ import annotations
+
+from tablewright.encoding.items import dump, item_size, load
+from tablewright.engine.capacity import Charge, write_units
+from tablewright.engine.table import Index, Table
+from tablewright.storage import Snapshot, Transaction, Tree
+from tablewright.values import Item
+
+
+class Row:
+    """An item with its size and its stored bytes; either is made from the other when needed."""
+
+    __slots__ = ("_body", "_item", "size")
+
+    def __init__(self, item: Item | None, size: int, body: bytes | None) -> None:
+        self._item = item
+        self.size = size
+        self._body = body
+
+    @classmethod
+    def of(cls, item: Item) -> Row:
+        return cls(item, item_size(item), None)
+
+    @property
+    def item(self) -> Item:
+        if self._item is None:
+            assert self._body is not None
+            self._item = load(self._body)
+        return self._item
+
+    @property
+    def body(self) -> bytes:
+        if self._body is None:
+            self._body = dump(self._item)
+        return self._body
+
+
+def find(snapshot: Snapshot, tree: Tree, key: bytes) -> Row | None:
+    found = snapshot.get(tree, key)
+    return None if found is None else Row(None, *found)
+
+
+def replace(
+    tx: Transaction, table: Table, key: bytes, old: Row | None, new: Row | None, charge: Charge
+) -> None:
+    """Put `new` where `old` was (None: no item), in the table and in every index.
+
+    An index is charged as DynamoDB does: for removing a row, for adding one, for a row whose
+    projection changed, and not at all where nothing it holds has changed.
+    """
+    charge.add(write_units(max(old.size if old else 0, new.size if new else 0)))
+    if new is not None:
+        tx.put(table.tree, key, new.size, new.body)
+    elif old is not None:
+        tx.delete(table.tree, key)
+    for index in table.indexes:
+        before = index.entry(old.item, key) if old else None
+        after = index.entry(new.item, key) if new else None
+        was = projected(index, old) if old and before else None
+        now = projected(index, new) if new and after else None
+        if before == after:
+            if not was or not now or was.item == now.item:
+                continue
+            charge.add(write_units(max(was.size, now.size)), index)
+        else:
+            if before and was:
+                tx.delete(index.tree, before)
+                charge.add(write_units(was.size), index)
+            if now:
+                charge.add(write_units(now.size), index)
+        if after and now:
+            tx.put(index.tree, after, now.size, now.body)
+
+
+def enter(tx: Transaction, index: Index, key: bytes, row: Row) -> None:
+    """Add an item that is in the table already to a new index, if it belongs there."""
+    entry = index.entry(row.item, key)
+    if entry is not None:
+        held = projected(index, row)
+        tx.put(index.tree, entry, held.size, held.body)
+
+
+def projected(index: Index, row: Row) -> Row:
+    """What an index holds of an item."""
+    held = index.held
+    if held is None:
+        return row
+    return Row.of({name: value for name, value in row.item.items() if name in held})

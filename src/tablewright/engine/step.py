@@ -1,0 +1,75 @@
+"""A step: a request that has been checked as far as that needs no table, ready to run.
+
+The way of a request: JSON -> typed request (wire) -> step (an operation's checks) -> run in a
+snapshot or a transaction -> answer -> JSON. Everything that can be refused without looking at the
+table is refused before a lock is taken.
+
+`Reading` and `Writing` are what a running step may use: the tables there are, and their rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from tablewright.engine.catalog import Catalog
+from tablewright.engine.table import Table
+from tablewright.errors import ResourceNotFoundException
+from tablewright.storage import Snapshot, Transaction
+
+V = TypeVar("V", bound="Reading")
+
+
+class Reading:
+    """What a step that only reads works with."""
+
+    __slots__ = ("catalog", "snapshot")
+
+    def __init__(self, catalog: Catalog, snapshot: Snapshot) -> None:
+        self.catalog = catalog
+        self.snapshot = snapshot
+
+    def table(self, name: str) -> Table:
+        """The table of that name or ARN; a ResourceNotFoundException if there is none."""
+        table = self.catalog.tables.get(name)
+        return table or self.catalog.find(table_name(name), self.snapshot)
+
+
+    def known_table(self, name: str) -> Table:
+        """The same, for operations on the table itself, whose fault names it."""
+        try:
+            return self.table(name)
+        except ResourceNotFoundException:
+            raise ResourceNotFoundException(
+                f"Requested resource not found: Table: {table_name(name)} not found"
+            ) from None
+
+
+class Writing(Reading):
+    """What a step that writes works with."""
+
+    __slots__ = ("tx",)
+
+    def __init__(self, catalog: Catalog, tx: Transaction) -> None:
+        super().__init__(catalog, tx)
+        self.tx = tx
+
+
+class Step(Generic[V]):
+    """`run` does the work and gives the answer; `writes` says what it needs."""
+
+    __slots__ = ("run", "writes")
+
+    def __init__(self, run: Callable[[V], Any], *, writes: bool) -> None:
+        self.run = run
+        self.writes = writes
+
+
+def table_name(name_or_arn: str) -> str:
+    """The name in `arn:aws:dynamodb:region:account:table/NAME`; anything else is a name itself."""
+    if name_or_arn.startswith("arn:"):
+        _, found, name = name_or_arn.partition(":table/")
+        if not found:
+            raise ResourceNotFoundException("Requested resource not found")
+        return name.partition("/")[0]
+    return name_or_arn

@@ -1,0 +1,151 @@
+"""Faults: every way a request can fail, named as DynamoDB names them.
+
+    TablewrightError
+    └── Fault                                   an answer of DynamoDB's: code, message, HTTP status
+        ├── ValidationException                 the request is wrong; the most common one
+        ├── SerializationException              the body is not the JSON that the operation takes
+        ├── UnknownOperationException           no such operation
+        ├── MissingAuthenticationTokenException
+        ├── IncompleteSignatureException
+        ├── ResourceNotFoundException           no such table (or index, in some operations)
+        ├── ResourceInUseException              the table exists, or is changing
+        ├── LimitExceededException
+        ├── ConditionalCheckFailedException     carries the item, when the request asked for it
+        ├── TransactionCanceledException        carries a reason for each action, by position
+        ├── TransactionConflictException
+        ├── IdempotentParameterMismatchException
+        ├── ItemCollectionSizeLimitExceededException
+        ├── RequestEntityTooLargeException      over 16 MB
+        └── InternalServerError                 a fault of ours; the only one a client should retry
+
+Law: an operation raises a fault before it writes anything. Nothing below this module is imported.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+SERVICE = "com.amazonaws.dynamodb.v20120810"
+CORAL_SERVICE = "com.amazon.coral.service"
+CORAL_VALIDATE = "com.amazon.coral.validate"
+
+
+class TablewrightError(Exception):
+    """Anything this package raises on purpose."""
+
+
+class Fault(TablewrightError):
+    """An answer of DynamoDB's that is not a success.
+
+    `code` is what boto3 shows as `Error.Code`; `body()` is what goes over the wire.
+    """
+
+    namespace: ClassVar[str] = SERVICE
+    status: ClassVar[int] = 400
+    message_member: ClassVar[str] = "message"
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+
+    @property
+    def code(self) -> str:
+        return type(self).__name__
+
+    def body(self) -> dict[str, Any]:
+        body: dict[str, Any] = {"__type": f"{self.namespace}#{self.code}"}
+        if self.message:
+            body[self.message_member] = self.message
+        return body
+
+
+class ValidationException(Fault):
+    namespace = CORAL_VALIDATE
+
+
+class SerializationException(Fault):
+    namespace = CORAL_SERVICE
+    message_member = "Message"  # DynamoDB spells it with a capital here, and only here
+
+
+class UnknownOperationException(Fault):
+    namespace = CORAL_SERVICE
+
+
+class MissingAuthenticationTokenException(Fault):
+    namespace = CORAL_SERVICE
+
+
+class IncompleteSignatureException(Fault):
+    namespace = CORAL_SERVICE
+
+
+class RequestEntityTooLargeException(Fault):
+    namespace = CORAL_SERVICE
+    status = 413
+
+
+class ResourceNotFoundException(Fault):
+    pass
+
+
+class ResourceInUseException(Fault):
+    pass
+
+
+class LimitExceededException(Fault):
+    pass
+
+
+class ItemCollectionSizeLimitExceededException(Fault):
+    pass
+
+
+class TransactionConflictException(Fault):
+    pass
+
+
+class IdempotentParameterMismatchException(Fault):
+    pass
+
+
+class ConditionalCheckFailedException(Fault):
+    """The condition did not hold. `item` is the item as it was, if the request asked for it."""
+
+    def __init__(
+        self, message: str = "The conditional request failed", item: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.item = item
+
+    def body(self) -> dict[str, Any]:
+        body = super().body()
+        if self.item is not None:
+            body["Item"] = self.item
+        return body
+
+
+class TransactionCanceledException(Fault):
+    """At least one action of a transaction could not be done, so none was.
+
+    `reasons` has one entry for each action, in order: `{"Code": "None"}` for those that could.
+    """
+
+    def __init__(self, reasons: list[dict[str, Any]]) -> None:
+        codes = ", ".join(reason["Code"] for reason in reasons)
+        super().__init__(
+            "Transaction cancelled, please refer cancellation reasons for specific reasons "
+            f"[{codes}]"
+        )
+        self.reasons = reasons
+
+    def body(self) -> dict[str, Any]:
+        return {
+            "__type": f"{self.namespace}#{self.code}",
+            "CancellationReasons": self.reasons,
+            "Message": self.message,
+        }
+
+
+class InternalServerError(Fault):
+    status = 500

@@ -1,0 +1,342 @@
+"""Legacy parameters: what requests used before there were expressions.
+
+Owns the rules and messages of Expected, ConditionalOperator, QueryFilter and ScanFilter,
+KeyConditions, AttributeUpdates and AttributesToGet, and the rule that they do not mix with
+expressions. Each becomes the tree that an expression would have become, so what they mean is
+written once, in `evaluate`, `update`, `document` and `key`. Attribute names are taken as they are:
+here `a.b` is a name with a dot in it.
+
+    Expected {"a": {"Value": v}}            a = :0
+    ScanFilter {"a": {"GT": [v]}}           a > :0
+    AttributeUpdates {"a": {"ADD": v}}      ADD a :0
+
+The raw parameters have passed the JSON type checks; their values are not normal yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from tablewright.encoding.items import normalise
+from tablewright.errors import ValidationException
+from tablewright.expression.evaluate import compile_condition
+from tablewright.expression.key import KeySelection, KeyTerm, select
+from tablewright.expression.resolve import LONG_TYPE_NAMES
+from tablewright.expression.scope import Condition, Project, Update
+from tablewright.expression.tree import (
+    Action,
+    Add,
+    And,
+    Between,
+    Call,
+    Comparison,
+    Delete,
+    In,
+    Not,
+    Or,
+    Path,
+    Remove,
+    Section,
+    Set,
+)
+from tablewright.expression.tree import Condition as ConditionTree
+from tablewright.expression.tree import Update as UpdateTree
+from tablewright.expression.tree import Value as ValueTree
+from tablewright.expression.update import compile_update
+from tablewright.values import Value, sort_key, tag_of
+
+_INVALID = "One or more parameter values were invalid: "
+_MISMATCH = "Type mismatch for attribute to update"
+
+_COMPARATORS = {"EQ": "=", "NE": "<>", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
+_KEY_OPERATORS = {**_COMPARATORS, "BETWEEN": "BETWEEN", "BEGINS_WITH": "begins_with"}
+
+_ANY = frozenset(LONG_TYPE_NAMES)
+_SETS = frozenset(("SS", "NS", "BS"))
+_ORDERED = frozenset("SNB")
+#: How many values each operator takes (None: one or more), and of which types.
+_OPERATORS: dict[str, tuple[int | None, frozenset[str]]] = {
+    "EQ": (1, _ANY),
+    "NE": (1, _ANY),
+    "LT": (1, _ORDERED),
+    "LE": (1, _ORDERED),
+    "GT": (1, _ORDERED),
+    "GE": (1, _ORDERED),
+    "BETWEEN": (2, _ORDERED),
+    "IN": (None, _ORDERED),
+    "BEGINS_WITH": (1, frozenset("SB")),
+    "CONTAINS": (1, _ORDERED | {"BOOL", "NULL"}),
+    "NOT_CONTAINS": (1, _ORDERED | {"BOOL", "NULL"}),
+    "NULL": (0, _ANY),
+    "NOT_NULL": (0, _ANY),
+}
+
+#: In the order in which DynamoDB lists them.
+_EXPRESSION_PARAMETERS = (
+    "ProjectionExpression",
+    "UpdateExpression",
+    "FilterExpression",
+    "ConditionExpression",
+    "KeyConditionExpression",
+)
+_LEGACY_PARAMETERS = (
+    "AttributesToGet",
+    "AttributeUpdates",
+    "QueryFilter",
+    "ScanFilter",
+    "Expected",
+    "ConditionalOperator",
+    "KeyConditions",
+)
+
+
+def refuse_mixture(present: Collection[str]) -> None:
+    """Raise if a request has expressions and legacy parameters.
+
+    `present` are the names of the parameters that are there. An empty map counts as absent.
+
+    >>> refuse_mixture({"Expected", "ConditionalOperator", "TableName"})
+    """
+    legacy = [name for name in _LEGACY_PARAMETERS if name in present]
+    expressions = [name for name in _EXPRESSION_PARAMETERS if name in present]
+    if legacy and expressions:
+        raise ValidationException(
+            "Can not use both expression and non-expression parameters in the same request: "
+            f"Non-expression parameters: {{{', '.join(legacy)}}} "
+            f"Expression parameters: {{{', '.join(expressions)}}}"
+        )
+
+
+def expected(
+    raw: Mapping[str, Mapping[str, Any]] | None, conditional_operator: str | None = None
+) -> Condition | None:
+    """The condition of PutItem's, UpdateItem's and DeleteItem's Expected."""
+    comparisons = {}
+    for name, entry in (raw or {}).items():
+        comparisons[name] = _expected_comparison(name, entry)
+    return _condition(comparisons, conditional_operator)
+
+
+def filter_conditions(
+    raw: Mapping[str, Mapping[str, Any]] | None, conditional_operator: str | None = None
+) -> Condition | None:
+    """The condition of a QueryFilter or ScanFilter."""
+    return _condition(_comparisons(raw or {}), conditional_operator)
+
+
+def key_conditions(raw: Mapping[str, Mapping[str, Any]]) -> LegacyKey:
+    """Query's KeyConditions, ready to `select` like a KeyConditionExpression."""
+    if not raw:
+        raise ValidationException("Conditions must be at least length 1")
+    return LegacyKey(
+        {
+            name: KeyTerm(_KEY_OPERATORS.get(operator, operator), operands)
+            for name, (operator, operands) in _comparisons(raw).items()
+        }
+    )
+
+
+def attributes_to_get(names: Sequence[str] | None) -> Project | None:
+    """The projection of AttributesToGet."""
+    if not names:
+        return None
+    for position, name in enumerate(names):
+        _check_name(name)
+        if name in names[:position]:
+            raise ValidationException(f"{_INVALID}Duplicate value in attribute name: {name}")
+    return Project(tuple(Path((name,)) for name in names))
+
+
+def attribute_updates(raw: Mapping[str, Mapping[str, Any]] | None) -> Update | None:
+    """The update of AttributeUpdates."""
+    if not raw:
+        return None
+    values: dict[str, Value] = {}
+    actions = tuple(_action(name, entry, values) for name, entry in raw.items())
+    update = UpdateTree((Section("SET", actions),))
+    written = Project(tuple(action.path for action in actions))
+    return Update(compile_update(update, wrong_type=_MISMATCH), written, values)
+
+
+class LegacyKey:
+    """KeyConditions of one request."""
+
+    __slots__ = ("_terms",)
+
+    def __init__(self, terms: Mapping[str, KeyTerm]) -> None:
+        self._terms = terms
+
+    def select(
+        self,
+        hash_names: tuple[str, ...],
+        range_names: tuple[str, ...],
+        types: Mapping[str, str],
+        on_index: bool = False,
+    ) -> KeySelection:
+        """As `Key.select`."""
+        return select(self._terms, hash_names, range_names, types)
+
+
+# -- comparisons: an operator and its values
+
+
+_Comparison = tuple[str, tuple[Value, ...]]
+
+
+def _comparisons(raw: Mapping[str, Mapping[str, Any]]) -> dict[str, _Comparison]:
+    found = {}
+    for name, entry in raw.items():
+        _check_name(name)
+        operands = [normalise(value) for value in entry.get("AttributeValueList") or ()]
+        found[name] = _comparison(entry.get("ComparisonOperator"), operands)
+    return found
+
+
+def _comparison(operator: str | None, operands: list[Value]) -> _Comparison:
+    if operator not in _OPERATORS:
+        raise ValidationException("Comparison type does not exist in DynamoDB")
+    count, allowed = _OPERATORS[operator]
+    if len(operands) != count and not (count is None and operands):
+        raise ValidationException(
+            f"{_INVALID}Invalid number of argument(s) for the {operator} ComparisonOperator"
+        )
+    tags = [tag_of(operand) for operand in operands]
+    for tag in tags:
+        if tag not in allowed:
+            raise ValidationException(
+                f"{_INVALID}ComparisonOperator {operator} is not valid for {tag} "
+                "AttributeValue type"
+            )
+    if len(set(tags)) > 1:
+        raise ValidationException(
+            f"{_INVALID}AttributeValues inside AttributeValueList must be of same type"
+        )
+    if operator == "BETWEEN":
+        low, high = (sort_key(tags[0], operand[tags[0]]) for operand in operands)
+        if low > high:
+            raise ValidationException(
+                "The BETWEEN condition was provided a range where the lower bound is greater than "
+                "the upper bound"
+            )
+    return operator, tuple(operands)
+
+
+def _expected_comparison(name: str, entry: Mapping[str, Any]) -> _Comparison:
+    """The comparison that one entry of Expected asks for, in either of its two spellings."""
+    _check_name(name)
+    value, listed = entry.get("Value"), entry.get("AttributeValueList")
+    exists, operator = entry.get("Exists"), entry.get("ComparisonOperator")
+
+    def fault(reason: str) -> ValidationException:
+        return ValidationException(f"{_INVALID}{reason} for Attribute: {name}")
+
+    if exists is not None and operator is not None:
+        raise fault("Exists and ComparisonOperator cannot be used together")
+    if value is not None and listed is not None:
+        raise fault("Value and AttributeValueList cannot be used together")
+    if listed is not None and operator is None:
+        raise fault("AttributeValueList can only be used with a ComparisonOperator")
+    if operator is not None:
+        if value is None and listed is None and operator not in ("NULL", "NOT_NULL"):
+            raise fault(
+                f"Value or AttributeValueList must be used with ComparisonOperator: {operator}"
+            )
+        given = listed or () if value is None else (value,)
+        return _comparison(operator, [normalise(operand) for operand in given])
+    if exists is False:
+        if value is not None:
+            raise fault("Value cannot be used when Exists is false")
+        return "NULL", ()
+    if value is None:
+        raise fault(f"Value must be provided when Exists is {'null' if exists is None else 'true'}")
+    return "EQ", (normalise(value),)
+
+
+# -- conditions
+
+
+def _condition(
+    comparisons: Mapping[str, _Comparison], conditional_operator: str | None
+) -> Condition | None:
+    if conditional_operator is not None and len(comparisons) < 2:
+        raise ValidationException(
+            "ConditionalOperator can only be used when Filter or Expected has two or more elements"
+            if comparisons
+            else "ConditionalOperator cannot be used without Filter or Expected"
+        )
+    if not comparisons:
+        return None
+    values: dict[str, Value] = {}
+    trees = tuple(_tree(name, *found, values) for name, found in comparisons.items())
+    tree = Or(trees) if conditional_operator == "OR" else And(trees)
+    return Condition(compile_condition(tree), frozenset(comparisons), values)
+
+
+def _tree(
+    name: str, operator: str, operands: tuple[Value, ...], values: dict[str, Value]
+) -> ConditionTree:
+    path = Path((name,))
+    right = [_keep(operand, values) for operand in operands]
+    match operator:
+        case "BETWEEN":
+            return Between(path, *right)
+        case "IN":
+            return In(path, tuple(right))
+        case "BEGINS_WITH":
+            return Call("begins_with", (path, *right))
+        case "CONTAINS":
+            return Call("contains", (path, *right))
+        case "NOT_CONTAINS":  # of an attribute that is there, unlike NE
+            contains = Call("contains", (path, *right))
+            return And((Call("attribute_exists", (path,)), Not(contains)))
+        case "NULL":  # which asks for absence, not for the type NULL
+            return Call("attribute_not_exists", (path,))
+        case "NOT_NULL":
+            return Call("attribute_exists", (path,))
+        case _:
+            return Comparison(_COMPARATORS[operator], path, *right)
+
+
+def _keep(value: Value, values: dict[str, Value]) -> ValueTree:
+    """A reference to a value, under a name that no expression can use."""
+    name = str(len(values))
+    values[name] = value
+    return ValueTree(name)
+
+
+# -- updates
+
+
+def _action(name: str, entry: Mapping[str, Any], values: dict[str, Value]) -> Action:
+    _check_name(name)
+    path = Path((name,))
+    action = entry.get("Action") or "PUT"
+    if entry.get("Value") is None:
+        if action != "DELETE":
+            raise ValidationException(
+                f"{_INVALID}Only DELETE action is allowed when no attribute value is specified"
+            )
+        return Remove(path)
+    value = normalise(entry["Value"])
+    tag = tag_of(value)
+    kept = _keep(value, values)
+    if action == "PUT":
+        return Set(path, kept)
+    if action == "ADD":
+        if tag not in _SETS and tag not in ("N", "L"):
+            raise ValidationException(
+                f"{_INVALID}ADD action is not supported for the type {LONG_TYPE_NAMES[tag]}"
+            )
+        return Add(path, kept)
+    if tag not in _SETS:
+        raise ValidationException(
+            f"{_INVALID}DELETE action with value is not supported for the type "
+            f"{LONG_TYPE_NAMES[tag]}"
+        )
+    return Delete(path, kept)
+
+
+def _check_name(name: str) -> None:
+    if not name:
+        raise ValidationException("Empty attribute name")

@@ -1,0 +1,111 @@
+"""Schema: what a table is, as frozen values that are stored as JSON and read back.
+
+`TableSchema` holds everything CreateTable and its later changes decide. It knows names and types
+of keys; it knows nothing of requests, bytes or rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+
+class KeyAttribute(msgspec.Struct, frozen=True):
+    """One attribute of a key: its name and its type, S, N or B."""
+
+    name: str
+    type: str
+
+
+class KeySchema(msgspec.Struct, frozen=True):
+    """The attributes of a key: partition first, then sort.
+
+    A table has one partition attribute and at most one sort attribute; a global secondary index
+    may have up to four of each.
+    """
+
+    partition: tuple[KeyAttribute, ...]
+    sort: tuple[KeyAttribute, ...] = ()
+
+    def __iter__(self) -> Iterator[KeyAttribute]:
+        yield from self.partition
+        yield from self.sort
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self)
+
+
+class Projection(msgspec.Struct, frozen=True):
+    """Which attributes an index holds: ALL, KEYS_ONLY, or INCLUDE the named ones."""
+
+    type: str
+    include: tuple[str, ...] = ()
+
+
+class Throughput(msgspec.Struct, frozen=True):
+    read: int = 0
+    write: int = 0
+    #: When it was last raised or lowered (seconds), and how often it was lowered today.
+    raised: float = 0
+    lowered: float = 0
+    decreases: int = 0
+
+
+class OnDemand(msgspec.Struct, frozen=True):
+    """The most units an on-demand table or index may use; -1 is no bound."""
+
+    read: int = -1
+    write: int = -1
+
+
+class IndexSchema(msgspec.Struct, frozen=True):
+    name: str
+    kind: Literal["local", "global"]
+    keys: KeySchema
+    projection: Projection
+    tree: int = 0  # a number once it is stored
+    throughput: Throughput = Throughput()
+    on_demand: OnDemand | None = None
+
+
+class Stream(msgspec.Struct, frozen=True):
+    view: str
+    label: str
+
+
+class TableSchema(msgspec.Struct, frozen=True):
+    name: str
+    id: str
+    created: float
+    keys: KeySchema
+    tree: int = 0
+    indexes: tuple[IndexSchema, ...] = ()
+    billing: Literal["PROVISIONED", "PAY_PER_REQUEST"] = "PROVISIONED"
+    billing_changed: float = 0
+    throughput: Throughput = Throughput()
+    on_demand: OnDemand | None = None
+    stream: Stream | None = None
+    table_class: str | None = None
+    encrypted: bool = False
+    deletion_protected: bool = False
+    ttl_attribute: str | None = None
+    tags: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def local_indexes(self) -> tuple[IndexSchema, ...]:
+        return tuple(index for index in self.indexes if index.kind == "local")
+
+    @property
+    def global_indexes(self) -> tuple[IndexSchema, ...]:
+        return tuple(index for index in self.indexes if index.kind == "global")
+
+    @property
+    def key_types(self) -> dict[str, str]:
+        """Every attribute that a key of the table or of an index uses, with its type."""
+        types = {attribute.name: attribute.type for attribute in self.keys}
+        for index in self.indexes:
+            types |= {attribute.name: attribute.type for attribute in index.keys}
+        return types

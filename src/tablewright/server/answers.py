@@ -1,0 +1,94 @@
+"""Answers: the bytes of an HTTP response, in the form DynamoDB gives it.
+
+    HTTP/1.1 200 OK
+    Server: Server
+    Date: Sun, 15 Nov 2026 08:00:00 GMT
+    Content-Type: application/x-amz-json-1.0
+    Content-Length: 2
+    Connection: keep-alive
+    x-amzn-RequestId: 8Q2V…0000000000000001        52 upper-case letters and digits
+    x-amz-crc32: 2745614147                        of the body; the SDKs verify it
+
+Laws:
+- An answer is one `bytes` value, made by one formatting of a template. Templates differ by status,
+  content type and connection, are made when first needed and kept for one second, because of the
+  date.
+- A request id is a random part for each `Answers` and a running number: unique, and cheap.
+
+Nothing here knows of requests, connections or the engine.
+"""
+
+from __future__ import annotations
+
+import secrets
+import string
+from email.utils import formatdate
+from zlib import crc32
+
+AMZ_JSON = b"application/x-amz-json-1.0"
+JSON = b"application/json"
+TEXT = b"text/plain"
+
+REASONS = {
+    200: b"OK",
+    400: b"Bad Request",
+    404: b"Not Found",
+    413: b"Request Entity Too Large",
+    431: b"Request Header Fields Too Large",
+    500: b"Internal Server Error",
+}
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+_HEAD = (
+    b"HTTP/1.1 %d %b\r\n"
+    b"Server: Server\r\n"
+    b"Date: %b\r\n"
+    b"Content-Type: %b\r\n"
+    b"Content-Length: %%d\r\n"
+    b"Connection: %b\r\n"
+    b"x-amzn-RequestId: %b%%016d\r\n"
+    b"x-amz-crc32: %%d\r\n"
+    b"\r\n"
+    b"%%b"
+)
+_ID_LENGTH = 52
+_ID_DIGITS = 16
+
+
+class Answers:
+    """Makes answers. `renew()` is to be called once a second, to keep the date right."""
+
+    def __init__(self) -> None:
+        alphabet = string.ascii_uppercase + string.digits
+        random = (secrets.choice(alphabet) for _ in range(_ID_LENGTH - _ID_DIGITS))
+        self._id_prefix = "".join(random).encode()
+        self._count = 0
+        self._templates: dict[tuple[int, bytes, bool], bytes] = {}
+
+    def renew(self) -> None:
+        """Forget the templates, and with them the date they hold."""
+        self._templates.clear()
+
+    def answer(self, status: int, content_type: bytes, keep_alive: bool, body: bytes) -> bytes:
+        """The whole response."""
+        self._count = count = self._count + 1
+        template = self._templates.get((status, content_type, keep_alive))
+        if template is None:
+            template = self._template(status, content_type, keep_alive)
+        return template % (len(body), count, crc32(body), body)
+
+    def _template(self, status: int, content_type: bytes, keep_alive: bool) -> bytes:
+        # DynamoDB says `keep-alive` outright; clients of HTTP/1.0 need that.
+        connection = b"keep-alive" if keep_alive else b"close"
+        date = formatdate(usegmt=True).encode()
+        template = _HEAD % (
+            status,
+            REASONS.get(status, b"Error"),
+            date,
+            content_type,
+            connection,
+            self._id_prefix,
+        )
+        self._templates[status, content_type, keep_alive] = template
+        return template

@@ -1,0 +1,206 @@
+"""The store: one SQLite file, its connections, and who commits when.
+
+Laws:
+- One connection writes, under one lock. Each thread reads through a connection of its own and
+  never waits for a writer; an in-memory store has one connection for both, under the same lock.
+- Writers queue. Whoever holds the lock commits everything queued, so that concurrent durable
+  writers share one fsync; the others find their work done.
+- A step (a function of a transaction) either raises before it changes anything or changes all it
+  means to. Should one fail half way, the commit is rolled back and its steps run one by one.
+
+Durability: "full" syncs the log at each commit, so an acknowledged write survives power loss;
+"normal" leaves that to the operating system, so it survives a killed process only.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
+
+import apsw
+
+from tablewright.errors import Fault, TablewrightError
+from tablewright.storage.transaction import Snapshot, Transaction
+
+T = TypeVar("T")
+Durability = Literal["full", "normal"]
+
+APPLICATION_ID = 0x7AB1E317  # marks the file as ours in SQLite's header
+FORMAT = 1
+
+BUSY_SECONDS = 30.0
+CACHE_KIB = 64 * 1024
+CHECKPOINT_PAGES = 8192  # 64 MiB of log; SQLite's default of 1000 pages doubled the cost of a put
+MAPPED_BYTES = 1 << 30
+
+
+class NotADatabase(TablewrightError):
+    """The file is there, but this package did not write it."""
+
+
+class _Work(Generic[T]):
+    """A step in the queue, and later what came of it."""
+
+    __slots__ = ("done", "error", "result", "step")
+
+    def __init__(self, step: Callable[[Transaction], T]) -> None:
+        self.step = step
+        self.done = False
+        self.result: T
+        self.error: BaseException | None = None
+
+    def outcome(self) -> T:
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+
+class Store:
+    """A file of trees (or ":memory:"). Threads and processes may share one file."""
+
+    def __init__(self, path: str | Path, *, durability: Durability = "full") -> None:
+        if durability not in ("full", "normal"):
+            raise ValueError(f"durability is 'full' or 'normal', not {durability!r}")
+        self.path = str(path)
+        self.durability = durability
+        self._lock = threading.RLock()
+        self._queue: deque[_Work[Any]] = deque()
+        self._connections: list[apsw.Connection] = []
+        self._writer = self._connect()
+        self._transaction = Transaction(self._writer)
+        self._in_memory = self.path == ":memory:"
+        self._local = threading.local()
+
+    def read(self, step: Callable[[Snapshot], T]) -> T:
+        """Run a step that only reads."""
+        if self._in_memory:
+            with self._lock:
+                return step(self._transaction)
+        try:
+            snapshot: Snapshot = self._local.snapshot
+        except AttributeError:
+            snapshot = self._local.snapshot = Snapshot(self._connect())
+        return step(snapshot)
+
+    def write(self, step: Callable[[Transaction], T]) -> T:
+        """Run a step in a transaction and return once it is durable."""
+        work = _Work(step)
+        self._queue.append(work)
+        with self._lock:
+            if not work.done:
+                self._commit_queued()
+        return work.outcome()
+
+    def write_all(
+        self, steps: Sequence[Callable[[Transaction], T]]
+    ) -> list[T | BaseException]:
+        """Run several independent steps in one commit: for each its result, or its error."""
+        works = [_Work(step) for step in steps]
+        self._queue.extend(works)
+        with self._lock:
+            if not all(work.done for work in works):
+                self._commit_queued()
+        return [work.result if work.error is None else work.error for work in works]
+
+    def close(self) -> None:
+        """Wait for the writer, fold the log into the file and close every connection."""
+        with self._lock:
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+
+    def _commit_queued(self) -> None:
+        batch: list[_Work[Any]] = []
+        while self._queue:
+            batch.append(self._queue.popleft())
+        self._settle(batch)
+        for work in batch:
+            work.done = True
+
+    def _settle(self, batch: Sequence[_Work[Any]]) -> None:
+        """Commit the batch; if it cannot be, commit what can be of it, one by one."""
+        try:
+            self._commit(batch)
+        except BaseException as error:
+            if len(batch) == 1:
+                batch[0].error = error
+            else:
+                for work in batch:
+                    self._settle([work])
+
+    def _commit(self, batch: Sequence[_Work[Any]]) -> None:
+        execute = self._writer.execute
+        execute("BEGIN IMMEDIATE")  # takes the write lock now, so that no later step can lack it
+        try:
+            for work in batch:
+                try:
+                    work.result = work.step(self._transaction)
+                    work.error = None
+                except Fault as fault:  # by law, nothing was changed
+                    work.error = fault
+            execute("COMMIT")
+        except BaseException:
+            self._transaction.rollbacks += 1
+            if self._writer.in_transaction:
+                execute("ROLLBACK")
+            raise
+
+    def _connect(self) -> apsw.Connection:
+        try:
+            connection = apsw.Connection(self.path, statementcachesize=512)
+            # Before anything touches the file: switching to the log needs the lock as well.
+            connection.set_busy_handler(_wait_for_lock())
+            if not _is_ours(connection, self.path):
+                connection.pragma("page_size", 8192)
+            for pragma in (
+                f"mmap_size = {MAPPED_BYTES}",
+                f"cache_size = -{CACHE_KIB}",
+                "temp_store = memory",
+                "journal_mode = wal",
+                f"synchronous = {self.durability}",
+                f"wal_autocheckpoint = {CHECKPOINT_PAGES}",
+            ):
+                connection.execute(f"PRAGMA {pragma}")
+            connection.execute("BEGIN IMMEDIATE")
+            if not _is_ours(connection, self.path):
+                connection.pragma("application_id", APPLICATION_ID)
+                connection.pragma("user_version", FORMAT)
+            connection.execute("COMMIT")
+        except (apsw.NotADBError, apsw.CantOpenError, apsw.ReadOnlyError) as error:
+            raise NotADatabase(f"{self.path}: {error}") from error
+        self._connections.append(connection)
+        return connection
+
+
+def _is_ours(connection: apsw.Connection, path: str) -> bool:
+    """Whether the file is marked as ours; an empty one is not yet, any other is refused."""
+    marks = connection.pragma("application_id"), connection.pragma("user_version")
+    if marks == (APPLICATION_ID, FORMAT):
+        return True
+    if marks != (0, 0) or connection.pragma("schema_version"):
+        raise NotADatabase(
+            f"{path}: not a Tablewright file of format {FORMAT} "
+            f"(application id {marks[0]:#x}, format {marks[1]})"
+        )
+    return False
+
+
+def _wait_for_lock() -> Callable[[int], bool]:
+    """A busy handler that asks again soon: SQLite's own sleeps up to 100 ms between tries."""
+    started = 0.0
+
+    def wait(tries: int) -> bool:
+        nonlocal started
+        now = time.monotonic()
+        if tries == 0:
+            started = now
+        elif now - started > BUSY_SECONDS:
+            return False
+        time.sleep(min(0.0002 * (tries + 1), 0.005))
+        return True
+
+    return wait

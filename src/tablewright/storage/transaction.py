@@ -1,0 +1,134 @@
+"""What can be done with trees: read them in a snapshot, change them in a transaction.
+
+A row is `(key, size, body)`; `size` is whatever the writer wants to know of the body without
+reading it. Neither class opens, commits or locks anything: `store` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from typing import TypeAlias
+
+import apsw
+
+from tablewright.errors import TablewrightError
+from tablewright.storage.tree import Tree
+
+Row: TypeAlias = tuple[bytes, int, bytes]
+
+
+class MissingTree(TablewrightError):
+    """The tree is not in the file: another process has dropped it."""
+
+
+class Snapshot:
+    """Reads. One statement sees one state of the file; `frozen()` makes several see one."""
+
+    __slots__ = ("_connection", "_execute")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._execute = connection.execute
+
+    def get(self, tree: Tree, key: bytes) -> tuple[int, bytes] | None:
+        """Size and body of the row under `key`."""
+        try:
+            for row in self._execute(tree.get, (key,)):
+                return row
+        except apsw.SQLError as error:
+            raise _translated(error) from error
+        return None
+
+    def walk(
+        self, tree: Tree, first: bytes, end: bytes | None, *, backwards: bool = False
+    ) -> Generator[Row, None, None]:
+        """The rows from `first` up to, but without, `end` (None: to the last), in key order.
+
+        Close it if it is not walked to its end: an open walk holds its snapshot.
+        """
+        bounds = (first,) if end is None else (first, end)
+        try:
+            cursor = self._execute(tree.range(bounded=end is not None, backwards=backwards), bounds)
+        except apsw.SQLError as error:
+            raise _translated(error) from error
+        try:
+            yield from cursor
+        finally:
+            cursor.close()
+
+    def count(self, tree: Tree) -> tuple[int, int]:
+        """How many rows there are, and the sum of their sizes. Reads the whole tree."""
+        try:
+            for rows, size in self._execute(tree.count):
+                return rows, size
+        except apsw.SQLError as error:
+            raise _translated(error) from error
+        raise AssertionError("an aggregate gives one row")
+
+    def file_problems(self) -> list[str]:
+        """What SQLite itself finds wrong with the file; usually nothing."""
+        found = [str(message) for (message,) in self._execute("PRAGMA integrity_check")]
+        return [] if found == ["ok"] else found
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Let every read inside see one state of the file."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self._execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._execute("COMMIT")
+
+    @property
+    def version(self) -> int:
+        """Changes when another process has committed. Right inside a transaction only."""
+        return self._connection.data_version()
+
+
+class Transaction(Snapshot):
+    """Changes. They are seen by later reads of the same transaction, by others once committed."""
+
+    __slots__ = ("rollbacks",)
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        super().__init__(connection)
+        #: How often changes were taken back. Whoever remembers what it changed should look.
+        self.rollbacks = 0
+
+    def put(self, tree: Tree, key: bytes, size: int, body: bytes) -> None:
+        self._execute(tree.put, (key, size, body))
+
+    def delete(self, tree: Tree, key: bytes) -> None:
+        self._execute(tree.delete, (key,))
+
+    def create_tree(self, tree: Tree, *, shown_as: str | None = None) -> None:
+        """Add a tree; `shown_as` names a view in which SQLite's own tools show its bodies as text."""
+        self._execute(tree.create)
+        if shown_as is not None:
+            # SQLite's names ignore case and some are reserved: then the tree's number helps.
+            for name in (shown_as, f"{shown_as}_{tree.name}"):
+                with suppress(apsw.SQLError):
+                    self._execute(f"CREATE VIEW {_quoted(name)} AS {_VIEW}{tree.name}")
+                    break
+
+    def drop_tree(self, tree: Tree) -> None:
+        self._execute(tree.drop)
+        shown = "SELECT name FROM sqlite_schema WHERE type = 'view' AND substr(sql, -?) = ?"
+        definition = _VIEW + tree.name
+        for (name,) in self._execute(shown, (len(definition), definition)).fetchall():
+            self._execute(f"DROP VIEW {_quoted(name)}")
+
+
+_VIEW = "SELECT CAST(body AS TEXT) AS item, size FROM "
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _translated(error: apsw.SQLError) -> Exception:
+    return MissingTree(str(error)) if "no such table" in str(error) else error

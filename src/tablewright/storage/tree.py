@@ -1,0 +1,38 @@
+"""A tree: rows of key, size and body, ordered by key; one SQLite table each.
+
+The statements are put together once, here, so that SQLite's and apsw's statement caches always
+meet the same text. `WITHOUT ROWID` keeps a row in the key's own b-tree: one descent per lookup.
+"""
+
+from __future__ import annotations
+
+
+class Tree:
+    """Names one tree of a store. Cheap to make; equal names are the same tree."""
+
+    __slots__ = ("count", "create", "delete", "drop", "get", "name", "put", "_ranges")
+
+    def __init__(self, number: int) -> None:
+        name = self.name = f"tree_{number}"
+        self.create = (
+            f"CREATE TABLE {name} (key BLOB PRIMARY KEY, size INTEGER NOT NULL, "
+            "body BLOB NOT NULL) WITHOUT ROWID"
+        )
+        self.drop = f"DROP TABLE {name}"
+        self.get = f"SELECT size, body FROM {name} WHERE key = ?"
+        self.put = f"REPLACE INTO {name} VALUES (?, ?, ?)"
+        self.delete = f"DELETE FROM {name} WHERE key = ?"
+        self.count = f"SELECT count(*), coalesce(sum(size), 0) FROM {name}"
+        self._ranges = {
+            (bounded, backwards): (
+                f"SELECT key, size, body FROM {name} WHERE key >= ?"
+                + (" AND key < ?" if bounded else "")
+                + (" ORDER BY key DESC" if backwards else " ORDER BY key")
+            )
+            for bounded in (False, True)
+            for backwards in (False, True)
+        }
+
+    def range(self, *, bounded: bool, backwards: bool) -> str:
+        """The statement that walks the keys from a first one up to, but without, a last one."""
+        return self._ranges[bounded, backwards]

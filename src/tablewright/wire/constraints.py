@@ -1,0 +1,67 @@
+"""What DynamoDB's service model demands of a member, besides its type.
+
+Requests state these in their annotations; `tablewright.wire.read` checks them, all of them, and
+reports every one that fails in one fault, as DynamoDB does.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+
+class Length(NamedTuple):
+    """How long a text, or how large a list or map, may be."""
+
+    least: int = 0
+    most: int | None = None
+
+    def broken(self, value: Any) -> str | None:
+        if len(value) < self.least:
+            return f"Member must have length greater than or equal to {self.least}"
+        if self.most is not None and len(value) > self.most:
+            return f"Member must have length less than or equal to {self.most}"
+        return None
+
+
+class Between(NamedTuple):
+    """The range of a number."""
+
+    least: int
+    most: int | None = None
+
+    def broken(self, value: int) -> str | None:
+        if value < self.least:
+            return f"Member must have value greater than or equal to {self.least}"
+        if self.most is not None and value > self.most:
+            return f"Member must have value less than or equal to {self.most}"
+        return None
+
+
+class Matching(NamedTuple):
+    """A pattern that the whole text must match."""
+
+    pattern: str
+
+    def broken(self, value: str) -> str | None:
+        if re.fullmatch(self.pattern, value):
+            return None
+        return f"Member must satisfy regular expression pattern: {self.pattern}"
+
+
+class OneOf(NamedTuple):
+    """The words that may stand here, in the order DynamoDB lists them."""
+
+    words: tuple[str, ...]
+
+    def broken(self, value: str) -> str | None:
+        if value in self.words:
+            return None
+        return f"Member must satisfy enum value set: [{', '.join(self.words)}]"
+
+
+Constraint = Length | Between | Matching | OneOf
+
+
+class AsGiven:
+    """Marks a member that is checked as its type says but handed on as the JSON it came as."""

@@ -1,0 +1,429 @@
+"""The requests: every operation's input, with the constraints DynamoDB's service model states.
+
+A member's name on the wire is its field's name in PascalCase, or the one given with `field`. A
+field without a default is required. What an operation checks beyond this is in its own file.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Struct, field
+
+from tablewright.values import Item, Value
+from tablewright.wire.constraints import AsGiven, Between, Length, Matching, OneOf
+
+TableName = Annotated[str, Length(1, 1024)]
+IndexName = Annotated[str, Length(3, 255), Matching("[a-zA-Z0-9_.-]+")]
+AttributeName = Annotated[str, Length(0, 65535)]
+KeyAttributeName = Annotated[str, Length(1, 255)]
+ResourceArn = Annotated[str, Length(1, 1283)]
+Units = Annotated[int, Between(1)]
+
+BillingMode = Annotated[str, OneOf(("PROVISIONED", "PAY_PER_REQUEST"))]
+KeyType = Annotated[str, OneOf(("HASH", "RANGE"))]
+ScalarType = Annotated[str, OneOf(("B", "N", "S"))]
+ProjectionType = Annotated[str, OneOf(("ALL", "INCLUDE", "KEYS_ONLY"))]
+TableClass = Annotated[str, OneOf(("STANDARD", "STANDARD_INFREQUENT_ACCESS"))]
+SseType = Annotated[str, OneOf(("AES256", "KMS"))]
+StreamView = Annotated[
+    str, OneOf(("NEW_AND_OLD_IMAGES", "OLD_IMAGE", "KEYS_ONLY", "NEW_IMAGE"))
+]
+ConditionalOperator = Annotated[str, OneOf(("OR", "AND"))]
+ComparisonOperator = Annotated[
+    str,
+    OneOf(
+        (
+            "IN",
+            "NULL",
+            "BETWEEN",
+            "LT",
+            "NOT_CONTAINS",
+            "EQ",
+            "GT",
+            "NOT_NULL",
+            "NE",
+            "LE",
+            "BEGINS_WITH",
+            "GE",
+            "CONTAINS",
+        )
+    ),
+]
+AttributeAction = Annotated[str, OneOf(("ADD", "DELETE", "PUT"))]
+ReturnValues = Annotated[
+    str, OneOf(("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"))
+]
+ReturnOnFailure = Annotated[str, OneOf(("ALL_OLD", "NONE"))]
+ReturnCapacity = Annotated[str, OneOf(("INDEXES", "TOTAL", "NONE"))]
+ReturnMetrics = Annotated[str, OneOf(("SIZE", "NONE"))]
+Select = Annotated[
+    str,
+    OneOf(("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")),
+]
+Names = dict[str, str]
+AttributeNames = Annotated[list[AttributeName], Length(1)]
+
+
+class Shape(Struct, rename="pascal"):
+    """A structure of the service model."""
+
+
+class TableRequest(Shape, kw_only=True):
+    """A request about a table itself. Its name is looked at before all constraints."""
+
+    table_name: str = ""
+
+
+# -- tables -----------------------------------------------------------------------------------
+
+
+class AttributeDefinition(Shape):
+    attribute_name: KeyAttributeName
+    attribute_type: ScalarType
+
+
+class KeySchemaElement(Shape):
+    attribute_name: KeyAttributeName
+    key_type: KeyType
+
+
+TableKeys = Annotated[list[KeySchemaElement], Length(1, 2)]
+IndexKeys = Annotated[list[KeySchemaElement], Length(1, 8)]
+
+
+class ProjectionShape(Shape):
+    projection_type: ProjectionType | None = None
+    non_key_attributes: (
+        Annotated[list[Annotated[str, Length(1, 255)]], Length(1, 20)] | None
+    ) = None
+
+
+class ProvisionedThroughput(Shape):
+    read: Units = field(name="ReadCapacityUnits")
+    write: Units = field(name="WriteCapacityUnits")
+
+
+class OnDemandThroughput(Shape):
+    read: int | None = field(name="MaxReadRequestUnits", default=None)
+    write: int | None = field(name="MaxWriteRequestUnits", default=None)
+
+
+class LocalIndex(Shape):
+    index_name: IndexName
+    key_schema: IndexKeys
+    projection: ProjectionShape
+
+
+class GlobalIndex(LocalIndex):
+    provisioned_throughput: ProvisionedThroughput | None = None
+    on_demand_throughput: OnDemandThroughput | None = None
+
+
+class GlobalIndexChange(Shape):
+    index_name: IndexName
+    provisioned_throughput: ProvisionedThroughput | None = None
+    on_demand_throughput: OnDemandThroughput | None = None
+
+
+class GlobalIndexRemoval(Shape):
+    index_name: IndexName
+
+
+class GlobalIndexUpdate(Shape):
+    update: GlobalIndexChange | None = None
+    create: GlobalIndex | None = None
+    delete: GlobalIndexRemoval | None = None
+
+
+class StreamSpecification(Shape):
+    stream_enabled: bool
+    stream_view_type: StreamView | None = None
+
+
+class SseSpecification(Shape):
+    enabled: bool | None = None
+    sse_type: SseType | None = field(name="SSEType", default=None)
+    key_id: str | None = field(name="KMSMasterKeyId", default=None)
+
+
+class Tag(Shape):
+    key: Annotated[str, Length(1, 128)]
+    value: Annotated[str, Length(0, 256)]
+
+
+class CreateTable(TableRequest, kw_only=True):
+    attribute_definitions: list[AttributeDefinition]
+    key_schema: TableKeys
+    local_indexes: list[LocalIndex] | None = field(name="LocalSecondaryIndexes", default=None)
+    global_indexes: list[GlobalIndex] | None = field(name="GlobalSecondaryIndexes", default=None)
+    billing_mode: BillingMode | None = None
+    provisioned_throughput: ProvisionedThroughput | None = None
+    stream_specification: StreamSpecification | None = None
+    sse_specification: SseSpecification | None = field(name="SSESpecification", default=None)
+    tags: list[Tag] | None = None
+    table_class: TableClass | None = None
+    deletion_protection_enabled: bool | None = None
+    on_demand_throughput: OnDemandThroughput | None = None
+
+
+class UpdateTable(TableRequest, kw_only=True):
+    attribute_definitions: list[AttributeDefinition] | None = None
+    billing_mode: BillingMode | None = None
+    provisioned_throughput: ProvisionedThroughput | None = None
+    global_index_updates: list[GlobalIndexUpdate] | None = field(
+        name="GlobalSecondaryIndexUpdates", default=None
+    )
+    stream_specification: StreamSpecification | None = None
+    sse_specification: SseSpecification | None = field(name="SSESpecification", default=None)
+    table_class: TableClass | None = None
+    deletion_protection_enabled: bool | None = None
+    on_demand_throughput: OnDemandThroughput | None = None
+
+
+class DescribeTable(TableRequest, kw_only=True):
+    pass
+
+
+class DeleteTable(TableRequest, kw_only=True):
+    pass
+
+
+class ListTables(Shape):
+    start_name: Annotated[str, Length(3, 255), Matching("[a-zA-Z0-9_.-]+")] | None = field(
+        name="ExclusiveStartTableName", default=None
+    )
+    limit: Annotated[int, Between(1, 100)] | None = None
+
+
+class TimeToLive(Shape):
+    enabled: bool
+    attribute_name: KeyAttributeName
+
+
+class UpdateTimeToLive(TableRequest, kw_only=True):
+    specification: TimeToLive = field(name="TimeToLiveSpecification")
+
+
+class DescribeTimeToLive(TableRequest, kw_only=True):
+    pass
+
+
+class TagResource(Shape):
+    resource_arn: ResourceArn
+    tags: list[Tag]
+
+
+class UntagResource(Shape):
+    resource_arn: ResourceArn
+    tag_keys: list[Annotated[str, Length(1, 128)]]
+
+
+class ListTagsOfResource(Shape):
+    resource_arn: ResourceArn
+    next_token: str | None = None
+
+
+class DescribeLimits(Shape):
+    pass
+
+
+class DescribeEndpoints(Shape):
+    pass
+
+
+# -- items ------------------------------------------------------------------------------------
+
+
+class Expectation(Shape):
+    value: Value | None = None
+    exists: bool | None = None
+    comparison_operator: ComparisonOperator | None = None
+    attribute_value_list: list[Value] | None = None
+
+
+class LegacyCondition(Shape, kw_only=True):
+    attribute_value_list: list[Value] | None = None
+    comparison_operator: ComparisonOperator
+
+
+class LegacyUpdate(Shape):
+    value: Value | None = None
+    action: AttributeAction | None = None
+
+
+Expected = Annotated[dict[AttributeName, Expectation], AsGiven]
+LegacyConditions = Annotated[dict[AttributeName, LegacyCondition], AsGiven]
+LegacyUpdates = Annotated[dict[AttributeName, LegacyUpdate], AsGiven]
+
+
+class Conditional(Shape):
+    """What PutItem, UpdateItem and DeleteItem have in common."""
+
+    table_name: TableName
+    expected: Expected | None = None
+    conditional_operator: ConditionalOperator | None = None
+    condition: str | None = field(name="ConditionExpression", default=None)
+    names: Names | None = field(name="ExpressionAttributeNames", default=None)
+    values: Item | None = field(name="ExpressionAttributeValues", default=None)
+    return_values: ReturnValues | None = None
+    return_on_failure: ReturnOnFailure | None = field(
+        name="ReturnValuesOnConditionCheckFailure", default=None
+    )
+    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
+    return_metrics: ReturnMetrics | None = field(name="ReturnItemCollectionMetrics", default=None)
+
+
+class PutItem(Conditional, kw_only=True):
+    item: Item
+
+
+class DeleteItem(Conditional, kw_only=True):
+    key: Item
+
+
+class UpdateItem(Conditional, kw_only=True):
+    key: Item
+    attribute_updates: LegacyUpdates | None = None
+    update: str | None = field(name="UpdateExpression", default=None)
+
+
+class GetItem(Shape):
+    table_name: TableName
+    key: Item
+    attributes_to_get: AttributeNames | None = None
+    consistent: bool | None = field(name="ConsistentRead", default=None)
+    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
+    projection: str | None = field(name="ProjectionExpression", default=None)
+    names: Names | None = field(name="ExpressionAttributeNames", default=None)
+
+
+class Reading(Shape):
+    """What Query and Scan have in common."""
+
+    table_name: TableName
+    index_name: IndexName | None = None
+    select: Select | None = None
+    attributes_to_get: AttributeNames | None = None
+    limit: Annotated[int, Between(1)] | None = None
+    consistent: bool | None = field(name="ConsistentRead", default=None)
+    conditional_operator: ConditionalOperator | None = None
+    start_key: Item | None = field(name="ExclusiveStartKey", default=None)
+    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
+    projection: str | None = field(name="ProjectionExpression", default=None)
+    filter: str | None = field(name="FilterExpression", default=None)
+    names: Names | None = field(name="ExpressionAttributeNames", default=None)
+    values: Item | None = field(name="ExpressionAttributeValues", default=None)
+
+
+class Query(Reading):
+    key_conditions: LegacyConditions | None = None
+    query_filter: LegacyConditions | None = None
+    forward: bool | None = field(name="ScanIndexForward", default=None)
+    key_condition: str | None = field(name="KeyConditionExpression", default=None)
+
+
+class Scan(Reading):
+    scan_filter: LegacyConditions | None = None
+    total_segments: Annotated[int, Between(1, 1_000_000)] | None = None
+    segment: Annotated[int, Between(0, 999_999)] | None = None
+
+
+class KeysAndAttributes(Shape, omit_defaults=True):
+    keys: Annotated[list[Item], Length(1, 100)]
+    attributes_to_get: AttributeNames | None = None
+    consistent: bool | None = field(name="ConsistentRead", default=None)
+    projection: str | None = field(name="ProjectionExpression", default=None)
+    names: Names | None = field(name="ExpressionAttributeNames", default=None)
+
+
+class BatchGetItem(Shape):
+    tables: Annotated[dict[TableName, KeysAndAttributes], Length(1, 100)] = field(
+        name="RequestItems"
+    )
+    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
+
+
+class BatchPut(Shape):
+    item: Item
+
+
+class BatchDelete(Shape):
+    key: Item
+
+
+class WriteRequest(Shape):
+    put: BatchPut | None = field(name="PutRequest", default=None)
+    delete: BatchDelete | None = field(name="DeleteRequest", default=None)
+
+
+class BatchWriteItem(Shape):
+    tables: Annotated[
+        dict[TableName, Annotated[list[WriteRequest], Length(1, 25)]], Length(1, 25)
+    ] = field(name="RequestItems")
+    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
+    return_metrics: ReturnMetrics | None = field(name="ReturnItemCollectionMetrics", default=None)
+
+
+class Action(Shape):
+    """What the four actions of a transaction have in common."""
+
+    table_name: TableName
+    condition: str | None = field(name="ConditionExpression", default=None)
+    names: Names | None = field(name="ExpressionAttributeNames", default=None)
+    values: Item | None = field(name="ExpressionAttributeValues", default=None)
+    return_on_failure: ReturnOnFailure | None = field(
+        name="ReturnValuesOnConditionCheckFailure", default=None
+    )
+
+
+class TransactPut(Action, kw_only=True):
+    item: Item
+
+
+class TransactDelete(Action, kw_only=True):
+    key: Item
+
+
+class TransactUpdate(Action, kw_only=True):
+    key: Item
+    update: str = field(name="UpdateExpression")
+
+
+class TransactCheck(Action, kw_only=True):
+    key: Item
+    condition: str = field(name="ConditionExpression")
+
+
+class TransactWriteItem(Shape):
+    check: TransactCheck | None = field(name="ConditionCheck", default=None)
+    put: TransactPut | None = None
+    delete: TransactDelete | None = None
+    update: TransactUpdate | None = None
+
+
+class TransactWriteItems(Shape):
+    actions: Annotated[list[TransactWriteItem], Length(1, 100)] = field(name="TransactItems")
+    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
+    return_metrics: ReturnMetrics | None = field(name="ReturnItemCollectionMetrics", default=None)
+    token: Annotated[str, Length(1, 36)] | None = field(name="ClientRequestToken", default=None)
+
+
+class TransactGet(Shape):
+    key: Item
+    table_name: TableName
+    projection: str | None = field(name="ProjectionExpression", default=None)
+    names: Names | None = field(name="ExpressionAttributeNames", default=None)
+
+
+class TransactGetItem(Shape):
+    get: TransactGet
+
+
+class TransactGetItems(Shape):
+    actions: Annotated[list[TransactGetItem], Length(1, 100)] = field(name="TransactItems")
+    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
+
+
+#: What an operation takes: a decoded JSON body.
+Body = dict[str, Any]

@@ -1,0 +1,134 @@
+"""Attribute values on the wire: are they made of the JSON types that their tags demand?
+
+Only the types are checked here (a SerializationException); whether a value means something, say
+whether a number is one, is the business of `tablewright.encoding.items`. Tags that are null or
+unknown are dropped, as DynamoDB's parser drops them.
+"""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Callable
+from typing import Any
+
+from tablewright.errors import SerializationException, ValidationException
+from tablewright.values import Value
+
+# More than 32 levels are refused anyway; this only keeps hostile nesting off the stack.
+_MOST_LEVELS = 64
+
+
+def read_value(raw: Any, level: int = 0) -> Value:
+    """A value whose contents have the right JSON types; the given one, where nothing is dropped."""
+    if type(raw) is not dict:
+        raise mismatch(raw, "AttributeValue")
+    if len(raw) == 1:
+        for tag, content in raw.items():
+            if type(content) is str and (tag == "S" or tag == "N"):
+                return raw
+    return {
+        tag: _READERS[tag](content, level)
+        for tag, content in raw.items()
+        if content is not None and tag in _READERS
+    }
+
+
+def _text(raw: Any, level: int) -> str:
+    if type(raw) is not str:
+        raise mismatch(raw, "String")
+    return raw
+
+
+def _boolean(raw: Any, level: int) -> bool:
+    if type(raw) is not bool:
+        raise mismatch(raw, "Boolean")
+    return raw
+
+
+def _binary(raw: Any, level: int) -> str:
+    if type(raw) is not str:
+        raise SerializationException("only base-64-encoded strings are convertible to bytes")
+    if len(raw) % 4:
+        raise SerializationException(
+            f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(raw)}"
+        )
+    try:
+        decoded = binascii.a2b_base64(raw, strict_mode=True)
+    except ValueError:
+        raise SerializationException("Invalid Base64 character in the value") from None
+    # Unused bits of the last character may be set: two texts for the same bytes would not be equal.
+    return binascii.b2a_base64(decoded, newline=False).decode()
+
+
+def _list(raw: Any, level: int) -> list[Value]:
+    if type(raw) is not list:
+        raise mismatch(raw, "List")
+    _bound(level)
+    return [read_value(value, level + 1) for value in raw]
+
+
+def _map(raw: Any, level: int) -> dict[str, Value]:
+    if type(raw) is not dict:
+        raise mismatch(raw, "Map")
+    _bound(level)
+    return {name: read_value(value, level + 1) for name, value in raw.items()}
+
+
+def _bound(level: int) -> None:
+    if level > _MOST_LEVELS:
+        raise ValidationException(
+            "Nesting Levels have exceeded supported limits: "
+            "Attributes in the item have nested levels beyond supported limit"
+        )
+
+
+def _set_of(member: Callable[[Any, int], str]) -> Callable[[Any, int], list[str]]:
+    def read_set(raw: Any, level: int) -> list[str]:
+        if type(raw) is not list:
+            raise mismatch(raw, "List")
+        return [member(element, level) for element in raw]
+
+    return read_set
+
+
+_READERS: dict[str, Callable[[Any, int], Any]] = {
+    "S": _text,
+    "N": _text,
+    "B": _binary,
+    "BOOL": _boolean,
+    "NULL": _boolean,
+    "SS": _set_of(_text),
+    "NS": _set_of(_text),
+    "BS": _set_of(_binary),
+    "L": _list,
+    "M": _map,
+}
+
+_SCALARS = frozenset({"String", "Boolean", "Integer"})
+
+
+def mismatch(raw: Any, wanted: str) -> SerializationException:
+    """The fault for JSON of the wrong type, in the words of DynamoDB's parser.
+
+    `wanted` is a Java scalar, "List", "Map", or the name of a structure.
+    """
+    if type(raw) is dict:
+        return SerializationException("Start of structure or map found where not expected.")
+    if type(raw) is list:
+        package = "java.lang" if wanted in _SCALARS else "com.amazonaws.dynamodb.v20120810"
+        wanted = "java.util.Map" if wanted == "Map" else f"class {package}.{wanted}"
+        return SerializationException(f"Unrecognized collection type {wanted}")
+    if wanted in ("List", "Map"):
+        return SerializationException("Unexpected field type")
+    if wanted not in _SCALARS:
+        return SerializationException("Unexpected value type in payload")
+    if wanted == "Boolean" and type(raw) is str:
+        return SerializationException("Unexpected token received from parser")
+    token = "DECIMAL_VALUE" if type(raw) is float else "NUMBER_VALUE"
+    if type(raw) is str:
+        token = "STRING_VALUE"
+    elif type(raw) is bool:
+        token = "TRUE_VALUE" if raw else "FALSE_VALUE"
+    elif raw is None:
+        token = "NULL_VALUE"
+    return SerializationException(f"{token} cannot be converted to {wanted}")

@@ -1,0 +1,140 @@
+"""A stop loses nothing that was acknowledged, and waits for nothing that may never come."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tablewright.engine import Engine
+from tablewright.server import Server, serving
+from tests.server.conftest import TABLE
+from tests.server.http import Client, message
+from tests.server.test_requests import get, put
+
+
+@contextmanager
+def served(*options: str | Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server in a process of its own, and its URL. It is killed at the end if it still runs."""
+    command = [sys.executable, "-m", "tablewright", "serve", "--port", "0", *map(str, options)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_during_load_loses_no_acknowledged_write(tmp_path: Path, number: int) -> None:
+    file = tmp_path / "load.db"
+    acknowledged: list[str] = []
+    enough = threading.Event()
+
+    def write(url: str, name: str) -> None:
+        try:
+            with Client(url) as client:
+                for turn in range(1_000_000):
+                    key = f"{name}-{turn}"
+                    if client.call("PutItem", put(key)).status == 200:
+                        acknowledged.append(key)
+                    if len(acknowledged) > 300:
+                        enough.set()
+        except (OSError, EOFError):
+            pass  # the server has stopped
+
+    with served("--db", file) as (process, url):
+        with Client(url) as client:
+            client.call("CreateTable", TABLE)
+        writers = [threading.Thread(target=write, args=(url, f"writer-{n}")) for n in range(6)]
+        for writer in writers:
+            writer.start()
+        assert enough.wait(30)
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=30)
+        for writer in writers:
+            writer.join(30)
+
+    assert (process.returncode, output) == (0, "")
+    assert "Traceback" not in errors
+    engine = Engine(file)
+    for key in acknowledged:
+        assert engine.run(engine.prepare("GetItem", get(key))) != b"{}", key
+    assert not engine.check()
+    engine.close()
+
+
+def test_a_stop_answers_what_was_received_and_closes_what_is_idle(engine: Engine) -> None:
+    with serving(engine) as url:
+        idle = Client(url)
+        assert idle.call().status == 200
+    assert idle.is_closed()
+    idle.socket.close()
+
+
+def test_a_stop_waits_for_a_request_that_is_being_sent(engine: Engine) -> None:
+    async def scenario() -> None:
+        server = Server(engine)
+        reader, writer = await asyncio.open_connection(*address_of(await server.start()))
+        request = message("PutItem", put("a"))
+        writer.write(request[:-5])
+        await writer.drain()
+        await received_a_header(server)
+        stopping = asyncio.create_task(server.stop())
+        await asyncio.sleep(0)
+        writer.write(request[-5:])
+        answer = await reader.read()
+        assert answer.startswith(b"HTTP/1.1 200 OK")
+        assert b"Connection: close" in answer
+        await stopping
+        writer.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_stop_cuts_off_a_client_that_never_finishes(engine: Engine) -> None:
+    async def scenario() -> float:
+        server = Server(engine)
+        _, writer = await asyncio.open_connection(*address_of(await server.start()))
+        writer.write(b"POST / HTTP/1.1\r\ncontent-length: 10\r\n\r\n")
+        await received_a_header(server)
+        began = time.monotonic()
+        await server.stop(grace_seconds=0.1)
+        writer.close()
+        return time.monotonic() - began
+
+    assert 0.1 <= asyncio.run(scenario()) < 5
+
+
+def test_the_sweep_deletes_expired_items(engine: Engine) -> None:
+    specification = {"AttributeName": "until", "Enabled": True}
+    request = {"TableName": "t", "TimeToLiveSpecification": specification}
+    engine.run_all([engine.prepare("UpdateTimeToLive", request)])
+    expired = str(int(time.time()) - 10)
+    item = {"k": {"S": "a"}, "until": {"N": expired}}
+    with serving(engine, sweep_seconds=0.01) as url, Client(url) as client:
+        client.call("PutItem", {"TableName": "t", "Item": item})
+        deadline = time.monotonic() + 20
+        while client.call("GetItem", get("a")).json != {}:
+            assert time.monotonic() < deadline
+
+
+async def received_a_header(server: Server) -> None:
+    # Nothing tells a test of this, so it looks again and again.
+    while not any(c._headers for c in server._connections):  # noqa: ASYNC110
+        await asyncio.sleep(0)
+
+
+def address_of(url: str) -> tuple[str, int]:
+    host, port = url.removeprefix("http://").split(":")
+    return host, int(port)

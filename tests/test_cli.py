@@ -1,0 +1,150 @@
+"""The command line, run as a user runs it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tablewright
+from tablewright.engine import Engine
+from tablewright.server import serving
+from tests.server.conftest import TABLE
+from tests.server.http import Client
+from tests.server.test_requests import get, put
+from tests.server.test_stopping import served
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tablewright", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A database file with a table, an index and two items, one of them in the index."""
+    index = {
+        "IndexName": "by_colour",
+        "KeySchema": [{"AttributeName": "colour", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": "ALL"},
+    }
+    table = TABLE | {
+        "AttributeDefinitions": [
+            {"AttributeName": "k", "AttributeType": "S"},
+            {"AttributeName": "colour", "AttributeType": "S"},
+        ],
+        "GlobalSecondaryIndexes": [index],
+    }
+    file = tmp_path / "some.db"
+    engine = Engine(file)
+    engine.run_all([engine.prepare("CreateTable", table)])
+    items = [put("a", colour="red"), put("b")]
+    engine.run_all([engine.prepare("PutItem", item) for item in items])
+    engine.close()
+    return file
+
+
+@pytest.mark.parametrize("argument", ["version", "--version"])
+def test_the_version_is_shown(argument: str) -> None:
+    result = run(argument)
+    assert (result.returncode, result.stdout) == (0, f"tablewright {tablewright.__version__}\n")
+
+
+def test_help_names_every_command() -> None:
+    result = run("--help")
+    assert result.returncode == 0
+    assert all(command in result.stdout for command in ("serve", "check-file", "version"))
+
+
+def test_help_imports_neither_the_engine_nor_the_server() -> None:
+    code = (
+        "import sys, tablewright.cli\n"
+        "print([m for m in ('apsw', 'httptools', 'tablewright.engine') if m in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "[]\n"
+
+
+def test_serve_prints_its_url_and_nothing_else_on_standard_output() -> None:
+    with served() as (process, url):
+        host, _, port = url.rpartition(":")
+        assert host == "http://127.0.0.1"
+        assert 0 < int(port) < 65536
+        with Client(url) as client:
+            assert client.call("ListTables").json == {"TableNames": []}
+        process.send_signal(signal.SIGTERM)
+        output, errors = process.communicate(timeout=30)
+    assert (process.returncode, output) == (0, "")
+    assert "in memory" in errors
+
+
+def test_what_was_served_from_a_file_is_there_again(tmp_path: Path) -> None:
+    file = tmp_path / "kept.db"
+    for expected in ({}, {"Item": {"k": {"S": "a"}}}):
+        with served("--db", file, "--durability", "normal") as (process, url):
+            with Client(url) as client:
+                client.call("CreateTable", TABLE)
+                assert client.call("GetItem", get("a")).json == expected
+                client.call("PutItem", put("a"))
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=30)
+        assert process.returncode == 0
+
+
+def test_a_port_in_use_is_one_line() -> None:
+    engine = Engine(":memory:")
+    with serving(engine) as url:
+        result = run("serve", "--port", url.rsplit(":", 1)[1])
+    engine.close()
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert "port is in use" in result.stderr
+
+
+def test_a_host_that_cannot_be_had_is_one_line() -> None:
+    result = run("serve", "--host", "192.0.2.1", "--port", "0")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("tablewright: cannot listen on 192.0.2.1:0")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_missing_directory_is_one_line(tmp_path: Path) -> None:
+    result = run("serve", "--port", "0", "--db", tmp_path / "absent" / "x.db")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "there is no directory" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [["serve", "--port", "0", "--db"], ["check-file"]])
+def test_a_file_that_is_no_database_is_one_line(tmp_path: Path, command: list[str]) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("not a database\n" * 1000)
+    result = run(*command, file)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "notes.txt" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert file.read_text() == "not a database\n" * 1000
+
+
+def test_check_file_of_a_missing_file_does_not_create_it(tmp_path: Path) -> None:
+    result = run("check-file", tmp_path / "absent.db")
+    assert result.returncode == 2
+    assert "no such file" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_check_file_shows_what_it_checked(file: Path) -> None:
+    result = run("check-file", file)
+    assert result.returncode == 0
+    assert "by_colour" in result.stdout
+    assert "every table and index agree" in result.stdout
