@@ -83,7 +83,7 @@ class TableSchema(msgspec.Struct, frozen=True):
     keys: KeySchema
     tree: int = 0
     indexes: tuple[IndexSchema, ...] = ()
-    billing: Literal["PROVISIONED", "PAY_PER_REQUEST"] = "PROVISIONED"
+    billing: str = "PROVISIONED"  # or PAY_PER_REQUEST
     billing_changed: float = 0
     throughput: Throughput = Throughput()
     on_demand: OnDemand | None = None

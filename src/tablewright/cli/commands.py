@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import enum
 import errno
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -116,21 +115,18 @@ def check_file(
         fail(f"{file}: no such file")
     engine = open_engine(file, Durability.full)
     try:
-        problems = engine.check()
-        overview = Table("table", "index", "items")
-        for table in describe_all(engine):
-            overview.add_row(table["TableName"], "", str(table["ItemCount"]))
-            for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
-                for index in table.get(kind, ()):
-                    overview.add_row("", index["IndexName"], str(index["ItemCount"]))
+        report = engine.check()
     finally:
         engine.close()
 
+    overview = Table("table", "index", "rows")
+    for (table, index), rows in report.rows.items():
+        overview.add_row("" if index else table, index, str(rows))
     Console().print(overview)
-    for problem in problems:
+    for problem in report.problems:
         typer.echo(str(problem))
-    if problems:
-        typer.echo(f"{file}: {len(problems)} problems", err=True)
+    if not report:
+        typer.echo(f"{file}: {len(report.problems)} problems", err=True)
         raise typer.Exit(1)
     typer.echo("every table and index agree")
 
@@ -151,25 +147,6 @@ def open_engine(path: Path | str, durability: Durability) -> Engine:
         return Engine(path, durability=durability.value)
     except TablewrightError as error:
         fail(str(error))
-
-
-def describe_all(engine: Engine) -> list[dict[str, Any]]:
-    """What DescribeTable says of each table, by name."""
-    found: list[dict[str, Any]] = []
-    request: dict[str, str] = {}
-    while True:
-        page = call(engine, "ListTables", request)
-        found += [
-            call(engine, "DescribeTable", {"TableName": name})["Table"]
-            for name in page["TableNames"]
-        ]
-        if "LastEvaluatedTableName" not in page:
-            return found
-        request = {"ExclusiveStartTableName": page["LastEvaluatedTableName"]}
-
-
-def call(engine: Engine, operation: str, request: dict[str, str]) -> Any:
-    return json.loads(engine.run(engine.prepare(operation, request)))
 
 
 def reason(error: OSError) -> str:

@@ -25,18 +25,22 @@ MAX_ITEM_SIZE = 400 * 1024
 dump = msgspec.json.Encoder().encode
 load: Callable[[bytes], Item] = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode
 
-_EMPTY = (
-    "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
-)
+_EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
 _AMBIGUOUS = (
     "Supplied AttributeValue has more than one datatypes set, "
     "must contain exactly one of the supported datatypes"
+)
+TOO_DEEP = (
+    "Nesting Levels have exceeded supported limits: "
+    "Attributes in the item have nested levels beyond supported limit"
 )
 _INVALID = "One or more parameter values were invalid: "
 
 
 def normalise_item(raw: Item) -> Item:
     """The normal form of an item (or a key) that came with a request."""
+    if "" in raw:
+        raise ValidationException("Empty attribute name")
     return {name: normalise(value) for name, value in raw.items()}
 
 
@@ -48,8 +52,7 @@ def normalise(value: Value, depth: int = 0) -> Value:
     """
     if len(value) != 1:
         raise ValidationException(_AMBIGUOUS if value else _EMPTY)
-    for tag, content in value.items():
-        break
+    ((tag, content),) = value.items()
     if tag == "S" or tag == "BOOL" or tag == "B":
         return value
     if tag == "N":
@@ -57,11 +60,10 @@ def normalise(value: Value, depth: int = 0) -> Value:
         return value if number == content else {"N": number}
     if tag == "M" or tag == "L":
         if depth == MAX_DEPTH - 1:
-            raise ValidationException(
-                "Nesting Levels have exceeded supported limits: "
-                "Attributes in the item have nested levels beyond supported limit"
-            )
+            raise ValidationException(TOO_DEEP)
         if tag == "M":
+            if "" in content:
+                raise ValidationException("Empty attribute name")
             return {"M": {name: normalise(v, depth + 1) for name, v in content.items()}}
         return {"L": [normalise(v, depth + 1) for v in content]}
     if tag == "NULL":
@@ -71,6 +73,16 @@ def normalise(value: Value, depth: int = 0) -> Value:
             )
         return value
     return {tag: _SETS[tag](content)}
+
+
+def check_depth(value: Value, depth: int = 0) -> None:
+    """Raise if a value that was put together from normal ones is nested too deeply."""
+    for tag, content in value.items():
+        if tag == "M" or tag == "L":
+            if depth == MAX_DEPTH - 1:
+                raise ValidationException(TOO_DEEP)
+            for inner in content.values() if tag == "M" else content:
+                check_depth(inner, depth + 1)
 
 
 def _string_set(members: list[str]) -> list[str]:

@@ -48,9 +48,7 @@ def read_number(text: str) -> str:
     if not _NUMBER(text):
         # DynamoDB names the text, except where there is none.
         shown = f": {text}" if text else ""
-        raise ValidationException(
-            f"The parameter cannot be converted to a numeric value{shown}"
-        )
+        raise ValidationException(f"The parameter cannot be converted to a numeric value{shown}")
     try:
         number = Decimal(text)
     except InvalidOperation:  # an exponent beyond what even Decimal can hold
@@ -65,16 +63,14 @@ def canonical_number(number: Decimal) -> str:
     """The canonical spelling of a number, or a fault if DynamoDB cannot hold it."""
     if not number:
         return "0"
-    number = number.normalize(EXACT)
     exponent = number.adjusted()
     if exponent > MAX_EXPONENT:
         raise _out_of_range(overflow=True)
     if exponent < MIN_EXPONENT:
         raise _out_of_range(overflow=False)
+    number = number.normalize(EXACT)
     if len(number.as_tuple().digits) > MAX_DIGITS:
-        raise ValidationException(
-            "Attempting to store more than 38 significant digits in a Number"
-        )
+        raise ValidationException("Attempting to store more than 38 significant digits in a Number")
     return f"{number:f}"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec import Raw
-
 from tablewright.engine.rows import Row
 from tablewright.errors import ConditionalCheckFailedException
 from tablewright.expression import Condition

@@ -41,13 +41,11 @@ def check_name(name: str) -> None:
 
 
 def attribute_types(definitions: Iterable[requests.AttributeDefinition]) -> dict[str, str]:
-    """Types by name. A name that is defined twice has to be defined the same way."""
     types: dict[str, str] = {}
     for definition in definitions:
-        if types.setdefault(definition.attribute_name, definition.attribute_type) != (
-            definition.attribute_type
-        ):
+        if definition.attribute_name in types:
             raise ValidationException("Cannot have two attributes with the same name")
+        types[definition.attribute_name] = definition.attribute_type
     return types
 
 
@@ -256,7 +254,9 @@ def check_indexes(indexes: Sequence[IndexSchema]) -> None:
         names.add(index.name)
     kinds = [index.kind for index in indexes]
     if kinds.count("local") > MAX_LOCAL_INDEXES:
-        raise invalid(f"Number of LocalSecondaryIndexes exceeds per-table limit of {MAX_LOCAL_INDEXES}")
+        raise invalid(
+            f"Number of LocalSecondaryIndexes exceeds per-table limit of {MAX_LOCAL_INDEXES}"
+        )
     if kinds.count("global") > MAX_GLOBAL_INDEXES:
         raise invalid(
             f"GlobalSecondaryIndex count exceeds the per-table limit of {MAX_GLOBAL_INDEXES}"

@@ -64,9 +64,7 @@ def describe(table: Table, snapshot: Snapshot | None, *, status: str = "ACTIVE")
             "StreamViewType": schema.stream.view,
         }
         description["LatestStreamLabel"] = schema.stream.label
-        description["LatestStreamArn"] = (
-            f"{table_arn(schema.name)}/stream/{schema.stream.label}"
-        )
+        description["LatestStreamArn"] = f"{table_arn(schema.name)}/stream/{schema.stream.label}"
     if schema.encrypted:
         description["SSEDescription"] = {
             "Status": "ENABLED",
@@ -102,7 +100,7 @@ def _describe_index(
     projection: dict[str, Any] = {"ProjectionType": index.projection.type}
     if index.projection.include:
         projection["NonKeyAttributes"] = list(index.projection.include)
-    description = {
+    description: dict[str, Any] = {
         "IndexName": index.name,
         "KeySchema": key_schema(index.keys),
         "Projection": projection,

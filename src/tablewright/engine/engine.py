@@ -32,7 +32,7 @@ from tablewright.storage import Durability, MissingTree, Snapshot, Store, Transa
 from tablewright.wire.answers import encode
 from tablewright.wire.read import read
 
-_decode = msgspec.json.Decoder().decode
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class Engine:

@@ -31,13 +31,23 @@ class Problem:
         return f"{place}: row {self.key.hex()}: {self.what}"
 
 
+@dataclass(frozen=True)
+class FileProblem:
+    """Something wrong with the file itself, in SQLite's words."""
+
+    what: str
+
+    def __str__(self) -> str:
+        return self.what
+
+
 @dataclass
 class Report:
     """What was walked, and what is wrong. True if nothing is."""
 
     #: Rows walked, by table and index (None: the table itself).
     rows: dict[tuple[str, str | None], int] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Problem | FileProblem] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return not self.problems
@@ -47,8 +57,9 @@ def check(catalog: Catalog, snapshot: Snapshot) -> Report:
     report = Report()
     with snapshot.frozen():
         catalog.refresh(snapshot)
-        for message in snapshot.file_problems():
-            report.problems.append(Problem("", None, b"", message))
+        report.problems += (FileProblem(message) for message in snapshot.file_problems())
+        if report.problems:  # rows of a damaged file cannot be walked
+            return report
         for table in catalog.tables.values():
             expected: dict[str, int] = dict.fromkeys(table.by_name, 0)
             rows = 0
@@ -69,7 +80,7 @@ def _check_row(
     """A table's row, and the index rows it gives. Counts those in `expected`."""
     try:
         item = load(body)
-        if table.check_item(item) != key:
+        if table.key(item) != key:
             yield Problem(table.name, None, key, "is not where its key belongs")
         if dump(normalise_item(item)) != body:
             yield Problem(table.name, None, key, "is not in normal form")

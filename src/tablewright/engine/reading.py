@@ -15,7 +15,7 @@ from msgspec import Raw
 from tablewright.encoding.items import load, normalise_item
 from tablewright.engine.capacity import Charge, read_units
 from tablewright.engine.step import Reading
-from tablewright.engine.table import Index, Table, check_key_contents, position
+from tablewright.engine.table import KEY_MISMATCH, Index, Table, position, refuse_empty
 from tablewright.errors import ValidationException
 from tablewright.expression import Condition, Key, KeySelection, Project
 from tablewright.expression.legacy import LegacyKey
@@ -26,6 +26,7 @@ from tablewright.wire import requests
 from tablewright.wire.answers import ItemOut, Page
 
 PAGE_SIZE = 1024 * 1024
+_BAD_START = "The provided starting key is invalid"
 
 
 class Source:
@@ -65,35 +66,47 @@ class Source:
             on_index=self.index is not None,
         )
 
-    def row_key(self, names: Item) -> bytes:
+    def _row_key(self, names: Item) -> bytes:
         """Where the row of these key attributes is."""
         if self.index is None:
             return position(self.keys, names)
         return position(self.keys, names) + position(self.table.schema.keys, names)[4:]
 
-    def start(self, raw: Item) -> Item:
-        """Check an ExclusiveStartKey: exactly the key attributes, of their types."""
-        start = normalise_item(raw)
-        types = self.table.schema.key_types
-        if start.keys() != set(self.names) or any(
-            types[name] not in value for name, value in start.items()
-        ):
-            raise ValidationException(
-                "The provided starting key is invalid: "
-                "The provided key element does not match the schema"
-            )
-        check_key_contents(self.table.schema.keys, start)
-        return start
+    def start(self, start: Item, *, scanning: bool) -> bytes:
+        """Check an ExclusiveStartKey, and say where its row is, or would be."""
+        if start.keys() != set(self.names):
+            exactly = scanning and self.index is None
+            raise ValidationException(_BAD_START + (f": {KEY_MISMATCH}" if exactly else ""))
+        for attribute in self.table.key_attributes:
+            if attribute.type not in start[attribute.name]:
+                raise ValidationException(f"{_BAD_START}: {KEY_MISMATCH}")
+        for attribute in self.keys:
+            if attribute.type not in start[attribute.name]:
+                raise ValidationException(KEY_MISMATCH)
+        try:
+            for attribute in (*self.keys, *self.table.key_attributes):
+                refuse_empty(attribute, start[attribute.name])
+        except ValidationException as fault:
+            raise ValidationException(f"{_BAD_START}: {fault.message}") from None
+        return self._row_key(start)
+
+
+def read_start_key(request: requests.Reading) -> Item | None:
+    """The values of an ExclusiveStartKey; its attributes are checked against the table later."""
+    if request.start_key is None:
+        return None
+    try:
+        return normalise_item(request.start_key)
+    except ValidationException as fault:
+        if "numeric value" in fault.message or "Number" in fault.message:
+            raise  # DynamoDB reads numbers before it knows what they are for
+        raise ValidationException(f"{_BAD_START}: {fault.message}") from None
 
 
 def check_select(request: requests.Reading, projection: Project | None) -> None:
     """`Select` and what it may be combined with; needs no table."""
     select = request.select
     given = "ProjectionExpression" if request.projection is not None else "AttributesToGet"
-    if select == "ALL_PROJECTED_ATTRIBUTES" and request.index_name is None:
-        raise ValidationException(
-            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
-        )
     if select == "SPECIFIC_ATTRIBUTES":
         if projection is None:
             raise ValidationException(
@@ -103,13 +116,25 @@ def check_select(request: requests.Reading, projection: Project | None) -> None:
     elif select is not None and projection is not None:
         wanted = "only the Count" if select == "COUNT" else select
         raise ValidationException(f"Cannot specify the {given} when choosing to get {wanted}")
+    if select == "ALL_PROJECTED_ATTRIBUTES" and request.index_name is None:
+        raise ValidationException(
+            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
+        )
 
 
-def fetches(source: Source, request: requests.Reading, projection: Project | None) -> bool:
+def fetches(
+    source: Source, request: requests.Reading, keep: Condition | None, projection: Project | None
+) -> bool:
     """Whether items must be fetched from the table; a global index that would need it refuses."""
     index = source.index
     if index is None or index.held is None:
         return False
+    unheld = sorted(keep.names - index.held) if keep else []
+    if unheld:
+        raise ValidationException(
+            "One or more parameter values were invalid: Secondary index "
+            f"{index.name} does not project one or more filter attributes: [{', '.join(unheld)}]"
+        )
     if request.select == "ALL_ATTRIBUTES":
         if index.is_global:
             raise ValidationException(
@@ -149,7 +174,7 @@ def read_page(
     project: Project | None,
 ) -> Page:
     """One page of the rows between the bounds."""
-    fetch = fetches(source, request, project)
+    fetch = fetches(source, request, keep, project)
     counting = request.select == "COUNT"
     most = request.limit or 0
     items: list[ItemOut] = []
@@ -161,7 +186,9 @@ def read_page(
         for _, row_size, body in walk:
             scanned += 1
             size += row_size
-            whole = _fetched(reading, source.table, body, charge, request.consistent) if fetch else body
+            whole = (
+                _fetched(reading, source.table, body, charge, request.consistent) if fetch else body
+            )
             if keep is None or keep.holds(load(whole)):
                 count += 1
                 if not counting:

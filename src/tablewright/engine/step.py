@@ -34,7 +34,6 @@ class Reading:
         table = self.catalog.tables.get(name)
         return table or self.catalog.find(table_name(name), self.snapshot)
 
-
     def known_table(self, name: str) -> Table:
         """The same, for operations on the table itself, whose fault names it."""
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tablewright.encoding.items import value_size
+from tablewright.encoding.items import check_depth, value_size
 from tablewright.encoding.keys import component, partition
 from tablewright.errors import ValidationException
 from tablewright.schema import IndexSchema, KeyAttribute, KeySchema, TableSchema
@@ -18,7 +18,8 @@ from tablewright.values import Item, Value, tag_of
 MAX_PARTITION_KEY = 2048
 MAX_SORT_KEY = 1024
 
-_MISMATCH = "The provided key element does not match the schema"
+KEY_MISMATCH = "The provided key element does not match the schema"
+_NOTHING: Value = {}
 _EMPTY_KINDS = {"S": "string", "B": "binary"}
 
 
@@ -43,22 +44,14 @@ class Index:
     def is_global(self) -> bool:
         return self.schema.kind == "global"
 
-    def contains(self, item: Item) -> bool:
-        """An item without one of the key attributes is not in the index."""
-        return all(attribute.name in item for attribute in self.keys)
-
-    def fits(self, item: Item) -> bool:
-        """Whether an item that was there before the index can be in it."""
-        try:
-            check_index_keys(self, item)
-        except ValidationException:
-            return False
-        return True
-
     def entry(self, item: Item, table_key: bytes) -> bytes | None:
-        """Where the item's row is in this index; None if the item is not in it."""
+        """Where the item's row is in this index; None if the item is not in it.
+
+        It is not without all of the key attributes, nor where one of them is of another type: such
+        items may have been there before the index.
+        """
         for attribute in self.keys:
-            if attribute.name not in item:
+            if not item.get(attribute.name, _NOTHING).get(attribute.type):
                 return None
         return position(self.schema.keys, item) + table_key[4:]
 
@@ -90,12 +83,13 @@ class Table:
     def check_key(self, key: Item) -> bytes:
         """Check the `Key` of a request, and say where its row is."""
         if len(key) != len(self.names):
-            raise ValidationException(_MISMATCH)
+            raise ValidationException(KEY_MISMATCH)
         for attribute in self.key_attributes:
             value = key.get(attribute.name)
             if value is None or attribute.type not in value:
-                raise ValidationException(_MISMATCH)
-        check_key_contents(self.schema.keys, key)
+                raise ValidationException(KEY_MISMATCH)
+            refuse_empty(attribute, value)
+        _check_sizes(self.schema.keys, key)
         return position(self.schema.keys, key)
 
     def check_item(self, item: Item) -> bytes:
@@ -112,14 +106,30 @@ class Table:
                     "One or more parameter values were invalid: Type mismatch for key "
                     f"{attribute.name} expected: {attribute.type} actual: {tag_of(value)}"
                 )
-        check_key_contents(self.schema.keys, item)
+            refuse_empty(attribute, value)
+        _check_sizes(self.schema.keys, item)
         self.check_index_keys(item)
         return position(self.schema.keys, item)
+
+    def check_updated(self, item: Item, changed: frozenset[str]) -> None:
+        """Check what an update has changed: nesting, and key attributes of indexes."""
+        for name in changed & item.keys():
+            check_depth(item[name])
+        for index in self.indexes:
+            for attribute in index.keys:
+                value = item.get(attribute.name)
+                if value is not None and attribute.name in changed:
+                    _check_index_key(index.name, attribute, value, updated=True)
+            _check_index_sizes(index, item)
 
     def check_index_keys(self, item: Item) -> None:
         """An item may lack an index's key attributes, but not have them of another type."""
         for index in self.indexes:
-            check_index_keys(index, item)
+            for attribute in index.keys:
+                value = item.get(attribute.name)
+                if value is not None:
+                    _check_index_key(index.name, attribute, value)
+            _check_index_sizes(index, item)
 
 
 def position(keys: KeySchema, item: Item) -> bytes:
@@ -129,18 +139,15 @@ def position(keys: KeySchema, item: Item) -> bytes:
 
 def components(attributes: Iterable[KeyAttribute], item: Item) -> bytes:
     return b"".join(
-        [component(attribute.type, item[attribute.name][attribute.type]) for attribute in attributes]
+        [
+            component(attribute.type, item[attribute.name][attribute.type])
+            for attribute in attributes
+        ]
     )
 
 
-def check_key_contents(keys: KeySchema, item: Item) -> None:
-    """Key attributes are never empty, and not too long."""
-    for attribute in keys:
-        refuse_empty(attribute, item[attribute.name])
-    check_key_sizes(keys, item)
-
-
 def refuse_empty(attribute: KeyAttribute, value: Value) -> None:
+    """A key attribute is never empty."""
     if not value[attribute.type]:
         raise ValidationException(
             "One or more parameter values are not valid. The AttributeValue for a key attribute "
@@ -148,33 +155,35 @@ def refuse_empty(attribute: KeyAttribute, value: Value) -> None:
         )
 
 
-def check_key_sizes(keys: KeySchema, item: Item) -> None:
-    if _size(keys.partition, item) > MAX_PARTITION_KEY:
+def _check_index_sizes(index: Index, item: Item) -> None:
+    if all(attribute.name in item for attribute in index.keys):
+        _check_sizes(index.schema.keys, item)
+
+
+def _check_sizes(keys: KeySchema, item: Item) -> None:
+    check_key_sizes(
+        [item[attribute.name] for attribute in keys.partition],
+        [item[attribute.name] for attribute in keys.sort],
+    )
+
+
+def check_key_sizes(partition: Iterable[Value], sort: Iterable[Value]) -> None:
+    """The attributes of a key are not too long, all together."""
+    if sum(map(value_size, partition)) > MAX_PARTITION_KEY:
         raise ValidationException(
             "One or more parameter values were invalid: "
             "Size of hashkey has exceeded the maximum size limit of2048 bytes"
         )
-    if _size(keys.sort, item) > MAX_SORT_KEY:
+    if sum(map(value_size, sort)) > MAX_SORT_KEY:
         raise ValidationException(
             "One or more parameter values were invalid: "
             "Aggregated size of all range keys has exceeded the size limit of 1024 bytes"
         )
 
 
-def check_index_keys(index: Index, item: Item) -> None:
-    for attribute in index.keys:
-        value = item.get(attribute.name)
-        if value is not None:
-            _check_index_key(index.name, attribute, value)
-    if index.contains(item):
-        check_key_sizes(index.schema.keys, item)
-
-
-def _size(attributes: Iterable[KeyAttribute], item: Item) -> int:
-    return sum([value_size(item[attribute.name]) for attribute in attributes])
-
-
-def _check_index_key(index: str, attribute: KeyAttribute, value: Value) -> None:
+def _check_index_key(
+    index: str, attribute: KeyAttribute, value: Value, *, updated: bool = False
+) -> None:
     if attribute.type not in value:
         raise ValidationException(
             "One or more parameter values were invalid: Type mismatch for Index Key "
@@ -182,8 +191,14 @@ def _check_index_key(index: str, attribute: KeyAttribute, value: Value) -> None:
             f"IndexName: {index}"
         )
     if not value[attribute.type]:
+        empty = (
+            "The AttributeValue for a key attribute cannot contain an empty "
+            f"{_EMPTY_KINDS[attribute.type]} value."
+        )
         raise ValidationException(
-            "One or more parameter values are not valid. A value specified for a secondary index "
-            "key is not supported. The AttributeValue for a key attribute cannot contain an empty "
-            f"{_EMPTY_KINDS[attribute.type]} value. IndexName: {index}, IndexKey: {attribute.name}"
+            "One or more parameter values are not valid. The update expression attempted to update "
+            f"a secondary index key to a value that is not supported. {empty}"
+            if updated
+            else "One or more parameter values are not valid. A value specified for a secondary "
+            f"index key is not supported. {empty} IndexName: {index}, IndexKey: {attribute.name}"
         )

@@ -222,7 +222,8 @@ def _size(operand: Read) -> Read:
             return None
         for tag, content in value.items():
             if tag == "S":
-                return {"N": str(len(content.encode()))}
+                # UTF-16 units, as Java counts: one for é, two for an emoji.
+                return {"N": str(len(content.encode("utf-16-le")) // 2)}
             if tag == "B":
                 return {"N": str(len(binascii.a2b_base64(content)))}
             if tag not in ("N", "BOOL", "NULL"):

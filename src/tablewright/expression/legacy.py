@@ -22,7 +22,7 @@ from tablewright.encoding.items import normalise
 from tablewright.errors import ValidationException
 from tablewright.expression.evaluate import compile_condition
 from tablewright.expression.key import KeySelection, KeyTerm, select
-from tablewright.expression.resolve import LONG_TYPE_NAMES
+from tablewright.expression.rules import LONG_TYPE_NAMES
 from tablewright.expression.scope import Condition, Project, Update
 from tablewright.expression.tree import (
     Action,

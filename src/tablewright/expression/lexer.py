@@ -23,8 +23,10 @@ import re
 from typing import NamedTuple
 
 from tablewright.errors import ValidationException
+from tablewright.expression.rules import MAX_LENGTH
 
-MAX_LENGTH = 4096
+#: Kinds whose message about the length does not say the length.
+_SIZE_UNSAID = ("UpdateExpression", "ProjectionExpression")
 
 _KEYWORDS = frozenset(
     ("AND", "OR", "NOT", "IN", "BETWEEN", "SET", "REMOVE", "ADD", "DELETE"),
@@ -54,7 +56,7 @@ def tokenize(kind: str, text: str) -> list[Token]:
         raise invalid(
             kind,
             "Expression size has exceeded the maximum allowed size;"
-            + ("" if kind == "UpdateExpression" else f" expression size: {len(text)}"),
+            + ("" if kind in _SIZE_UNSAID else f" expression size: {len(text)}"),
         )
     tokens = []
     for match in _TOKEN.finditer(text):

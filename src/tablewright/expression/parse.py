@@ -2,7 +2,7 @@
 
 Owns the grammar of conditions (filters and key conditions too), updates and projections. Written
 by hand, with explicit stacks and no recursion: four thousand open parentheses fail like any other
-mistake, and nothing nests deeper than `MAX_NESTING` in a tree that leaves this module.
+mistake, and nothing nests deeper than `MAX_OPERATORS` in a tree that leaves this module.
 
 The order of DynamoDB's checks, which is the order here:
 1. Syntax errors and redundant parentheses, whichever the parser meets first.
@@ -31,6 +31,15 @@ from typing import TypeVar
 from tablewright.errors import ValidationException
 from tablewright.expression.lexer import Token, invalid, syntax_error, tokenize
 from tablewright.expression.reserved import is_reserved
+from tablewright.expression.rules import (
+    COMPARATORS,
+    CONDITION_OPERANDS,
+    FUNCTIONS,
+    MAX_INDEX,
+    MAX_OPERATORS,
+    TESTS,
+    UPDATE_OPERANDS,
+)
 from tablewright.expression.tree import (
     Action,
     Add,
@@ -54,20 +63,7 @@ from tablewright.expression.tree import (
     Value,
 )
 
-#: Every level of a valid expression costs an operator, and there may be 300 of them.
-MAX_NESTING = 300
-MAX_INDEX = 2**31 - 1
-
-COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
-#: Functions that are conditions, functions that give a value in conditions, and those of updates.
-TESTS = frozenset(
-    ("attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains")
-)
-CONDITION_OPERANDS = frozenset(("size",))
-UPDATE_OPERANDS = frozenset(("if_not_exists", "list_append"))
-
 _Part = TypeVar("_Part")
-_FUNCTIONS = TESTS | CONDITION_OPERANDS | UPDATE_OPERANDS
 
 
 def parse_condition(kind: str, text: str) -> Condition:
@@ -79,7 +75,7 @@ def parse_condition(kind: str, text: str) -> Condition:
     parser = _Parser(kind, text)
     condition = parser.condition()
     parser.finish()
-    if len(parser.tokens) > MAX_NESTING:
+    if len(parser.tokens) > MAX_OPERATORS:
         _refuse_deep(kind, condition)
     return condition
 
@@ -108,7 +104,7 @@ def _refuse_deep(kind: str, condition: Condition) -> None:
     DynamoDB says the same, but only after it has checked names and values.
     """
     level: list[Condition | Operand] = [condition]
-    for _ in range(MAX_NESTING):
+    for _ in range(MAX_OPERATORS + 1):  # as many operators, and their operands
         below: list[Condition | Operand] = []
         for node in level:
             match node:
@@ -300,7 +296,7 @@ class _Parser:
 
     def known_function(self, token: Token, nested: bool) -> None:
         function = token.text
-        if function not in _FUNCTIONS:
+        if function not in FUNCTIONS:
             self.object(token, f"Invalid function name; function: {function}")
         elif self.kind == "UpdateExpression":
             if function not in UPDATE_OPERANDS:

@@ -24,7 +24,21 @@ from typing import Generic, NoReturn, TypeAlias, TypeVar
 
 from tablewright.errors import ValidationException
 from tablewright.expression.lexer import invalid
-from tablewright.expression.parse import MAX_NESTING, too_many_operators
+from tablewright.expression.parse import too_many_operators
+from tablewright.expression.rules import (
+    ADD_TYPES,
+    ANY_TYPE,
+    DELETE_TYPES,
+    DISTINCT,
+    LONG_TYPE_NAMES,
+    MAX_OPERATORS,
+    MAX_OPTIONS,
+    MAX_PATH_DEPTH,
+    OPERAND_COUNTS,
+    OPERAND_TYPES,
+    PATH_FIRST,
+    TYPE_NAMES,
+)
 from tablewright.expression.tree import (
     Action,
     Add,
@@ -54,51 +68,6 @@ Values: TypeAlias = Mapping[str, AttributeValue]
 Check: TypeAlias = Callable[[Values], None]
 Tree = TypeVar("Tree")
 _Node = TypeVar("_Node", Condition, Update, Projection)
-
-MAX_PATH_DEPTH = 32
-MAX_OPTIONS = 100
-
-_SCALARS = frozenset("SNB")
-_OPERAND_TYPES = {
-    **dict.fromkeys(("<", "<=", ">", ">=", "BETWEEN"), _SCALARS),
-    **dict.fromkeys(("+", "-"), frozenset("N")),
-    "size": frozenset(("S", "B", "SS", "NS", "BS", "L", "M")),
-    "begins_with": frozenset("SB"),
-    "list_append": frozenset("L"),
-}
-_OPERAND_COUNTS = {
-    "attribute_exists": 1,
-    "attribute_not_exists": 1,
-    "attribute_type": 2,
-    "begins_with": 2,
-    "contains": 2,
-    "size": 1,
-    "if_not_exists": 2,
-    "list_append": 2,
-}
-_PATH_FIRST = frozenset(("attribute_exists", "attribute_not_exists", "if_not_exists"))
-_DISTINCT = frozenset(("attribute_type", "begins_with", "contains", "if_not_exists"))
-
-#: In the order, and with the extra types, that DynamoDB prints.
-_TYPE_NAMES = "{N,BS,L,B,NULL,M,S,SS,NS,BOOL}"
-_ANY_TYPE = (
-    "{HD,DOUBLE,BOOL,N,DICT,B,NULL,HDS,L,FLOAT,DOUBLESET,INT,INTSET,DECIMALSET,FS,S,NS,M,BS,"
-    "DECIMAL,SS}"
-)
-_ADD_TYPES = frozenset(("N", "SS", "NS", "BS"))
-_DELETE_TYPES = frozenset(("SS", "NS", "BS"))
-LONG_TYPE_NAMES = {
-    "S": "STRING",
-    "N": "NUMBER",
-    "B": "BINARY",
-    "BOOL": "BOOLEAN",
-    "NULL": "NULL",
-    "L": "LIST",
-    "M": "MAP",
-    "SS": "STRING_SET",
-    "NS": "NUMBER_SET",
-    "BS": "BINARY_SET",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +160,7 @@ class _Resolver:
         self.checks_if_defined.append(check)
 
     def limit_operators(self) -> None:
-        if self.operators > MAX_NESTING:
+        if self.operators > MAX_OPERATORS:
             self.fail(str(too_many_operators(self.kind)).partition(": ")[2])
 
     # -- operands
@@ -249,19 +218,19 @@ class _Resolver:
     def call(self, call: Call) -> Call:
         function = call.function
         arguments = tuple(self.operand(argument) for argument in call.arguments)
-        if len(arguments) != _OPERAND_COUNTS[function]:
+        if len(arguments) != OPERAND_COUNTS[function]:
             self.fail(
                 "Incorrect number of operands for operator or function; "
                 f"operator or function: {function}, number of operands: {len(arguments)}"
             )
-        if function in _PATH_FIRST and not isinstance(arguments[0], Path):
+        if function in PATH_FIRST and not isinstance(arguments[0], Path):
             self.fail(
                 f"Operator or function requires a document path; operator or function: {function}"
             )
         self.types(function, arguments)
         if function == "attribute_type":
             self.operand_type(function, arguments[1], frozenset("S"))
-        if function in _DISTINCT:
+        if function in DISTINCT:
             self.distinct(function, arguments)
         if function == "attribute_type":
             self.type_name(arguments[1])
@@ -269,7 +238,7 @@ class _Resolver:
         return Call(function, arguments)
 
     def types(self, function: str, operands: Iterable[Operand]) -> None:
-        allowed = _OPERAND_TYPES.get(function)
+        allowed = OPERAND_TYPES.get(function)
         if allowed is not None:
             for operand in operands:
                 self.operand_type(function, operand, allowed)
@@ -304,7 +273,7 @@ class _Resolver:
         if not isinstance(operand, Value):
             self.fail(
                 "Incorrect operand type for operator or function; "
-                f"operator or function: attribute_type, operand type: {_ANY_TYPE}"
+                f"operator or function: attribute_type, operand type: {ANY_TYPE}"
             )
         name = operand.name
 
@@ -312,7 +281,7 @@ class _Resolver:
             wanted = values[name]["S"]
             if wanted not in LONG_TYPE_NAMES:
                 raise self.fault(
-                    f"Invalid attribute type name found; type: {wanted}, valid types: {_TYPE_NAMES}"
+                    f"Invalid attribute type name found; type: {wanted}, valid types: {TYPE_NAMES}"
                 )
 
         self.require(check)
@@ -426,11 +395,11 @@ class _Resolver:
                 return Remove(path)
             case Add(_, value):
                 self.value(value)
-                self.set_type("ADD", value.name, _ADD_TYPES)
+                self.set_type("ADD", value.name, ADD_TYPES)
                 return Add(path, value)
             case Delete(_, value):
                 self.value(value)
-                self.set_type("DELETE", value.name, _DELETE_TYPES)
+                self.set_type("DELETE", value.name, DELETE_TYPES)
                 return Delete(path, value)
 
     def set_type(self, keyword: str, name: str, allowed: frozenset[str]) -> None:

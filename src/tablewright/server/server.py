@@ -98,13 +98,11 @@ class Server:
 
     def _commit(self) -> None:
         batch, self._batch = self._batch, []
-        results: list[bytes | Fault]
-        try:
-            results = self.engine.run_all([step for _, step in batch])
-        except Exception:
-            log.exception("a commit of %d writes failed", len(batch))
-            results = [InternalServerError(UNEXPECTED) for _ in batch]
+        results = self.engine.run_all([step for _, step in batch])
         for (connection, _), result in zip(batch, results, strict=True):
+            if isinstance(result, BaseException) and not isinstance(result, Fault):
+                log.error("a write failed", exc_info=result)
+                result = InternalServerError(UNEXPECTED)
             connection.done(result)
 
     def _renew(self) -> None:

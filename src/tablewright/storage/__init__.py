@@ -1,10 +1,10 @@
 """Storage: ordered, durable bytes in one SQLite file.
 
-    store = Store("shop.db")
-    tree = Tree(1)
-    store.write(lambda tx: tx.create_tree(tree))
-    store.write(lambda tx: tx.put(tree, b"key", 4, b"body"))
-    store.read(lambda snapshot: snapshot.get(tree, b"key"))      # (4, b"body")
+store = Store("shop.db")
+tree = Tree(1)
+store.write(lambda tx: tx.create_tree(tree))
+store.write(lambda tx: tx.put(tree, b"key", 4, b"body"))
+store.read(lambda snapshot: snapshot.get(tree, b"key"))      # (4, b"body")
 """
 
 from tablewright.storage.store import Durability, NotADatabase, Store

@@ -95,9 +95,7 @@ class Store:
                 self._commit_queued()
         return work.outcome()
 
-    def write_all(
-        self, steps: Sequence[Callable[[Transaction], T]]
-    ) -> list[T | BaseException]:
+    def write_all(self, steps: Sequence[Callable[[Transaction], T]]) -> list[T | BaseException]:
         """Run several independent steps in one commit: for each its result, or its error."""
         works = [_Work(step) for step in steps]
         self._queue.extend(works)

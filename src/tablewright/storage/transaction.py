@@ -34,8 +34,8 @@ class Snapshot:
     def get(self, tree: Tree, key: bytes) -> tuple[int, bytes] | None:
         """Size and body of the row under `key`."""
         try:
-            for row in self._execute(tree.get, (key,)):
-                return row
+            for size, body in self._execute(tree.get, (key,)):
+                return size, body
         except apsw.SQLError as error:
             raise _translated(error) from error
         return None
@@ -106,7 +106,7 @@ class Transaction(Snapshot):
         self._execute(tree.delete, (key,))
 
     def create_tree(self, tree: Tree, *, shown_as: str | None = None) -> None:
-        """Add a tree; `shown_as` names a view in which SQLite's own tools show its bodies as text."""
+        """Add a tree; `shown_as` names a view that shows its bodies to SQLite's own tools."""
         self._execute(tree.create)
         if shown_as is not None:
             # SQLite's names ignore case and some are reserved: then the tree's number helps.
@@ -120,7 +120,7 @@ class Transaction(Snapshot):
         shown = "SELECT name FROM sqlite_schema WHERE type = 'view' AND substr(sql, -?) = ?"
         definition = _VIEW + tree.name
         for (name,) in self._execute(shown, (len(definition), definition)).fetchall():
-            self._execute(f"DROP VIEW {_quoted(name)}")
+            self._execute(f"DROP VIEW {_quoted(str(name))}")
 
 
 _VIEW = "SELECT CAST(body AS TEXT) AS item, size FROM "

@@ -10,7 +10,7 @@ from __future__ import annotations
 class Tree:
     """Names one tree of a store. Cheap to make; equal names are the same tree."""
 
-    __slots__ = ("count", "create", "delete", "drop", "get", "name", "put", "_ranges")
+    __slots__ = ("_ranges", "count", "create", "delete", "drop", "get", "name", "put")
 
     def __init__(self, number: int) -> None:
         name = self.name = f"tree_{number}"

@@ -39,14 +39,24 @@ class Between(NamedTuple):
 
 
 class Matching(NamedTuple):
-    """A pattern that the whole text must match."""
+    """A pattern that the whole text must match, if there is a text."""
 
     pattern: str
 
     def broken(self, value: str) -> str | None:
-        if re.fullmatch(self.pattern, value):
+        if not value or re.fullmatch(self.pattern, value):
             return None
         return f"Member must satisfy regular expression pattern: {self.pattern}"
+
+
+class Named(NamedTuple):
+    """The name of a table, or its ARN."""
+
+    def broken(self, value: str) -> str | None:
+        return None if value.startswith("arn:") else _NAME.broken(value)
+
+
+_NAME = Matching("[a-zA-Z0-9_.-]+")
 
 
 class OneOf(NamedTuple):
@@ -60,8 +70,10 @@ class OneOf(NamedTuple):
         return f"Member must satisfy enum value set: [{', '.join(self.words)}]"
 
 
-Constraint = Length | Between | Matching | OneOf
+Constraint = Length | Between | Matching | Named | OneOf
 
 
-class AsGiven:
-    """Marks a member that is checked as its type says but handed on as the JSON it came as."""
+class Like(NamedTuple):
+    """Marks a member that is checked as if of another type, but handed on as the JSON it is."""
+
+    type: Any

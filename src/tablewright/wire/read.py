@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Annotated, Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
 from tablewright.errors import ValidationException
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import AsGiven, Constraint
+from tablewright.wire.constraints import Constraint, Like
 from tablewright.wire.requests import Shape, TableRequest
 from tablewright.wire.values import mismatch, read_value
 
@@ -56,7 +56,7 @@ def _check_table_name(name: str | None) -> None:
         )
 
 
-@lru_cache(maxsize=None)
+@cache
 def _reader(annotation: Any) -> Reader:
     """Compile the reader of a type."""
     origin = get_origin(annotation)
@@ -110,9 +110,11 @@ def _shape_reader(shape: type[Shape]) -> Reader:
 
 def _constrained_reader(annotation: Any) -> Reader:
     inner, *marks = get_args(annotation)
+    for mark in marks:
+        if isinstance(mark, Like):
+            return _like_reader(mark.type)
     reader = _reader(inner)
-    checks = [cast(Constraint, mark).broken for mark in marks if mark is not AsGiven]
-    as_given = AsGiven in marks
+    checks = [cast(Constraint, mark).broken for mark in marks]
 
     def read_constrained(raw: Any, path: str, errors: list[str]) -> Any:
         value = reader(raw, path, errors)
@@ -120,9 +122,19 @@ def _constrained_reader(annotation: Any) -> Reader:
             problem = check(raw)
             if problem:
                 errors.append(_broken(_java(raw, inner), path, problem))
-        return raw if as_given else value
+        return value
 
     return read_constrained
+
+
+def _like_reader(annotation: Any) -> Reader:
+    reader = _reader(annotation)
+
+    def read_like(raw: Any, path: str, errors: list[str]) -> Any:
+        reader(raw, path, errors)
+        return raw
+
+    return read_like
 
 
 def _list_reader(element: Any) -> Reader:

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 from msgspec import Struct, field
 
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import AsGiven, Between, Length, Matching, OneOf
+from tablewright.wire.constraints import Between, Length, Like, Matching, Named, OneOf
 
-TableName = Annotated[str, Length(1, 1024)]
+TableName = Annotated[str, Length(1, 1024), Named()]
 IndexName = Annotated[str, Length(3, 255), Matching("[a-zA-Z0-9_.-]+")]
 AttributeName = Annotated[str, Length(0, 65535)]
 KeyAttributeName = Annotated[str, Length(1, 255)]
@@ -26,9 +26,7 @@ ScalarType = Annotated[str, OneOf(("B", "N", "S"))]
 ProjectionType = Annotated[str, OneOf(("ALL", "INCLUDE", "KEYS_ONLY"))]
 TableClass = Annotated[str, OneOf(("STANDARD", "STANDARD_INFREQUENT_ACCESS"))]
 SseType = Annotated[str, OneOf(("AES256", "KMS"))]
-StreamView = Annotated[
-    str, OneOf(("NEW_AND_OLD_IMAGES", "OLD_IMAGE", "KEYS_ONLY", "NEW_IMAGE"))
-]
+StreamView = Annotated[str, OneOf(("NEW_AND_OLD_IMAGES", "OLD_IMAGE", "KEYS_ONLY", "NEW_IMAGE"))]
 ConditionalOperator = Annotated[str, OneOf(("OR", "AND"))]
 ComparisonOperator = Annotated[
     str,
@@ -51,9 +49,7 @@ ComparisonOperator = Annotated[
     ),
 ]
 AttributeAction = Annotated[str, OneOf(("ADD", "DELETE", "PUT"))]
-ReturnValues = Annotated[
-    str, OneOf(("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"))
-]
+ReturnValues = Annotated[str, OneOf(("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"))]
 ReturnOnFailure = Annotated[str, OneOf(("ALL_OLD", "NONE"))]
 ReturnCapacity = Annotated[str, OneOf(("INDEXES", "TOTAL", "NONE"))]
 ReturnMetrics = Annotated[str, OneOf(("SIZE", "NONE"))]
@@ -94,9 +90,7 @@ IndexKeys = Annotated[list[KeySchemaElement], Length(1, 8)]
 
 class ProjectionShape(Shape):
     projection_type: ProjectionType | None = None
-    non_key_attributes: (
-        Annotated[list[Annotated[str, Length(1, 255)]], Length(1, 20)] | None
-    ) = None
+    non_key_attributes: Annotated[list[Annotated[str, Length(1, 255)]], Length(1, 20)] | None = None
 
 
 class ProvisionedThroughput(Shape):
@@ -252,9 +246,10 @@ class LegacyUpdate(Shape):
     action: AttributeAction | None = None
 
 
-Expected = Annotated[dict[AttributeName, Expectation], AsGiven]
-LegacyConditions = Annotated[dict[AttributeName, LegacyCondition], AsGiven]
-LegacyUpdates = Annotated[dict[AttributeName, LegacyUpdate], AsGiven]
+Legacy = dict[str, dict[str, Any]]
+Expected = Annotated[Legacy, Like(dict[AttributeName, Expectation])]
+LegacyConditions = Annotated[Legacy, Like(dict[AttributeName, LegacyCondition])]
+LegacyUpdates = Annotated[Legacy, Like(dict[AttributeName, LegacyUpdate])]
 
 
 class Conditional(Shape):
@@ -423,7 +418,3 @@ class TransactGetItem(Shape):
 class TransactGetItems(Shape):
     actions: Annotated[list[TransactGetItem], Length(1, 100)] = field(name="TransactItems")
     return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
-
-
-#: What an operation takes: a decoded JSON body.
-Body = dict[str, Any]

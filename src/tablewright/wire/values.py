@@ -11,6 +11,7 @@ import binascii
 from collections.abc import Callable
 from typing import Any
 
+from tablewright.encoding.items import TOO_DEEP
 from tablewright.errors import SerializationException, ValidationException
 from tablewright.values import Value
 
@@ -76,10 +77,7 @@ def _map(raw: Any, level: int) -> dict[str, Value]:
 
 def _bound(level: int) -> None:
     if level > _MOST_LEVELS:
-        raise ValidationException(
-            "Nesting Levels have exceeded supported limits: "
-            "Attributes in the item have nested levels beyond supported limit"
-        )
+        raise ValidationException(TOO_DEEP)
 
 
 def _set_of(member: Callable[[Any, int], str]) -> Callable[[Any, int], list[str]]:
@@ -113,7 +111,7 @@ def mismatch(raw: Any, wanted: str) -> SerializationException:
     `wanted` is a Java scalar, "List", "Map", or the name of a structure.
     """
     if type(raw) is dict:
-        return SerializationException("Start of structure or map found where not expected.")
+        return SerializationException("Start of structure or map found where not expected")
     if type(raw) is list:
         package = "java.lang" if wanted in _SCALARS else "com.amazonaws.dynamodb.v20120810"
         wanted = "java.util.Map" if wanted == "Map" else f"class {package}.{wanted}"

@@ -18,10 +18,14 @@ from tablewright.engine import definition
 from tablewright.engine.definition import invalid
 from tablewright.engine.describe import describe, stream_label
 from tablewright.engine.step import Step, Writing
-from tablewright.errors import ResourceInUseException
+from tablewright.errors import ResourceInUseException, ValidationException
 from tablewright.schema import IndexSchema, KeySchema, Stream, TableSchema
 from tablewright.wire import requests
 from tablewright.wire.requests import CreateTable
+
+NO_VIEW_TYPE = (
+    "Invalid StreamViewType: Stream ViewType must not be null or empty when enabling streams."
+)
 
 
 def create_table(request: CreateTable) -> Step[Writing]:
@@ -120,5 +124,5 @@ def _stream(shape: requests.StreamSpecification | None, now: float) -> Stream | 
             )
         return None
     if shape.stream_view_type is None:
-        raise invalid("StreamEnabled is true but StreamViewType is not specified")
+        raise ValidationException(NO_VIEW_TYPE)
     return Stream(shape.stream_view_type, stream_label(now))

@@ -9,8 +9,8 @@ from msgspec import Raw
 
 from tablewright.encoding.items import normalise_item
 from tablewright.engine.capacity import Charge
-from tablewright.engine.expressions import read_condition
 from tablewright.engine.conditions import hold
+from tablewright.engine.expressions import read_condition
 from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.rows import find, replace
 from tablewright.engine.step import Step, Writing

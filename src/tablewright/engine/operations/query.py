@@ -6,14 +6,22 @@ filter; the start key; what is asked of the index.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tablewright.encoding.keys import after, component, partition, prefix
 from tablewright.engine.expressions import read_query
-from tablewright.engine.reading import Source, check_select, read_page, refuse_filter_on_keys
+from tablewright.engine.reading import (
+    Source,
+    check_select,
+    read_page,
+    read_start_key,
+    refuse_filter_on_keys,
+)
 from tablewright.engine.step import Reading, Step
-from tablewright.engine.table import refuse_empty
+from tablewright.engine.table import check_key_sizes, refuse_empty
 from tablewright.errors import ValidationException
 from tablewright.expression import KeySelection
-from tablewright.schema import KeyAttribute, KeySchema
+from tablewright.schema import KeyAttribute
 from tablewright.values import Value
 from tablewright.wire.answers import Page
 from tablewright.wire.requests import Query
@@ -23,17 +31,25 @@ def query(request: Query) -> Step[Reading]:
     key_condition, keep, project = read_query(request)
     check_select(request, project)
     backwards = request.forward is False
+    start_key = read_start_key(request)
 
     def run(reading: Reading) -> Page:
         source = Source(reading, request)
-        first, end = bounds(source.keys, source.select(key_condition))
+        selection = source.select(key_condition)
+        check_key_sizes(selection.hash, (*selection.equal, *selection.operands[:1]))
+        whole = partition(_components(source.keys.partition, selection.hash))
+        first, end = bounds(whole, source.keys.sort, selection)
         refuse_filter_on_keys(request, keep, source.keys)
-        if request.start_key is not None:
-            start = source.row_key(source.start(request.start_key))
-            if not first <= start or (end is not None and start >= end):
+        if start_key is not None:
+            start = source.start(start_key, scanning=False)
+            if not start.startswith(whole):
                 raise ValidationException(
                     "The provided starting key is outside query boundaries based on provided "
                     "conditions"
+                )
+            if start < first or (end is not None and start >= end):
+                raise ValidationException(
+                    "The provided starting key does not match the range key predicate"
                 )
             first, end = (first, start) if backwards else (start + b"\x00", end)
         return read_page(
@@ -43,18 +59,22 @@ def query(request: Query) -> Step[Reading]:
     return Step(run, writes=False)
 
 
-def bounds(keys: KeySchema, selection: KeySelection) -> tuple[bytes, bytes | None]:
-    """The range of row keys that a key condition selects: from, and up to but without."""
-    start = partition(b"".join(map(_component, keys.partition, selection.hash)))
-    start += b"".join(map(_component, keys.sort, selection.equal))
+def bounds(
+    start: bytes, sort: tuple[KeyAttribute, ...], selection: KeySelection
+) -> tuple[bytes, bytes | None]:
+    """The range of row keys that a key condition selects: from, and up to but without.
+
+    `start` is what every row of the partition begins with.
+    """
+    start += _components(sort, selection.equal)
     end = after(start)
     if selection.operator is None:
         return start, end
-    attribute = keys.sort[len(selection.equal)]
+    attribute = sort[len(selection.equal)]
     if selection.operator == "begins_with":
         start += prefix(attribute.type, _content(attribute, selection.operands[0]))
         return start, after(start)
-    edges = [start + _component(attribute, operand) for operand in selection.operands]
+    edges = [start + _components((attribute,), (value,)) for value in selection.operands]
     low, high = edges[0], edges[-1]
     match selection.operator:
         case "=" | "BETWEEN":
@@ -69,8 +89,11 @@ def bounds(keys: KeySchema, selection: KeySelection) -> tuple[bytes, bytes | Non
             return after(low) or low, end
 
 
-def _component(attribute: KeyAttribute, value: Value) -> bytes:
-    return component(attribute.type, _content(attribute, value))
+def _components(attributes: Sequence[KeyAttribute], values: Sequence[Value]) -> bytes:
+    return b"".join(
+        component(attribute.type, _content(attribute, value))
+        for attribute, value in zip(attributes, values, strict=False)
+    )
 
 
 def _content(attribute: KeyAttribute, value: Value) -> str:

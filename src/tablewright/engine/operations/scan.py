@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tablewright.encoding.keys import segment
 from tablewright.engine.expressions import read_scan
-from tablewright.engine.reading import Source, check_select, read_page
+from tablewright.engine.reading import Source, check_select, read_page, read_start_key
 from tablewright.engine.step import Reading, Step
 from tablewright.errors import ValidationException
 from tablewright.wire.answers import Page
@@ -19,12 +19,13 @@ def scan(request: Scan) -> Step[Reading]:
     keep, project = read_scan(request)
     check_select(request, project)
     _check_segment(request.segment, request.total_segments)
+    start_key = read_start_key(request)
 
     def run(reading: Reading) -> Page:
         source = Source(reading, request)
         first, end = segment(request.segment or 0, request.total_segments or 1)
-        if request.start_key is not None:
-            start = source.row_key(source.start(request.start_key))
+        if start_key is not None:
+            start = source.start(start_key, scanning=True)
             if not first <= start or (end is not None and start >= end):
                 raise ValidationException(
                     "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "

@@ -60,15 +60,15 @@ def list_tags_of_resource(request: ListTagsOfResource) -> Step[Reading]:
 
 def _check_arn(arn: str) -> None:
     if not _TABLE_ARN.fullmatch(arn):
-        raise ValidationException(
-            f"Invalid TableArn: Invalid ResourceArn provided as input {arn}"
-        )
+        raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
 
 
 def _tagged(reading: Reading, arn: str) -> Table:
     table = reading.catalog.tables.get(table_name(arn))
     if table is None:
-        raise ResourceNotFoundException(f"Requested resource not found: ResourcArn: {arn} not found")
+        raise ResourceNotFoundException(
+            f"Requested resource not found: ResourcArn: {arn} not found"
+        )
     return table
 
 

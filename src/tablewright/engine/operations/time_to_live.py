@@ -19,7 +19,7 @@ def update_time_to_live(request: UpdateTimeToLive) -> Step[Writing]:
         current = schema.ttl_attribute
         if enabled and current == name:
             raise ValidationException("TimeToLive is already enabled")
-        if enabled and current is not None or not enabled and current not in (None, name):
+        if (enabled and current is not None) or (not enabled and current not in (None, name)):
             raise ValidationException(
                 "TimeToLive is active on a different AttributeName: "
                 f"current AttributeName is {current}"

@@ -20,8 +20,8 @@ from typing import Any, Literal
 from tablewright.encoding.items import normalise_item
 from tablewright.engine.capacity import Charge, consumed_by_table, read_units, write_units
 from tablewright.engine.catalog import TOKENS
-from tablewright.engine.expressions import read_action
 from tablewright.engine.conditions import hold
+from tablewright.engine.expressions import read_action
 from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.operations.put_item import new_row
 from tablewright.engine.operations.update_item import refuse_key_changes, updated_row
@@ -144,7 +144,11 @@ class _Write:
 
 def _only_action(entry: TransactWriteItem) -> Action:
     given = [a for a in (entry.check, entry.put, entry.delete, entry.update) if a is not None]
-    if len(given) != 1:
+    if not given:
+        raise ValidationException(
+            "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request"
+        )
+    if len(given) > 1:
         raise ValidationException(
             "TransactItems can only contain one of Check, Put, Update or Delete"
         )
@@ -169,9 +173,10 @@ def _cancel_unless_all(checks: Iterable[Callable[[], None]]) -> None:
 
 
 def _check_total_size(writes: Iterable[_Write]) -> None:
-    if sum(row.size for write in writes for row in (write.new or write.old,) if row) > MAX_SIZE:
+    size = sum(row.size for write in writes for row in (write.new or write.old,) if row)
+    if size > MAX_SIZE:
         raise ValidationException(
-            "Collection size of the items in the transaction exceeds the limit of 4 MB"
+            f"Transaction payload size cannot exceed 4MB. Payload Size: {size}"
         )
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from tablewright.encoding.items import MAX_ITEM_SIZE, normalise_item
 from tablewright.engine.capacity import Charge
-from tablewright.engine.expressions import read_update
 from tablewright.engine.conditions import hold
+from tablewright.engine.expressions import read_update
 from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.rows import Row, find, replace
 from tablewright.engine.step import Step, Writing
@@ -58,14 +58,16 @@ def updated_row(table: Table, update: Update | None, old: Row | None, key_values
     item = old.item if old else key_values
     if update:
         item = update.apply(item)
-        table.check_index_keys(item)
+        table.check_updated(item, update.names)
     row = Row.of(item)
     if row.size > MAX_ITEM_SIZE:
         raise ValidationException("Item size to update has exceeded the maximum allowed size")
     return row
 
 
-def _returned(wanted: str | None, update: Update | None, old: Row | None, new: Row) -> ItemOut | None:
+def _returned(
+    wanted: str | None, update: Update | None, old: Row | None, new: Row
+) -> ItemOut | None:
     if wanted is None or wanted == "NONE":
         return None
     row = new if wanted.endswith("NEW") else old

@@ -3,7 +3,8 @@
 A new global index is filled from the table's items before the call returns; items whose key
 attributes do not fit it are left out of it, as DynamoDB leaves them out.
 
-Checks, in DynamoDB's order: that there is something to do; each index entry; the table; each change.
+Checks, in DynamoDB's order: that there is something to do; each index entry; the table; each
+change.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ import msgspec
 from tablewright.engine import definition
 from tablewright.engine.definition import invalid
 from tablewright.engine.describe import describe, stream_label
+from tablewright.engine.operations.create_table import NO_VIEW_TYPE
 from tablewright.engine.rows import Row, enter
 from tablewright.engine.step import Step, Writing
 from tablewright.engine.table import Table
 from tablewright.errors import (
     LimitExceededException,
-    ResourceInUseException,
     ResourceNotFoundException,
     ValidationException,
 )
@@ -157,22 +158,24 @@ def _changed_throughput(
     )
 
 
-def _stream(
-    schema: TableSchema, shape: requests.StreamSpecification, now: float
-) -> Stream | None:
+def _stream(schema: TableSchema, shape: requests.StreamSpecification, now: float) -> Stream | None:
     if not shape.stream_enabled:
         if schema.stream is None:
             raise ValidationException("Table has no stream to disable")
         return None
     if schema.stream is not None:
-        raise ResourceInUseException(f"Table already has an enabled stream: {schema.name}")
+        raise ValidationException("Table already has an enabled stream")
     if shape.stream_view_type is None:
-        raise invalid("StreamEnabled is true but StreamViewType is not specified")
+        raise ValidationException(NO_VIEW_TYPE)
     return Stream(shape.stream_view_type, stream_label(now))
 
 
 def _with_index_update(
-    writing: Writing, schema: TableSchema, update: GlobalIndexUpdate, request: UpdateTable, now: float
+    writing: Writing,
+    schema: TableSchema,
+    update: GlobalIndexUpdate,
+    request: UpdateTable,
+    now: float,
 ) -> TableSchema:
     names = {index.name: index for index in schema.indexes}
     if update.create:
@@ -187,10 +190,10 @@ def _with_index_update(
         definition.check_indexes(indexes)
         return _replaced(schema, indexes=indexes)
     if update.delete:
-        index = names.get(update.delete.index_name)
-        if index is None or index.kind != "global":
+        gone = names.get(update.delete.index_name)
+        if gone is None or gone.kind != "global":
             raise ResourceNotFoundException("Requested resource not found")
-        return _replaced(schema, indexes=tuple(i for i in schema.indexes if i is not index))
+        return _replaced(schema, indexes=tuple(i for i in schema.indexes if i is not gone))
     assert update.update
     return _with_index_throughput(schema, names.get(update.update.index_name), update.update, now)
 
@@ -208,6 +211,8 @@ def _with_index_throughput(
             f"The only Updates for index: {index.name} when TableThroughputMode is "
             "PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput"
         )
+    if change.provisioned_throughput is None and change.on_demand_throughput is None:
+        raise invalid(f"ProvisionedThroughput is not specified for index: {index.name}")
     changed = index
     if change.provisioned_throughput:
         definition.throughput(change.provisioned_throughput, f" for index {index.name}")
@@ -219,15 +224,11 @@ def _with_index_throughput(
         )
     if change.on_demand_throughput:
         changed = _replaced(changed, on_demand=definition.on_demand(change.on_demand_throughput))
-    return _replaced(
-        schema, indexes=tuple(changed if i is index else i for i in schema.indexes)
-    )
+    return _replaced(schema, indexes=tuple(changed if i is index else i for i in schema.indexes))
 
 
 def _fill(writing: Writing, table: Table, name: str) -> None:
     """Enter the items there are into a new index."""
     index = table.by_name[name]
     for key, size, body in writing.tx.walk(table.tree, b"", None):
-        row = Row(None, size, body)
-        if index.fits(row.item):
-            enter(writing.tx, index, key, row)
+        enter(writing.tx, index, key, Row(None, size, body))
