@@ -9,7 +9,7 @@ from tablewright.server import serving
 from tests.server.http import Client
 
 TABLE = {
-    "TableName": "t",
+    "TableName": "things",
     "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}],
     "AttributeDefinitions": [{"AttributeName": "k", "AttributeType": "S"}],
     "BillingMode": "PAY_PER_REQUEST",
@@ -18,9 +18,9 @@ TABLE = {
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    """An engine in memory with one empty table, `t`, whose key is `k`."""
+    """An engine in memory with one empty table, `things`, whose key is `k`."""
     engine = Engine(":memory:")
-    engine.run_all([engine.prepare("CreateTable", TABLE)])
+    engine.call("CreateTable", TABLE)
     yield engine
     engine.close()
 

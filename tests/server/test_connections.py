@@ -123,7 +123,7 @@ def test_an_offer_of_another_protocol_is_passed_over(client: Client) -> None:
 
 
 def test_a_body_of_16_mb_is_read(client: Client) -> None:
-    body = b'{"TableName": "t"' + b" " * LIMIT
+    body = b'{"TableName": "things"' + b" " * LIMIT
     body = body[: LIMIT - 1] + b"}"
     assert client.call("DescribeTable", raw=body).status == 200
 

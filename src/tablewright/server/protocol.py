@@ -63,9 +63,7 @@ OPERATION_OF: dict[bytes | None, str] = {
 }
 HEALTHY = b"healthy: dynamodb.us-east-1.amazonaws.com "  # with DynamoDB's own space at the end
 UNKNOWN = b"<UnknownOperationException/>\n"
-NO_TOKEN = (
-    "Request must contain either a valid (registered) AWS access key ID or X.509 certificate."
-)
+NO_TOKEN = "Request is missing Authentication Token"
 UNEXPECTED = "The request processing has failed because of an unknown error, exception or failure."
 
 decode = msgspec.json.Decoder().decode
