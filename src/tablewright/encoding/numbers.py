@@ -68,10 +68,10 @@ def canonical_number(number: Decimal) -> str:
         raise _out_of_range(overflow=True)
     if exponent < MIN_EXPONENT:
         raise _out_of_range(overflow=False)
-    number = number.normalize(EXACT)
-    if len(number.as_tuple().digits) > MAX_DIGITS:
+    # Counted before anything is rounded: a request may spell a number with any number of digits.
+    if len("".join(map(str, number.as_tuple().digits)).strip("0")) > MAX_DIGITS:
         raise ValidationException("Attempting to store more than 38 significant digits in a Number")
-    return f"{number:f}"
+    return f"{number.normalize(EXACT):f}"
 
 
 def _out_of_range(*, overflow: bool) -> ValidationException:

@@ -66,7 +66,10 @@ class Table:
         self.tree = Tree(schema.tree)
         self.names = schema.keys.names
         self.key_attributes = tuple(schema.keys)
-        self.indexes = tuple(Index(index, schema.keys) for index in schema.indexes)
+        #: By name: where several indexes refuse an item, DynamoDB names the first of them.
+        self.indexes = tuple(
+            Index(index, schema.keys) for index in sorted(schema.indexes, key=lambda i: i.name)
+        )
         self.by_name = {index.name: index for index in self.indexes}
 
     @property

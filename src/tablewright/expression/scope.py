@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from tablewright.encoding.items import normalise
+from tablewright.encoding.items import TOO_DEEP, normalise
 from tablewright.errors import ValidationException
 from tablewright.expression.document import compile_projection
 from tablewright.expression.evaluate import Test, compile_condition
@@ -314,6 +314,8 @@ def _normal(key: str, value: Value) -> Value:
     try:
         return normalise(value)
     except ValidationException as fault:
+        if fault.message == TOO_DEEP:  # the one mistake that DynamoDB tells without its place
+            raise
         raise ValidationException(
             f"ExpressionAttributeValues contains invalid value: {fault.message} for key {key}"
         ) from None

@@ -20,6 +20,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
+from weakref import WeakSet
 
 import apsw
 
@@ -69,7 +70,8 @@ class Store:
         self.durability = durability
         self._lock = threading.RLock()
         self._queue: deque[_Work[Any]] = deque()
-        self._connections: list[apsw.Connection] = []
+        #: Those of threads that have ended are gone: a thread's connection ends with it.
+        self._connections: WeakSet[apsw.Connection] = WeakSet()
         self._writer = self._connect()
         self._transaction = Transaction(self._writer)
         self._in_memory = self.path == ":memory:"
@@ -107,9 +109,8 @@ class Store:
     def close(self) -> None:
         """Wait for the writer, fold the log into the file and close every connection."""
         with self._lock:
-            for connection in self._connections:
+            for connection in list(self._connections):
                 connection.close()
-            self._connections.clear()
 
     def _commit_queued(self) -> None:
         batch: list[_Work[Any]] = []
@@ -152,26 +153,35 @@ class Store:
             connection = apsw.Connection(self.path, statementcachesize=512)
             # Before anything touches the file: switching to the log needs the lock as well.
             connection.set_busy_handler(_wait_for_lock())
-            if not _is_ours(connection, self.path):
+            new = not _is_ours(connection, self.path)
+            if new:
                 connection.pragma("page_size", 8192)
-            for pragma in (
-                f"mmap_size = {MAPPED_BYTES}",
-                f"cache_size = -{CACHE_KIB}",
-                "temp_store = memory",
-                "journal_mode = wal",
-                f"synchronous = {self.durability}",
-                f"wal_autocheckpoint = {CHECKPOINT_PAGES}",
-            ):
-                connection.execute(f"PRAGMA {pragma}")
-            connection.execute("BEGIN IMMEDIATE")
-            if not _is_ours(connection, self.path):
-                connection.pragma("application_id", APPLICATION_ID)
-                connection.pragma("user_version", FORMAT)
-            connection.execute("COMMIT")
-        except (apsw.NotADBError, apsw.CantOpenError, apsw.ReadOnlyError) as error:
+                connection.pragma("journal_mode", "wal")
+            connection.pragma("mmap_size", MAPPED_BYTES)
+            connection.pragma("cache_size", -CACHE_KIB)
+            connection.pragma("temp_store", "memory")
+            connection.pragma("synchronous", self.durability)
+            connection.pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
+            if new:
+                _claim(connection, self.path)
+        except (
+            apsw.NotADBError,
+            apsw.CantOpenError,
+            apsw.CorruptError,
+            apsw.ReadOnlyError,
+        ) as error:
             raise NotADatabase(f"{self.path}: {error}") from error
-        self._connections.append(connection)
+        self._connections.add(connection)
         return connection
+
+
+def _claim(connection: apsw.Connection, path: str) -> None:
+    """Mark a new file as ours, unless another process was quicker."""
+    connection.execute("BEGIN IMMEDIATE")
+    if not _is_ours(connection, path):
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.pragma("user_version", FORMAT)
+    connection.execute("COMMIT")
 
 
 def _is_ours(connection: apsw.Connection, path: str) -> bool:

@@ -85,8 +85,10 @@ class Snapshot:
 
     @property
     def version(self) -> int:
-        """Changes when another process has committed. Right inside a transaction only."""
-        return self._connection.data_version()
+        """Changes when another connection has committed. Right inside a transaction only."""
+        for (version,) in self._execute("PRAGMA data_version"):
+            return int(version)
+        raise AssertionError("a pragma gives one row")
 
 
 class Transaction(Snapshot):

@@ -13,7 +13,8 @@ class Tree:
     __slots__ = ("_ranges", "count", "create", "delete", "drop", "get", "name", "put")
 
     def __init__(self, number: int) -> None:
-        name = self.name = f"tree_{number}"
+        # No table's name has a dollar sign, so a view named after a table never meets a tree.
+        name = self.name = f"tree${number}"
         self.create = (
             f"CREATE TABLE {name} (key BLOB PRIMARY KEY, size INTEGER NOT NULL, "
             "body BLOB NOT NULL) WITHOUT ROWID"
