@@ -41,7 +41,11 @@ def normalise_item(raw: Item) -> Item:
     """The normal form of an item (or a key) that came with a request."""
     if "" in raw:
         raise ValidationException("Empty attribute name")
-    return {name: normalise(value) for name, value in raw.items()}
+    return {
+        # most values are plain strings, which are normal as they are
+        name: value if len(value) == 1 and "S" in value else normalise(value)
+        for name, value in raw.items()
+    }
 
 
 def normalise(value: Value, depth: int = 0) -> Value:

@@ -28,21 +28,27 @@ END = b"\x00\x00"
 CHECKSUM_SPACE = 1 << 32
 
 
+class EmptyComponent(ValueError):
+    """A key attribute is never empty."""
+
+
 def component(tag: str, content: str) -> bytes:
-    """The bytes of one key attribute's value.
+    """The bytes of one key attribute's value; an `EmptyComponent` if there is nothing in it.
 
     >>> component("S", "a").hex(" "), component("B", "YQA=").hex(" "), component("N", "7").hex(" ")
     ('61 00 00', '61 00 01 00 00', '81 82 81 00')
     """
     if tag == "N":
         return encode_number(content)
-    return prefix(tag, content) + END
+    if not content:
+        raise EmptyComponent
+    raw = content.encode() if tag == "S" else binascii.a2b_base64(content)
+    return (raw.replace(b"\x00", b"\x00\x01") if b"\x00" in raw else raw) + END
 
 
 def prefix(tag: str, content: str) -> bytes:
     """What every component that begins with this content begins with: for `begins_with`."""
-    raw = content.encode() if tag == "S" else binascii.a2b_base64(content)
-    return raw.replace(b"\x00", b"\x00\x01") if b"\x00" in raw else raw
+    return component(tag, content)[: -len(END)]
 
 
 def partition(components: bytes) -> bytes:

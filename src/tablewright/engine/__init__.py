@@ -7,6 +7,6 @@ engine.call("GetItem", {"TableName": "shop", "Key": {"PK": {"S": "USER"}}})
 from tablewright.engine.engine import Engine
 from tablewright.engine.integrity import Problem, Report
 from tablewright.engine.operations import OPERATIONS
-from tablewright.engine.step import Step
+from tablewright.engine.step import Read, Step, Write
 
-__all__ = ["OPERATIONS", "Engine", "Problem", "Report", "Step"]
+__all__ = ["OPERATIONS", "Engine", "Problem", "Read", "Report", "Step", "Write"]

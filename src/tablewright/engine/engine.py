@@ -14,7 +14,7 @@ file. Nothing is kept in memory that the file does not say.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,7 @@ from tablewright.engine.catalog import Catalog
 from tablewright.engine.expiry import expire
 from tablewright.engine.integrity import Report, check
 from tablewright.engine.operations import OPERATIONS
-from tablewright.engine.step import Reading, Step, Writing
+from tablewright.engine.step import Read, Reading, Step, Write, Writing
 from tablewright.errors import Fault, UnknownOperationException
 from tablewright.storage import Durability, MissingTree, Snapshot, Store, Transaction
 from tablewright.wire.answers import encode
@@ -55,7 +55,7 @@ class Engine:
         """
         return _decode(self.run(self.prepare(operation, request or {})) or b"{}")
 
-    def prepare(self, operation: str, request: object) -> Step[Any]:
+    def prepare(self, operation: str, request: object) -> Step:
         """Check a request as far as that needs no table."""
         try:
             shape, prepare = OPERATIONS[operation]
@@ -63,22 +63,26 @@ class Engine:
             raise UnknownOperationException from None
         return prepare(read(shape, request))
 
-    def run(self, step: Step[Any]) -> bytes:
+    def run(self, step: Step) -> bytes:
         """Do a step; when this returns, what it wrote is durable. The answer is JSON."""
-        if step.writes:
+        if isinstance(step, Write):
             (result,) = self.run_all((step,))
             if isinstance(result, BaseException):
                 raise result
             return result
+        known = self._catalog.tables
         try:
-            return self._store.read(partial(self._read, step.run))
-        except MissingTree:  # another process changed the table's indexes, or the table
+            return self._store.read(partial(self._read, step))
+        except (Fault, MissingTree):
+            # Perhaps another process has changed the table since we looked.
             self._store.read(self._catalog.refresh)
-            return self._store.read(partial(self._read, step.run))
+            if self._catalog.tables is known:
+                raise
+            return self._store.read(partial(self._read, step))
 
-    def run_all(self, steps: Sequence[Step[Any]]) -> list[bytes | BaseException]:
+    def run_all(self, steps: Sequence[Write]) -> list[bytes | BaseException]:
         """Do several steps that write, in one commit: for each its answer or its fault."""
-        results = self._store.write_all([partial(self._write, step.run) for step in steps])
+        results = self._store.write_all([partial(self._write, step) for step in steps])
         if any(isinstance(r, BaseException) and not isinstance(r, Fault) for r in results):
             self._store.write(self._catalog.follow)  # readers, too, forget what was taken back
         return results
@@ -105,9 +109,10 @@ class Engine:
     ) -> None:
         self.close()
 
-    def _read(self, run: Callable[[Reading], Any], snapshot: Snapshot) -> bytes:
-        return encode(run(Reading(self._catalog, snapshot)))
+    def _read(self, step: Read, snapshot: Snapshot) -> bytes:
+        return encode(step.run(Reading(self._catalog, snapshot)))
 
-    def _write(self, run: Callable[[Writing], Any], tx: Transaction) -> bytes:
+    def _write(self, step: Write, tx: Transaction) -> bytes:
         self._catalog.follow(tx)
-        return encode(run(Writing(self._catalog, tx)))
+        answer = step.run(Writing(self._catalog, tx))
+        return b"" if answer is None else encode(answer)

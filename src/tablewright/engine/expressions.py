@@ -7,8 +7,6 @@ are only looked for where there are some, so they cost nothing otherwise.
 
 from __future__ import annotations
 
-from msgspec.structs import fields
-
 from tablewright.errors import ValidationException
 from tablewright.expression import Condition, Key, Project, Scope, Update
 from tablewright.expression.legacy import (
@@ -78,15 +76,10 @@ def read_query(
     request: requests.Query,
 ) -> tuple[Key | LegacyKey, Condition | None, Project | None]:
     """The key condition, the filter and the projection of Query."""
-    present = _present(request)
-    if "KeyConditionExpression" not in present:
-        present.discard("KeyConditions")  # alone, it may go with a FilterExpression
-    refuse_mixture(present)
-    legacy_keep = filter_conditions(request.query_filter, request.conditional_operator)
+    legacy_keep, legacy_project = _legacy_reading(request, request.query_filter)
     legacy_key = None
     if request.key_conditions is not None:
         legacy_key = key_conditions(request.key_conditions)
-    legacy_project = attributes_to_get(request.attributes_to_get)
     scope = Scope(request.names, request.values)
     keep = scope.filter(request.filter)
     project = scope.projection(request.projection)
@@ -102,14 +95,26 @@ def read_query(
 
 def read_scan(request: requests.Scan) -> tuple[Condition | None, Project | None]:
     """The filter and the projection of Scan."""
-    refuse_mixture(_present(request))
-    legacy_keep = filter_conditions(request.scan_filter, request.conditional_operator)
-    legacy_project = attributes_to_get(request.attributes_to_get)
+    legacy_keep, legacy_project = _legacy_reading(request, request.scan_filter)
     scope = Scope(request.names, request.values)
     keep = scope.filter(request.filter)
     project = scope.projection(request.projection)
     scope.close()
     return keep or legacy_keep, project or legacy_project
+
+
+def _legacy_reading(
+    request: requests.Query | requests.Scan, conditions: requests.Legacy | None
+) -> tuple[Condition | None, Project | None]:
+    """The filter and the projection of a Query or Scan, where they are not expressions."""
+    present = _present(request)
+    if "KeyConditionExpression" not in present:
+        present.discard("KeyConditions")  # alone, it may go with a FilterExpression
+    refuse_mixture(present)
+    return (
+        filter_conditions(conditions, request.conditional_operator),
+        attributes_to_get(request.attributes_to_get),
+    )
 
 
 def _legacy_condition(request: requests.Conditional) -> Condition | None:
@@ -122,7 +127,9 @@ def _legacy_condition(request: requests.Conditional) -> Condition | None:
 def _present(request: Shape) -> set[str]:
     """The members a request has, by their names on the wire; an empty map is as good as none."""
     return {
-        field.encode_name
-        for field in fields(request)
-        if getattr(request, field.name) not in (None, {})
+        name
+        for name, attribute in zip(
+            request.__struct_encode_fields__, request.__struct_fields__, strict=True
+        )
+        if getattr(request, attribute) not in (None, {})
     }

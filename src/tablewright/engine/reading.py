@@ -14,12 +14,12 @@ from msgspec import Raw
 
 from tablewright.encoding.items import load, normalise_item
 from tablewright.engine.capacity import Charge, read_units
+from tablewright.engine.keys import MISMATCH, Keys, empty
 from tablewright.engine.step import Reading
-from tablewright.engine.table import KEY_MISMATCH, Index, Table, position, refuse_empty
+from tablewright.engine.table import Index, Table
 from tablewright.errors import ValidationException
 from tablewright.expression import Condition, Key, KeySelection, Project
 from tablewright.expression.legacy import LegacyKey
-from tablewright.schema import KeySchema
 from tablewright.storage import Tree
 from tablewright.values import Item
 from tablewright.wire import requests
@@ -38,7 +38,7 @@ class Source:
         table = self.table = reading.table(request.table_name)
         self.index: Index | None = None
         self.tree: Tree = table.tree
-        self.keys: KeySchema = table.schema.keys
+        self.keys = table.keys
         #: The attributes that name a position: those of the index and those of the table.
         self.names = table.names
         if request.index_name is not None:
@@ -53,12 +53,12 @@ class Source:
                 )
             self.index = index
             self.tree = index.tree
-            self.keys = index.schema.keys
+            self.keys = index.keys
             self.names = index.names
 
     def select(self, condition: Key | LegacyKey) -> KeySelection:
         """What a key condition selects here."""
-        keys = self.keys
+        keys = self.keys.schema
         return condition.select(
             tuple(attribute.name for attribute in keys.partition),
             tuple(attribute.name for attribute in keys.sort),
@@ -66,29 +66,26 @@ class Source:
             on_index=self.index is not None,
         )
 
-    def _row_key(self, names: Item) -> bytes:
-        """Where the row of these key attributes is."""
-        if self.index is None:
-            return position(self.keys, names)
-        return position(self.keys, names) + position(self.table.schema.keys, names)[4:]
-
     def start(self, start: Item, *, scanning: bool) -> bytes:
         """Check an ExclusiveStartKey, and say where its row is, or would be."""
         if start.keys() != set(self.names):
             exactly = scanning and self.index is None
-            raise ValidationException(_BAD_START + (f": {KEY_MISMATCH}" if exactly else ""))
-        for attribute in self.table.key_attributes:
+            raise ValidationException(_BAD_START + (f": {MISMATCH}" if exactly else ""))
+        for attribute in self.table.keys.attributes:
             if attribute.type not in start[attribute.name]:
-                raise ValidationException(f"{_BAD_START}: {KEY_MISMATCH}")
-        for attribute in self.keys:
+                raise ValidationException(f"{_BAD_START}: {MISMATCH}")
+        for attribute in self.keys.attributes:
             if attribute.type not in start[attribute.name]:
-                raise ValidationException(KEY_MISMATCH)
-        try:
-            for attribute in (*self.keys, *self.table.key_attributes):
-                refuse_empty(attribute, start[attribute.name])
-        except ValidationException as fault:
-            raise ValidationException(f"{_BAD_START}: {fault.message}") from None
-        return self._row_key(start)
+                raise ValidationException(MISMATCH)
+        for attribute in (*self.table.keys.attributes, *self.keys.attributes):
+            if not start[attribute.name][attribute.type]:
+                raise ValidationException(f"{_BAD_START}: {empty(attribute).message}")
+        table_key = self.table.key(start)
+        if self.index is None:
+            return table_key
+        entry = self.index.entry(start, table_key)
+        assert entry is not None
+        return entry
 
 
 def read_start_key(request: requests.Reading) -> Item | None:
@@ -152,7 +149,7 @@ def fetches(
     return bool(missing)
 
 
-def refuse_filter_on_keys(request: requests.Query, keep: Condition | None, keys: KeySchema) -> None:
+def refuse_filter_on_keys(request: requests.Query, keep: Condition | None, keys: Keys) -> None:
     """A Query's filter is for attributes that are not keys; keys belong in the key condition."""
     for name in keys.names:
         if keep and name in keep.names:

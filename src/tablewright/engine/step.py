@@ -10,14 +10,12 @@ table is refused before a lock is taken.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeAlias
 
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.table import Table
 from tablewright.errors import ResourceNotFoundException
 from tablewright.storage import Snapshot, Transaction
-
-V = TypeVar("V", bound="Reading")
 
 
 class Reading:
@@ -54,14 +52,25 @@ class Writing(Reading):
         self.tx = tx
 
 
-class Step(Generic[V]):
-    """`run` does the work and gives the answer; `writes` says what it needs."""
+class Read:
+    """A step that only reads: `run` does the work and gives the answer."""
 
-    __slots__ = ("run", "writes")
+    __slots__ = ("run",)
 
-    def __init__(self, run: Callable[[V], Any], *, writes: bool) -> None:
+    def __init__(self, run: Callable[[Reading], Any]) -> None:
         self.run = run
-        self.writes = writes
+
+
+class Write:
+    """A step that writes: `run` raises before it changes anything, or changes all it means to."""
+
+    __slots__ = ("run",)
+
+    def __init__(self, run: Callable[[Writing], Any]) -> None:
+        self.run = run
+
+
+Step: TypeAlias = Read | Write
 
 
 def table_name(name_or_arn: str) -> str:

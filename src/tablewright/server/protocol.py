@@ -38,7 +38,7 @@ from urllib.parse import parse_qs, urlsplit
 import httptools
 import msgspec
 
-from tablewright.engine import OPERATIONS, Engine, Step
+from tablewright.engine import OPERATIONS, Engine, Write
 from tablewright.errors import (
     Fault,
     IncompleteSignatureException,
@@ -81,7 +81,7 @@ class Desk(Protocol):
 
     def opened(self, connection: Connection) -> None: ...
     def closed(self, connection: Connection) -> None: ...
-    def submit(self, connection: Connection, step: Step[Any]) -> None: ...
+    def submit(self, connection: Connection, step: Write) -> None: ...
 
 
 class Connection(asyncio.Protocol):
@@ -240,7 +240,7 @@ class Connection(asyncio.Protocol):
             if not body:
                 raise SerializationException
             step = self._engine.prepare(operation, request)
-            if step.writes:
+            if isinstance(step, Write):
                 self._writing = True
                 self._desk.submit(self, step)
                 return

@@ -20,9 +20,8 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from tablewright.engine import Engine, Step
+from tablewright.engine import Engine, Write
 from tablewright.errors import Fault, InternalServerError
 from tablewright.server.answers import Answers
 from tablewright.server.protocol import UNEXPECTED, Connection
@@ -43,7 +42,7 @@ class Server:
         self.stopping = False
         self._sweep_seconds = sweep_seconds
         self._connections: set[Connection] = set()
-        self._batch: list[tuple[Connection, Step[Any]]] = []
+        self._batch: list[tuple[Connection, Write]] = []
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._all_closed = asyncio.Event()
 
@@ -88,7 +87,7 @@ class Server:
         if self.stopping and not self._connections:
             self._all_closed.set()
 
-    def submit(self, connection: Connection, step: Step[Any]) -> None:
+    def submit(self, connection: Connection, step: Write) -> None:
         """Do a write in this turn's commit, then call `connection.done`."""
         if not self._batch:
             self._loop.call_soon(self._commit)

@@ -25,20 +25,25 @@ class MissingTree(TablewrightError):
 class Snapshot:
     """Reads. One statement sees one state of the file; `frozen()` makes several see one."""
 
-    __slots__ = ("_connection", "_execute")
+    __slots__ = ("_connection", "_execute", "_look_up")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._execute = connection.execute
+        self._look_up = (
+            connection.cursor().execute
+        )  # a cursor of its own saves making one each time
 
     def get(self, tree: Tree, key: bytes) -> tuple[int, bytes] | None:
         """Size and body of the row under `key`."""
+        found = None
         try:
-            for size, body in self._execute(tree.get, (key,)):
-                return size, body
+            # To its end, though there is one row at most: an open statement holds its snapshot.
+            for found in self._look_up(tree.get, (key,)):  # noqa: B007  (it is used below)
+                pass
         except apsw.SQLError as error:
             raise _translated(error) from error
-        return None
+        return found
 
     def walk(
         self, tree: Tree, first: bytes, end: bytes | None, *, backwards: bool = False

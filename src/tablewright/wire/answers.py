@@ -17,7 +17,7 @@ from tablewright.values import Item
 ItemOut: TypeAlias = Raw | Item
 
 
-class Answer(Struct, rename="pascal", omit_defaults=True):
+class Answer(Struct, rename="pascal", omit_defaults=True, gc=False):
     """The output of one operation."""
 
 

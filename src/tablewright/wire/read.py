@@ -23,9 +23,13 @@ from tablewright.errors import ValidationException
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import Constraint, Like
 from tablewright.wire.requests import Shape, TableRequest
-from tablewright.wire.values import mismatch, read_value
+from tablewright.wire.values import mismatch, read_value, read_values
 
 S = TypeVar("S", bound=Shape)
+
+#: As many errors as DynamoDB lists at once.
+MOST_ERRORS = 10
+MOST_REMEMBERED = 1000
 
 #: raw JSON, path, errors so far -> the value as the request holds it
 Reader: TypeAlias = Callable[[Any, str, list[str]], Any]
@@ -35,14 +39,17 @@ def read(shape: type[S], body: object) -> S:
     """The request that a decoded JSON body is, or a fault that says what is wrong with it."""
     errors: list[str] = []
     request = _reader(shape)(body, "", errors)
-    if issubclass(shape, TableRequest):
+    if shape in _TABLE_REQUESTS:
         _check_table_name(cast(dict[str, Any], body).get("TableName"))
     if errors:
         plural = "s" if len(errors) > 1 else ""
         raise ValidationException(
-            f"{len(errors)} validation error{plural} detected: {'; '.join(errors)}"
+            f"{len(errors)} validation error{plural} detected: {'; '.join(errors[:MOST_ERRORS])}"
         )
     return cast(S, request)
+
+
+_TABLE_REQUESTS = frozenset(TableRequest.__subclasses__())
 
 
 def _check_table_name(name: str | None) -> None:
@@ -80,30 +87,23 @@ def _reader(annotation: Any) -> Reader:
 
 
 def _shape_reader(shape: type[Shape]) -> Reader:
-    fields = [
-        (
-            field.encode_name,
-            field.name,
-            _spoken(field.encode_name),
-            _reader(field.type),
-            field.required,
-        )
-        for field in msgspec.structs.fields(shape)
-    ]
+    members = msgspec.structs.fields(shape)
+    known = {m.encode_name: (m.name, _spoken(m.encode_name), _reader(m.type)) for m in members}
+    required = [(m.name, _spoken(m.encode_name)) for m in members if m.required]
 
     def read_shape(raw: Any, path: str, errors: list[str]) -> Shape | None:
         if type(raw) is not dict:
             raise mismatch(raw, shape.__name__)
         start = f"{path}." if path else ""
-        members = {}
-        found = raw.get
-        for name, attribute, spoken, reader, required in fields:
-            value = found(name)
-            if value is not None:
-                members[attribute] = reader(value, start + spoken, errors)
-            elif required:
+        given = {}
+        for name, value in raw.items():
+            if value is not None and name in known:
+                attribute, spoken, reader = known[name]
+                given[attribute] = reader(value, start + spoken, errors)
+        for attribute, spoken in required:
+            if attribute not in given:
                 errors.append(_broken(None, start + spoken, "Member must not be null"))
-        return None if errors else shape(**members)
+        return None if errors else shape(**given)
 
     return read_shape
 
@@ -124,7 +124,23 @@ def _constrained_reader(annotation: Any) -> Reader:
                 errors.append(_broken(_java(raw, inner), path, problem))
         return value
 
-    return read_constrained
+    return read_constrained if inner is not str else _remembering(read_constrained)
+
+
+def _remembering(reader: Reader) -> Reader:
+    """Names and enumerated words come again and again: check each once."""
+    accepted: set[Any] = set()
+
+    def read_remembered(raw: Any, path: str, errors: list[str]) -> Any:
+        if type(raw) is str and raw in accepted:
+            return raw
+        known = len(errors)
+        value = reader(raw, path, errors)
+        if len(errors) == known and len(accepted) < MOST_REMEMBERED:
+            accepted.add(value)
+        return value
+
+    return read_remembered
 
 
 def _like_reader(annotation: Any) -> Reader:
@@ -173,7 +189,7 @@ def _read_value(raw: Any, path: str, errors: list[str]) -> Value:
 def _read_item(raw: Any, path: str, errors: list[str]) -> Item:
     if type(raw) is not dict:
         raise mismatch(raw, "Map")
-    return {name: read_value(value) for name, value in raw.items()}
+    return read_values(raw)
 
 
 def _read_text(raw: Any, path: str, errors: list[str]) -> str:

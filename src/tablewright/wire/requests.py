@@ -61,8 +61,8 @@ Names = dict[str, str]
 AttributeNames = Annotated[list[AttributeName], Length(1)]
 
 
-class Shape(Struct, rename="pascal"):
-    """A structure of the service model."""
+class Shape(Struct, rename="pascal", gc=False):
+    """A structure of the service model. No request refers to itself, so the collector may rest."""
 
 
 class TableRequest(Shape, kw_only=True):

@@ -20,17 +20,23 @@ _MOST_LEVELS = 64
 
 
 def read_value(raw: Any, level: int = 0) -> Value:
-    """A value whose contents have the right JSON types; the given one, where nothing is dropped."""
+    """A value whose contents have the right JSON types."""
     if type(raw) is not dict:
         raise mismatch(raw, "AttributeValue")
-    if len(raw) == 1:
-        for tag, content in raw.items():
-            if type(content) is str and (tag == "S" or tag == "N"):
-                return raw
     return {
         tag: _READERS[tag](content, level)
         for tag, content in raw.items()
         if content is not None and tag in _READERS
+    }
+
+
+def read_values(raw: dict[str, Any], level: int = 0) -> dict[str, Value]:
+    """The values of an item or a map. Most are plain strings, and pass without a call."""
+    return {
+        name: value
+        if type(value) is dict and len(value) == 1 and type(value.get("S")) is str
+        else read_value(value, level)
+        for name, value in raw.items()
     }
 
 
@@ -72,7 +78,7 @@ def _map(raw: Any, level: int) -> dict[str, Value]:
     if type(raw) is not dict:
         raise mismatch(raw, "Map")
     _bound(level)
-    return {name: read_value(value, level + 1) for name, value in raw.items()}
+    return read_values(raw, level + 1)
 
 
 def _bound(level: int) -> None:

@@ -35,7 +35,7 @@ from tablewright.wire import requests
 from tablewright.wire.requests import Shape
 
 #: By name: the shape of the request, and what makes a step of it.
-OPERATIONS: dict[str, tuple[type[Shape], Callable[[Any], Step[Any]]]] = {
+OPERATIONS: dict[str, tuple[type[Shape], Callable[[Any], Step]]] = {
     "BatchGetItem": (requests.BatchGetItem, batch_get_item),
     "BatchWriteItem": (requests.BatchWriteItem, batch_write_item),
     "CreateTable": (requests.CreateTable, create_table),

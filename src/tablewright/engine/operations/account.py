@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablewright.engine.describe import REGION
-from tablewright.engine.step import Reading, Step
+from tablewright.engine.step import Read
 from tablewright.wire.requests import DescribeEndpoints, DescribeLimits
 
 _LIMITS = {
@@ -15,9 +15,9 @@ _LIMITS = {
 _ENDPOINT = {"Address": f"dynamodb.{REGION}.amazonaws.com", "CachePeriodInMinutes": 1440}
 
 
-def describe_limits(request: DescribeLimits) -> Step[Reading]:
-    return Step(lambda reading: _LIMITS, writes=False)
+def describe_limits(request: DescribeLimits) -> Read:
+    return Read(lambda reading: _LIMITS)
 
 
-def describe_endpoints(request: DescribeEndpoints) -> Step[Reading]:
-    return Step(lambda reading: {"Endpoints": [_ENDPOINT]}, writes=False)
+def describe_endpoints(request: DescribeEndpoints) -> Read:
+    return Read(lambda reading: {"Endpoints": [_ENDPOINT]})

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tablewright.encoding.items import dump, load, normalise_item
 from tablewright.engine.capacity import Charge, consumed_by_table, read_units
 from tablewright.engine.expressions import read_projection
-from tablewright.engine.step import Reading, Step
+from tablewright.engine.step import Read, Reading
 from tablewright.errors import ValidationException
 from tablewright.expression import Project
 from tablewright.values import Item
@@ -23,7 +23,7 @@ MAX_KEYS = 100
 MAX_ANSWER = 16 * 1024 * 1024
 
 
-def batch_get_item(request: BatchGetItem) -> Step[Reading]:
+def batch_get_item(request: BatchGetItem) -> Read:
     if sum(len(wanted.keys) for wanted in request.tables.values()) > MAX_KEYS:
         raise ValidationException("Too many items requested for the BatchGetItem call")
     projections: dict[str, Project | None] = {}
@@ -33,7 +33,12 @@ def batch_get_item(request: BatchGetItem) -> Step[Reading]:
 
     def run(reading: Reading) -> BatchGot:
         plans = [
-            (name, table, wanted, [table.check_key(normalise_item(key)) for key in wanted.keys])
+            (
+                name,
+                table,
+                wanted,
+                [table.keys.check_key(normalise_item(key)) for key in wanted.keys],
+            )
             for name, wanted in request.tables.items()
             for table in (reading.table(name),)
         ]
@@ -62,7 +67,7 @@ def batch_get_item(request: BatchGetItem) -> Step[Reading]:
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
         )
 
-    return Step(run, writes=False)
+    return Read(run)
 
 
 def _refuse_duplicates(keys: list[Item]) -> None:

@@ -11,7 +11,7 @@ from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.operations.put_item import new_row
 from tablewright.engine.rows import Row, find, replace
-from tablewright.engine.step import Step, Writing
+from tablewright.engine.step import Write, Writing
 from tablewright.engine.table import Table
 from tablewright.errors import ValidationException
 from tablewright.values import Item
@@ -21,7 +21,7 @@ from tablewright.wire.requests import BatchWriteItem, WriteRequest
 MAX_WRITES = 25
 
 
-def batch_write_item(request: BatchWriteItem) -> Step[Writing]:
+def batch_write_item(request: BatchWriteItem) -> Write:
     if sum(map(len, request.tables.values())) > MAX_WRITES:
         raise ValidationException("Too many items requested for the BatchWriteItem call")
     for write in (write for writes in request.tables.values() for write in writes):
@@ -57,7 +57,7 @@ def batch_write_item(request: BatchWriteItem) -> Step[Writing]:
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
         )
 
-    return Step(run, writes=True)
+    return Write(run)
 
 
 def _prepared(write: WriteRequest) -> tuple[Row | None, Item]:
@@ -72,7 +72,7 @@ def _prepared(write: WriteRequest) -> tuple[Row | None, Item]:
 def _key(table: Table, new: Row | None, key_values: Item) -> bytes:
     """Where a write goes. An item's keys are checked in the words of a key's, unlike PutItem's."""
     if new is None:
-        return table.check_key(key_values)
-    key = table.check_key({name: new.item[name] for name in table.names if name in new.item})
-    table.check_index_keys(new.item)
+        return table.keys.check_key(key_values)
+    key = table.keys.check_key({name: new.item[name] for name in table.names if name in new.item})
+    table.check_index_keys(new.item, new.size)
     return key

@@ -17,7 +17,7 @@ import msgspec
 from tablewright.engine import definition
 from tablewright.engine.definition import invalid
 from tablewright.engine.describe import describe, stream_label
-from tablewright.engine.step import Step, Writing
+from tablewright.engine.step import Write, Writing
 from tablewright.errors import ResourceInUseException, ValidationException
 from tablewright.schema import IndexSchema, KeySchema, Stream, TableSchema
 from tablewright.wire import requests
@@ -28,7 +28,7 @@ NO_VIEW_TYPE = (
 )
 
 
-def create_table(request: CreateTable) -> Step[Writing]:
+def create_table(request: CreateTable) -> Write:
     definition.check_name(request.table_name)
     schema = _schema(request)
 
@@ -47,7 +47,7 @@ def create_table(request: CreateTable) -> Step[Writing]:
             tx.create_tree(index.tree)
         return {"TableDescription": describe(table, None, status="CREATING")}
 
-    return Step(run, writes=True)
+    return Write(run)
 
 
 def _schema(request: CreateTable) -> TableSchema:

@@ -13,13 +13,13 @@ from tablewright.engine.conditions import hold
 from tablewright.engine.expressions import read_condition
 from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.rows import find, replace
-from tablewright.engine.step import Step, Writing
+from tablewright.engine.step import Write, Writing
 from tablewright.errors import ValidationException
 from tablewright.wire.answers import Written
 from tablewright.wire.requests import DeleteItem
 
 
-def delete_item(request: DeleteItem) -> Step[Writing]:
+def delete_item(request: DeleteItem) -> Write:
     condition = read_condition(request)
     if request.return_values not in (None, "NONE", "ALL_OLD"):
         raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
@@ -27,7 +27,7 @@ def delete_item(request: DeleteItem) -> Step[Writing]:
 
     def run(writing: Writing) -> Written:
         table = writing.table(request.table_name)
-        key = table.check_key(key_values)
+        key = table.keys.check_key(key_values)
         old = find(writing.tx, table.tree, key)
         hold(condition, old, request.return_on_failure)
         charge = Charge(table)
@@ -38,4 +38,4 @@ def delete_item(request: DeleteItem) -> Step[Writing]:
             collection_metrics(table, key_values, request.return_metrics),
         )
 
-    return Step(run, writes=True)
+    return Write(run)

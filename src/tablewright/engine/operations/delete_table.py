@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tablewright.engine.describe import describe
-from tablewright.engine.step import Step, Writing
+from tablewright.engine.step import Write, Writing
 from tablewright.errors import ValidationException
 from tablewright.wire.requests import DeleteTable
 
 
-def delete_table(request: DeleteTable) -> Step[Writing]:
+def delete_table(request: DeleteTable) -> Write:
     def run(writing: Writing) -> dict[str, Any]:
         table = writing.known_table(request.table_name)
         if table.schema.deletion_protected:
@@ -24,4 +24,4 @@ def delete_table(request: DeleteTable) -> Step[Writing]:
             writing.tx.drop_tree(tree)
         return {"TableDescription": description}
 
-    return Step(run, writes=True)
+    return Write(run)

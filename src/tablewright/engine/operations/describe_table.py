@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tablewright.engine.describe import describe
-from tablewright.engine.step import Reading, Step
+from tablewright.engine.step import Read, Reading
 from tablewright.wire.requests import DescribeTable
 
 
-def describe_table(request: DescribeTable) -> Step[Reading]:
+def describe_table(request: DescribeTable) -> Read:
     def run(reading: Reading) -> dict[str, Any]:
         reading.catalog.refresh(reading.snapshot)
         return {"Table": describe(reading.known_table(request.table_name), reading.snapshot)}
 
-    return Step(run, writes=False)
+    return Read(run)

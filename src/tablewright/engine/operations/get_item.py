@@ -10,18 +10,18 @@ from msgspec import Raw
 from tablewright.encoding.items import load, normalise_item
 from tablewright.engine.capacity import Charge, read_units
 from tablewright.engine.expressions import read_projection
-from tablewright.engine.step import Reading, Step
+from tablewright.engine.step import Read, Reading
 from tablewright.wire.answers import Got
 from tablewright.wire.requests import GetItem
 
 
-def get_item(request: GetItem) -> Step[Reading]:
+def get_item(request: GetItem) -> Read:
     project = read_projection(request)
     key_values = normalise_item(request.key)
 
     def run(reading: Reading) -> Got:
         table = reading.table(request.table_name)
-        key = table.check_key(key_values)
+        key = table.keys.check_key(key_values)
         found = reading.snapshot.get(table.tree, key)
         answer = Got()
         if found is not None:
@@ -32,4 +32,4 @@ def get_item(request: GetItem) -> Step[Reading]:
             answer.consumed_capacity = charge.consumed(request.return_capacity)
         return answer
 
-    return Step(run, writes=False)
+    return Read(run)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright.engine.step import Reading, Step
+from tablewright.engine.step import Read, Reading
 from tablewright.wire.requests import ListTables
 
 
-def list_tables(request: ListTables) -> Step[Reading]:
+def list_tables(request: ListTables) -> Read:
     most = request.limit or 100
 
     def run(reading: Reading) -> dict[str, Any]:
@@ -21,4 +21,4 @@ def list_tables(request: ListTables) -> Step[Reading]:
             answer["LastEvaluatedTableName"] = names[most - 1]
         return answer
 
-    return Step(run, writes=False)
+    return Read(run)

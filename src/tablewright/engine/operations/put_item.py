@@ -14,14 +14,14 @@ from tablewright.engine.conditions import hold
 from tablewright.engine.expressions import read_condition
 from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.rows import Row, find, replace
-from tablewright.engine.step import Step, Writing
+from tablewright.engine.step import Write, Writing
 from tablewright.errors import ValidationException
 from tablewright.values import Item
 from tablewright.wire.answers import Written
 from tablewright.wire.requests import PutItem
 
 
-def put_item(request: PutItem) -> Step[Writing]:
+def put_item(request: PutItem) -> Write:
     condition = read_condition(request)
     new = new_row(request.item)
     if request.return_values not in (None, "NONE", "ALL_OLD"):
@@ -29,7 +29,7 @@ def put_item(request: PutItem) -> Step[Writing]:
 
     def run(writing: Writing) -> Written:
         table = writing.table(request.table_name)
-        key = table.check_item(new.item)
+        key = table.check_item(new.item, new.size)
         old = find(writing.tx, table.tree, key)
         hold(condition, old, request.return_on_failure)
         charge = Charge(table)
@@ -40,7 +40,7 @@ def put_item(request: PutItem) -> Step[Writing]:
             collection_metrics(table, new.item, request.return_metrics),
         )
 
-    return Step(run, writes=True)
+    return Write(run)
 
 
 def new_row(raw: Item) -> Row:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from tablewright.encoding.keys import after, component, partition, prefix
 from tablewright.engine.expressions import read_query
+from tablewright.engine.keys import check_sizes, empty
 from tablewright.engine.reading import (
     Source,
     check_select,
@@ -17,8 +18,7 @@ from tablewright.engine.reading import (
     read_start_key,
     refuse_filter_on_keys,
 )
-from tablewright.engine.step import Reading, Step
-from tablewright.engine.table import check_key_sizes, refuse_empty
+from tablewright.engine.step import Read, Reading
 from tablewright.errors import ValidationException
 from tablewright.expression import KeySelection
 from tablewright.schema import KeyAttribute
@@ -27,7 +27,7 @@ from tablewright.wire.answers import Page
 from tablewright.wire.requests import Query
 
 
-def query(request: Query) -> Step[Reading]:
+def query(request: Query) -> Read:
     key_condition, keep, project = read_query(request)
     check_select(request, project)
     backwards = request.forward is False
@@ -36,9 +36,9 @@ def query(request: Query) -> Step[Reading]:
     def run(reading: Reading) -> Page:
         source = Source(reading, request)
         selection = source.select(key_condition)
-        check_key_sizes(selection.hash, (*selection.equal, *selection.operands[:1]))
-        whole = partition(_components(source.keys.partition, selection.hash))
-        first, end = bounds(whole, source.keys.sort, selection)
+        check_sizes(selection.hash, (*selection.equal, *selection.operands[:1]))
+        whole = partition(_components(source.keys.schema.partition, selection.hash))
+        first, end = bounds(whole, source.keys.schema.sort, selection)
         refuse_filter_on_keys(request, keep, source.keys)
         if start_key is not None:
             start = source.start(start_key, scanning=False)
@@ -56,7 +56,7 @@ def query(request: Query) -> Step[Reading]:
             reading, source, request, (first, end), backwards=backwards, keep=keep, project=project
         )
 
-    return Step(run, writes=False)
+    return Read(run)
 
 
 def bounds(
@@ -98,5 +98,7 @@ def _components(attributes: Sequence[KeyAttribute], values: Sequence[Value]) -> 
 
 def _content(attribute: KeyAttribute, value: Value) -> str:
     """The content of a value that a key is compared with; a key is never empty."""
-    refuse_empty(attribute, value)
-    return str(value[attribute.type])
+    content: str = value[attribute.type]
+    if not content:
+        raise empty(attribute)
+    return content

@@ -9,13 +9,13 @@ from __future__ import annotations
 from tablewright.encoding.keys import segment
 from tablewright.engine.expressions import read_scan
 from tablewright.engine.reading import Source, check_select, read_page, read_start_key
-from tablewright.engine.step import Reading, Step
+from tablewright.engine.step import Read, Reading
 from tablewright.errors import ValidationException
 from tablewright.wire.answers import Page
 from tablewright.wire.requests import Scan
 
 
-def scan(request: Scan) -> Step[Reading]:
+def scan(request: Scan) -> Read:
     keep, project = read_scan(request)
     check_select(request, project)
     _check_segment(request.segment, request.total_segments)
@@ -37,7 +37,7 @@ def scan(request: Scan) -> Step[Reading]:
             reading, source, request, (first, end), backwards=False, keep=keep, project=project
         )
 
-    return Step(run, writes=False)
+    return Read(run)
 
 
 def _check_segment(number: int | None, total: int | None) -> None:

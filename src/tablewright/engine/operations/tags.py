@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.engine.step import Reading, Step, Writing, table_name
+from tablewright.engine.step import Read, Reading, Write, Writing, table_name
 from tablewright.engine.table import Table
 from tablewright.errors import ResourceNotFoundException, ValidationException
 from tablewright.wire.requests import ListTagsOfResource, TagResource, UntagResource
@@ -16,7 +16,7 @@ MAX_TAGS = 50
 _TABLE_ARN = re.compile(r"arn:[^:]+:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]{3,255}")
 
 
-def tag_resource(request: TagResource) -> Step[Writing]:
+def tag_resource(request: TagResource) -> Write:
     _check_arn(request.resource_arn)
     if not request.tags:
         raise ValidationException("Atleast one Tag needs to be provided as Input.")
@@ -31,10 +31,10 @@ def tag_resource(request: TagResource) -> Step[Writing]:
             )
         _save(writing, table, tags)
 
-    return Step(run, writes=True)
+    return Write(run)
 
 
-def untag_resource(request: UntagResource) -> Step[Writing]:
+def untag_resource(request: UntagResource) -> Write:
     _check_arn(request.resource_arn)
     if not request.tag_keys:
         raise ValidationException("Atleast one Tag Key needs to be provided as Input.")
@@ -44,10 +44,10 @@ def untag_resource(request: UntagResource) -> Step[Writing]:
         gone = set(request.tag_keys)
         _save(writing, table, {k: v for k, v in table.schema.tags if k not in gone})
 
-    return Step(run, writes=True)
+    return Write(run)
 
 
-def list_tags_of_resource(request: ListTagsOfResource) -> Step[Reading]:
+def list_tags_of_resource(request: ListTagsOfResource) -> Read:
     _check_arn(request.resource_arn)
 
     def run(reading: Reading) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def list_tags_of_resource(request: ListTagsOfResource) -> Step[Reading]:
         tags = _tagged(reading, request.resource_arn).schema.tags
         return {"Tags": [{"Key": key, "Value": value} for key, value in tags]}
 
-    return Step(run, writes=False)
+    return Read(run)
 
 
 def _check_arn(arn: str) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from tablewright.engine.step import Reading, Step, Writing
+from tablewright.engine.step import Read, Reading, Write, Writing
 from tablewright.errors import ValidationException
 from tablewright.wire.requests import DescribeTimeToLive, UpdateTimeToLive
 
 
-def update_time_to_live(request: UpdateTimeToLive) -> Step[Writing]:
+def update_time_to_live(request: UpdateTimeToLive) -> Write:
     name, enabled = request.specification.attribute_name, request.specification.enabled
 
     def run(writing: Writing) -> dict[str, Any]:
@@ -30,10 +30,10 @@ def update_time_to_live(request: UpdateTimeToLive) -> Step[Writing]:
         writing.catalog.save(writing.tx, changed)
         return {"TimeToLiveSpecification": {"Enabled": enabled, "AttributeName": name}}
 
-    return Step(run, writes=True)
+    return Write(run)
 
 
-def describe_time_to_live(request: DescribeTimeToLive) -> Step[Reading]:
+def describe_time_to_live(request: DescribeTimeToLive) -> Read:
     def run(reading: Reading) -> dict[str, Any]:
         reading.catalog.refresh(reading.snapshot)
         name = reading.known_table(request.table_name).schema.ttl_attribute
@@ -42,4 +42,4 @@ def describe_time_to_live(request: DescribeTimeToLive) -> Step[Reading]:
             description = {"TimeToLiveStatus": "ENABLED", "AttributeName": name}
         return {"TimeToLiveDescription": description}
 
-    return Step(run, writes=False)
+    return Read(run)

@@ -1,46 +1,66 @@
-"""TransactGetItems: up to 100 items, of several tables, all as they were at one moment."""
+"""TransactGetItems: up to 100 items, of several tables, all as they were at one moment.
+
+Checks, in DynamoDB's order: projections; the tables; the keys, which cancel the transaction; no
+item twice.
+"""
 
 from __future__ import annotations
 
 from msgspec import Raw
 
 from tablewright.encoding.items import load, normalise_item
+from tablewright.engine.cancellation import cancel_unless_all
 from tablewright.engine.capacity import Charge, consumed_by_table, read_units
 from tablewright.engine.expressions import read_projection
-from tablewright.engine.step import Reading, Step
+from tablewright.engine.step import Read, Reading
+from tablewright.engine.table import Table
 from tablewright.errors import ValidationException
-from tablewright.wire.answers import Got, TransactionGot
-from tablewright.wire.requests import TransactGetItems
+from tablewright.wire.answers import Got, ItemOut, TransactionGot
+from tablewright.wire.requests import TransactGet, TransactGetItems
 
 
-def transact_get_items(request: TransactGetItems) -> Step[Reading]:
-    gets = [action.get for action in request.actions]
-    projections = [read_projection(get) for get in gets]
+def transact_get_items(request: TransactGetItems) -> Read:
+    gets = [_Get(action.get) for action in request.actions]
 
     def run(reading: Reading) -> TransactionGot:
-        wanted = [reading.table(get.table_name) for get in gets]
-        keys = [
-            table.check_key(normalise_item(get.key))
-            for table, get in zip(wanted, gets, strict=True)
-        ]
-        if len(set(zip((table.name for table in wanted), keys, strict=True))) < len(keys):
+        for get in gets:
+            get.table = reading.table(get.request.table_name)
+        cancel_unless_all(get.locate for get in gets)
+        if len({(get.table.name, get.key) for get in gets}) < len(gets):
             raise ValidationException(
                 "Transaction request cannot include multiple operations on one item"
             )
-        charges: dict[str, Charge] = {}
+        charges = {get.table.name: Charge(get.table, "read", factor=2) for get in gets}
         responses = []
         with reading.snapshot.frozen():
-            for table, key, project in zip(wanted, keys, projections, strict=True):
-                found = reading.snapshot.get(table.tree, key)
-                charge = charges.setdefault(table.name, Charge(table, "read", factor=2))
-                charge.add(read_units(found[0] if found else 0, consistent=True))
-                if found is None:
-                    responses.append(Got())
-                else:
-                    responses.append(Got(project(load(found[1])) if project else Raw(found[1])))
+            for get in gets:
+                found = reading.snapshot.get(get.table.tree, get.key)
+                size = found[0] if found else 0
+                charges[get.table.name].add(read_units(size, consistent=True))
+                responses.append(Got(get.answer(found[1]) if found else None))
         return TransactionGot(
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
             responses=responses,
         )
 
-    return Step(run, writes=False)
+    return Read(run)
+
+
+class _Get:
+    """One item that is asked for."""
+
+    __slots__ = ("key", "key_values", "project", "request", "table")
+
+    table: Table
+    key: bytes
+
+    def __init__(self, request: TransactGet) -> None:
+        self.request = request
+        self.project = read_projection(request)
+        self.key_values = normalise_item(request.key)
+
+    def locate(self) -> None:
+        self.key = self.table.keys.check_key(self.key_values)
+
+    def answer(self, body: bytes) -> ItemOut:
+        return self.project(load(body)) if self.project else Raw(body)

@@ -13,25 +13,25 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from tablewright.encoding.items import normalise_item
+from tablewright.engine.cancellation import cancel_unless_all
 from tablewright.engine.capacity import Charge, consumed_by_table, read_units, write_units
 from tablewright.engine.catalog import TOKENS
 from tablewright.engine.conditions import hold
 from tablewright.engine.expressions import read_action
+from tablewright.engine.keys import empty
 from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.operations.put_item import new_row
 from tablewright.engine.operations.update_item import refuse_key_changes, updated_row
 from tablewright.engine.rows import Row, find, replace
-from tablewright.engine.step import Step, Writing
-from tablewright.engine.table import Table, refuse_empty
+from tablewright.engine.step import Write, Writing
+from tablewright.engine.table import Table
 from tablewright.errors import (
-    ConditionalCheckFailedException,
     IdempotentParameterMismatchException,
-    TransactionCanceledException,
     ValidationException,
 )
 from tablewright.storage import Transaction
@@ -52,7 +52,7 @@ TOKEN_SECONDS = 600
 Action = TransactCheck | TransactPut | TransactDelete | TransactUpdate
 
 
-def transact_write_items(request: TransactWriteItems) -> Step[Writing]:
+def transact_write_items(request: TransactWriteItems) -> Write:
     writes = [_Write(_only_action(entry)) for entry in request.actions]
     fingerprint = hashlib.sha256(encode(request.actions)).digest() if request.token else b""
 
@@ -62,7 +62,7 @@ def transact_write_items(request: TransactWriteItems) -> Step[Writing]:
             write.table = writing.table(write.action.table_name)
         for write in writes:
             write.refuse_empty_keys()
-        _cancel_unless_all(write.locate for write in writes)
+        cancel_unless_all(write.locate for write in writes)
         if len({(write.table.name, write.key) for write in writes}) < len(writes):
             raise ValidationException(
                 "Transaction request cannot include multiple operations on one item"
@@ -71,7 +71,7 @@ def transact_write_items(request: TransactWriteItems) -> Step[Writing]:
         kind: Literal["read", "write"] = "read" if repeated else "write"
         charges = {write.table.name: Charge(write.table, kind, factor=2) for write in writes}
         if not repeated:
-            _cancel_unless_all(partial(write.decide, tx) for write in writes)
+            cancel_unless_all(partial(write.decide, tx) for write in writes)
             _check_total_size(writes)
         metrics: dict[str, list[ItemCollectionMetrics]] = {}
         for write in writes:
@@ -91,7 +91,7 @@ def transact_write_items(request: TransactWriteItems) -> Step[Writing]:
             item_collection_metrics=metrics or None,
         )
 
-    return Step(run, writes=True)
+    return Write(run)
 
 
 class _Write:
@@ -116,16 +116,17 @@ class _Write:
 
     def refuse_empty_keys(self) -> None:
         """An empty key is the request's mistake; any other wrong key cancels the transaction."""
-        for attribute in self.table.key_attributes:
-            if attribute.type in self.key_values.get(attribute.name, ()):
-                refuse_empty(attribute, self.key_values[attribute.name])
+        for attribute in self.table.keys.attributes:
+            value = self.key_values.get(attribute.name, {})
+            if attribute.type in value and not value[attribute.type]:
+                raise empty(attribute)
 
     def locate(self) -> None:
         """Check the key, or the item's keys."""
-        if isinstance(self.action, TransactPut):
-            self.key = self.table.check_item(self.key_values)
+        if self.new and isinstance(self.action, TransactPut):
+            self.key = self.table.check_item(self.new.item, self.new.size)
         else:
-            self.key = self.table.check_key(self.key_values)
+            self.key = self.table.keys.check_key(self.key_values)
             refuse_key_changes(self.table, self.update)
 
     def decide(self, tx: Transaction) -> None:
@@ -153,23 +154,6 @@ def _only_action(entry: TransactWriteItem) -> Action:
             "TransactItems can only contain one of Check, Put, Update or Delete"
         )
     return given[0]
-
-
-def _cancel_unless_all(checks: Iterable[Callable[[], None]]) -> None:
-    """Do every check, and cancel the transaction with all their reasons if one fails."""
-    reasons: list[dict[str, Any]] = []
-    for check in checks:
-        try:
-            check()
-        except ConditionalCheckFailedException as failure:
-            reason = {"Code": "ConditionalCheckFailed", "Message": failure.message}
-            reasons.append(reason if failure.item is None else {"Item": failure.item, **reason})
-        except ValidationException as failure:
-            reasons.append({"Code": "ValidationError", "Message": failure.message})
-        else:
-            reasons.append({"Code": "None"})
-    if any(reason["Code"] != "None" for reason in reasons):
-        raise TransactionCanceledException(reasons)
 
 
 def _check_total_size(writes: Iterable[_Write]) -> None:

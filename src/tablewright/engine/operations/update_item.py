@@ -12,7 +12,7 @@ from tablewright.engine.conditions import hold
 from tablewright.engine.expressions import read_update
 from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.rows import Row, find, replace
-from tablewright.engine.step import Step, Writing
+from tablewright.engine.step import Write, Writing
 from tablewright.engine.table import Table
 from tablewright.errors import ValidationException
 from tablewright.expression import Update
@@ -21,13 +21,13 @@ from tablewright.wire.answers import ItemOut, Written
 from tablewright.wire.requests import UpdateItem
 
 
-def update_item(request: UpdateItem) -> Step[Writing]:
+def update_item(request: UpdateItem) -> Write:
     update, condition = read_update(request)
     key_values = normalise_item(request.key)
 
     def run(writing: Writing) -> Written:
         table = writing.table(request.table_name)
-        key = table.check_key(key_values)
+        key = table.keys.check_key(key_values)
         refuse_key_changes(table, update)
         old = find(writing.tx, table.tree, key)
         hold(condition, old, request.return_on_failure)
@@ -40,7 +40,7 @@ def update_item(request: UpdateItem) -> Step[Writing]:
             collection_metrics(table, key_values, request.return_metrics),
         )
 
-    return Step(run, writes=True)
+    return Write(run)
 
 
 def refuse_key_changes(table: Table, update: Update | None) -> None:
@@ -56,10 +56,9 @@ def refuse_key_changes(table: Table, update: Update | None) -> None:
 def updated_row(table: Table, update: Update | None, old: Row | None, key_values: Item) -> Row:
     """The item after the update, checked as a new item would be."""
     item = old.item if old else key_values
+    row = Row.of(update.apply(item) if update else item)
     if update:
-        item = update.apply(item)
-        table.check_updated(item, update.names)
-    row = Row.of(item)
+        table.check_updated(row.item, row.size, update.names)
     if row.size > MAX_ITEM_SIZE:
         raise ValidationException("Item size to update has exceeded the maximum allowed size")
     return row

@@ -20,7 +20,7 @@ from tablewright.engine.definition import invalid
 from tablewright.engine.describe import describe, stream_label
 from tablewright.engine.operations.create_table import NO_VIEW_TYPE
 from tablewright.engine.rows import Row, enter
-from tablewright.engine.step import Step, Writing
+from tablewright.engine.step import Write, Writing
 from tablewright.engine.table import Table
 from tablewright.errors import (
     LimitExceededException,
@@ -34,7 +34,7 @@ from tablewright.wire.requests import GlobalIndexUpdate, UpdateTable
 _replaced = msgspec.structs.replace
 
 
-def update_table(request: UpdateTable) -> Step[Writing]:
+def update_table(request: UpdateTable) -> Write:
     updates = request.global_index_updates or []
     if request.billing_mode == "PAY_PER_REQUEST":
         definition.check_billing("PAY_PER_REQUEST", request.provisioned_throughput)
@@ -62,7 +62,7 @@ def update_table(request: UpdateTable) -> Step[Writing]:
                 writing.tx.drop_tree(index.tree)
         return {"TableDescription": describe(changed, writing.tx, status="UPDATING")}
 
-    return Step(run, writes=True)
+    return Write(run)
 
 
 def _changes(request: UpdateTable) -> Sequence[object]:

@@ -1,0 +1,29 @@
+"""Cancellation: a transaction is checked action by action, and does all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tablewright.errors import (
+    ConditionalCheckFailedException,
+    TransactionCanceledException,
+    ValidationException,
+)
+
+
+def cancel_unless_all(checks: Iterable[Callable[[], None]]) -> None:
+    """Do every check, and cancel the transaction with all their reasons if one fails."""
+    reasons: list[dict[str, Any]] = []
+    for check in checks:
+        try:
+            check()
+        except ConditionalCheckFailedException as failure:
+            reason = {"Code": "ConditionalCheckFailed", "Message": failure.message}
+            reasons.append(reason if failure.item is None else {"Item": failure.item, **reason})
+        except ValidationException as failure:
+            reasons.append({"Code": "ValidationError", "Message": failure.message})
+        else:
+            reasons.append({"Code": "None"})
+    if any(reason["Code"] != "None" for reason in reasons):
+        raise TransactionCanceledException(reasons)

@@ -1,0 +1,150 @@
+"""Keys: where an item's row is, and whether its key attributes may be keys at all.
+
+`Keys` is made once for each table and index. The common case, a key that is as it should be, is
+decided while its bytes are put together; only when that fails does anyone ask what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tablewright.encoding.items import value_size
+from tablewright.encoding.keys import EmptyComponent, component, partition
+from tablewright.errors import ValidationException
+from tablewright.schema import KeyAttribute, KeySchema
+from tablewright.values import Item, Value, tag_of
+
+MAX_PARTITION_KEY = 2048
+MAX_SORT_KEY = 1024
+
+MISMATCH = "The provided key element does not match the schema"
+_NOTHING: Value = {}
+_EMPTY_KINDS = {"S": "string", "B": "binary"}
+
+
+class Keys:
+    """The key attributes of a table or an index."""
+
+    __slots__ = ("_partition", "_sort", "attributes", "names", "schema")
+
+    def __init__(self, schema: KeySchema) -> None:
+        self.schema = schema
+        self.attributes = tuple(schema)
+        self.names = schema.names
+        self._partition = tuple((attribute.name, attribute.type) for attribute in schema.partition)
+        self._sort = tuple((attribute.name, attribute.type) for attribute in schema.sort)
+
+    def position(self, item: Item) -> bytes | None:
+        """The key bytes of an item; None if one of the attributes is missing, wrong or empty."""
+        try:
+            start = b""
+            for name, tag in self._partition:
+                start += component(tag, item[name][tag])
+            start = partition(start)
+            for name, tag in self._sort:
+                start += component(tag, item[name][tag])
+        except (KeyError, EmptyComponent):
+            return None
+        return start
+
+    def check_key(self, key: Item) -> bytes:
+        """Check the `Key` of a request, and say where its row is."""
+        position = self.position(key)
+        if position is None or len(key) != len(self.names):
+            raise self._refused_key(key)
+        if len(position) > MAX_SORT_KEY:  # else no part of the key can be too long
+            self._check_sizes(key)
+        return position
+
+    def check_item(self, item: Item) -> bytes:
+        """Check the key attributes of a new item, and say where its row is."""
+        position = self.position(item)
+        if position is None:
+            raise self._refused_item(item)
+        if len(position) > MAX_SORT_KEY:
+            self._check_sizes(item)
+        return position
+
+    def check_index(self, item: Item) -> None:
+        """Check how long the attributes are, if the item has them all."""
+        if all(name in item for name in self.names):
+            self._check_sizes(item)
+
+    def _check_sizes(self, item: Item) -> None:
+        check_sizes(
+            [item[name] for name, _ in self._partition], [item[name] for name, _ in self._sort]
+        )
+
+    def _refused_key(self, key: Item) -> ValidationException:
+        if len(key) == len(self.names):
+            for attribute in self.attributes:
+                value = key.get(attribute.name, _NOTHING)
+                if attribute.type not in value:
+                    break
+                if not value[attribute.type]:
+                    return empty(attribute)
+        return ValidationException(MISMATCH)
+
+    def _refused_item(self, item: Item) -> ValidationException:
+        for attribute in self.attributes:
+            value = item.get(attribute.name)
+            if value is None:
+                return ValidationException(
+                    "One or more parameter values were invalid: "
+                    f"Missing the key {attribute.name} in the item"
+                )
+            if attribute.type not in value:
+                return ValidationException(
+                    "One or more parameter values were invalid: Type mismatch for key "
+                    f"{attribute.name} expected: {attribute.type} actual: {tag_of(value)}"
+                )
+            if not value[attribute.type]:
+                return empty(attribute)
+        raise AssertionError("a key that cannot be placed has something wrong with it")
+
+
+def empty(attribute: KeyAttribute) -> ValidationException:
+    """The fault for an empty key attribute."""
+    return ValidationException(
+        "One or more parameter values are not valid. The AttributeValue for a key attribute "
+        f"cannot contain an empty {_EMPTY_KINDS[attribute.type]} value. Key: {attribute.name}"
+    )
+
+
+def check_sizes(partition: Iterable[Value], sort: Iterable[Value]) -> None:
+    """The attributes of a key are not too long, all together."""
+    if sum(map(value_size, partition)) > MAX_PARTITION_KEY:
+        raise ValidationException(
+            "One or more parameter values were invalid: "
+            "Size of hashkey has exceeded the maximum size limit of2048 bytes"
+        )
+    if sum(map(value_size, sort)) > MAX_SORT_KEY:
+        raise ValidationException(
+            "One or more parameter values were invalid: "
+            "Aggregated size of all range keys has exceeded the size limit of 1024 bytes"
+        )
+
+
+def refused_index_key(
+    index: str, attribute: KeyAttribute, value: Value, *, updated: bool
+) -> ValidationException:
+    """The fault for an attribute that is a key of an index, but of another type, or empty."""
+    if attribute.type not in value:
+        return ValidationException(
+            "One or more parameter values were invalid: Type mismatch for Index Key "
+            f"{attribute.name} Expected: {attribute.type} Actual: {tag_of(value)} "
+            f"IndexName: {index}"
+        )
+    what = (
+        "The AttributeValue for a key attribute cannot contain an empty "
+        f"{_EMPTY_KINDS[attribute.type]} value."
+    )
+    if updated:
+        return ValidationException(
+            "One or more parameter values are not valid. The update expression attempted to update "
+            f"a secondary index key to a value that is not supported. {what}"
+        )
+    return ValidationException(
+        "One or more parameter values are not valid. A value specified for a secondary index key "
+        f"is not supported. {what} IndexName: {index}, IndexKey: {attribute.name}"
+    )
