@@ -24,6 +24,22 @@ class Length(NamedTuple):
         return None
 
 
+class LengthOfEach(NamedTuple):
+    """How large the lists in a map may be; the map is blamed."""
+
+    least: int
+    most: int
+
+    def broken(self, value: dict[str, Any]) -> str | None:
+        if all(self.least <= len(each) <= self.most for each in value.values()):
+            return None
+        return (
+            "Map value must satisfy constraint: "
+            f"[Member must have length less than or equal to {self.most}, "
+            f"Member must have length greater than or equal to {self.least}]"
+        )
+
+
 class Between(NamedTuple):
     """The range of a number."""
 
@@ -70,7 +86,7 @@ class OneOf(NamedTuple):
         return f"Member must satisfy enum value set: [{', '.join(self.words)}]"
 
 
-Constraint = Length | Between | Matching | Named | OneOf
+Constraint = Length | LengthOfEach | Between | Matching | Named | OneOf
 
 
 class Like(NamedTuple):

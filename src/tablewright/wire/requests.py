@@ -11,7 +11,15 @@ from typing import Annotated, Any
 from msgspec import Struct, field
 
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Between, Length, Like, Matching, Named, OneOf
+from tablewright.wire.constraints import (
+    Between,
+    Length,
+    LengthOfEach,
+    Like,
+    Matching,
+    Named,
+    OneOf,
+)
 
 TableName = Annotated[str, Length(1, 1024), Named()]
 IndexName = Annotated[str, Length(3, 255), Matching("[a-zA-Z0-9_.-]+")]
@@ -339,23 +347,23 @@ class BatchGetItem(Shape):
     return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
 
 
-class BatchPut(Shape):
+class PutRequest(Shape):
     item: Item
 
 
-class BatchDelete(Shape):
+class DeleteRequest(Shape):
     key: Item
 
 
 class WriteRequest(Shape):
-    put: BatchPut | None = field(name="PutRequest", default=None)
-    delete: BatchDelete | None = field(name="DeleteRequest", default=None)
+    put: PutRequest | None = field(name="PutRequest", default=None)
+    delete: DeleteRequest | None = field(name="DeleteRequest", default=None)
 
 
 class BatchWriteItem(Shape):
-    tables: Annotated[
-        dict[TableName, Annotated[list[WriteRequest], Length(1, 25)]], Length(1, 25)
-    ] = field(name="RequestItems")
+    tables: Annotated[dict[TableName, list[WriteRequest]], Length(0, 25), LengthOfEach(1, 25)] = (
+        field(name="RequestItems", default_factory=dict)
+    )
     return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
     return_metrics: ReturnMetrics | None = field(name="ReturnItemCollectionMetrics", default=None)
 

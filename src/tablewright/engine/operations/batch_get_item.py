@@ -27,31 +27,28 @@ def batch_get_item(request: BatchGetItem) -> Read:
     if sum(len(wanted.keys) for wanted in request.tables.values()) > MAX_KEYS:
         raise ValidationException("Too many items requested for the BatchGetItem call")
     projections: dict[str, Project | None] = {}
+    keys_of: dict[str, list[Item]] = {}
     for name, wanted in request.tables.items():
         projections[name] = read_projection(wanted)
-        _refuse_duplicates(wanted.keys)
+        keys_of[name] = [normalise_item(key) for key in wanted.keys]
+        _refuse_duplicates(keys_of[name])
 
     def run(reading: Reading) -> BatchGot:
-        plans = [
-            (
-                name,
-                table,
-                wanted,
-                [table.keys.check_key(normalise_item(key)) for key in wanted.keys],
-            )
-            for name, wanted in request.tables.items()
-            for table in (reading.table(name),)
-        ]
+        tables = {name: reading.table(name) for name in request.tables}
+        positions = {
+            name: [tables[name].keys.check_key(key) for key in keys]
+            for name, keys in keys_of.items()
+        }
         responses: dict[str, list[ItemOut]] = {}
         unprocessed: dict[str, KeysAndAttributes] = {}
         charges: dict[str, Charge] = {}
         room = MAX_ANSWER
-        for name, table, wanted, keys in plans:
+        for name, wanted in request.tables.items():
+            table, project = tables[name], projections[name]
             items: list[ItemOut] = []
-            project = projections[name]
             charge = charges[name] = Charge(table)
-            for number, key in enumerate(keys):
-                found = reading.snapshot.get(table.tree, key)
+            for number, position in enumerate(positions[name]):
+                found = reading.snapshot.get(table.tree, position)
                 size = found[0] if found else 0
                 if size > room:
                     unprocessed[name] = _rest(wanted, number)

@@ -22,6 +22,8 @@ MAX_WRITES = 25
 
 
 def batch_write_item(request: BatchWriteItem) -> Write:
+    if not request.tables:
+        raise ValidationException("The requestItems parameter is required for BatchWriteItem")
     if sum(map(len, request.tables.values())) > MAX_WRITES:
         raise ValidationException("Too many items requested for the BatchWriteItem call")
     for write in (write for writes in request.tables.values() for write in writes):
