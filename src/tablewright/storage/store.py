@@ -43,6 +43,16 @@ class NotADatabase(TablewrightError):
     """The file is there, but this package did not write it."""
 
 
+class StoreClosed(TablewrightError):
+    """The store has been closed, and does nothing any more."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} has been closed")
+
+
+_CLOSED = (apsw.ConnectionClosedError, apsw.CursorClosedError)
+
+
 class _Work(Generic[T]):
     """A step in the queue, and later what came of it."""
 
@@ -68,6 +78,7 @@ class Store:
             raise ValueError(f"durability is 'full' or 'normal', not {durability!r}")
         self.path = str(path)
         self.durability = durability
+        self._closed = False
         self._lock = threading.RLock()
         self._queue: deque[_Work[Any]] = deque()
         #: Those of threads that have ended are gone: a thread's connection ends with it.
@@ -79,14 +90,17 @@ class Store:
 
     def read(self, step: Callable[[Snapshot], T]) -> T:
         """Run a step that only reads."""
-        if self._in_memory:
-            with self._lock:
-                return step(self._transaction)
         try:
-            snapshot: Snapshot = self._local.snapshot
-        except AttributeError:
-            snapshot = self._local.snapshot = Snapshot(self._connect())
-        return step(snapshot)
+            if self._in_memory:
+                with self._lock:
+                    return step(self._transaction)
+            try:
+                snapshot: Snapshot = self._local.snapshot
+            except AttributeError:
+                snapshot = self._local.snapshot = Snapshot(self._connect())
+            return step(snapshot)
+        except _CLOSED as error:
+            raise StoreClosed(self.path) from error
 
     def write(self, step: Callable[[Transaction], T]) -> T:
         """Run a step in a transaction and return once it is durable."""
@@ -109,6 +123,7 @@ class Store:
     def close(self) -> None:
         """Wait for the writer, fold the log into the file and close every connection."""
         with self._lock:
+            self._closed = True
             for connection in list(self._connections):
                 connection.close()
 
@@ -126,7 +141,7 @@ class Store:
             self._commit(batch)
         except BaseException as error:
             if len(batch) == 1:
-                batch[0].error = error
+                batch[0].error = StoreClosed(self.path) if isinstance(error, _CLOSED) else error
             else:
                 for work in batch:
                     self._settle([work])
@@ -149,6 +164,8 @@ class Store:
             raise
 
     def _connect(self) -> apsw.Connection:
+        if self._closed:
+            raise StoreClosed(self.path)
         try:
             connection = apsw.Connection(self.path, statementcachesize=512)
             # Before anything touches the file: switching to the log needs the lock as well.

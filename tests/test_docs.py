@@ -1,0 +1,93 @@
+"""The examples in the documents run, and say what the documents say."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import io
+import pkgutil
+import re
+import shlex
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tablewright
+from tablewright import Engine
+from tablewright.server import serving
+
+ROOT = Path(__file__).parent.parent
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(tablewright.__path__, "tablewright.")
+    if not module.name.endswith("__main__")
+]
+
+
+def blocks(document: str, language: str) -> list[str]:
+    text = (ROOT / document).read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_readme_runs_from_top_to_bottom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every Python block, in one namespace; what a comment says is printed is printed."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    with closing(Engine("shop.db")) as engine, serving(engine) as url:
+        for block in blocks("README.md", "python"):
+            printed = io.StringIO()
+            with redirect_stdout(printed):
+                exec(block.replace("http://127.0.0.1:8000", url), names)
+            for promise in re.findall(r"^ *print\(.*\)  # (.*)$", block, re.MULTILINE):
+                assert promise in printed.getvalue().splitlines()
+        names["engine"].close()
+    for block in blocks("README.md", "console"):
+        for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+            if not command.startswith(("make", "tablewright serve")):
+                assert run(shlex.split(command)) == output
+
+
+def run(command: list[str]) -> str:
+    """What a command prints: `tablewright`'s own, and a plain `sqlite3 FILE SQL`."""
+    program, *arguments = command
+    if program == "sqlite3":
+        file, statement = arguments
+        with closing(sqlite3.connect(file)) as connection:
+            rows = sorted(connection.execute(statement))
+        return "".join("|".join(map(str, row)) + "\n" for row in rows)
+    assert program == "tablewright"
+    return subprocess.run(
+        [sys.executable, "-m", "tablewright", *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_in_docstrings_are_right(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_every_link_of_a_document_leads_somewhere() -> None:
+    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_every_command_is_in_the_readme() -> None:
+    listed = run(["tablewright", "--help"])
+    for command in re.findall(r"^│ ([a-z][a-z-]+) ", listed, re.MULTILINE):
+        if command != "version":
+            assert f"tablewright {command}" in (ROOT / "README.md").read_text()
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(tablewright.__all__) == ["Engine", "Fault", "TablewrightError", "__version__"]
