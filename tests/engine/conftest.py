@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from botocore.config import Config
+from botocore.session import get_session
+
+from tablewright.engine import Engine
+from tablewright.server import serving
+
+pytest.register_assert_rewrite("tests.engine.database")
+
+from tests.engine.database import Database, InProcess, OverHttp  # noqa: E402 # after the line above
+
+
+@pytest.fixture(scope="session")
+def botocore_session() -> Any:
+    """One session, because it is the session that keeps the service model it has read."""
+    return get_session()
+
+
+@pytest.fixture(scope="module", params=["http", "process"])
+def db(request: pytest.FixtureRequest, botocore_session: Any) -> Iterator[Database]:
+    """An engine in memory for the tests of one file, reached in two ways.
+
+    When they are done, whatever they did, tables and indexes must agree.
+    """
+    with Engine(":memory:") as engine:
+        if request.param == "process":
+            yield InProcess(engine)
+        else:
+            with serving(engine) as url:
+                client = botocore_session.create_client(
+                    "dynamodb",
+                    endpoint_url=url,
+                    region_name="us-east-1",
+                    aws_access_key_id="key",
+                    aws_secret_access_key="secret",
+                    config=Config(parameter_validation=False, retries={"total_max_attempts": 1}),
+                )
+                database = OverHttp(engine, url, client)
+                yield database
+                database.close()
+        assert engine.check().problems == []
+
+
+@pytest.fixture
+def table(db: Database) -> str:
+    """A new table with the keys pk and sk, both strings."""
+    return db.table()

@@ -1,0 +1,323 @@
+"""The database that the tests of this folder talk to, over HTTP or in process, in the same words.
+
+Requests and answers are DynamoDB JSON in both cases. Over HTTP they go through boto3, with its own
+validation off, so that what is wrong with a request is for the server to find. What boto3 cannot
+send (JSON of the wrong type) goes through `post`, which speaks plain HTTP.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import itertools
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from botocore import xform_name
+from botocore.exceptions import ClientError
+
+from tablewright.engine import Engine
+from tablewright.errors import Fault
+from tests.server.http import AUTHORIZATION
+
+Json = dict[str, Any]
+#: The keys and the projection of an index; a list of names is an INCLUDE.
+Index = tuple[str, str | list[str]]
+
+
+class Refused(Exception):
+    """The request was answered with a fault; `details` are its members besides the message."""
+
+    def __init__(self, code: str, message: str, details: Json) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.details = {
+            name: value
+            for name, value in details.items()
+            if name not in ("__type", "message", "Message", "Error", "ResponseMetadata")
+        }
+
+
+class Database(ABC):
+    """An engine and a way to reach it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._numbers = itertools.count(1)
+
+    @abstractmethod
+    def call(self, operation: str, request: Mapping[str, Any] | None = None) -> Json:
+        """The answer, or `Refused`."""
+
+    @abstractmethod
+    def post(self, operation: str, body: object) -> Json:
+        """The same for a body of any JSON, sent as it is."""
+
+    def fails(
+        self,
+        operation: str,
+        request: Mapping[str, Any],
+        code: str,
+        message: str,
+        *,
+        raw: bool = False,
+    ) -> Json:
+        """Assert exactly this refusal; gives its other members.
+
+        `raw`: send the request as it is, because boto3 would stumble over it.
+        """
+        with pytest.raises(Refused) as refused:
+            (self.post if raw else self.call)(operation, request)
+        assert (refused.value.code, refused.value.message) == (code, message)
+        return refused.value.details
+
+    def refuses(
+        self, operation: str, request: Mapping[str, Any], message: str, *, raw: bool = False
+    ) -> None:
+        """Assert a ValidationException."""
+        self.fails(operation, request, "ValidationException", message, raw=raw)
+
+    # -- short forms of what most tests begin with
+
+    def new_name(self) -> str:
+        return f"table-{next(self._numbers)}"
+
+    def table(
+        self,
+        keys: str = "pk:S / sk:S",
+        *,
+        local: Mapping[str, Index] | None = None,
+        glob: Mapping[str, Index] | None = None,
+        items: list[Json] | None = None,
+        **members: Any,
+    ) -> str:
+        """A new table's name. It is made in process, which is quicker and tested elsewhere."""
+        request = table_request(self.new_name(), keys, local=local, glob=glob, **members)
+        self.engine.call("CreateTable", request)
+        for one in items or ():
+            self.engine.call("PutItem", {"TableName": request["TableName"], "Item": one})
+        return str(request["TableName"])
+
+    def put(self, table: str, attributes: Json) -> None:
+        self.engine.call("PutItem", {"TableName": table, "Item": attributes})
+
+    def get(self, table: str, key: Json) -> Json | None:
+        """The item as it is stored."""
+        found = self.engine.call("GetItem", {"TableName": table, "Key": key})
+        return found.get("Item")
+
+    def items(self, table: str, index: str | None = None) -> list[Json]:
+        """Everything in a table or an index."""
+        request: Json = {"TableName": table}
+        if index is not None:
+            request["IndexName"] = index
+        return [one for page in self.pages("Scan", request) for one in page["Items"]]
+
+    def pages(self, operation: str, request: Json) -> Iterator[Json]:
+        """Every page of a Query or Scan."""
+        request = dict(request)
+        while True:
+            page = self.call(operation, request)
+            yield page
+            if "LastEvaluatedKey" not in page:
+                return
+            request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+
+class InProcess(Database):
+    """`Engine.call`."""
+
+    def call(self, operation: str, request: Mapping[str, Any] | None = None) -> Json:
+        try:
+            return self.engine.call(operation, dict(request or {}))
+        except Fault as fault:
+            raise refused(fault) from None
+
+    def post(self, operation: str, body: object) -> Json:
+        try:
+            answer = self.engine.run(self.engine.prepare(operation, body))
+        except Fault as fault:
+            raise refused(fault) from None
+        return dict(json.loads(answer or b"{}"))
+
+
+def refused(fault: Fault) -> Refused:
+    """A fault with its members as JSON, as they would go over the wire."""
+    return Refused(fault.code, fault.message, json.loads(json.dumps(fault.body())))
+
+
+class OverHttp(Database):
+    """boto3, and plain HTTP where boto3 would not do."""
+
+    def __init__(self, engine: Engine, url: str, client: Any) -> None:
+        super().__init__(engine)
+        self._client = client
+        address = urlsplit(url)
+        self._connection = http.client.HTTPConnection(str(address.hostname), address.port)
+
+    def call(self, operation: str, request: Mapping[str, Any] | None = None) -> Json:
+        method = getattr(self._client, xform_name(operation))
+        try:
+            answer = method(**to_bytes(dict(request or {})))
+        except ClientError as error:
+            fault = error.response["Error"]
+            raise Refused(
+                fault["Code"], fault.get("Message", ""), from_boto3(error.response)
+            ) from None
+        del answer["ResponseMetadata"]
+        return dict(from_boto3(answer))
+
+    def post(self, operation: str, body: object) -> Json:
+        return self.post_bytes(operation, json.dumps(body).encode())
+
+    def post_bytes(self, operation: str, body: bytes) -> Json:
+        headers = {
+            "Content-Type": "application/x-amz-json-1.0",
+            "X-Amz-Target": f"DynamoDB_20120810.{operation}",
+            "Authorization": AUTHORIZATION,
+            "X-Amz-Date": "20260115T000000Z",
+        }
+        self._connection.request("POST", "/", body, headers)
+        response = self._connection.getresponse()
+        answer: Json = json.loads(response.read() or b"{}")
+        if response.status == 200:
+            return answer
+        code = str(answer["__type"]).rpartition("#")[2]
+        raise Refused(code, answer.get("message") or answer.get("Message") or "", answer)
+
+    def close(self) -> None:
+        self._connection.close()
+        self._client.close()
+
+
+def to_bytes(value: Any) -> Any:
+    """A request as boto3 takes it: binary values are bytes, not base64."""
+    if isinstance(value, list):
+        return [to_bytes(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found: Json = {}
+    for name, inner in value.items():
+        if name == "B" and isinstance(inner, str):
+            found[name] = base64.b64decode(inner)
+        elif name == "BS" and isinstance(inner, list):
+            found[name] = [base64.b64decode(one) for one in inner]
+        else:
+            found[name] = to_bytes(inner)
+    return found
+
+
+def from_boto3(value: Any) -> Any:
+    """An answer as it came over the wire: bytes are base64, times are seconds."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, datetime):
+        return value.timestamp()
+    if isinstance(value, list):
+        return [from_boto3(one) for one in value]
+    if isinstance(value, dict):
+        return {name: from_boto3(inner) for name, inner in value.items()}
+    return value
+
+
+# -- short forms of requests
+
+
+def av(value: Any) -> Json:
+    """An attribute value: `av("a") == {"S": "a"}`."""
+    match value:
+        case bool():
+            return {"BOOL": value}
+        case None:
+            return {"NULL": True}
+        case str():
+            return {"S": value}
+        case int() | Decimal():
+            return {"N": str(value)}
+        case bytes():
+            return {"B": base64.b64encode(value).decode()}
+        case list():
+            return {"L": [av(one) for one in value]}
+        case dict():
+            return {"M": item(**value)}
+        case set() | frozenset():
+            members = sorted(value)
+            if isinstance(members[0], str):
+                return {"SS": members}
+            if isinstance(members[0], bytes):
+                return {"BS": [base64.b64encode(one).decode() for one in members]}
+            return {"NS": [str(one) for one in members]}
+    raise TypeError(f"no attribute value for {value!r}")
+
+
+def item(**attributes: Any) -> Json:
+    """An item, or a key: `item(pk="a", n=1)`."""
+    return {name: av(value) for name, value in attributes.items()}
+
+
+def values(**named: Any) -> Json:
+    """ExpressionAttributeValues: `values(a="x") == {":a": {"S": "x"}}`."""
+    return {f":{name}": av(value) for name, value in named.items()}
+
+
+def key_schema(keys: str) -> list[Json]:
+    """`"pk:S / sk:S"`: what is before the slash is HASH, what is behind it RANGE."""
+    hashes, _, ranges = keys.partition("/")
+    return [
+        {"AttributeName": name.partition(":")[0], "KeyType": kind}
+        for kind, names in (("HASH", hashes), ("RANGE", ranges))
+        for name in names.split()
+    ]
+
+
+def definitions(*keys: str) -> list[Json]:
+    """The AttributeDefinitions of these keys."""
+    pairs = dict.fromkeys(" ".join(keys).replace("/", " ").split())
+    return [
+        {"AttributeName": name, "AttributeType": type_}
+        for name, _, type_ in (pair.partition(":") for pair in pairs)
+    ]
+
+
+def index_request(name: str, keys: str, projection: str | list[str] = "ALL") -> Json:
+    shape: Json = {"ProjectionType": projection}
+    if isinstance(projection, list):
+        shape = {"ProjectionType": "INCLUDE", "NonKeyAttributes": projection}
+    return {"IndexName": name, "KeySchema": key_schema(keys), "Projection": shape}
+
+
+def table_request(
+    name: str,
+    keys: str = "pk:S / sk:S",
+    *,
+    local: Mapping[str, Index] | None = None,
+    glob: Mapping[str, Index] | None = None,
+    **members: Any,
+) -> Json:
+    """A CreateTable request."""
+    local, glob = local or {}, glob or {}
+    request: Json = {
+        "TableName": name,
+        "KeySchema": key_schema(keys),
+        "AttributeDefinitions": definitions(
+            keys, *(index[0] for index in (*local.values(), *glob.values()))
+        ),
+    }
+    if "ProvisionedThroughput" not in members:
+        request["BillingMode"] = "PAY_PER_REQUEST"
+    if local:
+        request["LocalSecondaryIndexes"] = [
+            index_request(name, *index) for name, index in local.items()
+        ]
+    if glob:
+        request["GlobalSecondaryIndexes"] = [
+            index_request(name, *index) for name, index in glob.items()
+        ]
+    return request | members

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.database import Database, Json, Refused
+
+
+def tags(**named: str) -> list[Json]:
+    return [{"Key": key, "Value": value} for key, value in named.items()]
+
+
+def arn_of(table: str) -> str:
+    return f"arn:aws:dynamodb:us-east-1:000000000000:table/{table}"
+
+
+def listed(db: Database, table: str) -> Json:
+    found = db.call("ListTagsOfResource", {"ResourceArn": arn_of(table)})
+    assert found.keys() == {"Tags"}
+    return {tag["Key"]: tag["Value"] for tag in found["Tags"]}
+
+
+def test_a_table_has_no_tags_at_first(db: Database, table: str) -> None:
+    assert db.call("ListTagsOfResource", {"ResourceArn": arn_of(table)}) == {"Tags": []}
+
+
+def test_tags_are_added(db: Database, table: str) -> None:
+    request = {"ResourceArn": arn_of(table), "Tags": tags(a="1", b="")}
+    assert db.call("TagResource", request) == {}
+    db.call("TagResource", {"ResourceArn": arn_of(table), "Tags": tags(c="3")})
+    assert listed(db, table) == {"a": "1", "b": "", "c": "3"}
+
+
+def test_a_tag_is_replaced(db: Database, table: str) -> None:
+    for value in ("1", "2"):
+        db.call("TagResource", {"ResourceArn": arn_of(table), "Tags": tags(a=value)})
+    assert listed(db, table) == {"a": "2"}
+
+
+def test_tags_are_removed(db: Database, table: str) -> None:
+    db.call("TagResource", {"ResourceArn": arn_of(table), "Tags": tags(a="1", b="2")})
+    request = {"ResourceArn": arn_of(table), "TagKeys": ["a", "nope"]}
+    assert db.call("UntagResource", request) == {}
+    assert listed(db, table) == {"b": "2"}
+
+
+def test_fifty_tags_are_allowed(db: Database, table: str) -> None:
+    many = tags(**{f"k{number}": "v" for number in range(50)})
+    db.call("TagResource", {"ResourceArn": arn_of(table), "Tags": many})
+    assert len(listed(db, table)) == 50
+
+
+def test_more_tags_are_refused(db: Database, table: str) -> None:
+    many = tags(**{f"k{number}": "v" for number in range(50)})
+    db.call("TagResource", {"ResourceArn": arn_of(table), "Tags": many})
+    with pytest.raises(Refused, match="ValidationException"):
+        db.call("TagResource", {"ResourceArn": arn_of(table), "Tags": tags(one_more="v")})
+    assert len(listed(db, table)) == 50
+
+
+OPERATIONS: dict[str, Json] = {
+    "TagResource": {"Tags": tags(a="1")},
+    "UntagResource": {"TagKeys": ["a"]},
+    "ListTagsOfResource": {},
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_missing_table_is_not_found(db: Database, operation: str) -> None:
+    arn = arn_of("missing")
+    db.fails(
+        operation,
+        {"ResourceArn": arn} | OPERATIONS[operation],
+        "ResourceNotFoundException",
+        f"Requested resource not found: ResourcArn: {arn} not found",
+    )
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize(
+    "arn", ["arn:aws:dynamodb:us-east-1:000000000000:nope/x", "arn:aws:s3:::bucket"]
+)
+def test_an_arn_must_be_a_table_s(db: Database, operation: str, arn: str) -> None:
+    db.refuses(
+        operation,
+        {"ResourceArn": arn} | OPERATIONS[operation],
+        f"Invalid TableArn: Invalid ResourceArn provided as input {arn}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "more", "message"),
+    [
+        ("TagResource", {"Tags": []}, "Atleast one Tag needs to be provided as Input."),
+        ("UntagResource", {"TagKeys": []}, "Atleast one Tag Key needs to be provided as Input."),
+        (
+            "TagResource",
+            {},
+            "1 validation error detected: Value null at 'tags' failed to satisfy constraint: "
+            "Member must not be null",
+        ),
+        (
+            "TagResource",
+            {"Tags": [{"Key": "", "Value": "x"}]},
+            "1 validation error detected: Value '' at 'tags.1.member.key' failed to satisfy "
+            "constraint: Member must have length greater than or equal to 1",
+        ),
+        (
+            "TagResource",
+            {"Tags": [{"Key": "k", "Value": "x" * 257}]},
+            f"1 validation error detected: Value '{'x' * 257}' at 'tags.1.member.value' failed to "
+            "satisfy constraint: Member must have length less than or equal to 256",
+        ),
+    ],
+    ids=["no tags", "no keys", "missing", "empty key", "long value"],
+)
+def test_wrong_tags(db: Database, table: str, operation: str, more: Json, message: str) -> None:
+    db.refuses(operation, {"ResourceArn": arn_of(table)} | more, message)
