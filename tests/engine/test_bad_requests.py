@@ -66,6 +66,18 @@ TYPES = "com.amazonaws.dynamodb.v20120810"
         ("Scan", "Limit", {}, STRUCTURE),
         ("GetItem", "Key", "x", "Unexpected field type"),
         ("GetItem", "Key", 1, "Unexpected field type"),
+        (
+            "GetItem",
+            "Key",
+            [],
+            f"Unrecognized collection type java.util.Map<java.lang.String, {TYPES}.AttributeValue>",
+        ),
+        (
+            "GetItem",
+            "ExpressionAttributeNames",
+            [],
+            "Unrecognized collection type java.util.Map<java.lang.String, java.lang.String>",
+        ),
         ("GetItem", "AttributesToGet", "x", "Unexpected field type"),
         ("GetItem", "AttributesToGet", {}, STRUCTURE),
         ("PutItem", "Item", {"a": "x"}, "Unexpected value type in payload"),

@@ -580,3 +580,15 @@ def test_an_empty_legacy_map_counts_as_none(db: Database, full: str) -> None:
     }
     db.call("DeleteItem", request)
     assert db.items(full) == []
+
+
+def test_value_and_list_before_exists_and_operator(db: Database) -> None:
+    expectation = {
+        "ComparisonOperator": "EQ",
+        "Value": av(1),
+        "AttributeValueList": [],
+        "Exists": True,
+    }
+    request = {"TableName": "missing", "Item": KEY, "Expected": {"n": expectation}}
+    message = "Value and AttributeValueList cannot be used together for Attribute: n"
+    db.refuses("PutItem", request, INVALID + message)

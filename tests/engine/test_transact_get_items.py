@@ -158,3 +158,13 @@ def test_more_than_a_hundred_items_are_refused(db: Database) -> None:
         "]' at 'transactItems' failed to satisfy constraint: "
         "Member must have length less than or equal to 100"
     )
+
+
+def test_an_empty_key_is_refused(db: Database) -> None:
+    action = {"Get": {"TableName": db.table(), "Key": item(pk="a", sk="")}}
+    db.refuses(
+        "TransactGetItems",
+        {"TransactItems": [action]},
+        "One or more parameter values are not valid. The AttributeValue for a key attribute "
+        "cannot contain an empty string value. Key: sk",
+    )

@@ -408,3 +408,20 @@ def test_a_twenty_first_index_is_refused(db: Database) -> None:
     with_one_more = {"TableName": table} | create("more", "h:S")
     message = INVALID + "GlobalSecondaryIndex count exceeds the per-table limit of 20"
     db.refuses("UpdateTable", with_one_more, message)
+
+
+def test_a_stream_is_not_enabled_twice(db: Database) -> None:
+    stream = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
+    table = db.table(StreamSpecification=stream)
+    message = f"Table already has an enabled stream: TableName: {table}"
+    db.refuses("UpdateTable", {"TableName": table, "StreamSpecification": stream}, message)
+
+
+def test_on_demand_limits_of_a_provisioned_table(db: Database) -> None:
+    table = db.table(ProvisionedThroughput={"ReadCapacityUnits": 5, "WriteCapacityUnits": 6})
+    db.refuses(
+        "UpdateTable",
+        {"TableName": table, "OnDemandThroughput": {"MaxReadRequestUnits": 1}},
+        INVALID + "MaxReadRequestUnits for OnDemandThroughput cannot be specified when the "
+        "table BillingMode is PROVISIONED",
+    )

@@ -92,7 +92,7 @@ def test_expected(name: str, entry: Any, holds: bool) -> None:
         ),
         (
             {"Exists": True, "Value": S, "AttributeValueList": [S], "ComparisonOperator": "EQ"},
-            "Exists and ComparisonOperator cannot be used together for Attribute: a",
+            "Value and AttributeValueList cannot be used together for Attribute: a",
         ),
         (comparison("EQ"), "Invalid number of argument(s) for the EQ ComparisonOperator"),
         (

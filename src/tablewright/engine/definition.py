@@ -137,7 +137,7 @@ def _key_schema(
     return KeySchema(of("HASH"), of("RANGE"))
 
 
-def projection(shape: requests.ProjectionShape) -> Projection:
+def projection(shape: requests.Projection) -> Projection:
     kind, names = shape.projection_type, shape.non_key_attributes
     if kind is None:
         raise invalid("Unknown ProjectionType: null")
@@ -211,14 +211,19 @@ def on_demand(shape: requests.OnDemandThroughput | None) -> OnDemand | None:
     )
 
 
-def table_on_demand(shape: requests.OnDemandThroughput | None, billing: str) -> OnDemand | None:
+def table_on_demand(
+    shape: requests.OnDemandThroughput | None, billing: str, *, update: bool = False
+) -> OnDemand | None:
     limits = on_demand(shape)
     if limits and shape and billing == "PROVISIONED":
         member = "Read" if shape.read is not None else "Write"
-        raise invalid(
-            f"Max{member}RequestUnits for OnDemandThroughput cannot be specified "
-            "when table BillingMode is PROVISIONED."
+        # CreateTable and UpdateTable word this differently.
+        when = (
+            "when the table BillingMode is PROVISIONED"
+            if update
+            else ("when table BillingMode is PROVISIONED.")
         )
+        raise invalid(f"Max{member}RequestUnits for OnDemandThroughput cannot be specified {when}")
     return limits
 
 

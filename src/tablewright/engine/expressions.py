@@ -61,7 +61,7 @@ def read_action(action: requests.Action) -> tuple[Update | None, Condition | Non
 def read_projection(request: Projecting) -> Project | None:
     """The projection of GetItem, BatchGetItem (by table) and TransactGetItems (by item)."""
     legacy = None
-    if not isinstance(request, requests.TransactGet) and request.attributes_to_get:
+    if request.attributes_to_get:
         refuse_mixture(_present(request))
         legacy = attributes_to_get(request.attributes_to_get)
     if request.projection is None and request.names is None:

@@ -56,6 +56,12 @@ class Keys:
             self._check_sizes(key)
         return position
 
+    def refuse_empty(self, values: Item) -> None:
+        """In a transaction an empty key is refused at once; any other wrong key cancels it."""
+        for attribute in self.attributes:
+            if values.get(attribute.name, _NOTHING).get(attribute.type) == "":
+                raise empty(attribute)
+
     def check_item(self, item: Item) -> bytes:
         """Check the key attributes of a new item, and say where its row is."""
         position = self.position(item)

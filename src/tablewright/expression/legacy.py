@@ -231,10 +231,10 @@ def _expected_comparison(name: str, entry: Mapping[str, Any]) -> _Comparison:
     def fault(reason: str) -> ValidationException:
         return ValidationException(f"{_INVALID}{reason} for Attribute: {name}")
 
-    if exists is not None and operator is not None:
-        raise fault("Exists and ComparisonOperator cannot be used together")
     if value is not None and listed is not None:
         raise fault("Value and AttributeValueList cannot be used together")
+    if exists is not None and operator is not None:
+        raise fault("Exists and ComparisonOperator cannot be used together")
     if listed is not None and operator is None:
         raise fault("AttributeValueList can only be used with a ComparisonOperator")
     if operator is not None:

@@ -23,7 +23,7 @@ from tablewright.errors import ValidationException
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import Constraint, Like
 from tablewright.wire.requests import Shape, TableRequest
-from tablewright.wire.values import mismatch, read_value, read_values
+from tablewright.wire.values import MODEL, VALUES, mismatch, read_value, read_values
 
 S = TypeVar("S", bound=Shape)
 
@@ -91,9 +91,11 @@ def _shape_reader(shape: type[Shape]) -> Reader:
     known = {m.encode_name: (m.name, _spoken(m.encode_name), _reader(m.type)) for m in members}
     required = [(m.name, _spoken(m.encode_name)) for m in members if m.required]
 
+    java = _java_type(shape)
+
     def read_shape(raw: Any, path: str, errors: list[str]) -> Shape | None:
         if type(raw) is not dict:
-            raise mismatch(raw, shape.__name__)
+            raise mismatch(raw, java, element=path.endswith(".member"))
         start = f"{path}." if path else ""
         given = {}
         for name, value in raw.items():
@@ -158,7 +160,7 @@ def _list_reader(element: Any) -> Reader:
 
     def read_list(raw: Any, path: str, errors: list[str]) -> list[Any]:
         if type(raw) is not list:
-            raise mismatch(raw, "List")
+            raise mismatch(raw, "java.util.List")
         return [
             reader(value, f"{path}.{position}.member", errors)
             for position, value in enumerate(raw, 1)
@@ -171,9 +173,11 @@ def _map_reader(key: Any, element: Any) -> Reader:
     key_reader = _reader(key)
     reader = _reader(element)
 
+    java = f"java.util.Map<java.lang.String, {_java_type(element)}>"
+
     def read_map(raw: Any, path: str, errors: list[str]) -> dict[str, Any]:
         if type(raw) is not dict:
-            raise mismatch(raw, "Map")
+            raise mismatch(raw, java)
         return {
             key_reader(name, path, errors): reader(value, f"{path}.{name}.member", errors)
             for name, value in raw.items()
@@ -188,19 +192,19 @@ def _read_value(raw: Any, path: str, errors: list[str]) -> Value:
 
 def _read_item(raw: Any, path: str, errors: list[str]) -> Item:
     if type(raw) is not dict:
-        raise mismatch(raw, "Map")
+        raise mismatch(raw, VALUES)
     return read_values(raw)
 
 
 def _read_text(raw: Any, path: str, errors: list[str]) -> str:
     if type(raw) is not str:
-        raise mismatch(raw, "String")
+        raise mismatch(raw, "java.lang.String")
     return raw
 
 
 def _read_bool(raw: Any, path: str, errors: list[str]) -> bool:
     if type(raw) is not bool:
-        raise mismatch(raw, "Boolean")
+        raise mismatch(raw, "java.lang.Boolean")
     return raw
 
 
@@ -208,7 +212,7 @@ def _read_integer(raw: Any, path: str, errors: list[str]) -> int:
     if type(raw) is float:
         return int(raw)  # DynamoDB drops the fraction
     if type(raw) is not int:
-        raise mismatch(raw, "Integer")
+        raise mismatch(raw, "java.lang.Integer")
     return raw
 
 
@@ -218,6 +222,17 @@ _SCALARS: dict[Any, Reader] = {str: _read_text, bool: _read_bool, int: _read_int
 def _broken(shown: str | None, path: str, problem: str) -> str:
     value = "null" if shown is None else f"'{shown}'"
     return f"Value {value} at '{path}' failed to satisfy constraint: {problem}"
+
+
+def _java_type(annotation: Any) -> str:
+    """The Java type that DynamoDB's messages name for ours."""
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if annotation is str:
+        return "java.lang.String"
+    if get_origin(annotation) is list:
+        return f"java.util.List<{_java_type(get_args(annotation)[0])}>"
+    return f"{MODEL}.{annotation.__name__}"
 
 
 def _java(raw: Any, annotation: Any = None) -> str:

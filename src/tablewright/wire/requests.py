@@ -6,7 +6,7 @@ field without a default is required. What an operation checks beyond this is in 
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Struct, field
 
@@ -96,7 +96,7 @@ TableKeys = Annotated[list[KeySchemaElement], Length(1, 2)]
 IndexKeys = Annotated[list[KeySchemaElement], Length(1, 8)]
 
 
-class ProjectionShape(Shape):
+class Projection(Shape):
     projection_type: ProjectionType | None = None
     non_key_attributes: Annotated[list[Annotated[str, Length(1, 255)]], Length(1, 20)] | None = None
 
@@ -114,7 +114,7 @@ class OnDemandThroughput(Shape):
 class LocalIndex(Shape):
     index_name: IndexName
     key_schema: IndexKeys
-    projection: ProjectionShape
+    projection: Projection
 
 
 class GlobalIndex(LocalIndex):
@@ -237,27 +237,27 @@ class DescribeEndpoints(Shape):
 # -- items ------------------------------------------------------------------------------------
 
 
-class Expectation(Shape):
+class ExpectedAttributeValue(Shape):
     value: Value | None = None
     exists: bool | None = None
     comparison_operator: ComparisonOperator | None = None
     attribute_value_list: list[Value] | None = None
 
 
-class LegacyCondition(Shape, kw_only=True):
+class Condition(Shape, kw_only=True):
     attribute_value_list: list[Value] | None = None
     comparison_operator: ComparisonOperator
 
 
-class LegacyUpdate(Shape):
+class AttributeValueUpdate(Shape):
     value: Value | None = None
     action: AttributeAction | None = None
 
 
 Legacy = dict[str, dict[str, Any]]
-Expected = Annotated[Legacy, Like(dict[AttributeName, Expectation])]
-LegacyConditions = Annotated[Legacy, Like(dict[AttributeName, LegacyCondition])]
-LegacyUpdates = Annotated[Legacy, Like(dict[AttributeName, LegacyUpdate])]
+Expected = Annotated[Legacy, Like(dict[AttributeName, ExpectedAttributeValue])]
+LegacyConditions = Annotated[Legacy, Like(dict[AttributeName, Condition])]
+LegacyUpdates = Annotated[Legacy, Like(dict[AttributeName, AttributeValueUpdate])]
 
 
 class Conditional(Shape):
@@ -413,6 +413,8 @@ class TransactWriteItems(Shape):
 
 
 class TransactGet(Shape):
+    attributes_to_get: ClassVar[None] = None  # transactions came after the legacy parameters
+
     key: Item
     table_name: TableName
     projection: str | None = field(name="ProjectionExpression", default=None)

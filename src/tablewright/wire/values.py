@@ -22,7 +22,7 @@ _MOST_LEVELS = 64
 def read_value(raw: Any, level: int = 0) -> Value:
     """A value whose contents have the right JSON types."""
     if type(raw) is not dict:
-        raise mismatch(raw, "AttributeValue")
+        raise mismatch(raw, f"{MODEL}.AttributeValue", element=True)
     return {
         tag: _READERS[tag](content, level)
         for tag, content in raw.items()
@@ -42,13 +42,13 @@ def read_values(raw: dict[str, Any], level: int = 0) -> dict[str, Value]:
 
 def _text(raw: Any, level: int) -> str:
     if type(raw) is not str:
-        raise mismatch(raw, "String")
+        raise mismatch(raw, "java.lang.String")
     return raw
 
 
 def _boolean(raw: Any, level: int) -> bool:
     if type(raw) is not bool:
-        raise mismatch(raw, "Boolean")
+        raise mismatch(raw, "java.lang.Boolean")
     return raw
 
 
@@ -69,14 +69,14 @@ def _binary(raw: Any, level: int) -> str:
 
 def _list(raw: Any, level: int) -> list[Value]:
     if type(raw) is not list:
-        raise mismatch(raw, "List")
+        raise mismatch(raw, "java.util.List")
     _bound(level)
     return [read_value(value, level + 1) for value in raw]
 
 
 def _map(raw: Any, level: int) -> dict[str, Value]:
     if type(raw) is not dict:
-        raise mismatch(raw, "Map")
+        raise mismatch(raw, VALUES)
     _bound(level)
     return read_values(raw, level + 1)
 
@@ -89,7 +89,7 @@ def _bound(level: int) -> None:
 def _set_of(member: Callable[[Any, int], str]) -> Callable[[Any, int], list[str]]:
     def read_set(raw: Any, level: int) -> list[str]:
         if type(raw) is not list:
-            raise mismatch(raw, "List")
+            raise mismatch(raw, "java.util.List")
         return [member(element, level) for element in raw]
 
     return read_set
@@ -108,25 +108,25 @@ _READERS: dict[str, Callable[[Any, int], Any]] = {
     "M": _map,
 }
 
-_SCALARS = frozenset({"String", "Boolean", "Integer"})
+MODEL = "com.amazonaws.dynamodb.v20120810"
+VALUES = f"java.util.Map<java.lang.String, {MODEL}.AttributeValue>"
 
 
-def mismatch(raw: Any, wanted: str) -> SerializationException:
+def mismatch(raw: Any, wanted: str, *, element: bool = False) -> SerializationException:
     """The fault for JSON of the wrong type, in the words of DynamoDB's parser.
 
-    `wanted` is a Java scalar, "List", "Map", or the name of a structure.
+    `wanted` is the Java type that DynamoDB has there; `element` says that it is one of several.
     """
     if type(raw) is dict:
         return SerializationException("Start of structure or map found where not expected")
     if type(raw) is list:
-        package = "java.lang" if wanted in _SCALARS else "com.amazonaws.dynamodb.v20120810"
-        wanted = "java.util.Map" if wanted == "Map" else f"class {package}.{wanted}"
-        return SerializationException(f"Unrecognized collection type {wanted}")
-    if wanted in ("List", "Map"):
-        return SerializationException("Unexpected field type")
-    if wanted not in _SCALARS:
-        return SerializationException("Unexpected value type in payload")
-    if wanted == "Boolean" and type(raw) is str:
+        kind = "" if wanted.startswith("java.util.") else "class "
+        return SerializationException(f"Unrecognized collection type {kind}{wanted}")
+    if not wanted.startswith("java.lang."):
+        return SerializationException(
+            "Unexpected value type in payload" if element else "Unexpected field type"
+        )
+    if wanted == "java.lang.Boolean" and type(raw) is str:
         return SerializationException("Unexpected token received from parser")
     token = "DECIMAL_VALUE" if type(raw) is float else "NUMBER_VALUE"
     if type(raw) is str:
@@ -135,4 +135,6 @@ def mismatch(raw: Any, wanted: str) -> SerializationException:
         token = "TRUE_VALUE" if raw else "FALSE_VALUE"
     elif raw is None:
         token = "NULL_VALUE"
-    return SerializationException(f"{token} cannot be converted to {wanted}")
+    return SerializationException(
+        f"{token} cannot be converted to {wanted.removeprefix('java.lang.')}"
+    )

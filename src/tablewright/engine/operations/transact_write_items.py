@@ -23,7 +23,6 @@ from tablewright.engine.capacity import Charge, consumed_by_table, read_units, w
 from tablewright.engine.catalog import TOKENS
 from tablewright.engine.conditions import hold
 from tablewright.engine.expressions import read_action
-from tablewright.engine.keys import empty
 from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.operations.put_item import new_row
 from tablewright.engine.operations.update_item import refuse_key_changes, updated_row
@@ -60,8 +59,7 @@ def transact_write_items(request: TransactWriteItems) -> Write:
         tx = writing.tx
         for write in writes:
             write.table = writing.table(write.action.table_name)
-        for write in writes:
-            write.refuse_empty_keys()
+            write.table.keys.refuse_empty(write.key_values)
         cancel_unless_all(write.locate for write in writes)
         if len({(write.table.name, write.key) for write in writes}) < len(writes):
             raise ValidationException(
@@ -113,13 +111,6 @@ class _Write:
         else:
             self.new = None
             self.key_values = normalise_item(action.key)
-
-    def refuse_empty_keys(self) -> None:
-        """An empty key is the request's mistake; any other wrong key cancels the transaction."""
-        for attribute in self.table.keys.attributes:
-            value = self.key_values.get(attribute.name, {})
-            if attribute.type in value and not value[attribute.type]:
-                raise empty(attribute)
 
     def locate(self) -> None:
         """Check the key, or the item's keys."""

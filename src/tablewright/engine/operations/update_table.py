@@ -117,7 +117,10 @@ def _with_settings(schema: TableSchema, request: UpdateTable, now: float) -> Tab
         )
     if request.on_demand_throughput:
         schema = _replaced(
-            schema, on_demand=definition.table_on_demand(request.on_demand_throughput, billing)
+            schema,
+            on_demand=definition.table_on_demand(
+                request.on_demand_throughput, billing, update=True
+            ),
         )
     if request.stream_specification:
         schema = _replaced(schema, stream=_stream(schema, request.stream_specification, now))
@@ -164,7 +167,7 @@ def _stream(schema: TableSchema, shape: requests.StreamSpecification, now: float
             raise ValidationException("Table has no stream to disable")
         return None
     if schema.stream is not None:
-        raise ValidationException("Table already has an enabled stream")
+        raise ValidationException(f"Table already has an enabled stream: TableName: {schema.name}")
     if shape.stream_view_type is None:
         raise ValidationException(NO_VIEW_TYPE)
     return Stream(shape.stream_view_type, stream_label(now))
