@@ -21,6 +21,8 @@ from tablewright.values import Item, Value
 
 MAX_DEPTH = 32
 MAX_ITEM_SIZE = 400 * 1024
+MAX_NAME_SIZE = 65535
+NAME_TOO_LARGE = "Attribute name is too large, must be less than 65536 bytes"
 
 dump = msgspec.json.Encoder().encode
 load: Callable[[bytes], Item] = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode

@@ -149,7 +149,7 @@ def projection(shape: requests.Projection) -> Projection:
 
 
 def local_index(
-    shape: requests.LocalIndex, keys: KeySchema, types: Mapping[str, str]
+    shape: requests.LocalSecondaryIndex, keys: KeySchema, types: Mapping[str, str]
 ) -> IndexSchema:
     of_index = index_keys(shape.key_schema, types, "local")
     if not of_index.sort:
@@ -164,7 +164,7 @@ def local_index(
 
 
 def global_index(
-    shape: requests.GlobalIndex, types: Mapping[str, str], *, provisioned: bool
+    shape: requests.GlobalSecondaryIndex, types: Mapping[str, str], *, provisioned: bool
 ) -> IndexSchema:
     keys = index_keys(shape.key_schema, types, "global")
     projected = projection(shape.projection)

@@ -21,7 +21,7 @@ from tablewright.expression.legacy import (
 from tablewright.wire import requests
 from tablewright.wire.requests import Shape
 
-Projecting = requests.GetItem | requests.KeysAndAttributes | requests.TransactGet
+Projecting = requests.GetItem | requests.KeysAndAttributes | requests.Get
 
 
 def read_condition(request: requests.PutItem | requests.DeleteItem) -> Condition | None:
@@ -51,7 +51,7 @@ def read_action(action: requests.Action) -> tuple[Update | None, Condition | Non
     """The update and the condition of one action of a transaction."""
     scope = Scope(action.names, action.values)
     update = None
-    if isinstance(action, requests.TransactUpdate):
+    if isinstance(action, requests.Update):
         update = scope.update(action.update)
     condition = scope.condition(action.condition)
     scope.close()

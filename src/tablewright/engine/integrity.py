@@ -98,7 +98,7 @@ def _check_row(
         found = snapshot.get(index.tree, entry)
         if found is None:
             yield Problem(table.name, index.name, entry, "is missing")
-        elif found != (held.size, held.body):
+        elif (found[0], load(found[1])) != (held.size, held.item):
             yield Problem(table.name, index.name, entry, "differs from the table's item")
 
 

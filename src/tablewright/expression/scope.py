@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from tablewright.encoding.items import TOO_DEEP, normalise
+from tablewright.encoding.items import MAX_NAME_SIZE, NAME_TOO_LARGE, TOO_DEEP, normalise
 from tablewright.errors import ValidationException
 from tablewright.expression.document import compile_projection
 from tablewright.expression.evaluate import Test, compile_condition
@@ -236,10 +236,11 @@ class Scope:
             if names is not None:
                 _check_keys("ExpressionAttributeNames", names, _NAME_KEY)
                 for key, name in names.items():
-                    if not name:
+                    if not name or len(name) > MAX_NAME_SIZE:
+                        reason = NAME_TOO_LARGE if name else "Empty attribute name"
                         raise ValidationException(
                             "ExpressionAttributeNames contains invalid value: "
-                            f"Empty attribute name for key {key}"
+                            f"{reason} for key {key}"
                         )
             if values is not None:
                 _check_keys("ExpressionAttributeValues", values, _VALUE_KEY)

@@ -22,7 +22,7 @@ import msgspec
 from tablewright.errors import ValidationException
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import Constraint, Like
-from tablewright.wire.requests import Shape, TableRequest
+from tablewright.wire.requests import Long, Shape, TableRequest
 from tablewright.wire.values import MODEL, VALUES, mismatch, read_value, read_values
 
 S = TypeVar("S", bound=Shape)
@@ -208,15 +208,23 @@ def _read_bool(raw: Any, path: str, errors: list[str]) -> bool:
     return raw
 
 
-def _read_integer(raw: Any, path: str, errors: list[str]) -> int:
-    if type(raw) is float:
-        return int(raw)  # DynamoDB drops the fraction
-    if type(raw) is not int:
-        raise mismatch(raw, "java.lang.Integer")
-    return raw
+def _integer_reader(java: str) -> Reader:
+    def read_integer(raw: Any, path: str, errors: list[str]) -> int:
+        if type(raw) is float:
+            return int(raw)  # DynamoDB drops the fraction
+        if type(raw) is not int:
+            raise mismatch(raw, java)
+        return raw
+
+    return read_integer
 
 
-_SCALARS: dict[Any, Reader] = {str: _read_text, bool: _read_bool, int: _read_integer}
+_SCALARS: dict[Any, Reader] = {
+    str: _read_text,
+    bool: _read_bool,
+    int: _integer_reader("java.lang.Integer"),
+    Long: _integer_reader("java.lang.Long"),
+}
 
 
 def _broken(shown: str | None, path: str, problem: str) -> str:

@@ -1,12 +1,13 @@
 """The requests: every operation's input, with the constraints DynamoDB's service model states.
 
+Shapes have the names of DynamoDB's service model, which appear in its messages; members have ours.
 A member's name on the wire is its field's name in PascalCase, or the one given with `field`. A
 field without a default is required. What an operation checks beyond this is in its own file.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NewType
 
 from msgspec import Struct, field
 
@@ -26,7 +27,8 @@ IndexName = Annotated[str, Length(3, 255), Matching("[a-zA-Z0-9_.-]+")]
 AttributeName = Annotated[str, Length(0, 65535)]
 KeyAttributeName = Annotated[str, Length(1, 255)]
 ResourceArn = Annotated[str, Length(1, 1283)]
-Units = Annotated[int, Between(1)]
+Long = NewType("Long", int)  # as a Java type of its own, it is named in faults
+Units = Annotated[Long, Between(1)]
 
 BillingMode = Annotated[str, OneOf(("PROVISIONED", "PAY_PER_REQUEST"))]
 KeyType = Annotated[str, OneOf(("HASH", "RANGE"))]
@@ -107,35 +109,39 @@ class ProvisionedThroughput(Shape):
 
 
 class OnDemandThroughput(Shape):
-    read: int | None = field(name="MaxReadRequestUnits", default=None)
-    write: int | None = field(name="MaxWriteRequestUnits", default=None)
+    read: Long | None = field(name="MaxReadRequestUnits", default=None)
+    write: Long | None = field(name="MaxWriteRequestUnits", default=None)
 
 
-class LocalIndex(Shape):
+class LocalSecondaryIndex(Shape):
     index_name: IndexName
     key_schema: IndexKeys
     projection: Projection
 
 
-class GlobalIndex(LocalIndex):
+class GlobalSecondaryIndex(LocalSecondaryIndex):
     provisioned_throughput: ProvisionedThroughput | None = None
     on_demand_throughput: OnDemandThroughput | None = None
 
 
-class GlobalIndexChange(Shape):
+class CreateGlobalSecondaryIndexAction(GlobalSecondaryIndex):
+    pass
+
+
+class UpdateGlobalSecondaryIndexAction(Shape):
     index_name: IndexName
     provisioned_throughput: ProvisionedThroughput | None = None
     on_demand_throughput: OnDemandThroughput | None = None
 
 
-class GlobalIndexRemoval(Shape):
+class DeleteGlobalSecondaryIndexAction(Shape):
     index_name: IndexName
 
 
-class GlobalIndexUpdate(Shape):
-    update: GlobalIndexChange | None = None
-    create: GlobalIndex | None = None
-    delete: GlobalIndexRemoval | None = None
+class GlobalSecondaryIndexUpdate(Shape):
+    update: UpdateGlobalSecondaryIndexAction | None = None
+    create: CreateGlobalSecondaryIndexAction | None = None
+    delete: DeleteGlobalSecondaryIndexAction | None = None
 
 
 class StreamSpecification(Shape):
@@ -143,7 +149,7 @@ class StreamSpecification(Shape):
     stream_view_type: StreamView | None = None
 
 
-class SseSpecification(Shape):
+class SSESpecification(Shape):
     enabled: bool | None = None
     sse_type: SseType | None = field(name="SSEType", default=None)
     key_id: str | None = field(name="KMSMasterKeyId", default=None)
@@ -157,12 +163,16 @@ class Tag(Shape):
 class CreateTable(TableRequest, kw_only=True):
     attribute_definitions: list[AttributeDefinition]
     key_schema: TableKeys
-    local_indexes: list[LocalIndex] | None = field(name="LocalSecondaryIndexes", default=None)
-    global_indexes: list[GlobalIndex] | None = field(name="GlobalSecondaryIndexes", default=None)
+    local_indexes: list[LocalSecondaryIndex] | None = field(
+        name="LocalSecondaryIndexes", default=None
+    )
+    global_indexes: list[GlobalSecondaryIndex] | None = field(
+        name="GlobalSecondaryIndexes", default=None
+    )
     billing_mode: BillingMode | None = None
     provisioned_throughput: ProvisionedThroughput | None = None
     stream_specification: StreamSpecification | None = None
-    sse_specification: SseSpecification | None = field(name="SSESpecification", default=None)
+    sse_specification: SSESpecification | None = field(name="SSESpecification", default=None)
     tags: list[Tag] | None = None
     table_class: TableClass | None = None
     deletion_protection_enabled: bool | None = None
@@ -173,11 +183,11 @@ class UpdateTable(TableRequest, kw_only=True):
     attribute_definitions: list[AttributeDefinition] | None = None
     billing_mode: BillingMode | None = None
     provisioned_throughput: ProvisionedThroughput | None = None
-    global_index_updates: list[GlobalIndexUpdate] | None = field(
+    global_index_updates: list[GlobalSecondaryIndexUpdate] | None = field(
         name="GlobalSecondaryIndexUpdates", default=None
     )
     stream_specification: StreamSpecification | None = None
-    sse_specification: SseSpecification | None = field(name="SSESpecification", default=None)
+    sse_specification: SSESpecification | None = field(name="SSESpecification", default=None)
     table_class: TableClass | None = None
     deletion_protection_enabled: bool | None = None
     on_demand_throughput: OnDemandThroughput | None = None
@@ -198,13 +208,13 @@ class ListTables(Shape):
     limit: Annotated[int, Between(1, 100)] | None = None
 
 
-class TimeToLive(Shape):
+class TimeToLiveSpecification(Shape):
     enabled: bool
     attribute_name: KeyAttributeName
 
 
 class UpdateTimeToLive(TableRequest, kw_only=True):
-    specification: TimeToLive = field(name="TimeToLiveSpecification")
+    specification: TimeToLiveSpecification = field(name="TimeToLiveSpecification")
 
 
 class DescribeTimeToLive(TableRequest, kw_only=True):
@@ -380,29 +390,29 @@ class Action(Shape):
     )
 
 
-class TransactPut(Action, kw_only=True):
+class Put(Action, kw_only=True):
     item: Item
 
 
-class TransactDelete(Action, kw_only=True):
+class Delete(Action, kw_only=True):
     key: Item
 
 
-class TransactUpdate(Action, kw_only=True):
+class Update(Action, kw_only=True):
     key: Item
     update: str = field(name="UpdateExpression")
 
 
-class TransactCheck(Action, kw_only=True):
+class ConditionCheck(Action, kw_only=True):
     key: Item
     condition: str = field(name="ConditionExpression")
 
 
 class TransactWriteItem(Shape):
-    check: TransactCheck | None = field(name="ConditionCheck", default=None)
-    put: TransactPut | None = None
-    delete: TransactDelete | None = None
-    update: TransactUpdate | None = None
+    check: ConditionCheck | None = field(name="ConditionCheck", default=None)
+    put: Put | None = None
+    delete: Delete | None = None
+    update: Update | None = None
 
 
 class TransactWriteItems(Shape):
@@ -412,7 +422,7 @@ class TransactWriteItems(Shape):
     token: Annotated[str, Length(1, 36)] | None = field(name="ClientRequestToken", default=None)
 
 
-class TransactGet(Shape):
+class Get(Shape):
     attributes_to_get: ClassVar[None] = None  # transactions came after the legacy parameters
 
     key: Item
@@ -422,7 +432,7 @@ class TransactGet(Shape):
 
 
 class TransactGetItem(Shape):
-    get: TransactGet
+    get: Get
 
 
 class TransactGetItems(Shape):

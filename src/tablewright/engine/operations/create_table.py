@@ -89,7 +89,7 @@ def _schema(request: CreateTable) -> TableSchema:
 
 
 def _local_indexes(
-    shapes: list[requests.LocalIndex] | None, keys: KeySchema, types: dict[str, str]
+    shapes: list[requests.LocalSecondaryIndex] | None, keys: KeySchema, types: dict[str, str]
 ) -> list[IndexSchema]:
     if shapes is None:
         return []
@@ -104,7 +104,7 @@ def _local_indexes(
 
 
 def _global_indexes(
-    shapes: list[requests.GlobalIndex] | None, types: dict[str, str], *, provisioned: bool
+    shapes: list[requests.GlobalSecondaryIndex] | None, types: dict[str, str], *, provisioned: bool
 ) -> list[IndexSchema]:
     if shapes is None:
         return []

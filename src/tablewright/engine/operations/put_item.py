@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from tablewright.encoding.items import MAX_ITEM_SIZE, normalise_item
+from tablewright.encoding.items import (
+    MAX_ITEM_SIZE,
+    MAX_NAME_SIZE,
+    NAME_TOO_LARGE,
+    normalise_item,
+)
 from tablewright.engine.capacity import Charge
 from tablewright.engine.conditions import hold
 from tablewright.engine.expressions import read_condition
@@ -48,4 +53,6 @@ def new_row(raw: Item) -> Row:
     row = Row.of(normalise_item(raw))
     if row.size > MAX_ITEM_SIZE:
         raise ValidationException("Item size has exceeded the maximum allowed size")
+    if row.size > MAX_NAME_SIZE and any(len(name.encode()) > MAX_NAME_SIZE for name in row.item):
+        raise ValidationException(NAME_TOO_LARGE)
     return row

@@ -16,7 +16,7 @@ from tablewright.engine.step import Read, Reading
 from tablewright.engine.table import Table
 from tablewright.errors import ValidationException
 from tablewright.wire.answers import Got, ItemOut, TransactionGot
-from tablewright.wire.requests import TransactGet, TransactGetItems
+from tablewright.wire.requests import Get, TransactGetItems
 
 
 def transact_get_items(request: TransactGetItems) -> Read:
@@ -55,7 +55,7 @@ class _Get:
     table: Table
     key: bytes
 
-    def __init__(self, request: TransactGet) -> None:
+    def __init__(self, request: Get) -> None:
         self.request = request
         self.project = read_projection(request)
         self.key_values = normalise_item(request.key)

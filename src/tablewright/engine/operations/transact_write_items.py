@@ -37,18 +37,18 @@ from tablewright.storage import Transaction
 from tablewright.values import Item
 from tablewright.wire.answers import ItemCollectionMetrics, TransactionWritten, encode
 from tablewright.wire.requests import (
-    TransactCheck,
-    TransactDelete,
-    TransactPut,
-    TransactUpdate,
+    ConditionCheck,
+    Delete,
+    Put,
     TransactWriteItem,
     TransactWriteItems,
+    Update,
 )
 
 MAX_SIZE = 4 * 1024 * 1024
 TOKEN_SECONDS = 600
 
-Action = TransactCheck | TransactPut | TransactDelete | TransactUpdate
+Action = ConditionCheck | Put | Delete | Update
 
 
 def transact_write_items(request: TransactWriteItems) -> Write:
@@ -105,7 +105,7 @@ class _Write:
     def __init__(self, action: Action) -> None:
         self.action = action
         self.update, self.condition = read_action(action)
-        if isinstance(action, TransactPut):
+        if isinstance(action, Put):
             self.new = new_row(action.item)
             self.key_values: Item = self.new.item
         else:
@@ -114,7 +114,7 @@ class _Write:
 
     def locate(self) -> None:
         """Check the key, or the item's keys."""
-        if self.new and isinstance(self.action, TransactPut):
+        if self.new and isinstance(self.action, Put):
             self.key = self.table.check_item(self.new.item, self.new.size)
         else:
             self.key = self.table.keys.check_key(self.key_values)
@@ -124,11 +124,11 @@ class _Write:
         """Check the condition, and find out what the item will be."""
         self.old = find(tx, self.table.tree, self.key)
         hold(self.condition, self.old, self.action.return_on_failure)
-        if isinstance(self.action, TransactUpdate):
+        if isinstance(self.action, Update):
             self.new = updated_row(self.table, self.update, self.old, self.key_values)
 
     def apply(self, tx: Transaction, charge: Charge) -> None:
-        if isinstance(self.action, TransactCheck):
+        if isinstance(self.action, ConditionCheck):
             charge.add(write_units(self.old.size if self.old else 0))
         else:
             replace(tx, self.table, self.key, self.old, self.new, charge)

@@ -29,7 +29,7 @@ from tablewright.errors import (
 )
 from tablewright.schema import IndexSchema, Stream, TableSchema, Throughput
 from tablewright.wire import requests
-from tablewright.wire.requests import GlobalIndexUpdate, UpdateTable
+from tablewright.wire.requests import GlobalSecondaryIndexUpdate, UpdateTable
 
 _replaced = msgspec.structs.replace
 
@@ -80,7 +80,7 @@ def _changes(request: UpdateTable) -> Sequence[object]:
     ]
 
 
-def _check_updates(updates: Sequence[GlobalIndexUpdate]) -> None:
+def _check_updates(updates: Sequence[GlobalSecondaryIndexUpdate]) -> None:
     names = []
     for update in updates:
         action = update.update or update.create or update.delete
@@ -176,7 +176,7 @@ def _stream(schema: TableSchema, shape: requests.StreamSpecification, now: float
 def _with_index_update(
     writing: Writing,
     schema: TableSchema,
-    update: GlobalIndexUpdate,
+    update: GlobalSecondaryIndexUpdate,
     request: UpdateTable,
     now: float,
 ) -> TableSchema:
@@ -202,7 +202,10 @@ def _with_index_update(
 
 
 def _with_index_throughput(
-    schema: TableSchema, index: IndexSchema | None, change: requests.GlobalIndexChange, now: float
+    schema: TableSchema,
+    index: IndexSchema | None,
+    change: requests.UpdateGlobalSecondaryIndexAction,
+    now: float,
 ) -> TableSchema:
     if index is None or index.kind != "global":
         raise ValidationException(
