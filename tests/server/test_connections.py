@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
 from tablewright.engine import Engine
 from tablewright.server import protocol, serving
+from tests.server.conftest import TABLE
 from tests.server.http import Client, message
 from tests.server.test_requests import get, put
+from tests.storage.wal import commits
 
 LIMIT = 16 * 1024 * 1024
 
@@ -236,17 +239,12 @@ def test_a_slow_reader_stops_the_reading_of_its_requests(url: str) -> None:
             assert len(slow.answer().body) > 100_000
 
 
-def test_writers_at_once_share_commits(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Writes that arrive in one turn of the event loop go to the engine together."""
-    sizes: list[int] = []
-    run_all = engine.run_all
-
-    def recorded(steps):  # type: ignore[no-untyped-def]  # stands in for the engine's own
-        sizes.append(len(steps))
-        return run_all(steps)
-
-    monkeypatch.setattr(engine, "run_all", recorded)
-    with serving(engine) as url:
+def test_writers_at_once_share_commits(tmp_path: Path) -> None:
+    """Writes that arrive in one turn of the event loop are one commit."""
+    file = tmp_path / "shared.db"
+    with Engine(file) as engine, serving(engine) as url:
+        engine.call("CreateTable", TABLE)
+        before = commits(file)
         clients = [Client(url) for _ in range(16)]
         for turn in range(50):
             for number, client in enumerate(clients):
@@ -255,8 +253,8 @@ def test_writers_at_once_share_commits(engine: Engine, monkeypatch: pytest.Monke
                 assert client.answer().json == {}
         for client in clients:
             client.socket.close()
-    assert sum(sizes) == 800
-    assert max(sizes) > 1
+        assert 50 <= commits(file) - before < 800
+        assert engine.call("Scan", {"TableName": "things", "Select": "COUNT"})["Count"] == 800
 
 
 def test_servers_run_side_by_side(engine: Engine) -> None:

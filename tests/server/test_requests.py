@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from tablewright.engine import Engine
@@ -192,7 +192,7 @@ def test_an_unexpected_failure_is_a_500_and_the_server_goes_on(
     file = tmp_path / "damaged.db"
     with Engine(file) as engine, serving(engine) as url, Client(url) as client:
         engine.call("CreateTable", TABLE)
-        with closing(sqlite3.connect(file)) as damage:
+        with closing(apsw.Connection(str(file))) as damage:
             (tree,) = damage.execute("SELECT max(name) FROM sqlite_schema WHERE type = 'table'")
             damage.execute(f"DROP TABLE {tree[0]}")
         answer = client.call(operation, get("a") if operation == "GetItem" else put("a"))

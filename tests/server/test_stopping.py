@@ -119,7 +119,7 @@ def test_a_stop_cuts_off_a_client_that_never_finishes(engine: Engine) -> None:
 def test_the_sweep_deletes_expired_items(engine: Engine) -> None:
     specification = {"AttributeName": "until", "Enabled": True}
     request = {"TableName": "things", "TimeToLiveSpecification": specification}
-    engine.run_all([engine.prepare("UpdateTimeToLive", request)])
+    engine.call("UpdateTimeToLive", request)
     expired = str(int(time.time()) - 10)
     item = {"k": {"S": "a"}, "until": {"N": expired}}
     with serving(engine, sweep_seconds=0.01) as url, Client(url) as client:

@@ -66,7 +66,7 @@ class Engine:
     def run(self, step: Step) -> bytes:
         """Do a step; when this returns, what it wrote is durable. The answer is JSON."""
         if isinstance(step, Write):
-            (result,) = self.run_all((step,))
+            (result,) = self.write_all((step,))
             if isinstance(result, BaseException):
                 raise result
             return result
@@ -80,8 +80,19 @@ class Engine:
                 raise
             return self._store.read(partial(self._read, step))
 
-    def run_all(self, steps: Sequence[Write]) -> list[bytes | BaseException]:
-        """Do several steps that write, in one commit: for each its answer or its fault."""
+    def read_all(self, steps: Sequence[Read]) -> list[bytes | BaseException]:
+        """Do several steps that read, in one snapshot: for each its answer, or its fault."""
+        results: list[bytes | BaseException | None] = [None] * len(steps)
+        if len(steps) > 1:
+            results = self._store.read(partial(self._read_together, steps))
+        # Those that failed, again and alone: they may have met a table that has changed since.
+        return [
+            self._outcome(step) if result is None else result
+            for step, result in zip(steps, results, strict=True)
+        ]
+
+    def write_all(self, steps: Sequence[Write]) -> list[bytes | BaseException]:
+        """Do several steps that write, in one commit: for each its answer, or its fault."""
         results = self._store.write_all([partial(self._write, step) for step in steps])
         if any(isinstance(r, BaseException) and not isinstance(r, Fault) for r in results):
             self._store.write(self._catalog.follow)  # readers, too, forget what was taken back
@@ -111,6 +122,25 @@ class Engine:
 
     def _read(self, step: Read, snapshot: Snapshot) -> bytes:
         return encode(step.run(Reading(self._catalog, snapshot)))
+
+    def _read_together(
+        self, steps: Sequence[Read], snapshot: Snapshot
+    ) -> list[bytes | BaseException | None]:
+        reading = Reading(self._catalog, snapshot)
+        results: list[bytes | BaseException | None] = []
+        with snapshot.frozen():
+            for step in steps:
+                try:
+                    results.append(encode(step.run(reading)))
+                except Exception:
+                    results.append(None)
+        return results
+
+    def _outcome(self, step: Read) -> bytes | BaseException:
+        try:
+            return self.run(step)
+        except Exception as error:
+            return error
 
     def _write(self, step: Write, tx: Transaction) -> bytes:
         self._catalog.follow(tx)

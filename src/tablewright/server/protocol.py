@@ -4,8 +4,8 @@ Laws:
 - One request of a connection is in work at a time; answers go out in the order of the requests.
   What arrives meanwhile (pipelined requests) waits in the connection's queue, and while something
   waits, or the client does not take its answers, nothing more is read.
-- A read is answered before `data_received` returns. A write is handed to the desk, which does all
-  writes of one turn of the event loop in one commit and then calls `done`.
+- A request that is one is handed to the desk as a step. The desk does all steps of one turn of the
+  event loop together and then calls `done`.
 - Whatever a client sends, the connection gives an answer or closes, and the server goes on.
 
 The order of the checks is DynamoDB's:
@@ -38,7 +38,7 @@ from urllib.parse import parse_qs, urlsplit
 import httptools
 import msgspec
 
-from tablewright.engine import OPERATIONS, Engine, Write
+from tablewright.engine import OPERATIONS, Engine, Step
 from tablewright.errors import (
     Fault,
     IncompleteSignatureException,
@@ -81,7 +81,7 @@ class Desk(Protocol):
 
     def opened(self, connection: Connection) -> None: ...
     def closed(self, connection: Connection) -> None: ...
-    def submit(self, connection: Connection, step: Write) -> None: ...
+    def submit(self, connection: Connection, step: Step) -> None: ...
 
 
 class Connection(asyncio.Protocol):
@@ -106,13 +106,16 @@ class Connection(asyncio.Protocol):
         self._continue_due = False
         # The requests received and not yet in work. `bytes` is a last answer, before closing.
         self._waiting: deque[Request | bytes] = deque()
-        self._writing = False  # a write of this connection is with the desk
+        self._busy = False  # a step of this connection is with the desk
         self._stuck = False  # the client does not take its answers
         self._refusing = False  # nothing that still arrives is looked at
         self._ended = False  # the client will send nothing more
         # How to answer the request in work.
         self._content_type = AMZ_JSON
         self._keep_alive = True
+        # All but the signature of an authorization that was found to be well formed: a client's
+        # next one is the same.
+        self._signer = b""
         self._linger: asyncio.TimerHandle | None = None
 
     # --- called by the transport ---------------------------------------------------------------
@@ -146,7 +149,7 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         # A client that has only finished sending still gets its answers.
         self._ended = True
-        return self._writing or bool(self._waiting)
+        return self._busy or bool(self._waiting)
 
     def pause_writing(self) -> None:
         self._stuck = True
@@ -168,7 +171,7 @@ class Connection(asyncio.Protocol):
         method, keep_alive = parser.get_method(), parser.should_keep_alive()
         if self._refusing:
             pass
-        elif self._writing or self._stuck or self._waiting:
+        elif self._busy or self._stuck or self._waiting:
             self._waiting.append((method, bytes(url), headers.copy(), bytes(body), keep_alive))
             self._transport.pause_reading()
         else:
@@ -182,8 +185,8 @@ class Connection(asyncio.Protocol):
     # --- called by the server ------------------------------------------------------------------
 
     def done(self, result: bytes | Fault) -> None:
-        """The write of this connection was done, durably, or refused."""
-        self._writing = False
+        """What this connection asked for was done, durably if it was a write, or refused."""
+        self._busy = False
         if self._transport.is_closing():
             return
         if isinstance(result, Fault):
@@ -194,7 +197,7 @@ class Connection(asyncio.Protocol):
 
     def finish(self) -> None:
         """Close, unless a request is under way: then its answer closes."""
-        if not (self._writing or self._waiting or self._headers or self._url):
+        if not (self._busy or self._waiting or self._headers or self._url):
             self._refusing = True
             self._transport.close()
 
@@ -235,23 +238,21 @@ class Connection(asyncio.Protocol):
             operation = OPERATION_OF.get(target)
             if operation is None:
                 raise UnknownOperationException
-            if authorization is None or not is_well_formed(authorization):
+            signer = authorization.partition(b"Signature=")[0] if authorization else b""
+            if signer != self._signer or not signer:
                 check_authorization(authorization, url, headers)
+                self._signer = signer
             if not body:
                 raise SerializationException
             step = self._engine.prepare(operation, request)
-            if isinstance(step, Write):
-                self._writing = True
-                self._desk.submit(self, step)
-                return
-            answer = self._engine.run(step)
         except Fault as fault:
             self._send_fault(fault)
         except Exception:
             log.exception("%s failed", (target or b"a request").decode("latin-1"))
             self._send_fault(InternalServerError(UNEXPECTED))
         else:
-            self._send(200, answer)
+            self._busy = True
+            self._desk.submit(self, step)
 
     def _send(self, status: int, body: bytes) -> None:
         keep_alive = self._keep_alive
@@ -281,13 +282,13 @@ class Connection(asyncio.Protocol):
 
     def _go_on(self) -> None:
         """Take up what waits; then, with nothing under way, read again."""
-        while self._waiting and not (self._writing or self._stuck):
+        while self._waiting and not (self._busy or self._stuck):
             entry = self._waiting.popleft()
             if isinstance(entry, bytes):
                 self._part(entry)
             else:
                 self._handle(*entry)
-        if self._writing or self._waiting or self._stuck or self._refusing:
+        if self._busy or self._waiting or self._stuck or self._refusing:
             return
         if self._ended:
             self._transport.close()
@@ -313,7 +314,7 @@ class Connection(asyncio.Protocol):
             headers = titled(self._headers)
             length = int(headers.get(b"Content-Length", b"0"))
             if headers.get(b"Expect", b"").lower() == b"100-continue" and length <= MAX_BODY:
-                if self._writing or self._waiting or self._stuck:
+                if self._busy or self._waiting or self._stuck:
                     self._continue_due = True  # an answer must go out before it
                 else:
                     self._transport.write(CONTINUE)
@@ -347,7 +348,7 @@ class Connection(asyncio.Protocol):
     def _refuse(self, answer: bytes) -> None:
         """Give a last answer when its turn comes, and close."""
         self._refusing = True
-        if self._writing or self._waiting or self._stuck:
+        if self._busy or self._waiting or self._stuck:
             self._waiting.append(answer)
             self._transport.pause_reading()
         else:
@@ -377,19 +378,10 @@ def parse(body: bytes | bytearray) -> Any:
         raise SerializationException from None
 
 
-def is_well_formed(authorization: bytes) -> bool:
-    return (
-        authorization.startswith(b"AWS4-")
-        and b"Credential=" in authorization
-        and b"Signature=" in authorization
-        and b"SignedHeaders=" in authorization
-    )
-
-
 def check_authorization(
     authorization: bytes | None, url: bytes | bytearray, headers: Mapping[bytes, bytes]
 ) -> None:
-    """Say what is wrong with an authorization that is missing or not well formed.
+    """Raise if an authorization is missing or not well formed, and say what is wrong with it.
 
     It may also be in the query string, for a request that was signed in advance.
     """
@@ -409,12 +401,13 @@ def check_authorization(
         return
     if not authorization.startswith(b"AWS4-"):
         raise MissingAuthenticationTokenException(NO_TOKEN)
-    wants = (
+    message = "".join(
         f"Authorization header requires '{name}' parameter. "
         for name in ("Credential", "Signature", "SignedHeaders")
         if f"{name}=".encode() not in authorization
     )
-    message = "".join(wants)
+    if not message:
+        return
     if b"X-Amz-Date" not in headers and b"Date" not in headers:
         message += (
             "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "

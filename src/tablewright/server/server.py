@@ -1,9 +1,11 @@
 """The server: listens, gathers writes into commits, sweeps expired items, and stops cleanly.
 
 Laws:
-- All writes that arrive in one turn of the event loop are done in one `Engine.run_all`, thus in one
-  durable commit. While a commit is under way the next requests gather in the kernel's buffers, so
-  the more writers there are, the more of them share a commit. No write waits for a timer.
+- What arrives in one turn of the event loop is done together: the reads in one snapshot, the
+  writes in one durable commit. While that is under way the next requests gather in
+  the kernel's buffers, so the more clients there are, the more of them share a snapshot and a
+  commit. (SQLite takes 2.5 of the 4 µs of a read to begin and to end its snapshot.) Nobody waits
+  for a timer.
 - Everything happens in the thread of the event loop; there are no locks. (Threads made the storage
   slower, not faster: they wait for one another.)
 - A stop takes no more connections, answers what was received, and only then returns. So a write is
@@ -18,10 +20,10 @@ import logging
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from tablewright.engine import Engine, Write
+from tablewright.engine import Engine, Read, Step, Write
 from tablewright.errors import Fault, InternalServerError
 from tablewright.server.answers import Answers
 from tablewright.server.protocol import UNEXPECTED, Connection
@@ -42,7 +44,8 @@ class Server:
         self.stopping = False
         self._sweep_seconds = sweep_seconds
         self._connections: set[Connection] = set()
-        self._batch: list[tuple[Connection, Write]] = []
+        self._reads: list[tuple[Connection, Read]] = []
+        self._writes: list[tuple[Connection, Write]] = []
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._all_closed = asyncio.Event()
 
@@ -87,22 +90,36 @@ class Server:
         if self.stopping and not self._connections:
             self._all_closed.set()
 
-    def submit(self, connection: Connection, step: Write) -> None:
-        """Do a write in this turn's commit, then call `connection.done`."""
-        if not self._batch:
-            self._loop.call_soon(self._commit)
-        self._batch.append((connection, step))
+    def submit(self, connection: Connection, step: Step) -> None:
+        """Do a step with the others of this turn, then call `connection.done`."""
+        if not self._reads and not self._writes:
+            self._loop.call_soon(self._do_steps)
+        if isinstance(step, Read):
+            self._reads.append((connection, step))
+        else:
+            self._writes.append((connection, step))
 
     # --- called by the event loop --------------------------------------------------------------
 
-    def _commit(self) -> None:
-        batch, self._batch = self._batch, []
-        results = self.engine.run_all([step for _, step in batch])
-        for (connection, _), result in zip(batch, results, strict=True):
-            if isinstance(result, BaseException) and not isinstance(result, Fault):
-                log.error("a write failed", exc_info=result)
-                result = InternalServerError(UNEXPECTED)
-            connection.done(result)
+    def _do_steps(self) -> None:
+        reads, self._reads = self._reads, []
+        writes, self._writes = self._writes, []
+        if reads:
+            self._tell(reads, self.engine.read_all([step for _, step in reads]))
+        if writes:
+            self._tell(writes, self.engine.write_all([step for _, step in writes]))
+
+    def _tell(
+        self,
+        asked: Sequence[tuple[Connection, Step]],
+        results: Sequence[bytes | BaseException],
+    ) -> None:
+        for (connection, _), result in zip(asked, results, strict=True):
+            if isinstance(result, bytes | Fault):
+                connection.done(result)
+            else:
+                log.error("a request failed", exc_info=result)
+                connection.done(InternalServerError(UNEXPECTED))
 
     def _renew(self) -> None:
         self.answers.renew()

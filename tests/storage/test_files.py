@@ -1,0 +1,227 @@
+"""The file: refused if it is not ours, whole after a close, and open to SQLite's own tools."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright.errors import TablewrightError
+from tablewright.storage import NotADatabase, Store, Transaction, Tree
+from tablewright.storage.store import APPLICATION_ID, FORMAT
+from tests.storage.conftest import TREE
+
+
+def sqlite_file(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+def foreign_sqlite(path: Path) -> None:
+    sqlite_file(path, "CREATE TABLE notes (text)", "INSERT INTO notes VALUES ('keep me')")
+
+
+def foreign_marked(path: Path) -> None:
+    sqlite_file(path, "PRAGMA application_id = 42", "CREATE TABLE notes (text)")
+
+
+def later_format(path: Path) -> None:
+    sqlite_file(
+        path,
+        f"PRAGMA application_id = {APPLICATION_ID}",
+        f"PRAGMA user_version = {FORMAT + 1}",
+        "CREATE TABLE t (x)",
+    )
+
+
+def emptied_sqlite(path: Path) -> None:
+    sqlite_file(path, "CREATE TABLE notes (text)", "DROP TABLE notes")
+
+
+def text(path: Path) -> None:
+    path.write_text("These are my notes, and no database at all.\n" * 40)
+
+
+def short_text(path: Path) -> None:
+    path.write_text("short")
+
+
+def broken_sqlite(path: Path) -> None:
+    foreign_sqlite(path)
+    path.write_bytes(path.read_bytes()[:700])
+
+
+FOREIGN = [
+    broken_sqlite,
+    foreign_sqlite,
+    foreign_marked,
+    later_format,
+    emptied_sqlite,
+    text,
+    short_text,
+]
+
+
+@pytest.mark.parametrize("make", FOREIGN)
+def test_a_file_that_is_not_ours_is_refused_and_left_as_it_was(make: Any, tmp_path: Path) -> None:
+    path = tmp_path / "theirs"
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(NotADatabase):
+        Store(path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["theirs"]
+
+
+def test_the_refusal_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "theirs"
+    foreign_sqlite(path)
+    with pytest.raises(TablewrightError, match="theirs: not a Tablewright file of format 1"):
+        Store(path)
+
+
+def test_a_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotADatabase):
+        Store(tmp_path)
+
+
+def test_a_path_into_no_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotADatabase):
+        Store(tmp_path / "nowhere" / "rows.db")
+
+
+def test_an_empty_file_becomes_ours(path: Path) -> None:
+    path.touch()
+    with closing(Store(path)) as store:
+        store.write(lambda tx: tx.create_tree(TREE))
+    with closing(Store(path)) as store:
+        assert store.read(lambda snapshot: snapshot.count(TREE)) == (0, 0)
+
+
+def test_a_new_file_is_marked_as_ours_at_once(path: Path) -> None:
+    Store(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+        assert connection.execute("PRAGMA page_size").fetchone() == (8192,)
+
+
+@pytest.mark.parametrize("durability", ["FULL", "off", "", None])
+def test_an_unknown_durability_is_refused_and_makes_no_file(path: Path, durability: Any) -> None:
+    with pytest.raises(ValueError, match=f"durability is 'full' or 'normal', not {durability!r}"):
+        Store(path, durability=durability)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(("durability", "synchronous"), [("full", 2), ("normal", 1)])
+def test_durability_is_how_often_sqlite_syncs(
+    path: Path, durability: Any, synchronous: int
+) -> None:
+    with closing(Store(path, durability=durability)) as store:
+        assert store._writer.pragma("synchronous") == synchronous
+
+
+def test_rows_are_there_when_the_file_is_opened_again(store: Store, path: Path) -> None:
+    store.write(lambda tx: tx.put(TREE, b"k", 3, b"body"))
+    store.close()
+    with closing(Store(path)) as again:
+        assert again.read(lambda snapshot: snapshot.get(TREE, b"k")) == (3, b"body")
+
+
+def test_close_folds_the_log_into_the_file(store: Store, path: Path) -> None:
+    store.write(lambda tx: tx.put(TREE, b"k", 3, b"body"))
+    store.read(lambda snapshot: snapshot.get(TREE, b"k"))
+    assert Path(f"{path}-wal").stat().st_size > 0
+    store.close()
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+    with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as connection:
+        assert connection.execute(f'SELECT * FROM "{TREE.name}"').fetchall() == [(b"k", 3, b"body")]
+
+
+def test_close_can_be_called_twice(store: Store) -> None:
+    store.close()
+    store.close()
+
+
+# Python's sqlite3 is another copy of SQLite than apsw's, and two copies in one process do not see
+# each other's locks: so the store is closed before its file is looked at.
+
+
+def shown(path: Path, view: str) -> list[tuple[Any, int]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(f'SELECT item, size FROM "{view}"').fetchall()
+
+
+def views(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        query = "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name"
+        return [name for (name,) in connection.execute(query)]
+
+
+def test_a_view_shows_bodies_as_text(store: Store, path: Path) -> None:
+    def step(tx: Transaction) -> None:
+        tx.create_tree(Tree(7), shown_as="shop")
+        tx.put(Tree(7), b"k", 12, '{"name":{"S":"é"}}'.encode())
+
+    store.write(step)
+    store.close()
+    ((item, size),) = shown(path, "shop")
+    assert (json.loads(item), size) == ({"name": {"S": "é"}}, 12)
+
+
+@pytest.mark.parametrize("name", ["a.b-c", 'say "hi"', "select", "sqlite_x", Tree(8).name, "é"])
+def test_any_name_can_be_shown(store: Store, path: Path, name: str) -> None:
+    store.write(lambda tx: tx.create_tree(Tree(7), shown_as=name))
+    store.close()
+    assert [view.startswith(name) for view in views(path)] in ([True], [])
+
+
+def test_names_that_differ_in_case_only_get_a_view_each(store: Store, path: Path) -> None:
+    store.write(lambda tx: tx.create_tree(Tree(7), shown_as="Shop"))
+    store.write(lambda tx: tx.create_tree(Tree(8), shown_as="shop"))
+    store.write(lambda tx: tx.put(Tree(8), b"k", 1, b"eight"))
+    store.close()
+    assert views(path) == ["Shop", f"shop_{Tree(8).name}"]
+    assert shown(path, "Shop") == []
+    assert shown(path, f"shop_{Tree(8).name}") == [("eight", 1)]
+
+
+def test_a_dropped_tree_takes_its_view_with_it_and_no_other(store: Store, path: Path) -> None:
+    def step(tx: Transaction) -> None:
+        for number in (10, 100, 7):
+            tx.create_tree(Tree(number), shown_as=f"view_{number}")
+        tx.drop_tree(Tree(10))
+
+    store.write(step)
+    store.close()
+    assert views(path) == ["view_100", "view_7"]
+
+
+def test_a_name_can_be_shown_again_after_a_drop(store: Store, path: Path) -> None:
+    store.write(lambda tx: tx.create_tree(Tree(7), shown_as="shop"))
+    store.write(lambda tx: tx.drop_tree(Tree(7)))
+    store.write(lambda tx: tx.create_tree(Tree(8), shown_as="shop"))
+    store.close()
+    assert views(path) == ["shop"]
+
+
+def test_sqlite_finds_nothing_wrong_with_a_file_of_ours(store: Store) -> None:
+    def step(tx: Transaction) -> None:
+        for number in range(500):
+            tx.put(TREE, b"%d" % number, number, b"x" * number)
+
+    store.write(step)
+    assert store.read(lambda snapshot: snapshot.file_problems()) == []
+
+
+def test_a_table_may_have_a_name_like_those_of_trees(store: Store) -> None:
+    store.write(lambda tx: tx.create_tree(Tree(7), shown_as="tree_8"))
+    store.write(lambda tx: tx.create_tree(Tree(8), shown_as="tree_7"))
+    store.write(lambda tx: tx.put(Tree(8), b"k", 1, b"eight"))
+    assert store.read(lambda snapshot: snapshot.get(Tree(8), b"k")) == (1, b"eight")

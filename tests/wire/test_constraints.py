@@ -1,0 +1,265 @@
+"""Members that are missing or break a constraint are all reported, in one fault."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tablewright.engine import OPERATIONS
+from tablewright.errors import ValidationException
+from tablewright.wire.read import read
+
+NULL = "Value null at '{}' failed to satisfy constraint: Member must not be null"
+WORDS = "Value '{}' at '{}' failed to satisfy constraint: Member must satisfy enum value set: [{}]"
+LEAST = (
+    "Value '{}' at '{}' failed to satisfy constraint: "
+    "Member must have length greater than or equal to {}"
+)
+MOST = (
+    "Value '{}' at '{}' failed to satisfy constraint: "
+    "Member must have length less than or equal to {}"
+)
+ABOVE = (
+    "Value '{}' at '{}' failed to satisfy constraint: "
+    "Member must have value greater than or equal to {}"
+)
+BELOW = (
+    "Value '{}' at '{}' failed to satisfy constraint: "
+    "Member must have value less than or equal to {}"
+)
+PATTERN = (
+    "Value '{}' at '{}' failed to satisfy constraint: "
+    "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
+)
+
+KEY = {"a": {"S": "b"}}
+GET = {"TableName": "table", "Key": KEY}
+QUERY = {"TableName": "table"}
+HASH = {"AttributeName": "a", "KeyType": "HASH"}
+CREATE = {
+    "TableName": "table",
+    "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}],
+    "KeySchema": [HASH],
+}
+INDEX = {"IndexName": "index", "KeySchema": [HASH], "Projection": {"ProjectionType": "ALL"}}
+
+#: Operation, request, and what is wrong with it.
+CASES: list[tuple[str, dict[str, Any], list[str]]] = [
+    # what is missing
+    ("GetItem", {}, [NULL.format("tableName"), NULL.format("key")]),
+    ("GetItem", {"TableName": "table"}, [NULL.format("key")]),
+    ("GetItem", {"Key": KEY, "TableName": None}, [NULL.format("tableName")]),
+    ("PutItem", {"TableName": "table"}, [NULL.format("item")]),
+    ("UpdateItem", {"TableName": "table"}, [NULL.format("key")]),
+    ("DeleteItem", {"TableName": "table"}, [NULL.format("key")]),
+    ("Query", {}, [NULL.format("tableName")]),
+    ("Scan", {}, [NULL.format("tableName")]),
+    ("BatchGetItem", {}, [NULL.format("requestItems")]),
+    ("TransactGetItems", {}, [NULL.format("transactItems")]),
+    ("TransactWriteItems", {}, [NULL.format("transactItems")]),
+    ("TagResource", {"ResourceArn": "arn"}, [NULL.format("tags")]),
+    ("UntagResource", {"ResourceArn": "arn"}, [NULL.format("tagKeys")]),
+    ("UpdateTimeToLive", {"TableName": "table"}, [NULL.format("timeToLiveSpecification")]),
+    # what is missing further in
+    (
+        "BatchGetItem",
+        {"RequestItems": {"table": {}}},
+        [NULL.format("requestItems.table.member.keys")],
+    ),
+    (
+        "BatchWriteItem",
+        {"RequestItems": {"table": [{"PutRequest": {}}]}},
+        [NULL.format("requestItems.table.member.1.member.putRequest.item")],
+    ),
+    (
+        "BatchWriteItem",
+        {"RequestItems": {"table": [{"PutRequest": {"Item": KEY}}, {"DeleteRequest": {}}]}},
+        [NULL.format("requestItems.table.member.2.member.deleteRequest.key")],
+    ),
+    (
+        "TransactGetItems",
+        {"TransactItems": [{}]},
+        [NULL.format("transactItems.1.member.get")],
+    ),
+    (
+        "TransactWriteItems",
+        {"TransactItems": [{"Update": {"TableName": "table", "Key": KEY}}]},
+        [NULL.format("transactItems.1.member.update.updateExpression")],
+    ),
+    (
+        "TransactWriteItems",
+        {"TransactItems": [{"ConditionCheck": {"TableName": "table", "Key": KEY}}]},
+        [NULL.format("transactItems.1.member.conditionCheck.conditionExpression")],
+    ),
+    (
+        "CreateTable",
+        {**CREATE, "ProvisionedThroughput": {"ReadCapacityUnits": 1}},
+        [NULL.format("provisionedThroughput.writeCapacityUnits")],
+    ),
+    (
+        "CreateTable",
+        {**CREATE, "GlobalSecondaryIndexes": [{**INDEX, "Projection": None}]},
+        [NULL.format("globalSecondaryIndexes.1.member.projection")],
+    ),
+    (
+        "Query",
+        {**QUERY, "KeyConditions": {"a": {}}},
+        [NULL.format("keyConditions.a.member.comparisonOperator")],
+    ),
+    # words
+    (
+        "GetItem",
+        {**GET, "ReturnConsumedCapacity": "ALL"},
+        [WORDS.format("ALL", "returnConsumedCapacity", "INDEXES, TOTAL, NONE")],
+    ),
+    (
+        "PutItem",
+        {"TableName": "table", "Item": KEY, "ReturnValues": "none"},
+        [WORDS.format("none", "returnValues", "ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW")],
+    ),
+    (
+        "PutItem",
+        {"TableName": "table", "Item": KEY, "ReturnItemCollectionMetrics": "X"},
+        [WORDS.format("X", "returnItemCollectionMetrics", "SIZE, NONE")],
+    ),
+    (
+        "Query",
+        {**QUERY, "Select": "ALL"},
+        [
+            WORDS.format(
+                "ALL",
+                "select",
+                "SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES",
+            )
+        ],
+    ),
+    (
+        "CreateTable",
+        {**CREATE, "KeySchema": [{**HASH, "KeyType": "X"}]},
+        [WORDS.format("X", "keySchema.1.member.keyType", "HASH, RANGE")],
+    ),
+    (
+        "CreateTable",
+        {**CREATE, "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "X"}]},
+        [WORDS.format("X", "attributeDefinitions.1.member.attributeType", "B, N, S")],
+    ),
+    (
+        "CreateTable",
+        {**CREATE, "BillingMode": "FREE"},
+        [WORDS.format("FREE", "billingMode", "PROVISIONED, PAY_PER_REQUEST")],
+    ),
+    (
+        "CreateTable",
+        {**CREATE, "TableClass": "X"},
+        [WORDS.format("X", "tableClass", "STANDARD, STANDARD_INFREQUENT_ACCESS")],
+    ),
+    # lengths
+    ("GetItem", {**GET, "TableName": ""}, [LEAST.format("", "tableName", 1)]),
+    ("GetItem", {**GET, "TableName": "a" * 1025}, [MOST.format("a" * 1025, "tableName", 1024)]),
+    ("Query", {**QUERY, "IndexName": "ab"}, [LEAST.format("ab", "indexName", 3)]),
+    ("Query", {**QUERY, "IndexName": "a" * 256}, [MOST.format("a" * 256, "indexName", 255)]),
+    ("GetItem", {**GET, "AttributesToGet": []}, [LEAST.format("[]", "attributesToGet", 1)]),
+    ("CreateTable", {**CREATE, "KeySchema": []}, [LEAST.format("[]", "keySchema", 1)]),
+    (
+        "CreateTable",
+        {**CREATE, "KeySchema": [HASH] * 3},
+        [
+            MOST.format(
+                "[" + ", ".join(["KeySchemaElement(attributeName=a, keyType=HASH)"] * 3) + "]",
+                "keySchema",
+                2,
+            )
+        ],
+    ),
+    (
+        "TransactGetItems",
+        {"TransactItems": []},
+        [LEAST.format("[]", "transactItems", 1)],
+    ),
+    (
+        "TransactWriteItems",
+        {"TransactItems": [{}], "ClientRequestToken": "x" * 37},
+        [MOST.format("x" * 37, "clientRequestToken", 36)],
+    ),
+    (
+        "UpdateTimeToLive",
+        {
+            "TableName": "table",
+            "TimeToLiveSpecification": {"Enabled": True, "AttributeName": ""},
+        },
+        [LEAST.format("", "timeToLiveSpecification.attributeName", 1)],
+    ),
+    # ranges
+    ("Query", {**QUERY, "Limit": 0}, [ABOVE.format(0, "limit", 1)]),
+    ("Query", {**QUERY, "Limit": -1}, [ABOVE.format(-1, "limit", 1)]),
+    ("ListTables", {"Limit": 101}, [BELOW.format(101, "limit", 100)]),
+    ("Scan", {**QUERY, "Segment": -1}, [ABOVE.format(-1, "segment", 0)]),
+    ("Scan", {**QUERY, "Segment": 1000000}, [BELOW.format(1000000, "segment", 999999)]),
+    ("Scan", {**QUERY, "TotalSegments": 0}, [ABOVE.format(0, "totalSegments", 1)]),
+    (
+        "Scan",
+        {**QUERY, "TotalSegments": 1000001},
+        [BELOW.format(1000001, "totalSegments", 1000000)],
+    ),
+    # patterns
+    ("Query", {**QUERY, "IndexName": "a b"}, [PATTERN.format("a b", "indexName")]),
+    (
+        "ListTables",
+        {"ExclusiveStartTableName": "a;b"},
+        [PATTERN.format("a;b", "exclusiveStartTableName")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("operation", "request_body", "errors"), CASES)
+def test_every_broken_constraint_is_reported(
+    operation: str, request_body: dict[str, Any], errors: list[str]
+) -> None:
+    with pytest.raises(ValidationException) as refused:
+        read(OPERATIONS[operation][0], request_body)
+    plural = "s" if len(errors) > 1 else ""
+    message = f"{len(errors)} validation error{plural} detected: {'; '.join(errors)}"
+    assert refused.value.message == message
+
+
+def test_several_broken_constraints_are_reported_in_one_fault() -> None:
+    with pytest.raises(ValidationException) as refused:
+        read(OPERATIONS["Query"][0], {"IndexName": "a b", "ConditionalOperator": "x", "Limit": 0})
+    count, errors = refused.value.message.split(" validation errors detected: ")
+    assert count == "4"
+    assert set(errors.split("; ")) == {
+        NULL.format("tableName"),
+        PATTERN.format("a b", "indexName"),
+        WORDS.format("x", "conditionalOperator", "OR, AND"),
+        ABOVE.format(0, "limit", 1),
+    }
+
+
+TABLE_OPERATIONS = [
+    "CreateTable",
+    "DeleteTable",
+    "DescribeTable",
+    "DescribeTimeToLive",
+    "UpdateTable",
+    "UpdateTimeToLive",
+]
+
+
+@pytest.mark.parametrize("operation", TABLE_OPERATIONS)
+def test_a_table_operation_demands_a_name_before_all_else(operation: str) -> None:
+    with pytest.raises(ValidationException) as refused:
+        read(OPERATIONS[operation][0], {})
+    assert refused.value.message == (
+        "The parameter 'TableName' is required but was not present in the request"
+    )
+
+
+@pytest.mark.parametrize("operation", TABLE_OPERATIONS)
+@pytest.mark.parametrize("name", ["", "ab", "a" * 256])
+def test_a_table_operation_demands_a_name_of_3_to_255_characters(operation: str, name: str) -> None:
+    with pytest.raises(ValidationException) as refused:
+        read(OPERATIONS[operation][0], {"TableName": name})
+    assert refused.value.message == (
+        "TableName must be at least 3 characters long and at most 255 characters long"
+    )

@@ -1,0 +1,136 @@
+"""Our requests say what botocore's service model says, but for the differences listed here."""
+
+from __future__ import annotations
+
+from tablewright.engine import OPERATIONS
+from tests.wire.service_model import MODEL, differences, unknown_members
+
+_OWN_WORDS = (
+    "operations on a table itself look at its name before all constraints, with a text of their own"
+)
+_REPLICA = "only a replica of another account's table may leave it out, and there are none here"
+_KEYS = "the model has no bound since global indexes may have 4 + 4 attributes; DynamoDB still has"
+_WRITES = "BatchWriteItem has words of its own for too few and too many writes"
+_NAMES = "checked together with the expressions, which have a text of their own for it"
+
+DELIBERATE: dict[str, str] = {
+    **{
+        f"{operation}.TableName: {difference}": _OWN_WORDS
+        for operation in (
+            "CreateTable",
+            "DeleteTable",
+            "DescribeTable",
+            "DescribeTimeToLive",
+            "UpdateTable",
+            "UpdateTimeToLive",
+        )
+        for difference in ("optional", "min None, model 1", "max None, model 1024")
+    },
+    "BatchWriteItem.RequestItems: optional": _WRITES,
+    "BatchWriteItem.RequestItems: min 0, model 1": _WRITES,
+    "BatchWriteItem.RequestItems{}: min None, model 1": _WRITES,
+    "BatchWriteItem.RequestItems{}: max None, model 25": _WRITES,
+    "CreateTable.AttributeDefinitions: required": _REPLICA,
+    "CreateTable.KeySchema: required": _REPLICA,
+    "CreateTable.KeySchema: max 2, model None": _KEYS,
+    "CreateTable.LocalSecondaryIndexes[].KeySchema: max 8, model None": _KEYS,
+    "CreateTable.GlobalSecondaryIndexes[].KeySchema: max 8, model None": _KEYS,
+    "UpdateTable.GlobalSecondaryIndexUpdates[].Create.KeySchema: max 8, model None": _KEYS,
+    **{
+        f"{path}.ExpressionAttributeNames{{}}: max None, model 65535": _NAMES
+        for path in (
+            "BatchGetItem.RequestItems{}",
+            "DeleteItem",
+            "GetItem",
+            "PutItem",
+            "Query",
+            "Scan",
+            "TransactGetItems.TransactItems[].Get",
+            "TransactWriteItems.TransactItems[].ConditionCheck",
+            "TransactWriteItems.TransactItems[].Delete",
+            "TransactWriteItems.TransactItems[].Put",
+            "TransactWriteItems.TransactItems[].Update",
+            "UpdateItem",
+        )
+    },
+}
+
+#: What concerns several regions, accounts, warm capacity or vectors has no meaning in one file.
+MEMBERS_WE_DO_NOT_HAVE = {
+    "CreateTable.GlobalSecondaryIndexes[].WarmThroughput",
+    "CreateTable.GlobalTableSettingsReplicationMode",
+    "CreateTable.GlobalTableSourceArn",
+    "CreateTable.ResourcePolicy",
+    "CreateTable.VectorIndexes",
+    "CreateTable.WarmThroughput",
+    "UpdateTable.DisassociationProtectionEnabled",
+    "UpdateTable.GlobalSecondaryIndexUpdates[].Create.WarmThroughput",
+    "UpdateTable.GlobalSecondaryIndexUpdates[].Update.WarmThroughput",
+    "UpdateTable.GlobalTableSettingsReplicationMode",
+    "UpdateTable.GlobalTableWitnessUpdates",
+    "UpdateTable.MultiRegionConsistency",
+    "UpdateTable.ReplicaUpdates",
+    "UpdateTable.VectorIndexUpdates",
+    "UpdateTable.WarmThroughput",
+}
+
+OPERATIONS_WE_DO_NOT_HAVE = {
+    # PartiQL
+    "BatchExecuteStatement",
+    "ExecuteStatement",
+    "ExecuteTransaction",
+    # vectors
+    "SearchVectors",
+    # backups, exports, imports, bulk loads
+    "CancelBulkOperation",
+    "CreateBackup",
+    "DeleteBackup",
+    "DescribeBackup",
+    "DescribeBulkOperation",
+    "DescribeContinuousBackups",
+    "DescribeExport",
+    "DescribeImport",
+    "ExportTableToPointInTime",
+    "ImportTable",
+    "ListBackups",
+    "ListBulkOperations",
+    "ListExports",
+    "ListImports",
+    "RestoreTableFromBackup",
+    "RestoreTableToPointInTime",
+    "StartBulkPutItems",
+    "UpdateContinuousBackups",
+    # several regions
+    "CreateGlobalTable",
+    "DescribeGlobalTable",
+    "DescribeGlobalTableSettings",
+    "DescribeTableReplicaAutoScaling",
+    "ListGlobalTables",
+    "UpdateGlobalTable",
+    "UpdateGlobalTableSettings",
+    "UpdateTableReplicaAutoScaling",
+    # other services of AWS
+    "DeleteResourcePolicy",
+    "DescribeContributorInsights",
+    "DescribeKinesisStreamingDestination",
+    "DisableKinesisStreamingDestination",
+    "EnableKinesisStreamingDestination",
+    "GetResourcePolicy",
+    "ListContributorInsights",
+    "PutResourcePolicy",
+    "UpdateContributorInsights",
+    "UpdateKinesisStreamingDestination",
+}
+
+
+def test_every_member_agrees_with_the_model() -> None:
+    assert sorted(differences()) == sorted(DELIBERATE)
+
+
+def test_every_member_of_the_model_is_there_or_known_not_to_be() -> None:
+    assert set(unknown_members()) == MEMBERS_WE_DO_NOT_HAVE
+
+
+def test_every_operation_of_the_model_is_there_or_known_not_to_be() -> None:
+    assert set(MODEL.operation_names) == OPERATIONS.keys() | OPERATIONS_WE_DO_NOT_HAVE
+    assert not OPERATIONS.keys() & OPERATIONS_WE_DO_NOT_HAVE
