@@ -10,6 +10,8 @@ only then asks again.
 
 from __future__ import annotations
 
+from threading import Lock
+
 import msgspec
 
 from tablewright.engine.table import Table
@@ -29,9 +31,10 @@ _decode = msgspec.json.Decoder(TableSchema).decode
 class Catalog:
     """The tables of a store, by name."""
 
-    __slots__ = ("_generation", "_next_tree", "_rollbacks", "_version", "tables")
+    __slots__ = ("_generation", "_lock", "_next_tree", "_rollbacks", "_version", "tables")
 
     def __init__(self) -> None:
+        self._lock = Lock()
         self.tables: dict[str, Table] = {}
         self._generation = -1
         self._next_tree = _FIRST_FREE_TREE
@@ -54,7 +57,9 @@ class Catalog:
             self.refresh(tx)
             self._version = tx.version
         if tx.rollbacks != self._rollbacks:  # we may be ahead of the file
-            self._load(tx)
+            with self._lock:
+                self._generation = -1
+            self.refresh(tx)
             self._rollbacks = tx.rollbacks
 
     def refresh(self, snapshot: Snapshot) -> None:
@@ -63,18 +68,16 @@ class Catalog:
         Never if it is older: a writer's changes are here a moment before they are in the file.
         """
         found = snapshot.get(_SCHEMAS, _GENERATION)
-        if found and int(found[1]) > self._generation:
-            self._load(snapshot)
-
-    def _load(self, snapshot: Snapshot) -> None:
-        tables = {}
-        for key, number, body in snapshot.walk(_SCHEMAS, b"", None):
-            if key == _GENERATION:
-                generation, next_tree = int(body), number
-            else:
-                schema = _decode(body)
-                tables[schema.name] = Table(schema)
-        self._generation, self._next_tree, self.tables = generation, next_tree, tables
+        if found is None or int(found[1]) <= self._generation:
+            return
+        # In one walk, and so of one state of the file, which may be newer than what was found.
+        (_, next_tree, generation), *rows = snapshot.walk(_SCHEMAS, _GENERATION, None)
+        tables = [Table(_decode(body)) for _, _, body in rows]
+        with self._lock:  # a writer may have gone on meanwhile
+            if int(generation) > self._generation:
+                self._generation = int(generation)
+                self._next_tree = next_tree
+                self.tables = {table.name: table for table in tables}
 
     def find(self, name: str, snapshot: Snapshot) -> Table:
         """The table of that name, or a fault."""
@@ -104,6 +107,7 @@ class Catalog:
         self._replace(tx, {key: table for key, table in self.tables.items() if key != name})
 
     def _replace(self, tx: Transaction, tables: dict[str, Table]) -> None:
-        self._generation += 1
-        self.tables = tables
+        with self._lock:
+            self._generation += 1
+            self.tables = tables
         tx.put(_SCHEMAS, _GENERATION, self._next_tree, b"%d" % self._generation)

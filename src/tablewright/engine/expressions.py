@@ -47,7 +47,7 @@ def read_update(request: requests.UpdateItem) -> tuple[Update | None, Condition 
     return update or legacy_update, condition or legacy_condition
 
 
-def read_action(action: requests.Action) -> tuple[Update | None, Condition | None]:
+def read_action(action: requests.AnyAction) -> tuple[Update | None, Condition | None]:
     """The update and the condition of one action of a transaction."""
     scope = Scope(action.names, action.values)
     update = None

@@ -57,7 +57,7 @@ def compile_projection(paths: tuple[Path, ...]) -> Callable[[Item], Item]:
     tops = [path.parts[0] for path in paths]
     if all(len(path.parts) == 1 for path in paths):
         return lambda item: {name: item[name] for name in tops if name in item}
-    top = branches((path.parts, True) for path in paths)
+    top: Branches[bool] = branches((path.parts, True) for path in paths)
     return lambda item: _pick_members(item, top)
 
 

@@ -89,7 +89,7 @@ def key_shape(condition: Condition) -> KeyShape:
     fault = None
     try:
         for path, operator, operands in _terms(condition):
-            if len(path.parts) > 1:
+            if len(path.parts) != 1:
                 raise _Wrong("KeyConditionExpressions cannot have conditions on nested attributes")
             name = str(path.parts[0])
             if name in terms:

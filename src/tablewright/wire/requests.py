@@ -379,10 +379,9 @@ class BatchWriteItem(Shape):
 
 
 class Action(Shape):
-    """What the four actions of a transaction have in common."""
+    """What the four actions of a transaction have in common, but for the condition."""
 
     table_name: TableName
-    condition: str | None = field(name="ConditionExpression", default=None)
     names: Names | None = field(name="ExpressionAttributeNames", default=None)
     values: Item | None = field(name="ExpressionAttributeValues", default=None)
     return_on_failure: ReturnOnFailure | None = field(
@@ -391,14 +390,17 @@ class Action(Shape):
 
 
 class Put(Action, kw_only=True):
+    condition: str | None = field(name="ConditionExpression", default=None)
     item: Item
 
 
 class Delete(Action, kw_only=True):
+    condition: str | None = field(name="ConditionExpression", default=None)
     key: Item
 
 
 class Update(Action, kw_only=True):
+    condition: str | None = field(name="ConditionExpression", default=None)
     key: Item
     update: str = field(name="UpdateExpression")
 
@@ -406,6 +408,9 @@ class Update(Action, kw_only=True):
 class ConditionCheck(Action, kw_only=True):
     key: Item
     condition: str = field(name="ConditionExpression")
+
+
+AnyAction = Put | Delete | Update | ConditionCheck
 
 
 class TransactWriteItem(Shape):

@@ -37,8 +37,8 @@ from tablewright.storage import Transaction
 from tablewright.values import Item
 from tablewright.wire.answers import ItemCollectionMetrics, TransactionWritten, encode
 from tablewright.wire.requests import (
+    AnyAction,
     ConditionCheck,
-    Delete,
     Put,
     TransactWriteItem,
     TransactWriteItems,
@@ -47,8 +47,6 @@ from tablewright.wire.requests import (
 
 MAX_SIZE = 4 * 1024 * 1024
 TOKEN_SECONDS = 600
-
-Action = ConditionCheck | Put | Delete | Update
 
 
 def transact_write_items(request: TransactWriteItems) -> Write:
@@ -102,7 +100,7 @@ class _Write:
     old: Row | None
     new: Row | None
 
-    def __init__(self, action: Action) -> None:
+    def __init__(self, action: AnyAction) -> None:
         self.action = action
         self.update, self.condition = read_action(action)
         if isinstance(action, Put):
@@ -134,7 +132,7 @@ class _Write:
             replace(tx, self.table, self.key, self.old, self.new, charge)
 
 
-def _only_action(entry: TransactWriteItem) -> Action:
+def _only_action(entry: TransactWriteItem) -> AnyAction:
     given = [a for a in (entry.check, entry.put, entry.delete, entry.update) if a is not None]
     if not given:
         raise ValidationException(
