@@ -53,6 +53,10 @@ class Throughput(msgspec.Struct, frozen=True):
     lowered: float = 0
     decreases: int = 0
 
+    def decreases_on(self, now: float) -> int:
+        """How often it was lowered on the day of `now`."""
+        return self.decreases if self.lowered // 86_400 == now // 86_400 else 0
+
 
 class OnDemand(msgspec.Struct, frozen=True):
     """The most units an on-demand table or index may use; -1 is no bound."""

@@ -26,7 +26,6 @@ Item: TypeAlias = dict[str, Value]
 EXACT = Context(prec=300)
 
 SET_MEMBER = {"SS": "S", "NS": "N", "BS": "B"}
-ORDERED_TYPES = frozenset("SNB")
 
 
 def tag_of(value: Mapping[str, Any]) -> str:

@@ -31,7 +31,7 @@ MAX_EXPONENT = 125
 MIN_EXPONENT = -130
 
 _CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,37}").fullmatch
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?").fullmatch
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?").fullmatch
 
 _DIGITS = str.maketrans("0123456789", "123456789a")
 _COMPLEMENTED_DIGITS = str.maketrans("0123456789", "edcba98765")

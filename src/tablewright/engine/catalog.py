@@ -1,16 +1,15 @@
-"""The catalog: which tables a file has. Read once, and again when another process changed it.
+"""The catalog: which tables a file has. Read once, and again when somebody changed it.
 
-It is stored in two trees of its own: the tables' schemas by name, and a generation that every
-change raises. In memory it is a snapshot that is replaced, never changed.
+It is stored in a tree of its own: the tables' schemas by name, and a generation that every change
+raises. In memory it is a snapshot that is replaced, never changed.
 
-A writer looks at the generation whenever another process has committed, so it always works with
-the indexes there are. A reader does not look: it finds out when a table or a tree is missing, and
-only then asks again.
+An engine has two. The writer's is used inside transactions only: it looks at the generation
+whenever somebody else has committed, so it always works with the indexes there are. The readers'
+knows what is committed and nothing else. Readers do not look whether it is up to date: they find
+out when something is missing or does not fit, and only then ask again.
 """
 
 from __future__ import annotations
-
-from threading import Lock
 
 import msgspec
 
@@ -31,10 +30,9 @@ _decode = msgspec.json.Decoder(TableSchema).decode
 class Catalog:
     """The tables of a store, by name."""
 
-    __slots__ = ("_generation", "_lock", "_next_tree", "_rollbacks", "_version", "tables")
+    __slots__ = ("_generation", "_next_tree", "_rollbacks", "_version", "tables")
 
     def __init__(self) -> None:
-        self._lock = Lock()
         self.tables: dict[str, Table] = {}
         self._generation = -1
         self._next_tree = _FIRST_FREE_TREE
@@ -52,32 +50,26 @@ class Catalog:
         self.refresh(tx)
 
     def follow(self, tx: Transaction) -> None:
-        """Called first in every transaction: catch up with what other processes did."""
-        if tx.version != self._version:
-            self.refresh(tx)
-            self._version = tx.version
-        if tx.rollbacks != self._rollbacks:  # we may be ahead of the file
-            with self._lock:
-                self._generation = -1
-            self.refresh(tx)
+        """Called first in every step of a writer: catch up with what others did."""
+        if tx.rollbacks != self._rollbacks:  # what we know may have been taken back
+            self._generation = -1
             self._rollbacks = tx.rollbacks
+        elif tx.version == self._version:
+            return
+        self.refresh(tx)
+        self._version = tx.version
 
     def refresh(self, snapshot: Snapshot) -> None:
-        """Read the file's catalog, if it is newer than what we have.
-
-        Never if it is older: a writer's changes are here a moment before they are in the file.
-        """
+        """Read the file's catalog, if it is newer than what we have."""
         found = snapshot.get(_SCHEMAS, _GENERATION)
         if found is None or int(found[1]) <= self._generation:
             return
         # In one walk, and so of one state of the file, which may be newer than what was found.
         (_, next_tree, generation), *rows = snapshot.walk(_SCHEMAS, _GENERATION, None)
         tables = [Table(_decode(body)) for _, _, body in rows]
-        with self._lock:  # a writer may have gone on meanwhile
-            if int(generation) > self._generation:
-                self._generation = int(generation)
-                self._next_tree = next_tree
-                self.tables = {table.name: table for table in tables}
+        self.tables = {table.name: table for table in tables}
+        self._next_tree = next_tree
+        self._generation = int(generation)
 
     def find(self, name: str, snapshot: Snapshot) -> Table:
         """The table of that name, or a fault."""
@@ -107,7 +99,6 @@ class Catalog:
         self._replace(tx, {key: table for key, table in self.tables.items() if key != name})
 
     def _replace(self, tx: Transaction, tables: dict[str, Table]) -> None:
-        with self._lock:
-            self._generation += 1
-            self.tables = tables
+        self._generation += 1
+        self.tables = tables
         tx.put(_SCHEMAS, _GENERATION, self._next_tree, b"%d" % self._generation)

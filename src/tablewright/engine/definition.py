@@ -25,6 +25,7 @@ MAX_UNITS = 1_000_000_000_000
 MAX_LOCAL_INDEXES = 5
 MAX_GLOBAL_INDEXES = 20
 MAX_PROJECTED_ATTRIBUTES = 100
+MAX_TAGS = 50
 MAX_KEY_ATTRIBUTES = 4  # of each kind, in a global index
 
 
@@ -238,6 +239,12 @@ def check_billing(mode: str, shape: requests.ProvisionedThroughput | None) -> No
             "ReadCapacityUnits and WriteCapacityUnits must both be specified "
             "when BillingMode is PROVISIONED"
         )
+
+
+def checked_tags(tags: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    if len(tags) > MAX_TAGS:
+        raise invalid(f"Too many Tags: {len(tags)}, a resource has at most {MAX_TAGS}")
+    return tuple(tags.items())
 
 
 def check_definitions_used(types: Mapping[str, str], used: Iterable[str]) -> None:

@@ -6,6 +6,7 @@ DynamoDB, which counts every six hours, items are counted when they are asked fo
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -128,7 +129,7 @@ def _throughput(throughput: Throughput) -> dict[str, Any]:
         described["LastIncreaseDateTime"] = _seconds(throughput.raised)
     if throughput.lowered:
         described["LastDecreaseDateTime"] = _seconds(throughput.lowered)
-    described["NumberOfDecreasesToday"] = throughput.decreases
+    described["NumberOfDecreasesToday"] = throughput.decreases_on(time.time())
     described["ReadCapacityUnits"] = throughput.read
     described["WriteCapacityUnits"] = throughput.write
     return described
@@ -149,6 +150,6 @@ def _warm(billing: str, throughput: Throughput, status: str) -> dict[str, Any]:
     }
 
 
-def _seconds(time: float) -> float:
+def _seconds(moment: float) -> float:
     """DynamoDB's timestamps are seconds with milliseconds."""
-    return round(time, 3)
+    return round(moment, 3)

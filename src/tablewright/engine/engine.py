@@ -8,7 +8,7 @@ The way of a request:
     call      both, for one process               answers as Python values
 
 An engine may be used from several threads; several engines, in one process or many, may use one
-file. Nothing is kept in memory that the file does not say.
+file. A process that was forked opens its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tablewright.engine.expiry import expire
 from tablewright.engine.integrity import Report, check
 from tablewright.engine.operations import OPERATIONS
 from tablewright.engine.step import Read, Reading, Step, Write, Writing
-from tablewright.errors import Fault, UnknownOperationException
+from tablewright.errors import Fault, SerializationException, UnknownOperationException
 from tablewright.storage import Durability, MissingTree, Snapshot, Store, Transaction
 from tablewright.wire.answers import encode
 from tablewright.wire.read import read
@@ -45,8 +45,9 @@ class Engine:
 
     def __init__(self, path: str | Path = ":memory:", *, durability: Durability = "full") -> None:
         self._store = Store(path, durability=durability)
-        self._catalog = Catalog()
-        self._store.write(self._catalog.prepare)
+        self._catalog = Catalog()  # the readers'
+        self._writer_catalog = Catalog()
+        self._store.write(self._writer_catalog.prepare)
 
     def call(self, operation: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
         """Do one operation: DynamoDB's JSON as Python values, in and out.
@@ -61,7 +62,10 @@ class Engine:
             shape, prepare = OPERATIONS[operation]
         except KeyError:
             raise UnknownOperationException from None
-        return prepare(read(shape, request))
+        try:
+            return prepare(read(shape, request))
+        except UnicodeEncodeError:  # half of a surrogate pair: no text at all
+            raise SerializationException("Invalid UTF-16 surrogate in a string") from None
 
     def run(self, step: Step) -> bytes:
         """Do a step; when this returns, what it wrote is durable. The answer is JSON."""
@@ -93,18 +97,15 @@ class Engine:
 
     def write_all(self, steps: Sequence[Write]) -> list[bytes | BaseException]:
         """Do several steps that write, in one commit: for each its answer, or its fault."""
-        results = self._store.write_all([partial(self._write, step) for step in steps])
-        if any(isinstance(r, BaseException) and not isinstance(r, Fault) for r in results):
-            self._store.write(self._catalog.follow)  # readers, too, forget what was taken back
-        return results
+        return self._store.write_all([partial(self._write, step) for step in steps])
 
     def expire(self, now: float | None = None) -> int:
         """Delete what has expired by `now` (seconds since 1970; the clock's time if not given)."""
-        return expire(self._store, self._catalog, time.time() if now is None else now)
+        return expire(self._store, self._writer_catalog, time.time() if now is None else now)
 
     def check(self) -> Report:
         """Walk every table and index and prove that they agree."""
-        return self._store.read(partial(check, self._catalog))
+        return self._store.read(check)
 
     def close(self) -> None:
         self._store.close()
@@ -143,6 +144,6 @@ class Engine:
             return error
 
     def _write(self, step: Write, tx: Transaction) -> bytes:
-        self._catalog.follow(tx)
-        answer = step.run(Writing(self._catalog, tx))
+        self._writer_catalog.follow(tx)
+        answer = step.run(Writing(self._writer_catalog, tx))
         return b"" if answer is None else encode(answer)

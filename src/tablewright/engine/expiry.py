@@ -24,10 +24,14 @@ BATCH = 500
 
 
 def expire(store: Store, catalog: Catalog, now: float) -> int:
-    """Delete the expired items of every table, some at a time, and say how many there were."""
-    store.read(catalog.refresh)
+    """Delete the expired items of every table, some at a time, and say how many there were.
+
+    `catalog` is the writer's.
+    """
+    committed = Catalog()
+    store.read(committed.refresh)
     deleted = 0
-    for name, table in catalog.tables.items():
+    for name, table in committed.tables.items():
         if table.schema.ttl_attribute is not None:
             expired = store.read(partial(_expired, table, now))
             for start in range(0, len(expired), BATCH):

@@ -107,6 +107,10 @@ def _legacy_reading(
     request: requests.Query | requests.Scan, conditions: requests.Legacy | None
 ) -> tuple[Condition | None, Project | None]:
     """The filter and the projection of a Query or Scan, where they are not expressions."""
+    if not (conditions or request.attributes_to_get or request.conditional_operator) and not (
+        isinstance(request, requests.Query) and request.key_conditions
+    ):
+        return None, None
     present = _present(request)
     if "KeyConditionExpression" not in present:
         present.discard("KeyConditions")  # alone, it may go with a FilterExpression

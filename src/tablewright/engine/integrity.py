@@ -14,7 +14,9 @@ from tablewright.engine.catalog import Catalog
 from tablewright.engine.rows import Row, projected
 from tablewright.engine.table import Index, Table
 from tablewright.errors import Fault
-from tablewright.storage import Snapshot
+from tablewright.storage import MissingTree, Snapshot
+
+_UNREADABLE = (Fault, ValueError, LookupError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -53,65 +55,84 @@ class Report:
         return not self.problems
 
 
-def check(catalog: Catalog, snapshot: Snapshot) -> Report:
+def check(snapshot: Snapshot) -> Report:
     report = Report()
     with snapshot.frozen():
-        catalog.refresh(snapshot)
         report.problems += (FileProblem(message) for message in snapshot.file_problems())
         if report.problems:  # rows of a damaged file cannot be walked
             return report
+        catalog = Catalog()
+        try:
+            catalog.refresh(snapshot)
+        except (MissingTree, ValueError) as error:
+            report.problems.append(FileProblem(f"the catalog cannot be read: {error}"))
         for table in catalog.tables.values():
-            expected: dict[str, int] = dict.fromkeys(table.by_name, 0)
-            rows = 0
-            for key, size, body in snapshot.walk(table.tree, b"", None):
-                rows += 1
-                report.problems.extend(_check_row(snapshot, table, key, size, body, expected))
-            report.rows[table.name, None] = rows
-            for index in table.indexes:
-                report.problems.extend(
-                    _check_index(snapshot, table, index, expected[index.name], report)
-                )
+            try:
+                _check_table(snapshot, table, report)
+            except MissingTree as error:
+                report.problems.append(FileProblem(f"{table.name}: {error}"))
     return report
 
 
+def _check_table(snapshot: Snapshot, table: Table, report: Report) -> None:
+    expected: dict[str, set[bytes]] = {name: set() for name in table.by_name}
+    rows = 0
+    for key, size, body in snapshot.walk(table.tree, b"", None):
+        rows += 1
+        report.problems += _check_row(snapshot, table, key, size, body, expected)
+    report.rows[table.name, None] = rows
+    for index in table.indexes:
+        report.problems += _check_index(snapshot, table, index, expected[index.name], report)
+
+
 def _check_row(
-    snapshot: Snapshot, table: Table, key: bytes, size: int, body: bytes, expected: dict[str, int]
+    snapshot: Snapshot,
+    table: Table,
+    key: bytes,
+    size: int,
+    body: bytes,
+    expected: dict[str, set[bytes]],
 ) -> Iterator[Problem]:
-    """A table's row, and the index rows it gives. Counts those in `expected`."""
+    """A table's row, and the index rows it gives: those are noted in `expected`."""
     try:
         item = load(body)
-        if table.key(item) != key:
+        if table.keys.position(item) != key:
             yield Problem(table.name, None, key, "is not where its key belongs")
         if dump(normalise_item(item)) != body:
             yield Problem(table.name, None, key, "is not in normal form")
         if item_size(item) != size:
             yield Problem(table.name, None, key, f"has size {size}, not {item_size(item)}")
-    except (Fault, ValueError, LookupError) as error:
+    except _UNREADABLE as error:
         yield Problem(table.name, None, key, f"cannot be read: {error}")
         return
     for index in table.indexes:
         entry = index.entry(item, key)
         if entry is None:
             continue
-        expected[index.name] += 1
+        expected[index.name].add(entry)
         held = projected(index, Row(item, size, body))
         found = snapshot.get(index.tree, entry)
         if found is None:
             yield Problem(table.name, index.name, entry, "is missing")
-        elif (found[0], load(found[1])) != (held.size, held.item):
+        elif found != (held.size, held.body) and not _same(found, held):
             yield Problem(table.name, index.name, entry, "differs from the table's item")
 
 
+def _same(found: tuple[int, bytes], held: Row) -> bool:
+    """Whether an index row says what it should, if perhaps in another order."""
+    try:
+        return found[0] == held.size and load(found[1]) == held.item
+    except _UNREADABLE:
+        return False
+
+
 def _check_index(
-    snapshot: Snapshot, table: Table, index: Index, expected: int, report: Report
+    snapshot: Snapshot, table: Table, index: Index, expected: set[bytes], report: Report
 ) -> Iterator[Problem]:
-    """All rows that belong have been found; if there are more, name those that do not."""
-    rows, _ = snapshot.count(index.tree)
-    report.rows[table.name, index.name] = rows
-    if rows == expected:
-        return
-    for entry, _, body in snapshot.walk(index.tree, b"", None):
-        item = load(body)
-        found = snapshot.get(table.tree, table.key(item))
-        if found is None or index.entry(load(found[1]), table.key(item)) != entry:
+    """The rows that belong have been looked at; here are those that do not."""
+    rows = 0
+    for entry, _, _ in snapshot.walk(index.tree, b"", None):
+        rows += 1
+        if entry not in expected:
             yield Problem(table.name, index.name, entry, "belongs to no item")
+    report.rows[table.name, index.name] = rows

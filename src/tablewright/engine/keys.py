@@ -25,12 +25,24 @@ _EMPTY_KINDS = {"S": "string", "B": "binary"}
 class Keys:
     """The key attributes of a table or an index."""
 
-    __slots__ = ("_partition", "_sort", "attributes", "names", "schema")
+    __slots__ = (
+        "_partition",
+        "_sort",
+        "attributes",
+        "names",
+        "partition_names",
+        "schema",
+        "sort_names",
+        "types",
+    )
 
     def __init__(self, schema: KeySchema) -> None:
         self.schema = schema
         self.attributes = tuple(schema)
         self.names = schema.names
+        self.partition_names = tuple(attribute.name for attribute in schema.partition)
+        self.sort_names = tuple(attribute.name for attribute in schema.sort)
+        self.types = {attribute.name: attribute.type for attribute in schema}
         self._partition = tuple((attribute.name, attribute.type) for attribute in schema.partition)
         self._sort = tuple((attribute.name, attribute.type) for attribute in schema.sort)
 

@@ -26,6 +26,7 @@ from tablewright.wire import requests
 from tablewright.wire.answers import ItemOut, Page
 
 PAGE_SIZE = 1024 * 1024
+_UNREAD: Item = {}  # stands for an item that nobody looks into
 _BAD_START = "The provided starting key is invalid"
 
 
@@ -58,12 +59,9 @@ class Source:
 
     def select(self, condition: Key | LegacyKey) -> KeySelection:
         """What a key condition selects here."""
-        keys = self.keys.schema
+        keys = self.keys
         return condition.select(
-            tuple(attribute.name for attribute in keys.partition),
-            tuple(attribute.name for attribute in keys.sort),
-            {attribute.name: attribute.type for attribute in keys},
-            on_index=self.index is not None,
+            keys.partition_names, keys.sort_names, keys.types, on_index=self.index is not None
         )
 
     def start(self, start: Item, *, scanning: bool) -> bytes:
@@ -186,10 +184,11 @@ def read_page(
             whole = (
                 _fetched(reading, source.table, body, charge, request.consistent) if fetch else body
             )
-            if keep is None or keep.holds(load(whole)):
+            item = load(whole) if keep or project else _UNREAD
+            if keep is None or keep.holds(item):
                 count += 1
                 if not counting:
-                    items.append(project(load(whole)) if project else Raw(whole))
+                    items.append(project(item) if project else Raw(whole))
             if scanned == most or size >= PAGE_SIZE:
                 last = body
                 break
@@ -207,8 +206,7 @@ def _fetched(
     reading: Reading, table: Table, body: bytes, charge: Charge, consistent: bool | None
 ) -> bytes:
     found = reading.snapshot.get(table.tree, table.key(load(body)))
-    if found is None:  # deleted since the walk began
-        return body
+    assert found is not None  # the walk that gave the row holds the snapshot
     charge.add(read_units(found[0], consistent=consistent))
     return found[1]
 

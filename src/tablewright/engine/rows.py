@@ -14,18 +14,16 @@ from tablewright.values import Item
 
 
 class Row:
-    """An item with its size and its stored bytes; either is made from the other when needed."""
+    """An item with its size and its stored bytes; what is not given is made when asked for."""
 
-    __slots__ = ("_body", "_item", "size")
+    __slots__ = ("_body", "_item", "_size")
 
-    def __init__(self, item: Item | None, size: int, body: bytes | None) -> None:
+    def __init__(
+        self, item: Item | None = None, size: int | None = None, body: bytes | None = None
+    ) -> None:
         self._item = item
-        self.size = size
+        self._size = size
         self._body = body
-
-    @classmethod
-    def of(cls, item: Item) -> Row:
-        return cls(item, item_size(item), None)
 
     @property
     def item(self) -> Item:
@@ -33,6 +31,12 @@ class Row:
             assert self._body is not None
             self._item = load(self._body)
         return self._item
+
+    @property
+    def size(self) -> int:
+        if self._size is None:
+            self._size = item_size(self.item)
+        return self._size
 
     @property
     def body(self) -> bytes:
@@ -91,4 +95,4 @@ def projected(index: Index, row: Row) -> Row:
     held = index.held
     if held is None:
         return row
-    return Row.of({name: value for name, value in row.item.items() if name in held})
+    return Row({name: value for name, value in row.item.items() if name in held})

@@ -141,10 +141,12 @@ def attributes_to_get(names: Sequence[str] | None) -> Project | None:
     """The projection of AttributesToGet."""
     if not names:
         return None
-    for position, name in enumerate(names):
+    seen: set[str] = set()
+    for name in names:
         _check_name(name)
-        if name in names[:position]:
+        if name in seen:
             raise ValidationException(f"{_INVALID}Duplicate value in attribute name: {name}")
+        seen.add(name)
     return Project(tuple(Path((name,)) for name in names))
 
 

@@ -7,7 +7,14 @@ store.write(lambda tx: tx.put(tree, b"key", 4, b"body"))
 store.read(lambda snapshot: snapshot.get(tree, b"key"))      # (4, b"body")
 """
 
-from tablewright.storage.store import Durability, NotADatabase, Store
+from tablewright.storage.store import (
+    Durability,
+    NotADatabase,
+    Store,
+    StoreClosed,
+    StoreFailed,
+    StoreForked,
+)
 from tablewright.storage.transaction import MissingTree, Row, Snapshot, Transaction
 from tablewright.storage.tree import Tree
 
@@ -18,6 +25,9 @@ __all__ = [
     "Row",
     "Snapshot",
     "Store",
+    "StoreClosed",
+    "StoreFailed",
+    "StoreForked",
     "Transaction",
     "Tree",
 ]

@@ -7,6 +7,7 @@ Laws:
   writers share one fsync; the others find their work done.
 - A step (a function of a transaction) either raises before it changes anything or changes all it
   means to. Should one fail half way, the commit is rolled back and its steps run one by one.
+- A process that was forked off opens the file for itself: SQLite's connections cannot be shared.
 
 Durability: "full" syncs the log at each commit, so an acknowledged write survives power loss;
 "normal" leaves that to the operating system, so it survives a killed process only.
@@ -14,10 +15,12 @@ Durability: "full" syncs the log at each commit, so an acknowledged write surviv
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 from weakref import WeakSet
@@ -50,7 +53,29 @@ class StoreClosed(TablewrightError):
         super().__init__(f"{path} has been closed")
 
 
-_CLOSED = (apsw.ConnectionClosedError, apsw.CursorClosedError)
+class StoreForked(TablewrightError):
+    """The store was opened before this process was forked off; SQLite cannot share it."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} was opened before a fork; open it again in the new process")
+
+
+class StoreFailed(TablewrightError):
+    """SQLite could not do it: the file is locked for too long, the disk is full, …"""
+
+
+#: Connections of parent processes; they are kept, so that nobody closes them.
+_INHERITED: list[apsw.Connection] = []
+_FAILURES = (apsw.Error, TablewrightError)
+
+
+def _translated(error: BaseException, path: str) -> BaseException:
+    """Errors of SQLite in our words; any other as it is."""
+    if isinstance(error, apsw.ConnectionClosedError | apsw.CursorClosedError):
+        return StoreClosed(path)
+    if isinstance(error, apsw.Error):
+        return StoreFailed(f"{path}: {type(error).__name__}: {error}")
+    return error
 
 
 class _Work(Generic[T]):
@@ -79,6 +104,7 @@ class Store:
         self.path = str(path)
         self.durability = durability
         self._closed = False
+        self._forked = False
         self._lock = threading.RLock()
         self._queue: deque[_Work[Any]] = deque()
         #: Those of threads that have ended are gone: a thread's connection ends with it.
@@ -87,20 +113,24 @@ class Store:
         self._transaction = Transaction(self._writer)
         self._in_memory = self.path == ":memory:"
         self._local = threading.local()
+        _STORES.add(self)
 
     def read(self, step: Callable[[Snapshot], T]) -> T:
         """Run a step that only reads."""
         try:
             if self._in_memory:
                 with self._lock:
+                    self._check_usable()
                     return step(self._transaction)
+            if self._closed:
+                raise StoreClosed(self.path)
             try:
                 snapshot: Snapshot = self._local.snapshot
             except AttributeError:
                 snapshot = self._local.snapshot = Snapshot(self._connect())
             return step(snapshot)
-        except _CLOSED as error:
-            raise StoreClosed(self.path) from error
+        except apsw.Error as error:
+            raise _translated(error, self.path) from error
 
     def write(self, step: Callable[[Transaction], T]) -> T:
         """Run a step in a transaction and return once it is durable."""
@@ -124,31 +154,32 @@ class Store:
         """Wait for the writer, fold the log into the file and close every connection."""
         with self._lock:
             self._closed = True
-            for connection in list(self._connections):
-                connection.close()
+            if self._forked:
+                return
+            for connection in [*self._connections - {self._writer}, self._writer]:
+                # A thread that is reading ends that first; its connection ends with it.
+                with suppress(apsw.ThreadingViolationError):
+                    connection.close()
 
     def _commit_queued(self) -> None:
         batch: list[_Work[Any]] = []
         while self._queue:
             batch.append(self._queue.popleft())
-        self._settle(batch)
-        for work in batch:
-            work.done = True
+        try:
+            self._settle(batch)
+        finally:
+            for work in batch:
+                work.done = True
 
     def _settle(self, batch: Sequence[_Work[Any]]) -> None:
-        """Commit the batch; if it cannot be, commit what can be of it, one by one."""
+        """Commit the batch; if a step of it fails half way, commit the others one by one."""
         try:
-            self._commit(batch)
-        except BaseException as error:
-            if len(batch) == 1:
-                batch[0].error = StoreClosed(self.path) if isinstance(error, _CLOSED) else error
-            else:
-                for work in batch:
-                    self._settle([work])
-
-    def _commit(self, batch: Sequence[_Work[Any]]) -> None:
-        execute = self._writer.execute
-        execute("BEGIN IMMEDIATE")  # takes the write lock now, so that no later step can lack it
+            self._check_usable()
+            self._transaction.begin()
+        except _FAILURES as error:  # it would be the same for each of them
+            for work in batch:
+                work.error = _translated(error, self.path)
+            return
         try:
             for work in batch:
                 try:
@@ -156,16 +187,35 @@ class Store:
                     work.error = None
                 except Fault as fault:  # by law, nothing was changed
                     work.error = fault
-            execute("COMMIT")
-        except BaseException:
-            self._transaction.rollbacks += 1
-            if self._writer.in_transaction:
-                execute("ROLLBACK")
-            raise
+            self._transaction.commit()
+        except BaseException as error:
+            self._transaction.roll_back()
+            if len(batch) == 1:
+                batch[0].error = _translated(error, self.path)
+            elif not isinstance(error, Exception):  # somebody wants us to stop
+                for work in batch:
+                    work.error = StoreFailed(f"{self.path}: interrupted")
+                raise
+            else:
+                for work in batch:
+                    self._settle([work])
 
-    def _connect(self) -> apsw.Connection:
+    def _check_usable(self) -> None:
         if self._closed:
             raise StoreClosed(self.path)
+        if self._forked:
+            raise StoreForked(self.path)
+
+    def _after_fork(self) -> None:
+        """In the child: SQLite's connections are the parent's, and must not even be closed."""
+        self._forked = True
+        self._lock = threading.RLock()
+        self._queue = deque()
+        self._local = threading.local()
+        _INHERITED.extend(self._connections)
+
+    def _connect(self) -> apsw.Connection:
+        self._check_usable()
         try:
             connection = apsw.Connection(self.path, statementcachesize=512)
             # Before anything touches the file: switching to the log needs the lock as well.
@@ -190,6 +240,17 @@ class Store:
             raise NotADatabase(f"{self.path}: {error}") from error
         self._connections.add(connection)
         return connection
+
+
+_STORES: WeakSet[Store] = WeakSet()
+
+
+def _after_fork() -> None:
+    for store in _STORES:
+        store._after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def _claim(connection: apsw.Connection, path: str) -> None:

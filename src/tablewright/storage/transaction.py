@@ -88,23 +88,32 @@ class Snapshot:
         finally:
             self._execute("COMMIT")
 
-    @property
-    def version(self) -> int:
-        """Changes when another connection has committed. Right inside a transaction only."""
-        for (version,) in self._execute("PRAGMA data_version"):
-            return int(version)
-        raise AssertionError("a pragma gives one row")
-
 
 class Transaction(Snapshot):
     """Changes. They are seen by later reads of the same transaction, by others once committed."""
 
-    __slots__ = ("rollbacks",)
+    __slots__ = ("rollbacks", "version")
 
     def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)
+        #: Another than before, if somebody else has committed since the last transaction.
+        self.version = 0
         #: How often changes were taken back. Whoever remembers what it changed should look.
         self.rollbacks = 0
+
+    def begin(self) -> None:
+        """Take the write lock, so that no later step can lack it."""
+        self._execute("BEGIN IMMEDIATE")
+        for (version,) in self._execute("PRAGMA data_version"):
+            self.version = int(version)
+
+    def commit(self) -> None:
+        self._execute("COMMIT")
+
+    def roll_back(self) -> None:
+        self.rollbacks += 1
+        if self._connection.in_transaction:
+            self._execute("ROLLBACK")
 
     def put(self, tree: Tree, key: bytes, size: int, body: bytes) -> None:
         self._execute(tree.put, (key, size, body))

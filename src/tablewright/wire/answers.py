@@ -91,8 +91,4 @@ class TransactionWritten(Answer, kw_only=True):
     item_collection_metrics: dict[str, list[ItemCollectionMetrics]] | None = None
 
 
-class Document(Answer):
-    """Answers about tables: plain members, as `tablewright.engine.describe` puts them together."""
-
-
 encode = msgspec.json.Encoder().encode

@@ -90,6 +90,6 @@ Constraint = Length | LengthOfEach | Between | Matching | Named | OneOf
 
 
 class Like(NamedTuple):
-    """Marks a member that is checked as if of another type, but handed on as the JSON it is."""
+    """Marks a map that is read as if of another type, and handed on as JSON again."""
 
     type: Any

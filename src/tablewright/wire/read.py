@@ -15,6 +15,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from functools import cache
+from math import isfinite
 from typing import Annotated, Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
@@ -148,11 +149,21 @@ def _remembering(reader: Reader) -> Reader:
 def _like_reader(annotation: Any) -> Reader:
     reader = _reader(annotation)
 
-    def read_like(raw: Any, path: str, errors: list[str]) -> Any:
-        reader(raw, path, errors)
-        return raw
+    def read_like(raw: Any, path: str, errors: list[str]) -> dict[str, dict[str, Any]]:
+        shapes = reader(raw, path, errors)
+        return {} if errors else {name: _as_json(shape) for name, shape in shapes.items()}
 
     return read_like
+
+
+def _as_json(shape: Shape) -> dict[str, Any]:
+    """The members of a shape that are there, by their names on the wire."""
+    members = zip(shape.__struct_encode_fields__, shape.__struct_fields__, strict=True)
+    return {
+        name: value
+        for name, attribute in members
+        if (value := getattr(shape, attribute)) is not None
+    }
 
 
 def _list_reader(element: Any) -> Reader:
@@ -210,7 +221,7 @@ def _read_bool(raw: Any, path: str, errors: list[str]) -> bool:
 
 def _integer_reader(java: str) -> Reader:
     def read_integer(raw: Any, path: str, errors: list[str]) -> int:
-        if type(raw) is float:
+        if type(raw) is float and isfinite(raw):
             return int(raw)  # DynamoDB drops the fraction
         if type(raw) is not int:
             raise mismatch(raw, java)

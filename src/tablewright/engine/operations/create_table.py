@@ -84,7 +84,7 @@ def _schema(request: CreateTable) -> TableSchema:
         table_class=request.table_class,
         encrypted=bool(request.sse_specification and request.sse_specification.enabled),
         deletion_protected=bool(request.deletion_protection_enabled),
-        tags=tuple((tag.key, tag.value) for tag in request.tags or ()),
+        tags=definition.checked_tags({tag.key: tag.value for tag in request.tags or ()}),
     )
 
 

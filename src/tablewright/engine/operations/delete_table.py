@@ -18,7 +18,7 @@ def delete_table(request: DeleteTable) -> Write:
                 "Resource cannot be deleted as it is currently protected against deletion. "
                 "Disable deletion protection first."
             )
-        description = describe(table, None, status="DELETING")
+        description = describe(table, writing.tx, status="DELETING")
         writing.catalog.remove(writing.tx, table.name)
         for tree in (table.tree, *(index.tree for index in table.indexes)):
             writing.tx.drop_tree(tree)

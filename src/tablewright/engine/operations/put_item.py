@@ -50,7 +50,7 @@ def put_item(request: PutItem) -> Write:
 
 def new_row(raw: Item) -> Row:
     """The row of a new item; its keys are for its table to check."""
-    row = Row.of(normalise_item(raw))
+    row = Row(normalise_item(raw))
     if row.size > MAX_ITEM_SIZE:
         raise ValidationException("Item size has exceeded the maximum allowed size")
     if row.size > MAX_NAME_SIZE and any(len(name.encode()) > MAX_NAME_SIZE for name in row.item):

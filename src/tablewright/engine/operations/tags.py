@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
+from tablewright.engine.definition import checked_tags
 from tablewright.engine.step import Read, Reading, Write, Writing, table_name
 from tablewright.engine.table import Table
 from tablewright.errors import ResourceNotFoundException, ValidationException
 from tablewright.wire.requests import ListTagsOfResource, TagResource, UntagResource
 
-MAX_TAGS = 50
 _TABLE_ARN = re.compile(r"arn:[^:]+:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]{3,255}")
 
 
@@ -24,11 +24,6 @@ def tag_resource(request: TagResource) -> Write:
     def run(writing: Writing) -> None:
         table = _tagged(writing, request.resource_arn)
         tags = dict(table.schema.tags) | {tag.key: tag.value for tag in request.tags}
-        if len(tags) > MAX_TAGS:
-            raise ValidationException(
-                f"One or more parameter values were invalid: Too many Tags: {len(tags)}, "
-                f"a resource has at most {MAX_TAGS}"
-            )
         _save(writing, table, tags)
 
     return Write(run)
@@ -73,6 +68,4 @@ def _tagged(reading: Reading, arn: str) -> Table:
 
 
 def _save(writing: Writing, table: Table, tags: dict[str, str]) -> None:
-    writing.catalog.save(
-        writing.tx, msgspec.structs.replace(table.schema, tags=tuple(tags.items()))
-    )
+    writing.catalog.save(writing.tx, msgspec.structs.replace(table.schema, tags=checked_tags(tags)))

@@ -15,7 +15,8 @@ import hashlib
 import time
 from collections.abc import Iterable
 from functools import partial
-from typing import Literal
+
+import msgspec
 
 from tablewright.encoding.items import normalise_item
 from tablewright.engine.cancellation import cancel_unless_all
@@ -35,7 +36,7 @@ from tablewright.errors import (
 )
 from tablewright.storage import Transaction
 from tablewright.values import Item
-from tablewright.wire.answers import ItemCollectionMetrics, TransactionWritten, encode
+from tablewright.wire.answers import ItemCollectionMetrics, TransactionWritten
 from tablewright.wire.requests import (
     AnyAction,
     ConditionCheck,
@@ -51,7 +52,7 @@ TOKEN_SECONDS = 600
 
 def transact_write_items(request: TransactWriteItems) -> Write:
     writes = [_Write(_only_action(entry)) for entry in request.actions]
-    fingerprint = hashlib.sha256(encode(request.actions)).digest() if request.token else b""
+    fingerprint = _fingerprint(request) if request.token else b""
 
     def run(writing: Writing) -> TransactionWritten:
         tx = writing.tx
@@ -63,25 +64,21 @@ def transact_write_items(request: TransactWriteItems) -> Write:
             raise ValidationException(
                 "Transaction request cannot include multiple operations on one item"
             )
-        repeated = request.token is not None and _already_done(tx, request.token, fingerprint)
-        kind: Literal["read", "write"] = "read" if repeated else "write"
-        charges = {write.table.name: Charge(write.table, kind, factor=2) for write in writes}
-        if not repeated:
-            cancel_unless_all(partial(write.decide, tx) for write in writes)
-            _check_total_size(writes)
+        if request.token and _already_done(tx, request.token, fingerprint):
+            return TransactionWritten(
+                consumed_capacity=consumed_by_table(_replay(tx, writes), request.return_capacity)
+            )
+        cancel_unless_all(partial(write.decide, tx) for write in writes)
+        _check_total_size(writes)
+        charges = {write.table.name: Charge(write.table, "write", factor=2) for write in writes}
         metrics: dict[str, list[ItemCollectionMetrics]] = {}
         for write in writes:
-            charge = charges[write.table.name]
-            if repeated:
-                row = find(tx, write.table.tree, write.key)
-                charge.add(read_units(row.size if row else 0, consistent=True))
-                continue
-            write.apply(tx, charge)
+            write.apply(tx, charges[write.table.name])
             metric = collection_metrics(write.table, write.key_values, request.return_metrics)
             if metric:
                 metrics.setdefault(write.table.name, []).append(metric)
-        if request.token and not repeated:
-            _remember(tx, request.token, fingerprint)
+        if request.token:
+            tx.put(TOKENS, request.token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)
         return TransactionWritten(
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
             item_collection_metrics=metrics or None,
@@ -153,6 +150,11 @@ def _check_total_size(writes: Iterable[_Write]) -> None:
         )
 
 
+def _fingerprint(request: TransactWriteItems) -> bytes:
+    """Equal for requests that ask for the same, in whatever order their JSON was written."""
+    return hashlib.sha256(msgspec.json.encode(request.actions, order="deterministic")).digest()
+
+
 def _already_done(tx: Transaction, token: str, fingerprint: bytes) -> bool:
     """Whether the request was done before, under this token. A token's size is when it ends."""
     found = tx.get(TOKENS, token.encode())
@@ -163,5 +165,11 @@ def _already_done(tx: Transaction, token: str, fingerprint: bytes) -> bool:
     return True
 
 
-def _remember(tx: Transaction, token: str, fingerprint: bytes) -> None:
-    tx.put(TOKENS, token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)
+def _replay(tx: Transaction, writes: Iterable[_Write]) -> dict[str, Charge]:
+    """Nothing is written again; DynamoDB charges for reading what is there."""
+    charges: dict[str, Charge] = {}
+    for write in writes:
+        charge = charges.setdefault(write.table.name, Charge(write.table, "read", factor=2))
+        row = find(tx, write.table.tree, write.key)
+        charge.add(read_units(row.size if row else 0, consistent=True))
+    return charges

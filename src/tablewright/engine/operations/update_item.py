@@ -56,7 +56,7 @@ def refuse_key_changes(table: Table, update: Update | None) -> None:
 def updated_row(table: Table, update: Update | None, old: Row | None, key_values: Item) -> Row:
     """The item after the update, checked as a new item would be."""
     item = old.item if old else key_values
-    row = Row.of(update.apply(item) if update else item)
+    row = Row(update.apply(item) if update else item)
     if update:
         table.check_updated(row.item, row.size, update.names)
     if row.size > MAX_ITEM_SIZE:
@@ -74,4 +74,4 @@ def _returned(
         return None
     if wanted.startswith("ALL"):
         return row.item
-    return (update.touched(row.item) if update else None) or None
+    return update.touched(row.item) if update else None

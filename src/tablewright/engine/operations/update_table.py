@@ -157,7 +157,7 @@ def _changed_throughput(
         shape.write,
         now if raised else old.raised,
         now if lowered else old.lowered,
-        old.decreases + lowered,
+        old.decreases_on(now) + lowered,
     )
 
 
@@ -185,6 +185,8 @@ def _with_index_update(
         if update.create.index_name in names:
             raise ValidationException("Attempting to create an index which already exists")
         types = definition.attribute_types(request.attribute_definitions or [])
+        # The request has to define them, but attributes that are keys already keep their type.
+        types |= {name: kind for name, kind in schema.key_types.items() if name in types}
         index = definition.global_index(
             update.create, types, provisioned=schema.billing == "PROVISIONED"
         )
