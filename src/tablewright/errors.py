@@ -12,9 +12,7 @@
         ├── LimitExceededException
         ├── ConditionalCheckFailedException     carries the item, when the request asked for it
         ├── TransactionCanceledException        carries a reason for each action, by position
-        ├── TransactionConflictException
         ├── IdempotentParameterMismatchException
-        ├── ItemCollectionSizeLimitExceededException
         ├── RequestEntityTooLargeException      over 16 MB
         └── InternalServerError                 a fault of ours; the only one a client should retry
 
@@ -94,14 +92,6 @@ class ResourceInUseException(Fault):
 
 
 class LimitExceededException(Fault):
-    pass
-
-
-class ItemCollectionSizeLimitExceededException(Fault):
-    pass
-
-
-class TransactionConflictException(Fault):
     pass
 
 

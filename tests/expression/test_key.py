@@ -21,14 +21,14 @@ S, T, N, N2 = VALUES[":s"], VALUES[":t"], VALUES[":n"], VALUES[":n2"]
 
 def select(
     text: str,
-    hash_names: tuple[str, ...] = ("pk",),
-    range_names: tuple[str, ...] = ("sk",),
+    partition_names: tuple[str, ...] = ("pk",),
+    sort_names: tuple[str, ...] = ("sk",),
     on_index: bool = False,
 ) -> KeySelection:
     key = Scope(None, VALUES).key_condition(text)
     assert key is not None
-    types = {name: "N" if name == "sk" else "S" for name in hash_names + range_names}
-    return key.select(hash_names, range_names, types, on_index)
+    types = {name: "N" if name == "sk" else "S" for name in partition_names + sort_names}
+    return key.select(partition_names, sort_names, types, on_index)
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_what_fits_no_key(text: str, message: str) -> None:
 
 
 def test_a_key_without_a_sort_key() -> None:
-    assert select("pk = :s", range_names=()) == KeySelection((S,))
+    assert select("pk = :s", sort_names=()) == KeySelection((S,))
     with pytest.raises(ValidationException, match=NOT_SUPPORTED):
-        select("pk = :s AND a = :s", range_names=())
+        select("pk = :s AND a = :s", sort_names=())
 
 
 MANY = (("h1", "h2"), ("r1", "r2", "r3"))

@@ -113,6 +113,8 @@ def check_file(
 
     if not file.is_file():
         fail(f"{file}: no such file")
+    if not file.stat().st_size:
+        fail(f"{file}: the file is empty")  # opening it would make a database of it
     engine = open_engine(file, Durability.full)
     try:
         report = engine.check()

@@ -1,4 +1,4 @@
-"""Conditions of writes: read from a request, then held against the item that is there."""
+"""Conditions of writes, held against the item that is there."""
 
 from __future__ import annotations
 

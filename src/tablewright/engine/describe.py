@@ -25,7 +25,7 @@ def table_arn(name: str) -> str:
 
 
 def describe(table: Table, snapshot: Snapshot | None, *, status: str = "ACTIVE") -> dict[str, Any]:
-    """A TableDescription. Without a snapshot (a new table) nothing is counted."""
+    """A TableDescription. Of a new table, without a snapshot, nothing is counted."""
     schema = table.schema
     count = _counter(snapshot)
     items, size = count(table.tree)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +28,12 @@ from tablewright.engine.expiry import expire
 from tablewright.engine.integrity import Report, check
 from tablewright.engine.operations import OPERATIONS
 from tablewright.engine.step import Read, Reading, Step, Write, Writing
-from tablewright.errors import Fault, SerializationException, UnknownOperationException
+from tablewright.errors import (
+    Fault,
+    SerializationException,
+    TablewrightError,
+    UnknownOperationException,
+)
 from tablewright.storage import Durability, MissingTree, Snapshot, Store, Transaction
 from tablewright.wire.answers import encode
 from tablewright.wire.read import read
@@ -88,7 +94,8 @@ class Engine:
         """Do several steps that read, in one snapshot: for each its answer, or its fault."""
         results: list[bytes | BaseException | None] = [None] * len(steps)
         if len(steps) > 1:
-            results = self._store.read(partial(self._read_together, steps))
+            with suppress(TablewrightError):
+                results = self._store.read(partial(self._read_together, steps))
         # Those that failed, again and alone: they may have met a table that has changed since.
         return [
             self._outcome(step) if result is None else result

@@ -20,7 +20,7 @@ A request's expressions share names and values, so they are read in a `Scope`:
 
     >>> key = Scope(None, {":p": {"S": "A"}, ":s": {"S": "B"}}).key_condition("p = :p AND s > :s")
     >>> key.select(("p",), ("s",), {"p": "S", "s": "S"})
-    KeySelection(hash=({'S': 'A'},), equal=(), operator='>', operands=({'S': 'B'},))
+    KeySelection(partition=({'S': 'A'},), equal=(), operator='>', operands=({'S': 'B'},))
 
 `legacy` gives objects with the same methods for the parameters from before expressions. Items and
 values are in normal form (`tablewright.encoding.items`) and are never changed. Every mistake is a

@@ -42,7 +42,7 @@ _NOT_SUPPORTED = "Query key condition not supported"
 class KeySelection:
     """What to read: a partition, leading sort key values, and a range of the next one."""
 
-    hash: tuple[AttributeValue, ...]
+    partition: tuple[AttributeValue, ...]
     equal: tuple[AttributeValue, ...] = ()
     operator: str | None = None  # = < <= > >= BETWEEN begins_with
     operands: tuple[AttributeValue, ...] = ()
@@ -102,24 +102,24 @@ def key_shape(condition: Condition) -> KeyShape:
 
 def select(
     terms: Mapping[str, KeyTerm],
-    hash_names: tuple[str, ...],
-    range_names: tuple[str, ...],
+    partition_names: tuple[str, ...],
+    sort_names: tuple[str, ...],
     types: Mapping[str, str],
 ) -> KeySelection:
     """What the conditions select from an index with these keys."""
-    if len(hash_names) > 1 or len(range_names) > 1:
-        _check_several(terms, hash_names, range_names)
+    if len(partition_names) > 1 or len(sort_names) > 1:
+        _check_several(terms, partition_names, sort_names)
     elif len(terms) > 2:
         raise ValidationException("Conditions can be of length 1 or 2 only")
-    if len(terms) > len(hash_names) + len(range_names):
+    if len(terms) > len(partition_names) + len(sort_names):
         raise ValidationException(_NOT_SUPPORTED)
     partition = []
-    for name in hash_names:
+    for name in partition_names:
         term = _term(terms, name)
         if term.operator != "=":
             raise ValidationException(_NOT_SUPPORTED)
         partition.append(_typed(term, types[name]).operands[0])
-    given = range_names[: len(terms) - len(hash_names)]
+    given = sort_names[: len(terms) - len(partition_names)]
     if not given:
         return KeySelection(tuple(partition))
     *leading, last = [_typed(_term(terms, name), types[name]) for name in given]
@@ -134,19 +134,19 @@ def select(
 
 
 def _check_several(
-    terms: Mapping[str, KeyTerm], hash_names: tuple[str, ...], range_names: tuple[str, ...]
+    terms: Mapping[str, KeyTerm], partition_names: tuple[str, ...], sort_names: tuple[str, ...]
 ) -> None:
     """The rules of keys with several attributes, which have messages of their own."""
-    missing = [name for name in hash_names if name not in terms]
-    unequal = [name for name in hash_names if name in terms and terms[name].operator != "="]
+    missing = [name for name in partition_names if name not in terms]
+    unequal = [name for name in partition_names if name in terms and terms[name].operator != "="]
     if missing or unequal:
         raise ValidationException(
             f"HASH key attributes {', '.join(missing or unequal)} must have equality conditions "
             "specified in the query"
         )
-    given = [name for name in range_names if name in terms]
+    given = [name for name in sort_names if name in terms]
     if given:
-        before = range_names[: range_names.index(given[-1])]
+        before = sort_names[: sort_names.index(given[-1])]
         wrong = [name for name in before if name not in terms or terms[name].operator != "="]
         if wrong:
             raise ValidationException(

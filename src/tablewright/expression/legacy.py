@@ -171,13 +171,13 @@ class LegacyKey:
 
     def select(
         self,
-        hash_names: tuple[str, ...],
-        range_names: tuple[str, ...],
+        partition_names: tuple[str, ...],
+        sort_names: tuple[str, ...],
         types: Mapping[str, str],
         on_index: bool = False,
     ) -> KeySelection:
         """As `Key.select`."""
-        return select(self._terms, hash_names, range_names, types)
+        return select(self._terms, partition_names, sort_names, types)
 
 
 # -- comparisons: an operator and its values

@@ -18,9 +18,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, ParamSpec, TypeAlias, TypeVar, cast
 
-from tablewright.encoding.items import MAX_NAME_SIZE, NAME_TOO_LARGE, TOO_DEEP, normalise
+from tablewright.encoding.items import (
+    MAX_NAME_SIZE,
+    NAME_TOO_LARGE,
+    TOO_DEEP,
+    normalise,
+    value_size,
+)
 from tablewright.errors import ValidationException
 from tablewright.expression.document import compile_projection
 from tablewright.expression.evaluate import Test, compile_condition
@@ -39,10 +45,14 @@ from tablewright.expression.tree import Update as UpdateTree
 from tablewright.expression.update import compile_update
 from tablewright.values import Item, Value
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Names: TypeAlias = tuple[tuple[str, str], ...]
 _AnyResolved: TypeAlias = Resolved[ConditionTree] | Resolved[UpdateTree] | Resolved[Projection]
 
 MAX_KEY_LENGTH: Final = 255
+MAX_TOTAL_SIZE: Final = 2 * 1024 * 1024
+_MOST_NAMES: Final = 64  # in a cached expression; whoever sends more parses each time
 _CACHE_SIZE: Final = 4096
 _NAME_KEY = re.compile(r"#[A-Za-z0-9_]+").fullmatch
 _VALUE_KEY = re.compile(r":[A-Za-z0-9_]+").fullmatch
@@ -113,8 +123,8 @@ class Key:
 
     def select(
         self,
-        hash_names: tuple[str, ...],
-        range_names: tuple[str, ...],
+        partition_names: tuple[str, ...],
+        sort_names: tuple[str, ...],
         types: Mapping[str, str],
         on_index: bool = False,
     ) -> KeySelection:
@@ -123,8 +133,8 @@ class Key:
         Raises `ValidationException` where the condition does not fit the key. Empty strings are
         left to the caller, whose message names the index.
         """
-        terms = self._shape.terms_on(hash_names + range_names, self._values, on_index)
-        return select(terms, hash_names, range_names, types)
+        terms = self._shape.terms_on(partition_names + sort_names, self._values, on_index)
+        return select(terms, partition_names, sort_names, types)
 
 
 class Scope:
@@ -235,6 +245,7 @@ class Scope:
             names, values = self._raw_names, self._raw_values
             if names is not None:
                 _check_keys("ExpressionAttributeNames", names, _NAME_KEY)
+                _check_total("ExpressionAttributeNames", sum(map(len, names.values())))
                 for key, name in names.items():
                     if not name or len(name) > MAX_NAME_SIZE:
                         reason = NAME_TOO_LARGE if name else "Empty attribute name"
@@ -245,6 +256,9 @@ class Scope:
             if values is not None:
                 _check_keys("ExpressionAttributeValues", values, _VALUE_KEY)
                 self._normal = {key: _normal(key, value) for key, value in values.items()}
+                _check_total(
+                    "ExpressionAttributeValues", sum(map(value_size, self._normal.values()))
+                )
             self._names = () if names is None else tuple(names.items())
         return self._names
 
@@ -252,20 +266,36 @@ class Scope:
 # -- the cache: everything but the values
 
 
-@lru_cache(_CACHE_SIZE)
+def _remembered(compile_: Callable[P, T]) -> Callable[P, T]:
+    """Remember what was compiled from a text and the names it came with, the last argument.
+
+    Not where there are many names: a request may have megabytes of them.
+    """
+    cached = lru_cache(_CACHE_SIZE)(compile_)
+
+    def compiled(*key: P.args, **none: P.kwargs) -> T:
+        names = cast(Names, key[-1])
+        if names and (len(names) > _MOST_NAMES or max(map(len, dict(names).values())) > 255):
+            return compile_(*key, **none)
+        return cached(*key)
+
+    return compiled
+
+
+@_remembered
 def _compiled_condition(kind: str, text: str, names: Names) -> tuple[Test, Resolved[ConditionTree]]:
     resolved = resolve_condition(kind, parse_condition(kind, text), dict(names))
     return compile_condition(resolved.tree) if resolved.tree else _never, resolved
 
 
-@lru_cache(_CACHE_SIZE)
+@_remembered
 def _compiled_key_condition(text: str, names: Names) -> tuple[KeyShape, Resolved[ConditionTree]]:
     kind = "KeyConditionExpression"
     resolved = resolve_condition(kind, parse_condition(kind, text), dict(names))
     return key_shape(resolved.tree or And(())), resolved
 
 
-@lru_cache(_CACHE_SIZE)
+@_remembered
 def _compiled_update(
     text: str, names: Names
 ) -> tuple[Callable[[Item, Values], Item], Project, Resolved[UpdateTree]]:
@@ -274,7 +304,7 @@ def _compiled_update(
     return compile_update(tree), Project(written_paths(tree)), resolved
 
 
-@lru_cache(_CACHE_SIZE)
+@_remembered
 def _compiled_projection(text: str, names: Names) -> tuple[Project, Resolved[Projection]]:
     resolved = resolve_projection(parse_projection(text), dict(names))
     return Project(resolved.tree.paths if resolved.tree else ()), resolved
@@ -309,6 +339,11 @@ def _check_keys(
         else:
             reason = f'Syntax error; key: "{key}"'
         raise ValidationException(f"{parameter} contains invalid key: {reason}")
+
+
+def _check_total(parameter: str, size: int) -> None:
+    if size > MAX_TOTAL_SIZE:
+        raise ValidationException(f"{parameter} exceeds max size")
 
 
 def _normal(key: str, value: Value) -> Value:

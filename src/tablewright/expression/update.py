@@ -161,7 +161,8 @@ def _delete(
         return None
     for tag, content in value.items():
         if tag in old:
-            left = [member for member in old[tag] if member not in content]
+            gone = set(content)
+            left = [member for member in old[tag] if member not in gone]
             return {tag: left} if left else None  # there are no empty sets
     raise ValidationException(wrong_type)
 

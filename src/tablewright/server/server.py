@@ -6,8 +6,8 @@ Laws:
   the kernel's buffers, so the more clients there are, the more of them share a snapshot and a
   commit. (SQLite takes 2.5 of the 4 µs of a read to begin and to end its snapshot.) Nobody waits
   for a timer.
-- Everything happens in the thread of the event loop; there are no locks. (Threads made the storage
-  slower, not faster: they wait for one another.)
+- Requests are done in the thread of the event loop; there are no locks. (Threads made the storage
+  slower, not faster: they wait for one another.) Only the sweep has a thread of its own.
 - A stop takes no more connections, answers what was received, and only then returns. So a write is
   either done and answered, or the client knows that it has no answer.
 - The server does not own the engine: who opened it closes it, after the stop.
@@ -47,6 +47,7 @@ class Server:
         self._reads: list[tuple[Connection, Read]] = []
         self._writes: list[tuple[Connection, Write]] = []
         self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._sweeping: asyncio.Future[int] | None = None
         self._all_closed = asyncio.Event()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
@@ -70,6 +71,8 @@ class Server:
             timer.cancel()
         for connection in list(self._connections):
             connection.finish()
+        if self._sweeping is not None:
+            await asyncio.wait([self._sweeping])
         if self._connections:
             try:
                 await asyncio.wait_for(self._all_closed.wait(), grace_seconds)
@@ -126,11 +129,15 @@ class Server:
         self._timers["renew"] = self._loop.call_later(1.0, self._renew)
 
     def _sweep(self) -> None:
-        try:
-            self.engine.expire()
-        except Exception:
-            log.exception("the sweep of expired items failed")
-        self._timers["sweep"] = self._loop.call_later(self._sweep_seconds, self._sweep)
+        """Start a sweep, in a thread: it walks whole tables."""
+        self._sweeping = self._loop.run_in_executor(None, self.engine.expire)
+        self._sweeping.add_done_callback(self._swept)
+
+    def _swept(self, sweeping: asyncio.Future[int]) -> None:
+        if not sweeping.cancelled() and sweeping.exception() is not None:
+            log.error("the sweep of expired items failed", exc_info=sweeping.exception())
+        if not self.stopping:
+            self._timers["sweep"] = self._loop.call_later(self._sweep_seconds, self._sweep)
 
 
 def url_of(listening: socket.socket) -> str:

@@ -36,8 +36,8 @@ def query(request: Query) -> Read:
     def run(reading: Reading) -> Page:
         source = Source(reading, request)
         selection = source.select(key_condition)
-        check_sizes(selection.hash, (*selection.equal, *selection.operands[:1]))
-        whole = partition(_components(source.keys.schema.partition, selection.hash))
+        check_sizes(selection.partition, (*selection.equal, *selection.operands[:1]))
+        whole = partition(_components(source.keys.schema.partition, selection.partition))
         first, end = bounds(whole, source.keys.schema.sort, selection)
         refuse_filter_on_keys(request, keep, source.keys)
         if start_key is not None:

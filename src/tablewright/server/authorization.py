@@ -1,0 +1,56 @@
+"""Authorization: is there one, and has it all its parts? DynamoDB's words where not.
+
+Signatures are not verified: there are no accounts here, and any well-formed authorization is good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import parse_qs
+
+from tablewright.errors import IncompleteSignatureException, MissingAuthenticationTokenException
+
+NO_TOKEN = "Request is missing Authentication Token"
+#: No authorization begins like this.
+UNKNOWN_SIGNER = b"\x00"
+
+
+def check_authorization(
+    authorization: bytes | None, url: bytes | bytearray, headers: Mapping[bytes, bytes]
+) -> bytes:
+    """Raise if an authorization is missing or not well formed, and say what is wrong with it.
+
+    It may also be in the query string, for a request that was signed in advance. Gives what another
+    good authorization of the same client begins with: everything but the signature.
+    """
+    if authorization is None:
+        _check_query(bytes(url).partition(b"?")[2])
+        return UNKNOWN_SIGNER
+    if not authorization.startswith(b"AWS4-"):
+        raise MissingAuthenticationTokenException(NO_TOKEN)
+    message = "".join(
+        f"Authorization header requires '{name}' parameter. "
+        for name in ("Credential", "Signature", "SignedHeaders")
+        if f"{name}=".encode() not in authorization
+    )
+    if not message:
+        signer, signature, rest = authorization.partition(b"Signature=")
+        return signer + signature if b"=" not in rest else UNKNOWN_SIGNER
+    if b"X-Amz-Date" not in headers and b"Date" not in headers:
+        message += (
+            "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "
+        )
+    raise IncompleteSignatureException(f"{message}Authorization={authorization.decode('latin-1')}")
+
+
+def _check_query(query: bytes) -> None:
+    given = parse_qs(query, keep_blank_values=True)
+    if b"X-Amz-Algorithm" not in given:
+        raise MissingAuthenticationTokenException(NO_TOKEN)
+    names = ("Algorithm", "Credential", "Signature", "SignedHeaders", "Date")
+    missing = [name for name in names if not given.get(f"X-Amz-{name}".encode())]
+    if missing:
+        wants = (f"AWS query-string parameters must include 'X-Amz-{name}'. " for name in missing)
+        raise IncompleteSignatureException(
+            "".join(wants) + "Re-examine the query-string parameters."
+        )
