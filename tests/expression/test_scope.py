@@ -288,7 +288,8 @@ def test_what_an_expression_reads_and_writes() -> None:
     assert project is not None
     assert condition.names == {"a", "c.d", "z"}
     assert update.names == {"a", "c.d"}
-    assert [path.parts for path in update.paths] == [("a", "b"), ("c.d", 1)]
+    assert condition.nested == update.nested == {"a", "c.d"}
+    assert project.nested == {"a"}
     assert project.names == {"a", "c.d"}
 
 

@@ -6,6 +6,8 @@ from collections.abc import Collection
 
 from tablewright.encoding.items import check_depth
 from tablewright.engine.keys import MAX_SORT_KEY, Keys, refused_index_key
+from tablewright.errors import ValidationException
+from tablewright.expression import Condition, Project, Update
 from tablewright.schema import IndexSchema, TableSchema
 from tablewright.storage import Tree
 from tablewright.values import Item
@@ -75,6 +77,20 @@ class Table:
         position = self.keys.position(item)
         assert position is not None
         return position
+
+    def refuse_paths_into_keys(self, *expressions: Condition | Project | Update | None) -> None:
+        """Key attributes are scalars: an expression that looks into one is a mistake."""
+        for expression in expressions:
+            if expression is None or not expression.nested:
+                continue
+            index_names = [name for name, _, _ in self._index_attributes]
+            for kind, names in (("Key", self.names), ("IndexKey", index_names)):
+                for name in names:
+                    if name in expression.nested:
+                        raise ValidationException(
+                            "Key attributes must be scalars; list random access '[]' and map "
+                            f"lookup '.' are not allowed: {kind}: {name}"
+                        )
 
     def check_item(self, item: Item, size: int) -> bytes:
         """Check the keys of a new item, and say where its row is."""

@@ -76,6 +76,7 @@ class Resolved(Generic[Tree]):
 
     tree: Tree | None  # None: the checks always raise
     names: frozenset[str]  # top-level attributes
+    nested: frozenset[str]  # those of them into which a path leads
     aliases: frozenset[str]
     values: frozenset[str]
     checks: tuple[Check, ...]
@@ -120,6 +121,7 @@ class _Resolver:
         self.kind = kind
         self.defined_names = names
         self.names: set[str] = set()
+        self.nested: set[str] = set()
         self.aliases: set[str] = set()
         self.values: set[str] = set()
         self.checks: list[Check] = []
@@ -135,6 +137,7 @@ class _Resolver:
         return Resolved(
             tree,
             frozenset(self.names),
+            frozenset(self.nested),
             frozenset(self.aliases),
             frozenset(self.values),
             tuple(self.checks),
@@ -175,6 +178,8 @@ class _Resolver:
             for part in path.parts
         )
         self.names.add(str(parts[0]))
+        if len(parts) > 1:
+            self.nested.add(str(parts[0]))
         return Path(parts)
 
     def alias(self, alias: str) -> str:

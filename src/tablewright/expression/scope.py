@@ -62,12 +62,19 @@ _NO_VALUES: Final[dict[str, Value]] = {}
 class Condition:
     """A condition or filter of one request."""
 
-    __slots__ = ("_test", "_values", "names")
+    __slots__ = ("_test", "_values", "names", "nested")
 
-    def __init__(self, test: Test, names: frozenset[str], values: Values) -> None:
+    def __init__(
+        self,
+        test: Test,
+        names: frozenset[str],
+        values: Values,
+        nested: frozenset[str] = frozenset(),
+    ) -> None:
         self._test = test
         self._values = values
         self.names = names  #: the top-level attributes it reads
+        self.nested = nested  #: those of them into which a path leads
 
     def holds(self, item: Item) -> bool:
         """Whether it is true of an item; `{}` where there is none."""
@@ -77,12 +84,13 @@ class Condition:
 class Project:
     """A projection: call it with an item."""
 
-    __slots__ = ("_pick", "names", "paths")
+    __slots__ = ("_pick", "names", "nested")
 
     def __init__(self, paths: tuple[Path, ...]) -> None:
         self._pick = compile_projection(paths)
         self.names = frozenset(str(path.parts[0]) for path in paths)  #: attributes it needs
-        self.paths = paths
+        #: those of them into which a path leads
+        self.nested = frozenset(str(path.parts[0]) for path in paths if len(path.parts) > 1)
 
     def __call__(self, item: Item) -> Item:
         """The parts of the item that it names. Shares their values with the item."""
@@ -92,16 +100,20 @@ class Project:
 class Update:
     """An update of one request."""
 
-    __slots__ = ("_apply", "_touched", "_values", "names", "paths")
+    __slots__ = ("_apply", "_touched", "_values", "names", "nested")
 
     def __init__(
-        self, apply: Callable[[Item, Values], Item], touched: Project, values: Values
+        self,
+        apply: Callable[[Item, Values], Item],
+        touched: Project,
+        values: Values,
+        nested: frozenset[str] = frozenset(),
     ) -> None:
         self._apply = apply
         self._touched = touched
         self._values = values
         self.names = touched.names  #: the top-level attributes it writes
-        self.paths = touched.paths  #: the paths it writes, in the order of the text
+        self.nested = nested  #: the attributes, read or written, into which a path leads
 
     def apply(self, item: Item) -> Item:
         """The new item. Raises `ValidationException` where the item does not allow the update."""
@@ -182,7 +194,7 @@ class Scope:
         self._takes_values = True
         test, resolved = _compiled_condition(kind, text, self._open())
         self._use(resolved)
-        return Condition(test, resolved.names, self._normal)
+        return Condition(test, resolved.names, self._normal, resolved.nested)
 
     def key_condition(self, text: str | None) -> Key | None:
         """A KeyConditionExpression."""
@@ -202,7 +214,7 @@ class Scope:
         self._takes_values = True
         apply, touched, resolved = _compiled_update(text, self._open())
         self._use(resolved)
-        return Update(apply, touched, self._normal)
+        return Update(apply, touched, self._normal, resolved.nested)
 
     def projection(self, text: str | None) -> Project | None:
         """A ProjectionExpression."""

@@ -35,6 +35,8 @@ def batch_get_item(request: BatchGetItem) -> Read:
 
     def run(reading: Reading) -> BatchGot:
         tables = {name: reading.table(name) for name in request.tables}
+        for name, table in tables.items():
+            table.refuse_paths_into_keys(projections[name])
         positions = {
             name: [tables[name].keys.check_key(key) for key in keys]
             for name, keys in keys_of.items()

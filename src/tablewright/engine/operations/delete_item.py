@@ -27,6 +27,7 @@ def delete_item(request: DeleteItem) -> Write:
 
     def run(writing: Writing) -> Written:
         table = writing.table(request.table_name)
+        table.refuse_paths_into_keys(condition)
         key = table.keys.check_key(key_values)
         old = find(writing.tx, table.tree, key)
         hold(condition, old, request.return_on_failure)

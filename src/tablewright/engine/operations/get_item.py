@@ -21,6 +21,8 @@ def get_item(request: GetItem) -> Read:
 
     def run(reading: Reading) -> Got:
         table = reading.table(request.table_name)
+        if project:
+            table.refuse_paths_into_keys(project)
         key = table.keys.check_key(key_values)
         found = reading.snapshot.get(table.tree, key)
         answer = Got()

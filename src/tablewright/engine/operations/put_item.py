@@ -34,6 +34,7 @@ def put_item(request: PutItem) -> Write:
 
     def run(writing: Writing) -> Written:
         table = writing.table(request.table_name)
+        table.refuse_paths_into_keys(condition)
         key = table.check_item(new.item, new.size)
         old = find(writing.tx, table.tree, key)
         hold(condition, old, request.return_on_failure)

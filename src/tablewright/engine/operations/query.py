@@ -35,6 +35,7 @@ def query(request: Query) -> Read:
 
     def run(reading: Reading) -> Page:
         source = Source(reading, request)
+        source.table.refuse_paths_into_keys(keep, project)
         selection = source.select(key_condition)
         check_sizes(selection.partition, (*selection.equal, *selection.operands[:1]))
         whole = partition(_components(source.keys.schema.partition, selection.partition))

@@ -23,6 +23,7 @@ def scan(request: Scan) -> Read:
 
     def run(reading: Reading) -> Page:
         source = Source(reading, request)
+        source.table.refuse_paths_into_keys(keep, project)
         first, end = segment(request.segment or 0, request.total_segments or 1)
         if start_key is not None:
             start = source.start(start_key, scanning=True)

@@ -25,6 +25,7 @@ def transact_get_items(request: TransactGetItems) -> Read:
     def run(reading: Reading) -> TransactionGot:
         for get in gets:
             get.table = reading.table(get.request.table_name)
+            get.table.refuse_paths_into_keys(get.project)
             get.table.keys.refuse_empty(get.key_values)
         cancel_unless_all(get.locate for get in gets)
         if len({(get.table.name, get.key) for get in gets}) < len(gets):

@@ -60,6 +60,8 @@ def transact_write_items(request: TransactWriteItems) -> Write:
             write.table = writing.table(write.action.table_name)
             write.table.keys.refuse_empty(write.key_values)
         cancel_unless_all(write.locate for write in writes)
+        for write in writes:
+            write.table.refuse_paths_into_keys(write.update, write.condition)
         if len({(write.table.name, write.key) for write in writes}) < len(writes):
             raise ValidationException(
                 "Transaction request cannot include multiple operations on one item"

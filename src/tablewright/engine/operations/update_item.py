@@ -29,6 +29,7 @@ def update_item(request: UpdateItem) -> Write:
         table = writing.table(request.table_name)
         key = table.keys.check_key(key_values)
         refuse_key_changes(table, update)
+        table.refuse_paths_into_keys(update, condition)
         old = find(writing.tx, table.tree, key)
         hold(condition, old, request.return_on_failure)
         new = updated_row(table, update, old, key_values)
