@@ -16,6 +16,7 @@ import apsw
 from benchmarks import items
 from tablewright.encoding.items import dump, item_size, normalise_item
 from tablewright.engine import Engine
+from tablewright.engine.catalog import Catalog
 from tablewright.engine.table import Table
 
 Row: TypeAlias = tuple[bytes, int, bytes]
@@ -54,8 +55,10 @@ def build(path: Path, count: int, track: Track) -> None:
 
 
 def table_of(engine: Engine) -> Table:
-    """The engine's view of the sample table."""
-    return engine._catalog.tables[items.TABLE]
+    """The sample table, as the engine uses it."""
+    catalog = Catalog()
+    engine._store.read(catalog.refresh)
+    return catalog.tables[items.TABLE]
 
 
 def trees_of(table: Table) -> list[str]:

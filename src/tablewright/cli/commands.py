@@ -75,11 +75,13 @@ def serve(
     Prints its URL on standard output once it takes requests.
     """
     import asyncio
+    import gc
     import logging
 
     from tablewright.server import serve as serve_engine
 
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
+    gc.freeze()  # what was imported stays: let the collector look at requests only
     engine = open_engine(db or ":memory:", durability)
     try:
         asyncio.run(

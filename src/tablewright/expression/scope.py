@@ -268,9 +268,8 @@ class Scope:
             if values is not None:
                 _check_keys("ExpressionAttributeValues", values, _VALUE_KEY)
                 self._normal = {key: _normal(key, value) for key, value in values.items()}
-                _check_total(
-                    "ExpressionAttributeValues", sum(map(value_size, self._normal.values()))
-                )
+                total = sum(map(len, values)) + sum(map(value_size, self._normal.values()))
+                _check_total("ExpressionAttributeValues", total)
             self._names = () if names is None else tuple(names.items())
         return self._names
 

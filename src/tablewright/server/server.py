@@ -118,11 +118,11 @@ class Server:
         results: Sequence[bytes | BaseException],
     ) -> None:
         for (connection, _), result in zip(asked, results, strict=True):
-            if isinstance(result, bytes | Fault):
-                connection.done(result)
-            else:
+            if isinstance(result, BaseException) and not isinstance(result, Fault):
                 log.error("a request failed", exc_info=result)
                 connection.done(InternalServerError(UNEXPECTED))
+            else:
+                connection.done(result)
 
     def _renew(self) -> None:
         self.answers.renew()

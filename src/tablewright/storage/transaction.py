@@ -6,8 +6,8 @@ reading it. Neither class opens, commits or locks anything: `store` does.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator
+from contextlib import suppress
 from typing import TypeAlias
 
 import apsw
@@ -76,17 +76,27 @@ class Snapshot:
         found = [str(message) for (message,) in self._execute("PRAGMA integrity_check")]
         return [] if found == ["ok"] else found
 
-    @contextmanager
-    def frozen(self) -> Iterator[None]:
-        """Let every read inside see one state of the file."""
-        if self._connection.in_transaction:
-            yield
-            return
-        self._execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._execute("COMMIT")
+    def frozen(self) -> Frozen:
+        """Let every read in a `with` block see one state of the file."""
+        return Frozen(self._connection)
+
+
+class Frozen:
+    """A transaction around reads, unless there is one already."""
+
+    __slots__ = ("_connection", "_nested")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._nested = connection.in_transaction
+
+    def __enter__(self) -> None:
+        if not self._nested:
+            self._connection.execute("BEGIN")
+
+    def __exit__(self, *raised: object) -> None:
+        if not self._nested:
+            self._connection.execute("COMMIT")
 
 
 class Transaction(Snapshot):
