@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 import tablewright
 from tablewright.engine import Engine
 from tablewright.server import serving
+from tests.engine.test_integrity import DAMAGES, damage, make_file
 from tests.server.conftest import TABLE
 from tests.server.http import Client
 from tests.server.test_requests import get, put
@@ -149,3 +151,43 @@ def test_check_file_shows_what_it_checked(file: Path) -> None:
     assert result.returncode == 0
     assert "by_colour" in result.stdout
     assert "every table and index agree" in result.stdout
+
+
+def test_check_file_of_an_empty_file_leaves_it_empty(tmp_path: Path) -> None:
+    file = tmp_path / "empty.db"
+    file.touch()
+    result = run("check-file", file)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "the file is empty" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert [(entry.name, entry.stat().st_size) for entry in tmp_path.iterdir()] == [("empty.db", 0)]
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_check_file_reports_damage(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "damaged.db"
+    make_file(file)
+    statement, what = DAMAGES[name]
+    damage(file, statement)
+    result = run("check-file", file)
+    assert result.returncode == 1
+    assert what in result.stdout
+    assert "every table and index agree" not in result.stdout
+    assert re.search(r": \d+ problems?\n$", result.stderr)
+    assert result.stderr.count("\n") == 1
+
+
+def test_check_file_reports_a_damaged_file(tmp_path: Path) -> None:
+    file = tmp_path / "damaged.db"
+    make_file(file)
+    with file.open("r+b") as opened:
+        opened.seek(2 * 8192)
+        opened.write(b"\xff" * 4096)
+    result = run("check-file", file)
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+
+
+def test_check_file_of_a_directory_says_so(tmp_path: Path) -> None:
+    result = run("check-file", tmp_path)
+    assert (result.returncode, result.stderr) == (2, f"tablewright: {tmp_path}: is a directory\n")

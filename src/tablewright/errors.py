@@ -1,6 +1,10 @@
 """Faults: every way a request can fail, named as DynamoDB names them.
 
     TablewrightError
+    ├── CannotOpen                              the file is not ours, or not to be had
+    ├── StoreClosed                             the engine has been closed
+    ├── StoreForked                             the engine was opened before a fork
+    ├── StoreFailed                             SQLite could not do it: a full disk, damage, …
     └── Fault                                   an answer of DynamoDB's: code, message, HTTP status
         ├── ValidationException                 the request is wrong; the most common one
         ├── SerializationException              the body is not the JSON that the operation takes
@@ -30,6 +34,28 @@ CORAL_VALIDATE = "com.amazon.coral.validate"
 
 class TablewrightError(Exception):
     """Anything this package raises on purpose."""
+
+
+class CannotOpen(TablewrightError):
+    """The file cannot be opened: it is not there to be made, not readable, or not ours."""
+
+
+class StoreClosed(TablewrightError):
+    """The engine has been closed, and does nothing any more."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} has been closed")
+
+
+class StoreForked(TablewrightError):
+    """The engine was opened before this process was forked off; SQLite cannot share it."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} was opened before a fork; open it again in the new process")
+
+
+class StoreFailed(TablewrightError):
+    """SQLite could not do it: the file is locked for too long, the disk is full, …"""
 
 
 class Fault(TablewrightError):
@@ -67,7 +93,12 @@ class SerializationException(Fault):
 
 
 class UnknownOperationException(Fault):
+    """DynamoDB says nothing more; the message is for whoever calls in process."""
+
     namespace = CORAL_SERVICE
+
+    def body(self) -> dict[str, Any]:
+        return {"__type": f"{self.namespace}#{self.code}"}
 
 
 class MissingAuthenticationTokenException(Fault):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -402,3 +403,52 @@ def test_a_refused_update_of_a_table_changes_nothing(db: Database, full: str, ch
         db.call("UpdateTable", {"TableName": full} | change)
     assert db.call("DescribeTable", {"TableName": full}) == described
     assert state(db, full) == before
+
+
+# -- what only Python can say
+
+LONE = "\ud800"  # half of a character
+
+
+@pytest.mark.parametrize(
+    ("operation", "more"),
+    [
+        ("PutItem", {"Item": item(pk=LONE, sk="1")}),
+        ("PutItem", {"Item": KEY | item(text=LONE)}),
+        ("PutItem", {"Item": KEY | {LONE: {"S": "x"}}}),
+        ("PutItem", {"Item": KEY | item(deep=[{"a": {LONE: 1}}, {LONE}])}),
+        ("BatchWriteItem", {"RequestItems": {"TABLE": [{"PutRequest": {"Item": item(pk=LONE)}}]}}),
+        (
+            "TransactWriteItems",
+            {"TransactItems": [{"Put": {"TableName": "TABLE", "Item": KEY | item(text=LONE)}}]},
+        ),
+        (
+            "UpdateItem",
+            {
+                "Key": KEY,
+                "UpdateExpression": "SET a = :v",
+                "ExpressionAttributeValues": values(v=LONE),
+            },
+        ),
+        (
+            "Query",
+            {
+                "KeyConditionExpression": "pk = :v",
+                "ExpressionAttributeValues": values(v=LONE),
+            },
+        ),
+    ],
+)
+def test_half_a_character_is_no_text(db: Database, table: str, operation: str, more: Json) -> None:
+    request = json.loads(json.dumps({"TableName": table} | more).replace("TABLE", table))
+    with pytest.raises(Refused) as refused:
+        db.post(operation, request)
+    assert refused.value.code == "SerializationException"
+    assert db.items(table) == []
+
+
+@pytest.mark.parametrize("limit", [float("inf"), float("-inf"), float("nan")], ids=str)
+def test_an_integer_is_finite(db: Database, table: str, limit: float) -> None:
+    with pytest.raises(Refused) as refused:
+        db.post("Scan", {"TableName": table, "Limit": limit})
+    assert refused.value.code == "SerializationException"

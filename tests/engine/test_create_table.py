@@ -689,3 +689,15 @@ def test_a_table_needs_a_name(db: Database) -> None:
 )
 def test_of_two_mistakes_the_first_is_told(db: Database, change: Json, message: str) -> None:
     db.refuses("CreateTable", table_request(db.new_name()) | change, message)
+
+
+@pytest.mark.parametrize("count", [50, 51])
+def test_a_table_has_at_most_fifty_tags(db: Database, count: int) -> None:
+    tags = [{"Key": f"k{number}", "Value": "v"} for number in range(count)]
+    request = table_request(db.new_name(), Tags=tags)
+    if count == 50:
+        db.call("CreateTable", request)
+    else:
+        message = "Too many Tags: 51, a resource has at most 50"
+        db.refuses("CreateTable", request, INVALID + message)
+    assert (request["TableName"] in db.call("ListTables")["TableNames"]) == (count == 50)

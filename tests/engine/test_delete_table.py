@@ -79,3 +79,9 @@ def test_a_missing_table_is_not_found_by_name(db: Database, operation: str) -> N
 def test_a_table_must_be_named(db: Database, operation: str) -> None:
     message = "The parameter 'TableName' is required but was not present in the request"
     db.refuses(operation, {}, message, raw=True)
+
+
+def test_the_answer_counts_the_items_that_go(db: Database) -> None:
+    table = db.table(items=[item(pk="a", sk=str(number)) for number in range(3)])
+    described = db.call("DeleteTable", {"TableName": table})["TableDescription"]
+    assert described["ItemCount"] == 3

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -592,3 +593,69 @@ def test_value_and_list_before_exists_and_operator(db: Database) -> None:
     request = {"TableName": "missing", "Item": KEY, "Expected": {"n": expectation}}
     message = "Value and AttributeValueList cannot be used together for Attribute: n"
     db.refuses("PutItem", request, INVALID + message)
+
+
+# -- values that are not quite values are judged as in expressions
+
+EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+
+
+def with_value(name: str, value: Json) -> list[Any]:
+    """Each legacy parameter, with this value for an attribute of that name."""
+    condition = {"ComparisonOperator": "EQ", "AttributeValueList": [value]}
+    key = {"pk": compare("EQ", "a")}
+    return [
+        pytest.param("PutItem", {"Item": KEY, "Expected": {name: {"Value": value}}}, id="Value"),
+        pytest.param("DeleteItem", {"Key": KEY, "Expected": {name: condition}}, id="Expected"),
+        pytest.param(
+            "UpdateItem", {"Key": KEY, "AttributeUpdates": {name: {"Value": value}}}, id="Updates"
+        ),
+        pytest.param("Scan", {"ScanFilter": {name: condition}}, id="ScanFilter"),
+        pytest.param("Query", {"KeyConditions": {"pk": condition}}, id="KeyConditions"),
+        pytest.param(
+            "Query", {"KeyConditions": key, "QueryFilter": {name: condition}}, id="QueryFilter"
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("operation", "more"), with_value("s", {"FOO": "x"}))
+def test_a_value_of_an_unknown_type_is_empty(
+    db: Database, full: str, operation: str, more: Json
+) -> None:
+    db.refuses(operation, {"TableName": full} | more, EMPTY, raw=True)
+    assert db.items(full) == [STORED]
+
+
+@pytest.mark.parametrize("tag", ["S", "N"])
+@pytest.mark.parametrize(("operation", "more"), with_value("s", {"TAG": None}))
+def test_a_value_of_null_is_empty(
+    db: Database, full: str, operation: str, more: Json, tag: str
+) -> None:
+    spelled = json.loads(json.dumps(more).replace("TAG", tag))
+    db.refuses(operation, {"TableName": full} | spelled, EMPTY, raw=True)
+    assert db.items(full) == [STORED]
+
+
+@pytest.mark.parametrize(("operation", "more"), with_value("s", {"S": "text", "N": None}))
+def test_null_besides_a_value_is_absent(
+    db: Database, full: str, operation: str, more: Json
+) -> None:
+    db.post(operation, {"TableName": full} | more)
+
+
+def test_null_besides_a_value_is_not_stored(db: Database, full: str) -> None:
+    updates = {"s": {"Value": {"S": "new", "N": None}}}
+    db.post("UpdateItem", {"TableName": full, "Key": KEY, "AttributeUpdates": updates})
+    assert db.get(full, KEY) == STORED | item(s="new")
+
+
+def test_binary_has_one_spelling_in_attribute_updates(db: Database, full: str) -> None:
+    updates = {"b": {"Value": {"B": "YR=="}}}
+    db.post("UpdateItem", {"TableName": full, "Key": KEY, "AttributeUpdates": updates})
+    assert db.get(full, KEY) == STORED | {"b": {"B": "YQ=="}}
+
+
+def test_binary_is_compared_whatever_its_spelling(db: Database, full: str) -> None:
+    db.put(full, KEY | {"b": {"B": "YQ=="}})
+    condition = {"ComparisonOperator": "EQ", "AttributeValueList": [{"B": "YR=="}]}
+    assert db.post("Scan", {"TableName": full, "ScanFilter": {"b": condition}})["Count"] == 1

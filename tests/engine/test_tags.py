@@ -115,3 +115,13 @@ def test_an_arn_must_be_a_table_s(db: Database, operation: str, arn: str) -> Non
 )
 def test_wrong_tags(db: Database, table: str, operation: str, more: Json, message: str) -> None:
     db.refuses(operation, {"ResourceArn": arn_of(table)} | more, message)
+
+
+def test_more_than_fifty_tags_at_once_are_refused(db: Database, table: str) -> None:
+    many = tags(**{f"k{number}": "v" for number in range(51)})
+    db.refuses(
+        "TagResource",
+        {"ResourceArn": arn_of(table), "Tags": many},
+        "One or more parameter values were invalid: Too many Tags: 51, a resource has at most 50",
+    )
+    assert listed(db, table) == {}

@@ -505,3 +505,38 @@ def test_a_token_is_forgotten_after_ten_minutes(db: Database, full: str, token: 
     db.engine.expire(now=time.time() + 601)
     db.call("TransactWriteItems", asked)
     assert db.get(full, KEY) == KEY | item(n=3)
+
+
+def reversed_members(value: Any) -> Any:
+    """The same JSON with the members of every object in the opposite order."""
+    if isinstance(value, list):
+        return [reversed_members(one) for one in value]
+    if isinstance(value, dict):
+        return {name: reversed_members(value[name]) for name in reversed(value)}
+    return value
+
+
+def test_the_order_of_json_members_makes_no_other_request(
+    db: Database, full: str, token: str
+) -> None:
+    action = update(full, KEY, "ADD #n :v SET #m = :m", v=1, m={"x": 1, "y": [{"z": 2, "w": 3}]})
+    action["Update"]["ExpressionAttributeNames"] = {"#n": "n", "#m": "m"}
+    new = put(full, item(pk="new", sk="0", a=1, b=2))
+    asked = request(action, new, ClientRequestToken=token)
+    db.post("TransactWriteItems", asked)
+    other = reversed_members(asked)
+    assert list(other["TransactItems"][1]["Put"]["Item"]) == ["b", "a", "sk", "pk"]
+    assert db.post("TransactWriteItems", other) == {}
+    found = db.get(full, KEY)
+    assert found is not None
+    assert found["n"] == {"N": "2"}
+
+
+def test_the_order_of_the_actions_does_make_another_request(
+    db: Database, full: str, token: str
+) -> None:
+    actions = [update(full, KEY, "ADD n :v", v=1), put(full, item(pk="new", sk="0"))]
+    db.call("TransactWriteItems", request(*actions, ClientRequestToken=token))
+    with pytest.raises(Refused) as refused:
+        db.call("TransactWriteItems", request(*actions[::-1], ClientRequestToken=token))
+    assert refused.value.code == "IdempotentParameterMismatchException"

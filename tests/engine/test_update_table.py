@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -425,3 +426,49 @@ def test_on_demand_limits_of_a_provisioned_table(db: Database) -> None:
         INVALID + "MaxReadRequestUnits for OnDemandThroughput cannot be specified when the "
         "table BillingMode is PROVISIONED",
     )
+
+
+# -- decreases are counted by day
+
+
+def test_decreases_of_one_day_add_up(db: Database, provisioned: str) -> None:
+    for units in (4, 3, 2):
+        throughput = {"ReadCapacityUnits": units, "WriteCapacityUnits": 6}
+        db.call("UpdateTable", {"TableName": provisioned, "ProvisionedThroughput": throughput})
+    assert described(db, provisioned)["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 3
+
+
+def test_decreases_of_another_day_are_not_counted(
+    db: Database, provisioned: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yesterday = time.time() - 24 * 60 * 60
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "time", lambda: yesterday)
+        request = {"TableName": provisioned, "ProvisionedThroughput": LESS}
+        db.engine.call("UpdateTable", request)
+        then = db.engine.call("DescribeTable", {"TableName": provisioned})["Table"]
+    assert then["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 1
+    assert described(db, provisioned)["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 0
+    less = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
+    db.call("UpdateTable", {"TableName": provisioned, "ProvisionedThroughput": less})
+    assert described(db, provisioned)["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 1
+
+
+# -- attributes that are keys already
+
+
+def test_a_new_index_does_not_change_the_type_of_a_key(db: Database, table: str) -> None:
+    db.put(table, item(pk="a", sk="1"))
+    db.call("UpdateTable", {"TableName": table} | create("glob", "sk:N"))
+    assert described(db, table)["AttributeDefinitions"] == definitions("pk:S sk:S")
+    db.call("PutItem", {"TableName": table, "Item": item(pk="a", sk="2")})
+    assert len(db.items(table, "glob")) == 2
+
+
+def test_a_new_index_does_not_change_the_type_of_another_indexs_key(db: Database) -> None:
+    table = db.table(glob={"first": ("g:S", "ALL")}, items=[item(pk="a", sk="1", g="x")])
+    db.call("UpdateTable", {"TableName": table} | create("second", "g:N"))
+    found = described(db, table)["AttributeDefinitions"]
+    assert sorted(found, key=str) == sorted(definitions("pk:S sk:S g:S"), key=str)
+    db.call("PutItem", {"TableName": table, "Item": item(pk="a", sk="2", g="x")})
+    assert len(db.items(table, "first")) == len(db.items(table, "second")) == 2

@@ -11,6 +11,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.server import serving
+from tablewright.storage import store
 from tests.server.conftest import TABLE
 from tests.server.http import AUTHORIZATION, Client, message
 
@@ -200,3 +201,54 @@ def test_an_unexpected_failure_is_a_500_and_the_server_goes_on(
         assert tree[0] not in answer.body.decode()
         assert f"no such table: {tree[0]}" in caplog.text
         assert client.call().status == 200
+
+
+def test_a_write_that_cannot_have_the_lock_is_a_500_and_the_connection_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(store, "BUSY_SECONDS", 0.05)
+    file = tmp_path / "locked.db"
+    with Engine(file) as engine, serving(engine) as url, Client(url) as client:
+        engine.call("CreateTable", TABLE)
+        with closing(apsw.Connection(str(file))) as other:
+            other.execute("BEGIN IMMEDIATE")
+            answer = client.call("PutItem", put("a"))
+            assert (answer.status, answer.type) == (500, "InternalServerError")
+            assert client.call("GetItem", get("a")).json == {}
+            other.execute("ROLLBACK")
+        assert "BusyError" in caplog.text
+        assert client.call("PutItem", put("b")).status == 200
+        assert client.call("GetItem", get("b")).json == {"Item": {"k": {"S": "b"}}}
+
+
+@pytest.mark.parametrize(
+    "good",
+    [
+        AUTHORIZATION,
+        "AWS4-HMAC-SHA256 Signature=x, Credential=a, SignedHeaders=h",
+        "AWS4-HMAC-SHA256 Credential=a, Signature=x, SignedHeaders=h",
+    ],
+)
+@pytest.mark.parametrize(
+    ("wrong", "missing"),
+    [
+        ("AWS4-HMAC-SHA256 Signature=x", "Credential"),
+        ("AWS4-HMAC-SHA256 Credential=a, Signature=x", "SignedHeaders"),
+        (AUTHORIZATION.partition(" Signature")[0], "Signature"),
+    ],
+)
+def test_every_authorization_of_a_connection_is_checked(
+    client: Client, good: str, wrong: str, missing: str
+) -> None:
+    assert client.call(authorization=good).status == 200
+    answer = client.call(authorization=wrong)
+    assert (answer.status, answer.type) == (400, "IncompleteSignatureException")
+    assert f"requires '{missing}' parameter" in answer.json["message"]
+    assert client.call(authorization=good).status == 200
+
+
+@pytest.mark.parametrize("path", ["//[", "//[?x=1", "//]:x", "/%", "/?%zz=%"])
+def test_a_path_that_is_no_url_has_no_authorization(client: Client, path: str) -> None:
+    answer = client.call(path=path, authorization=None)
+    assert (answer.status, answer.type) == (400, "MissingAuthenticationTokenException")
+    assert client.call().status == 200

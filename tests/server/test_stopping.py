@@ -138,3 +138,63 @@ async def received_a_header(server: Server) -> None:
 def address_of(url: str) -> tuple[str, int]:
     host, port = url.removeprefix("http://").split(":")
     return host, int(port)
+
+
+class SlowToSweep(Engine):
+    """An engine whose first sweep does not end before it may."""
+
+    def __init__(self) -> None:
+        super().__init__(":memory:")
+        self.call("CreateTable", TABLE)
+        self.sweeping, self.go_on = threading.Event(), threading.Event()
+        self.sweeps = 0
+
+    def expire(self, now: float | None = None) -> int:
+        self.sweeping.set()
+        assert self.go_on.wait(60)
+        deleted = super().expire(now)
+        self.sweeps += 1
+        return deleted
+
+
+def test_requests_are_answered_during_a_sweep() -> None:
+    with SlowToSweep() as engine, serving(engine, sweep_seconds=0.01) as url:
+        try:
+            assert engine.sweeping.wait(30)
+            with Client(url) as client:
+                assert client.call("PutItem", put("a")).status == 200
+                assert client.call("GetItem", get("a")).json == {"Item": {"k": {"S": "a"}}}
+            assert engine.sweeps == 0
+        finally:
+            engine.go_on.set()
+
+
+def test_there_is_a_sweep_after_a_sweep() -> None:
+    with SlowToSweep() as engine, serving(engine, sweep_seconds=0.01):
+        engine.go_on.set()
+        deadline = time.monotonic() + 20
+        while engine.sweeps < 3:
+            assert time.monotonic() < deadline
+
+
+def test_a_stop_waits_for_the_sweep(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(engine: SlowToSweep) -> None:
+        server = Server(engine, sweep_seconds=0.01)
+        url = await server.start()
+        assert await asyncio.to_thread(engine.sweeping.wait, 30)
+        with Client(url) as client:
+            stopping = asyncio.create_task(server.stop())
+            assert await asyncio.to_thread(client.is_closed)
+        assert not stopping.done()
+        engine.go_on.set()
+        await stopping
+        assert engine.sweeps == 1
+
+    with SlowToSweep() as engine:
+        try:
+            asyncio.run(scenario(engine))
+        finally:
+            engine.go_on.set()
+        assert engine.sweeps == 1
+        assert engine.check()
+    assert caplog.records == []

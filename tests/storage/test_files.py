@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tablewright.errors import TablewrightError
-from tablewright.storage import NotADatabase, Store, Transaction, Tree
+from tablewright.errors import CannotOpen, TablewrightError
+from tablewright.storage import Store, Transaction, Tree
 from tablewright.storage.store import APPLICATION_ID, FORMAT
 from tests.storage.conftest import TREE
 
@@ -73,7 +73,7 @@ def test_a_file_that_is_not_ours_is_refused_and_left_as_it_was(make: Any, tmp_pa
     path = tmp_path / "theirs"
     make(path)
     before = path.read_bytes()
-    with pytest.raises(NotADatabase):
+    with pytest.raises(CannotOpen):
         Store(path)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["theirs"]
@@ -82,17 +82,19 @@ def test_a_file_that_is_not_ours_is_refused_and_left_as_it_was(make: Any, tmp_pa
 def test_the_refusal_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "theirs"
     foreign_sqlite(path)
-    with pytest.raises(TablewrightError, match="theirs: not a Tablewright file of format 1"):
+    with pytest.raises(
+        TablewrightError, match="theirs: an SQLite file, but not one of Tablewright's"
+    ):
         Store(path)
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NotADatabase):
+    with pytest.raises(CannotOpen):
         Store(tmp_path)
 
 
 def test_a_path_into_no_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NotADatabase):
+    with pytest.raises(CannotOpen):
         Store(tmp_path / "nowhere" / "rows.db")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import errno
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -80,6 +81,8 @@ def serve(
 
     from tablewright.server import serve as serve_engine
 
+    if db == Path(":memory:"):
+        db = None
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
     gc.freeze()  # what was imported stays: let the collector look at requests only
     engine = open_engine(db or ":memory:", durability)
@@ -100,7 +103,7 @@ def serve(
 
 
 def announce(url: str, db: Path | None) -> None:
-    where = "in memory: the data goes when the server stops" if db is None else str(db)
+    where = str(db) if db else "in memory: the data goes when the server stops"
     typer.echo(f"tablewright {__version__} ({where}); stop with Ctrl-C", err=True)
     print(url, flush=True)  # noqa: T201  (what a program waits for, and all there is on stdout)
 
@@ -113,10 +116,13 @@ def check_file(
     from rich.console import Console
     from rich.table import Table
 
-    if not file.is_file():
-        fail(f"{file}: no such file")
-    if not file.stat().st_size:
-        fail(f"{file}: the file is empty")  # opening it would make a database of it
+    try:
+        if not file.is_file():
+            fail(f"{file}: {'is a directory' if file.is_dir() else 'no such file'}")
+        if not file.stat().st_size:
+            fail(f"{file}: the file is empty")  # opening it would make a database of it
+    except OSError as error:
+        fail(f"{file}: {reason(error)}")
     engine = open_engine(file, Durability.full)
     try:
         report = engine.check()
@@ -130,7 +136,8 @@ def check_file(
     for problem in report.problems:
         typer.echo(str(problem))
     if not report:
-        typer.echo(f"{file}: {len(report.problems)} problems", err=True)
+        count = len(report.problems)
+        typer.echo(f"{file}: {count} problem{'s' if count > 1 else ''}", err=True)
         raise typer.Exit(1)
     typer.echo("every table and index agree")
 
@@ -145,8 +152,6 @@ def open_engine(path: Path | str, durability: Durability) -> Engine:
     from tablewright.engine import Engine
     from tablewright.errors import TablewrightError
 
-    if isinstance(path, Path) and not path.parent.is_dir():
-        fail(f"{path}: there is no directory {path.parent}")
     try:
         return Engine(path, durability=durability.value)
     except TablewrightError as error:
@@ -156,7 +161,7 @@ def open_engine(path: Path | str, durability: Durability) -> Engine:
 def reason(error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return "the port is in use; choose another, or --port 0 for a free one"
-    return error.strerror or str(error)
+    return os.strerror(error.errno).lower() if error.errno else str(error)
 
 
 def fail(message: str) -> NoReturn:

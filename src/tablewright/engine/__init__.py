@@ -1,7 +1,7 @@
 """The engine: DynamoDB's operations over one file.
 
-engine = Engine(":memory:")
-engine.call("GetItem", {"TableName": "shop", "Key": {"PK": {"S": "USER"}}})
+>>> Engine(":memory:").call("ListTables")
+{'TableNames': []}
 """
 
 from tablewright.engine.engine import Engine

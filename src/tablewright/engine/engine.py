@@ -27,6 +27,7 @@ from tablewright.engine.catalog import Catalog
 from tablewright.engine.expiry import expire
 from tablewright.engine.integrity import Report, check
 from tablewright.engine.operations import OPERATIONS
+from tablewright.engine.spelling import MEMBERS, did_you_mean, refuse_misspelt_members
 from tablewright.engine.step import Read, Reading, Step, Write, Writing
 from tablewright.errors import (
     Fault,
@@ -58,16 +59,24 @@ class Engine:
     def call(self, operation: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
         """Do one operation: DynamoDB's JSON as Python values, in and out.
 
-        Raises a `Fault` (`tablewright.errors`) where DynamoDB would answer with one.
+        Raises a `Fault` (`tablewright.errors`) where DynamoDB would answer with one. A member that
+        is almost one of the operation's is a TypeError: DynamoDB would silently pass over it.
         """
-        return _decode(self.run(self.prepare(operation, request or {})) or b"{}")
+        if request is None:
+            request = {}
+        step = self.prepare(operation, request)
+        if not request.keys() <= MEMBERS[operation]:
+            refuse_misspelt_members(operation, request)
+        return _decode(self.run(step) or b"{}")
 
     def prepare(self, operation: str, request: object) -> Step:
         """Check a request as far as that needs no table."""
         try:
             shape, prepare = OPERATIONS[operation]
         except KeyError:
-            raise UnknownOperationException from None
+            raise UnknownOperationException(
+                f"there is no operation {operation!r}{did_you_mean(operation, OPERATIONS)}"
+            ) from None
         try:
             return prepare(read(shape, request))
         except UnicodeEncodeError:  # half of a surrogate pair: no text at all
@@ -116,6 +125,9 @@ class Engine:
 
     def close(self) -> None:
         self._store.close()
+
+    def __repr__(self) -> str:
+        return f"Engine({self._store.path!r}, durability={self._store.durability!r})"
 
     def __enter__(self) -> Self:
         return self

@@ -57,10 +57,10 @@ class Report:
 
 def check(snapshot: Snapshot) -> Report:
     report = Report()
+    report.problems += (FileProblem(message) for message in snapshot.file_problems())
+    if report.problems:  # rows of a damaged file cannot be walked
+        return report
     with snapshot.frozen():
-        report.problems += (FileProblem(message) for message in snapshot.file_problems())
-        if report.problems:  # rows of a damaged file cannot be walked
-            return report
         catalog = Catalog()
         try:
             catalog.refresh(snapshot)

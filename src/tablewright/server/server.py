@@ -174,11 +174,14 @@ def serving(
 ) -> Iterator[str]:
     """Serve from a thread of this process while the block runs; gives the URL.
 
-        with serving(Engine(":memory:")) as url:
-            client = boto3.client("dynamodb", endpoint_url=url)
+        with Engine(":memory:") as engine, serving(engine) as url:
+            boto3.client("dynamodb", endpoint_url=url, region_name="us-east-1", ...)
 
-    Every use takes a port of its own, so tests can run side by side.
+    Every use takes a port of its own, so tests can run side by side. The engine stays the caller's,
+    who may go on using it, and closes it afterwards.
     """
+    if not isinstance(engine, Engine):
+        raise TypeError(f"serving() takes an Engine, not {engine!r}")
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="tablewright-server", daemon=True)
     thread.start()

@@ -1,33 +1,23 @@
 """Storage: ordered, durable bytes in one SQLite file.
 
-store = Store("shop.db")
-tree = Tree(1)
-store.write(lambda tx: tx.create_tree(tree))
-store.write(lambda tx: tx.put(tree, b"key", 4, b"body"))
-store.read(lambda snapshot: snapshot.get(tree, b"key"))      # (4, b"body")
+>>> store = Store(":memory:")
+>>> tree = Tree(1)
+>>> store.write(lambda tx: tx.create_tree(tree))
+>>> store.write(lambda tx: tx.put(tree, b"key", 4, b"body"))
+>>> store.read(lambda snapshot: snapshot.get(tree, b"key"))
+(4, b'body')
 """
 
-from tablewright.storage.store import (
-    Durability,
-    NotADatabase,
-    Store,
-    StoreClosed,
-    StoreFailed,
-    StoreForked,
-)
+from tablewright.storage.store import Durability, Store
 from tablewright.storage.transaction import MissingTree, Row, Snapshot, Transaction
 from tablewright.storage.tree import Tree
 
 __all__ = [
     "Durability",
     "MissingTree",
-    "NotADatabase",
     "Row",
     "Snapshot",
     "Store",
-    "StoreClosed",
-    "StoreFailed",
-    "StoreForked",
     "Transaction",
     "Tree",
 ]

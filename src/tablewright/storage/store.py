@@ -27,7 +27,14 @@ from weakref import WeakSet
 
 import apsw
 
-from tablewright.errors import Fault, TablewrightError
+from tablewright.errors import (
+    CannotOpen,
+    Fault,
+    StoreClosed,
+    StoreFailed,
+    StoreForked,
+    TablewrightError,
+)
 from tablewright.storage.transaction import Snapshot, Transaction
 
 T = TypeVar("T")
@@ -40,28 +47,6 @@ BUSY_SECONDS = 30.0
 CACHE_KIB = 64 * 1024
 CHECKPOINT_PAGES = 8192  # 64 MiB of log; SQLite's default of 1000 pages doubled the cost of a put
 MAPPED_BYTES = 1 << 30
-
-
-class NotADatabase(TablewrightError):
-    """The file is there, but this package did not write it."""
-
-
-class StoreClosed(TablewrightError):
-    """The store has been closed, and does nothing any more."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(f"{path} has been closed")
-
-
-class StoreForked(TablewrightError):
-    """The store was opened before this process was forked off; SQLite cannot share it."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(f"{path} was opened before a fork; open it again in the new process")
-
-
-class StoreFailed(TablewrightError):
-    """SQLite could not do it: the file is locked for too long, the disk is full, …"""
 
 
 #: Connections of parent processes; they are kept, so that nobody closes them.
@@ -101,7 +86,7 @@ class Store:
     def __init__(self, path: str | Path, *, durability: Durability = "full") -> None:
         if durability not in ("full", "normal"):
             raise ValueError(f"durability is 'full' or 'normal', not {durability!r}")
-        self.path = str(path)
+        self.path = str(Path(path))  # which refuses None and the like, that str alone would take
         self.durability = durability
         self._closed = False
         self._forked = False
@@ -220,6 +205,8 @@ class Store:
             connection = apsw.Connection(self.path, statementcachesize=512)
             # Before anything touches the file: switching to the log needs the lock as well.
             connection.set_busy_handler(_wait_for_lock())
+            if connection.readonly("main"):
+                raise CannotOpen(f"{self.path}: the file is read-only")
             new = not _is_ours(connection, self.path)
             if new:
                 connection.pragma("page_size", 8192)
@@ -231,13 +218,8 @@ class Store:
             connection.pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
             if new:
                 _claim(connection, self.path)
-        except (
-            apsw.NotADBError,
-            apsw.CantOpenError,
-            apsw.CorruptError,
-            apsw.ReadOnlyError,
-        ) as error:
-            raise NotADatabase(f"{self.path}: {error}") from error
+        except (apsw.NotADBError, apsw.CantOpenError, apsw.CorruptError) as error:
+            raise CannotOpen(f"{self.path}: {_reason(self.path, error)}") from error
         self._connections.add(connection)
         return connection
 
@@ -262,16 +244,25 @@ def _claim(connection: apsw.Connection, path: str) -> None:
     connection.execute("COMMIT")
 
 
+def _reason(path: str, error: apsw.Error) -> str:
+    file = Path(path)
+    if file.is_dir():
+        return "is a directory"
+    if not file.parent.is_dir():
+        return f"there is no directory {file.parent}"
+    return str(error)
+
+
 def _is_ours(connection: apsw.Connection, path: str) -> bool:
     """Whether the file is marked as ours; an empty one is not yet, any other is refused."""
     marks = connection.pragma("application_id"), connection.pragma("user_version")
     if marks == (APPLICATION_ID, FORMAT):
         return True
     if marks != (0, 0) or connection.pragma("schema_version"):
-        raise NotADatabase(
-            f"{path}: not a Tablewright file of format {FORMAT} "
-            f"(application id {marks[0]:#x}, format {marks[1]})"
-        )
+        what = f"a Tablewright file of format {marks[1]}, and this version reads {FORMAT}"
+        if marks[0] != APPLICATION_ID:
+            what = "an SQLite file, but not one of Tablewright's"
+        raise CannotOpen(f"{path}: {what}")
     return False
 
 

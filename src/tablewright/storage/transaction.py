@@ -73,7 +73,10 @@ class Snapshot:
 
     def file_problems(self) -> list[str]:
         """What SQLite itself finds wrong with the file; usually nothing."""
-        found = [str(message) for (message,) in self._execute("PRAGMA integrity_check")]
+        try:
+            found = [str(message) for (message,) in self._execute("PRAGMA integrity_check")]
+        except apsw.CorruptError as error:
+            return [f"the file is damaged: {error}"]
         return [] if found == ["ok"] else found
 
     def frozen(self) -> Frozen:
@@ -95,7 +98,7 @@ class Frozen:
             self._connection.execute("BEGIN")
 
     def __exit__(self, *raised: object) -> None:
-        if not self._nested:
+        if not self._nested and self._connection.in_transaction:
             self._connection.execute("COMMIT")
 
 

@@ -54,6 +54,8 @@ def _boolean(raw: Any, level: int) -> bool:
 
 def _binary(raw: Any, level: int) -> str:
     if type(raw) is not str:
+        if type(raw) in (bytes, bytearray):
+            raise TypeError("in DynamoDB's JSON a binary is base64 text, not bytes")
         raise SerializationException("only base-64-encoded strings are convertible to bytes")
     if len(raw) % 4:
         raise SerializationException(
@@ -108,6 +110,7 @@ _READERS: dict[str, Callable[[Any, int], Any]] = {
     "M": _map,
 }
 
+_JSON_TYPES = (dict, list, str, int, float, bool, type(None))
 MODEL = "com.amazonaws.dynamodb.v20120810"
 VALUES = f"java.util.Map<java.lang.String, {MODEL}.AttributeValue>"
 
@@ -117,6 +120,8 @@ def mismatch(raw: Any, wanted: str, *, element: bool = False) -> SerializationEx
 
     `wanted` is the Java type that DynamoDB has there; `element` says that it is one of several.
     """
+    if type(raw) not in _JSON_TYPES:
+        raise TypeError(f"{raw!r} is not a value of JSON; numbers and binaries are text there")
     if type(raw) is dict:
         return SerializationException("Start of structure or map found where not expected")
     if type(raw) is list:

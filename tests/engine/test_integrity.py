@@ -1,0 +1,123 @@
+"""Damage made behind the engine's back is reported by `check`, and never an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tablewright.engine import Engine
+from tests.engine.database import item, table_request
+
+#: The trees of `make_file`'s table and of its index.
+TABLE, INDEX = "tree$2", "tree$3"
+
+DAMAGES = {
+    "an index row is missing": (
+        f"DELETE FROM {INDEX} WHERE key = (SELECT min(key) FROM {INDEX})",
+        "is missing",
+    ),
+    "an index row has another size": (
+        f"UPDATE {INDEX} SET size = size + 1",
+        "differs from the table's item",
+    ),
+    "an index row has another body": (
+        f"UPDATE {INDEX} SET body = replace(CAST(body AS TEXT), 'note', 'nose')",
+        "differs from the table's item",
+    ),
+    "an index row belongs to no item": (
+        f"INSERT INTO {INDEX} VALUES (x'00', 1, '{{}}')",
+        "belongs to no item",
+    ),
+    "an index row is no JSON": (
+        f"UPDATE {INDEX} SET body = 'x'",
+        "differs from the table's item",
+    ),
+    "a table row is no JSON": (f"UPDATE {TABLE} SET body = 'x'", "cannot be read"),
+    "a table row is empty": (
+        f"UPDATE {TABLE} SET body = '{{}}'",
+        "is not where its key belongs",
+    ),
+    "a table row is no item": (f"UPDATE {TABLE} SET body = '{{\"pk\": 1}}'", "cannot be read"),
+    "a table row is elsewhere": (
+        f"UPDATE {TABLE} SET key = x'00' WHERE key = (SELECT min(key) FROM {TABLE})",
+        "is not where its key belongs",
+    ),
+    "a table row has another size": (f"UPDATE {TABLE} SET size = size + 1", "has size"),
+    "an index is gone": (f"DROP TABLE {INDEX}", f"no such table: {INDEX}"),
+    "a table is gone": (f"DROP TABLE {TABLE}", f"no such table: {TABLE}"),
+}
+CATALOG_DAMAGES = {
+    "a schema is no JSON": "UPDATE tree$0 SET body = 'x' WHERE key <> x''",
+    "a schema is empty": "UPDATE tree$0 SET body = '{}' WHERE key <> x''",
+    "the generation is no number": "UPDATE tree$0 SET body = 'x' WHERE key = x''",
+    "the catalog is gone": "DROP TABLE tree$0",
+}
+
+
+def make_file(path: Path) -> None:
+    """A file with one table, which has an index and two items in it."""
+    with Engine(path) as engine:
+        engine.call("CreateTable", table_request("things", glob={"by_colour": ("g:S", "ALL")}))
+        for key in "ab":
+            thing = item(pk=key, sk="1", g="red", note="x")
+            engine.call("PutItem", {"TableName": "things", "Item": thing})
+
+
+def damage(path: Path, statement: str) -> None:
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(statement)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "things.db"
+    make_file(path)
+    return path
+
+
+@pytest.fixture
+def engine(path: Path) -> Iterator[Engine]:
+    with Engine(path) as engine:
+        yield engine
+
+
+def test_a_whole_file_has_no_problems(engine: Engine) -> None:
+    report = engine.check()
+    assert report
+    assert report.rows == {("things", None): 2, ("things", "by_colour"): 2}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_reported(engine: Engine, path: Path, name: str) -> None:
+    statement, what = DAMAGES[name]
+    damage(path, statement)
+    report = engine.check()
+    assert not report
+    assert what in "\n".join(map(str, report.problems))
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_reported_by_an_engine_that_opens_the_file(path: Path, name: str) -> None:
+    statement, what = DAMAGES[name]
+    damage(path, statement)
+    with Engine(path) as engine:
+        assert what in "\n".join(map(str, engine.check().problems))
+
+
+@pytest.mark.parametrize("name", CATALOG_DAMAGES)
+def test_damage_to_the_catalog_is_reported(engine: Engine, path: Path, name: str) -> None:
+    damage(path, CATALOG_DAMAGES[name])
+    (problem,) = engine.check().problems
+    assert str(problem).startswith("the catalog cannot be read: ")
+
+
+def test_rows_that_cannot_be_read_do_not_hide_others(engine: Engine, path: Path) -> None:
+    damage(path, f"UPDATE {TABLE} SET body = 'x' WHERE key = (SELECT min(key) FROM {TABLE})")
+    damage(path, f"UPDATE {INDEX} SET size = 0 WHERE key = (SELECT min(key) FROM {INDEX})")
+    found = "\n".join(map(str, engine.check().problems))
+    assert "cannot be read" in found
+    assert "differs from the table's item" in found

@@ -1,0 +1,103 @@
+"""What is for people who call the engine in process: hints, refusals, its life."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright import Engine, TablewrightError
+from tablewright.errors import (
+    CannotOpen,
+    SerializationException,
+    StoreClosed,
+    UnknownOperationException,
+)
+from tablewright.server import serving
+
+
+@pytest.fixture
+def engine() -> Engine:
+    return Engine(":memory:")
+
+
+@pytest.mark.parametrize(
+    ("operation", "hint"),
+    [
+        ("PutItme", "there is no operation 'PutItme'; did you mean 'PutItem'?"),
+        ("put_item", "there is no operation 'put_item'; did you mean 'PutItem'?"),
+        ("ExecuteStatement", "there is no operation 'ExecuteStatement'"),
+    ],
+)
+def test_an_unknown_operation_is_told_what_was_meant(
+    engine: Engine, operation: str, hint: str
+) -> None:
+    with pytest.raises(UnknownOperationException) as caught:
+        engine.call(operation)
+    assert str(caught.value) == hint
+    assert "message" not in caught.value.body()
+
+
+def test_a_misspelt_member_is_refused_before_anything_is_done(engine: Engine) -> None:
+    """DynamoDB would pass over it, and write without the condition."""
+    request = {"TableName": "shop", "Item": {}, "ConditionExpresion": "attribute_not_exists(PK)"}
+    with pytest.raises(TypeError, match="has no member 'ConditionExpresion'; did you mean 'Cond"):
+        engine.call("PutItem", request)
+
+
+def test_a_member_that_is_like_no_other_is_passed_over(engine: Engine) -> None:
+    assert engine.call("ListTables", {"Colour": "red"}) == {"TableNames": []}
+
+
+@pytest.mark.parametrize("value", [datetime.now(UTC), object(), b"x", {"a"}, ("a",)])
+def test_a_value_that_json_does_not_have_is_a_type_error(engine: Engine, value: Any) -> None:
+    with pytest.raises(TypeError, match="not a value of JSON"):
+        engine.call("PutItem", {"TableName": "shop", "Item": {"a": {"S": value}}})
+
+
+def test_bytes_are_told_how_binaries_look_in_json(engine: Engine) -> None:
+    with pytest.raises(TypeError, match="base64 text"):
+        engine.call("PutItem", {"TableName": "shop", "Item": {"a": {"B": b"x"}}})
+
+
+def test_a_request_is_a_map(engine: Engine) -> None:
+    request: Any = []
+    with pytest.raises(SerializationException):
+        engine.call("PutItem", request)
+
+
+@pytest.mark.parametrize("path", [None, 5, b"shop.db"])
+def test_a_path_is_a_text_or_a_path(path: Any) -> None:
+    with pytest.raises(TypeError):
+        Engine(path)
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"), [(".", "is a directory"), ("nowhere/shop.db", "there is no directory")]
+)
+def test_a_file_that_cannot_be_opened_is_told_why(tmp_path: Path, place: str, reason: str) -> None:
+    with pytest.raises(CannotOpen, match=reason):
+        Engine(tmp_path / place)
+
+
+def test_a_closed_engine_says_so(engine: Engine) -> None:
+    engine.close()
+    engine.close()
+    for operation in ("ListTables", "TagResource"):
+        request = {"ResourceArn": "arn:aws:dynamodb:x:y:table/shop", "Tags": [{}]}
+        with pytest.raises(TablewrightError):
+            engine.call(operation, request if operation == "TagResource" else {})
+    with pytest.raises(StoreClosed, match=":memory: has been closed"):
+        engine.call("ListTables")
+
+
+def test_an_engine_shows_what_it_is(engine: Engine) -> None:
+    assert repr(engine) == "Engine(':memory:', durability='full')"
+
+
+def test_serving_takes_an_engine() -> None:
+    wrong: Any = "shop.db"
+    with pytest.raises(TypeError, match=r"takes an Engine, not 'shop\.db'"), serving(wrong):
+        pass
