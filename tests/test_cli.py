@@ -13,7 +13,7 @@ import pytest
 import tablewright
 from tablewright.engine import Engine
 from tablewright.server import serving
-from tests.engine.test_integrity import DAMAGES, damage, make_file
+from tests.engine.test_integrity import CATALOG_DAMAGES, DAMAGES, damage, make_file
 from tests.server.conftest import TABLE
 from tests.server.http import Client
 from tests.server.test_requests import get, put
@@ -191,3 +191,12 @@ def test_check_file_reports_a_damaged_file(tmp_path: Path) -> None:
 def test_check_file_of_a_directory_says_so(tmp_path: Path) -> None:
     result = run("check-file", tmp_path)
     assert (result.returncode, result.stderr) == (2, f"tablewright: {tmp_path}: is a directory\n")
+
+
+@pytest.mark.parametrize("name", CATALOG_DAMAGES)
+def test_check_file_reports_a_damaged_catalog(tmp_path: Path, name: str) -> None:
+    make_file(tmp_path / "damaged.db")
+    damage(tmp_path / "damaged.db", CATALOG_DAMAGES[name])
+    result = run("check-file", tmp_path / "damaged.db")
+    assert "Traceback" not in result.stderr
+    assert result.returncode == 1

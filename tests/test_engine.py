@@ -16,6 +16,7 @@ from tablewright.errors import (
     UnknownOperationException,
 )
 from tablewright.server import serving
+from tests.engine.database import item, table_request, values
 
 
 @pytest.fixture
@@ -101,3 +102,74 @@ def test_serving_takes_an_engine() -> None:
     wrong: Any = "shop.db"
     with pytest.raises(TypeError, match=r"takes an Engine, not 'shop\.db'"), serving(wrong):
         pass
+
+
+LONE = "\ud800"
+KEY = item(pk="a", sk="1")
+BAD_KEY = item(pk=LONE, sk="1")
+SET = {"UpdateExpression": "SET a = :v", "ExpressionAttributeValues": values(v="x")}
+BY_LONE = {"pk": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": LONE}]}}
+
+
+@pytest.mark.parametrize(
+    ("operation", "request_"),
+    [
+        ("GetItem", {"TableName": "tab", "Key": BAD_KEY}),
+        ("DeleteItem", {"TableName": "tab", "Key": BAD_KEY}),
+        ("UpdateItem", {"TableName": "tab", "Key": BAD_KEY} | SET),
+        (
+            "UpdateItem",
+            {"TableName": "tab", "Key": KEY, "ExpressionAttributeNames": {"#n": LONE}}
+            | SET
+            | {"UpdateExpression": "SET #n = :v"},
+        ),
+        (
+            "UpdateItem",
+            {"TableName": "tab", "Key": KEY, "AttributeUpdates": {"a": {"Value": {"S": LONE}}}},
+        ),
+        (
+            "UpdateItem",
+            {"TableName": "tab", "Key": KEY, "AttributeUpdates": {LONE: {"Value": {"S": "x"}}}},
+        ),
+        ("Query", {"TableName": "tab", "KeyConditions": BY_LONE}),
+        ("Scan", {"TableName": "tab", "ExclusiveStartKey": BAD_KEY}),
+        ("BatchWriteItem", {"RequestItems": {"tab": [{"DeleteRequest": {"Key": BAD_KEY}}]}}),
+        (
+            "TransactWriteItems",
+            {"TransactItems": [{"Delete": {"TableName": "tab", "Key": BAD_KEY}}]},
+        ),
+        (
+            "TransactWriteItems",
+            {"TransactItems": [{"Update": {"TableName": "tab", "Key": BAD_KEY} | SET}]},
+        ),
+        (
+            "TransactWriteItems",
+            {
+                "TransactItems": [{"Put": {"TableName": "tab", "Item": KEY}}],
+                "ClientRequestToken": LONE,
+            },
+        ),
+        ("TransactGetItems", {"TransactItems": [{"Get": {"TableName": "tab", "Key": BAD_KEY}}]}),
+        (
+            "UpdateTimeToLive",
+            {
+                "TableName": "tab",
+                "TimeToLiveSpecification": {"Enabled": True, "AttributeName": LONE},
+            },
+        ),
+        (
+            "TagResource",
+            {
+                "ResourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/tab",
+                "Tags": [{"Key": LONE, "Value": "x"}],
+            },
+        ),
+        ("CreateTable", table_request("surrogate", f"{LONE}:S")),
+    ],
+)
+def test_half_a_character_is_no_text(operation: str, request_: dict[str, Any]) -> None:
+    with Engine(":memory:") as engine:
+        engine.call("CreateTable", table_request("tab"))
+        with pytest.raises(SerializationException):
+            engine.call(operation, request_)
+        assert engine.call("Scan", {"TableName": "tab"})["Count"] == 0

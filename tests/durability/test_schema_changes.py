@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.engine.step import Write, Writing
-from tablewright.errors import ResourceNotFoundException, StoreClosed, ValidationException
+from tablewright.errors import Fault, ResourceNotFoundException, StoreClosed, ValidationException
 from tests.durability.test_sharing import ITEM, KEY, RED, REMOVING, adding, table
 
 GET_NEW = {"TableName": "new", "Key": KEY}
@@ -120,3 +120,47 @@ def test_readers_of_an_engine_that_is_closed_are_told_so(tmp_path: Path) -> None
         for thread in threads:
             thread.join(30)
         assert outcomes == [StoreClosed] * 3
+
+
+def test_readers_get_answers_or_faults_while_tables_come_and_go(engine: Engine) -> None:
+    stop = threading.Event()
+    wrong: list[object] = []
+    done: dict[str, int] = {}
+
+    def again_and_again(name: str, work: Callable[[], object]) -> None:
+        while not stop.is_set():
+            try:
+                if not work():
+                    wrong.append(name)
+            except Fault:
+                pass
+            except Exception as error:
+                wrong.append((name, error))
+            done[name] = done.get(name, 0) + 1
+
+    watched: dict[str, Callable[[], object]] = {
+        "get": lambda: engine.call("GetItem", GET_NEW) in ({}, {"Item": ITEM}),
+        "query": lambda: engine.call("Query", RED)["Count"] == 100,
+        "scan": lambda: engine.call("Scan", {"TableName": "shared"})["Count"] == 100,
+        "check": engine.check,
+    }
+    threads = [
+        threading.Thread(target=again_and_again, args=pair, daemon=True) for pair in watched.items()
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(50):
+            engine.call("CreateTable", table("new"))
+            engine.call("UpdateTable", adding("colour"))
+            engine.call("PutItem", {"TableName": "new", "Item": ITEM})
+            engine.call("UpdateTable", REMOVING)
+            engine.call("DeleteTable", {"TableName": "new"})
+        while len(done) < len(watched) and any(thread.is_alive() for thread in threads):
+            pass  # each has read at least once
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(60)
+    assert wrong == []
+    assert engine.check()

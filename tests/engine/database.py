@@ -140,12 +140,13 @@ class InProcess(Database):
         except Fault as fault:
             raise refused(fault) from None
 
-    def post(self, operation: str, body: object) -> Json:
+    def post(self, operation: str, body: Any) -> Json:
         try:
-            answer = self.engine.run(self.engine.prepare(operation, body))
+            if not isinstance(body, dict):  # which the type of `call` does not allow
+                self.engine.prepare(operation, body)
+            return self.engine.call(operation, body)
         except Fault as fault:
             raise refused(fault) from None
-        return dict(json.loads(answer or b"{}"))
 
 
 def refused(fault: Fault) -> Refused:

@@ -112,7 +112,7 @@ def test_damage_is_reported_by_an_engine_that_opens_the_file(path: Path, name: s
 def test_damage_to_the_catalog_is_reported(engine: Engine, path: Path, name: str) -> None:
     damage(path, CATALOG_DAMAGES[name])
     (problem,) = engine.check().problems
-    assert str(problem).startswith("the catalog cannot be read: ")
+    assert str(problem).startswith(("the file is damaged: its catalog", "no such table: tree$0"))
 
 
 def test_rows_that_cannot_be_read_do_not_hide_others(engine: Engine, path: Path) -> None:
@@ -121,3 +121,15 @@ def test_rows_that_cannot_be_read_do_not_hide_others(engine: Engine, path: Path)
     found = "\n".join(map(str, engine.check().problems))
     assert "cannot be read" in found
     assert "differs from the table's item" in found
+
+
+@pytest.mark.parametrize(
+    "statement", ["DELETE FROM tree$0 WHERE key = x''", "DELETE FROM tree$0", "DROP TABLE tree$1"]
+)
+def test_a_catalog_without_its_generation_or_tokens_is_damaged(
+    tmp_path: Path, statement: str
+) -> None:
+    make_file(tmp_path / "damaged.db")
+    with Engine(tmp_path / "damaged.db") as engine:
+        damage(tmp_path / "damaged.db", statement)
+        assert not engine.check()

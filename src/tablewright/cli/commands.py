@@ -116,6 +116,8 @@ def check_file(
     from rich.console import Console
     from rich.table import Table
 
+    from tablewright.errors import StoreFailed
+
     try:
         if not file.is_file():
             fail(f"{file}: {'is a directory' if file.is_dir() else 'no such file'}")
@@ -123,11 +125,12 @@ def check_file(
             fail(f"{file}: the file is empty")  # opening it would make a database of it
     except OSError as error:
         fail(f"{file}: {reason(error)}")
-    engine = open_engine(file, Durability.full)
     try:
-        report = engine.check()
-    finally:
-        engine.close()
+        with open_engine(file, Durability.full) as engine:
+            report = engine.check()
+    except StoreFailed as error:  # too damaged to be opened
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
 
     overview = Table("table", "index", "rows")
     for (table, index), rows in report.rows.items():
@@ -150,11 +153,11 @@ def version() -> None:
 
 def open_engine(path: Path | str, durability: Durability) -> Engine:
     from tablewright.engine import Engine
-    from tablewright.errors import TablewrightError
+    from tablewright.errors import CannotOpen
 
     try:
         return Engine(path, durability=durability.value)
-    except TablewrightError as error:
+    except CannotOpen as error:
         fail(str(error))
 
 

@@ -11,10 +11,12 @@ out when something is missing or does not fit, and only then ask again.
 
 from __future__ import annotations
 
+from threading import Lock
+
 import msgspec
 
 from tablewright.engine.table import Table
-from tablewright.errors import ResourceNotFoundException
+from tablewright.errors import ResourceNotFoundException, StoreFailed
 from tablewright.schema import TableSchema
 from tablewright.storage import MissingTree, Snapshot, Transaction, Tree
 
@@ -30,9 +32,10 @@ _decode = msgspec.json.Decoder(TableSchema).decode
 class Catalog:
     """The tables of a store, by name."""
 
-    __slots__ = ("_generation", "_next_tree", "_rollbacks", "_version", "tables")
+    __slots__ = ("_generation", "_lock", "_next_tree", "_rollbacks", "_version", "tables")
 
     def __init__(self) -> None:
+        self._lock = Lock()
         self.tables: dict[str, Table] = {}
         self._generation = -1
         self._next_tree = _FIRST_FREE_TREE
@@ -61,15 +64,24 @@ class Catalog:
 
     def refresh(self, snapshot: Snapshot) -> None:
         """Read the file's catalog, if it is newer than what we have."""
-        found = snapshot.get(_SCHEMAS, _GENERATION)
-        if found is None or int(found[1]) <= self._generation:
-            return
-        # In one walk, and so of one state of the file, which may be newer than what was found.
-        (_, next_tree, generation), *rows = snapshot.walk(_SCHEMAS, _GENERATION, None)
-        tables = [Table(_decode(body)) for _, _, body in rows]
-        self.tables = {table.name: table for table in tables}
-        self._next_tree = next_tree
-        self._generation = int(generation)
+        if _generation_of(snapshot) > self._generation:
+            self._take(*_load(snapshot))
+
+    def as_of(self, snapshot: Snapshot) -> Catalog:
+        """The catalog of exactly this state of the file; ours may be of a later one already."""
+        self.refresh(snapshot)
+        exact = Catalog()
+        with self._lock:
+            exact._take(self._generation, self._next_tree, self.tables)
+        if exact._generation != _generation_of(snapshot):
+            exact = Catalog()
+            exact.refresh(snapshot)
+        return exact
+
+    def _take(self, generation: int, next_tree: int, tables: dict[str, Table]) -> None:
+        with self._lock:  # readers share one, and another may have been quicker
+            if generation > self._generation:
+                self._generation, self._next_tree, self.tables = generation, next_tree, tables
 
     def find(self, name: str, snapshot: Snapshot) -> Table:
         """The table of that name, or a fault."""
@@ -99,6 +111,25 @@ class Catalog:
         self._replace(tx, {key: table for key, table in self.tables.items() if key != name})
 
     def _replace(self, tx: Transaction, tables: dict[str, Table]) -> None:
-        self._generation += 1
-        self.tables = tables
+        self._take(self._generation + 1, self._next_tree, tables)
         tx.put(_SCHEMAS, _GENERATION, self._next_tree, b"%d" % self._generation)
+
+
+def _generation_of(snapshot: Snapshot) -> int:
+    found = snapshot.get(_SCHEMAS, _GENERATION)
+    if found is None or not found[1].isdigit():
+        raise StoreFailed("the file is damaged: its catalog has no generation")
+    return int(found[1])
+
+
+def _load(snapshot: Snapshot) -> tuple[int, int, dict[str, Table]]:
+    """What a file's catalog says: its generation, the next free tree, and the tables.
+
+    In one walk, and so of one state of the file.
+    """
+    (_, next_tree, generation), *rows = snapshot.walk(_SCHEMAS, _GENERATION, None)
+    try:
+        tables = [Table(_decode(body)) for _, _, body in rows]
+    except ValueError as error:
+        raise StoreFailed(f"the file is damaged: its catalog cannot be read: {error}") from None
+    return int(generation), next_tree, {table.name: table for table in tables}

@@ -64,10 +64,13 @@ class Engine:
         """
         if request is None:
             request = {}
-        step = self.prepare(operation, request)
-        if not request.keys() <= MEMBERS[operation]:
-            refuse_misspelt_members(operation, request)
-        return _decode(self.run(step) or b"{}")
+        try:
+            step = self.prepare(operation, request)
+            if not request.keys() <= MEMBERS[operation]:
+                refuse_misspelt_members(operation, request)
+            return _decode(self.run(step) or b"{}")
+        except UnicodeEncodeError:  # half of a surrogate pair: no text at all
+            raise SerializationException("Invalid UTF-16 surrogate in a string") from None
 
     def prepare(self, operation: str, request: object) -> Step:
         """Check a request as far as that needs no table."""
@@ -77,10 +80,7 @@ class Engine:
             raise UnknownOperationException(
                 f"there is no operation {operation!r}{did_you_mean(operation, OPERATIONS)}"
             ) from None
-        try:
-            return prepare(read(shape, request))
-        except UnicodeEncodeError:  # half of a surrogate pair: no text at all
-            raise SerializationException("Invalid UTF-16 surrogate in a string") from None
+        return prepare(read(shape, request))
 
     def run(self, step: Step) -> bytes:
         """Do a step; when this returns, what it wrote is durable. The answer is JSON."""
@@ -89,15 +89,10 @@ class Engine:
             if isinstance(result, BaseException):
                 raise result
             return result
-        known = self._catalog.tables
         try:
             return self._store.read(partial(self._read, step))
-        except (Fault, MissingTree):
-            # Perhaps another process has changed the table since we looked.
-            self._store.read(self._catalog.refresh)
-            if self._catalog.tables is known:
-                raise
-            return self._store.read(partial(self._read, step))
+        except (Fault, MissingTree):  # perhaps somebody has changed the table since we looked
+            return self._store.read(partial(self._read_exactly, step))
 
     def read_all(self, steps: Sequence[Read]) -> list[bytes | BaseException]:
         """Do several steps that read, in one snapshot: for each its answer, or its fault."""
@@ -142,6 +137,10 @@ class Engine:
 
     def _read(self, step: Read, snapshot: Snapshot) -> bytes:
         return encode(step.run(Reading(self._catalog, snapshot)))
+
+    def _read_exactly(self, step: Read, snapshot: Snapshot) -> bytes:
+        with snapshot.frozen():
+            return encode(step.run(Reading(self._catalog.as_of(snapshot), snapshot)))
 
     def _read_together(
         self, steps: Sequence[Read], snapshot: Snapshot

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tablewright.encoding.items import dump, item_size, load, normalise_item
-from tablewright.engine.catalog import Catalog
+from tablewright.engine.catalog import TOKENS, Catalog
 from tablewright.engine.rows import Row, projected
 from tablewright.engine.table import Index, Table
-from tablewright.errors import Fault
+from tablewright.errors import Fault, StoreFailed
 from tablewright.storage import MissingTree, Snapshot
 
 _UNREADABLE = (Fault, ValueError, LookupError, TypeError, AttributeError)
@@ -64,8 +64,9 @@ def check(snapshot: Snapshot) -> Report:
         catalog = Catalog()
         try:
             catalog.refresh(snapshot)
-        except (MissingTree, ValueError) as error:
-            report.problems.append(FileProblem(f"the catalog cannot be read: {error}"))
+            snapshot.get(TOKENS, b"")
+        except (MissingTree, StoreFailed) as error:
+            report.problems.append(FileProblem(str(error)))
         for table in catalog.tables.values():
             try:
                 _check_table(snapshot, table, report)
