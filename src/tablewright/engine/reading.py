@@ -35,7 +35,7 @@ class Source:
 
     __slots__ = ("index", "keys", "names", "table", "tree")
 
-    def __init__(self, reading: Reading, request: requests.Reading) -> None:
+    def __init__(self, reading: Reading, request: requests.Paged) -> None:
         table = self.table = reading.table(request.table_name)
         self.index: Index | None = None
         self.tree: Tree = table.tree
@@ -86,7 +86,7 @@ class Source:
         return entry
 
 
-def read_start_key(request: requests.Reading) -> Item | None:
+def read_start_key(request: requests.Paged) -> Item | None:
     """The values of an ExclusiveStartKey; its attributes are checked against the table later."""
     if request.start_key is None:
         return None
@@ -98,7 +98,7 @@ def read_start_key(request: requests.Reading) -> Item | None:
         raise ValidationException(f"{_BAD_START}: {fault.message}") from None
 
 
-def check_select(request: requests.Reading, projection: Project | None) -> None:
+def check_select(request: requests.Paged, projection: Project | None) -> None:
     """`Select` and what it may be combined with; needs no table."""
     select = request.select
     given = "ProjectionExpression" if request.projection is not None else "AttributesToGet"
@@ -118,7 +118,7 @@ def check_select(request: requests.Reading, projection: Project | None) -> None:
 
 
 def fetches(
-    source: Source, request: requests.Reading, keep: Condition | None, projection: Project | None
+    source: Source, request: requests.Paged, keep: Condition | None, projection: Project | None
 ) -> bool:
     """Whether items must be fetched from the table; a global index that would need it refuses."""
     index = source.index
@@ -161,7 +161,7 @@ def refuse_filter_on_keys(request: requests.Query, keep: Condition | None, keys:
 def read_page(
     reading: Reading,
     source: Source,
-    request: requests.Reading,
+    request: requests.Paged,
     bounds: tuple[bytes, bytes | None],
     *,
     backwards: bool,

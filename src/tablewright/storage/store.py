@@ -48,7 +48,6 @@ CACHE_KIB = 64 * 1024
 CHECKPOINT_PAGES = 8192  # 64 MiB of log; SQLite's default of 1000 pages doubled the cost of a put
 MAPPED_BYTES = 1 << 30
 
-
 #: Connections of parent processes; they are kept, so that nobody closes them.
 _INHERITED: list[apsw.Connection] = []
 _FAILURES = (apsw.Error, TablewrightError)

@@ -311,7 +311,7 @@ class GetItem(Shape):
     names: Names | None = field(name="ExpressionAttributeNames", default=None)
 
 
-class Reading(Shape):
+class Paged(Shape):
     """What Query and Scan have in common."""
 
     table_name: TableName
@@ -329,14 +329,14 @@ class Reading(Shape):
     values: Item | None = field(name="ExpressionAttributeValues", default=None)
 
 
-class Query(Reading):
+class Query(Paged):
     key_conditions: LegacyConditions | None = None
     query_filter: LegacyConditions | None = None
     forward: bool | None = field(name="ScanIndexForward", default=None)
     key_condition: str | None = field(name="KeyConditionExpression", default=None)
 
 
-class Scan(Reading):
+class Scan(Paged):
     scan_filter: LegacyConditions | None = None
     total_segments: Annotated[int, Between(1, 1_000_000)] | None = None
     segment: Annotated[int, Between(0, 999_999)] | None = None
