@@ -139,7 +139,7 @@ def _remembering(reader: Reader) -> Reader:
             return raw
         known = len(errors)
         value = reader(raw, path, errors)
-        if len(errors) == known and len(accepted) < MOST_REMEMBERED:
+        if len(errors) == known and len(accepted) < MOST_REMEMBERED and len(value) < 256:
             accepted.add(value)
         return value
 
