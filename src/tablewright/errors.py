@@ -87,6 +87,11 @@ class ValidationException(Fault):
     namespace = CORAL_VALIDATE
 
 
+def invalid(message: str) -> ValidationException:
+    """The fault that begins as most of DynamoDB's do."""
+    return ValidationException(f"One or more parameter values were invalid: {message}")
+
+
 class SerializationException(Fault):
     namespace = CORAL_SERVICE
     message_member = "Message"  # DynamoDB spells it with a capital here, and only here

@@ -15,7 +15,7 @@ This module knows how values compare; it knows nothing of expressions, tables or
 from __future__ import annotations
 
 import binascii
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from typing import Any, TypeAlias
 
@@ -33,6 +33,12 @@ def tag_of(value: Mapping[str, Any]) -> str:
     for tag in value:
         return tag
     raise ValueError("a value has exactly one type")
+
+
+def sorted_members(tag: str, members: Iterable[str]) -> list[str]:
+    """The members of a set in the order of their type."""
+    kind = SET_MEMBER[tag]
+    return sorted(members, key=lambda content: sort_key(kind, content))
 
 
 def sort_key(tag: str, content: str) -> Any:

@@ -8,16 +8,14 @@ can pass the stored bytes through unread.
 
 from __future__ import annotations
 
-import binascii
 from collections.abc import Callable, Iterable
-from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from tablewright.encoding.numbers import number_size, read_number
-from tablewright.errors import ValidationException
-from tablewright.values import Item, Value
+from tablewright.errors import ValidationException, invalid
+from tablewright.values import Item, Value, sorted_members
 
 MAX_DEPTH = 32
 MAX_ITEM_SIZE = 400 * 1024
@@ -28,7 +26,7 @@ dump = msgspec.json.Encoder().encode
 load: Callable[[bytes], Item] = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode
 
 _EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
-_AMBIGUOUS = (
+AMBIGUOUS = (
     "Supplied AttributeValue has more than one datatypes set, "
     "must contain exactly one of the supported datatypes"
 )
@@ -36,7 +34,6 @@ TOO_DEEP = (
     "Nesting Levels have exceeded supported limits: "
     "Attributes in the item have nested levels beyond supported limit"
 )
-_INVALID = "One or more parameter values were invalid: "
 
 
 def normalise_item(raw: Item) -> Item:
@@ -57,7 +54,7 @@ def normalise(value: Value, depth: int = 0) -> Value:
     ({'N': '100'}, {'SS': ['a', 'b']})
     """
     if len(value) != 1:
-        raise ValidationException(_AMBIGUOUS if value else _EMPTY)
+        raise ValidationException(AMBIGUOUS if value else _EMPTY)
     ((tag, content),) = value.items()
     if tag == "S" or tag == "BOOL" or tag == "B":
         return value
@@ -74,9 +71,7 @@ def normalise(value: Value, depth: int = 0) -> Value:
         return {"L": [normalise(v, depth + 1) for v in content]}
     if tag == "NULL":
         if content is not True:
-            raise ValidationException(
-                f"{_INVALID}Null attribute value types must have the value of true"
-            )
+            raise invalid("Null attribute value types must have the value of true")
         return value
     return {tag: _SETS[tag](content)}
 
@@ -93,31 +88,29 @@ def check_depth(value: Value, depth: int = 0) -> None:
 
 def _string_set(members: list[str]) -> list[str]:
     if not members:
-        raise ValidationException(f"{_INVALID}An string set  may not be empty")
+        raise invalid("An string set  may not be empty")
     if len(set(members)) != len(members):
         shown = ", ".join(members)
-        raise ValidationException(f"{_INVALID}Input collection [{shown}] contains duplicates.")
-    return sorted(members)
+        raise invalid(f"Input collection [{shown}] contains duplicates.")
+    return sorted_members("SS", members)
 
 
 def _number_set(members: list[str]) -> list[str]:
     if not members:
-        raise ValidationException(f"{_INVALID}An number set  may not be empty")
+        raise invalid("An number set  may not be empty")
     numbers = [read_number(member) for member in members]
     if len(set(numbers)) != len(numbers):
         raise ValidationException("Input collection contains duplicates")
-    return sorted(numbers, key=Decimal)
+    return sorted_members("NS", numbers)
 
 
 def _binary_set(members: list[str]) -> list[str]:
     if not members:
-        raise ValidationException(f"{_INVALID}Binary sets should not be empty")
+        raise invalid("Binary sets should not be empty")
     if len(set(members)) != len(members):
         shown = ", ".join(members)
-        raise ValidationException(
-            f"{_INVALID}Input collection [{shown}]of type BS contains duplicates."
-        )
-    return sorted(members, key=binascii.a2b_base64)
+        raise invalid(f"Input collection [{shown}]of type BS contains duplicates.")
+    return sorted_members("BS", members)
 
 
 _SETS = {"SS": _string_set, "NS": _number_set, "BS": _binary_set}

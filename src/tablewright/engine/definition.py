@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from tablewright.errors import ValidationException
+from tablewright.errors import ValidationException, invalid
 from tablewright.schema import (
     IndexSchema,
     KeyAttribute,
@@ -19,18 +19,14 @@ from tablewright.schema import (
     Throughput,
 )
 from tablewright.wire import requests
+from tablewright.wire.constraints import NAME_PATTERN
 
-NAME_PATTERN = "[a-zA-Z0-9_.-]+"
 MAX_UNITS = 1_000_000_000_000
 MAX_LOCAL_INDEXES = 5
 MAX_GLOBAL_INDEXES = 20
 MAX_PROJECTED_ATTRIBUTES = 100
 MAX_TAGS = 50
 MAX_KEY_ATTRIBUTES = 4  # of each kind, in a global index
-
-
-def invalid(message: str) -> ValidationException:
-    return ValidationException(f"One or more parameter values were invalid: {message}")
 
 
 def check_name(name: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from tablewright.encoding.items import value_size
 from tablewright.encoding.keys import EmptyComponent, component, partition
-from tablewright.errors import ValidationException
+from tablewright.errors import ValidationException, invalid
 from tablewright.schema import KeyAttribute, KeySchema
 from tablewright.values import Item, Value, tag_of
 
@@ -107,13 +107,10 @@ class Keys:
         for attribute in self.attributes:
             value = item.get(attribute.name)
             if value is None:
-                return ValidationException(
-                    "One or more parameter values were invalid: "
-                    f"Missing the key {attribute.name} in the item"
-                )
+                return invalid(f"Missing the key {attribute.name} in the item")
             if attribute.type not in value:
-                return ValidationException(
-                    "One or more parameter values were invalid: Type mismatch for key "
+                return invalid(
+                    "Type mismatch for key "
                     f"{attribute.name} expected: {attribute.type} actual: {tag_of(value)}"
                 )
             if not value[attribute.type]:
@@ -132,15 +129,9 @@ def empty(attribute: KeyAttribute) -> ValidationException:
 def check_sizes(partition: Iterable[Value], sort: Iterable[Value]) -> None:
     """The attributes of a key are not too long, all together."""
     if sum(map(value_size, partition)) > MAX_PARTITION_KEY:
-        raise ValidationException(
-            "One or more parameter values were invalid: "
-            "Size of hashkey has exceeded the maximum size limit of2048 bytes"
-        )
+        raise invalid("Size of hashkey has exceeded the maximum size limit of2048 bytes")
     if sum(map(value_size, sort)) > MAX_SORT_KEY:
-        raise ValidationException(
-            "One or more parameter values were invalid: "
-            "Aggregated size of all range keys has exceeded the size limit of 1024 bytes"
-        )
+        raise invalid("Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
 
 
 def refused_index_key(
@@ -148,8 +139,8 @@ def refused_index_key(
 ) -> ValidationException:
     """The fault for an attribute that is a key of an index, but of another type, or empty."""
     if attribute.type not in value:
-        return ValidationException(
-            "One or more parameter values were invalid: Type mismatch for Index Key "
+        return invalid(
+            "Type mismatch for Index Key "
             f"{attribute.name} Expected: {attribute.type} Actual: {tag_of(value)} "
             f"IndexName: {index}"
         )

@@ -17,7 +17,7 @@ from tablewright.engine.capacity import Charge, read_units
 from tablewright.engine.keys import MISMATCH, Keys, empty
 from tablewright.engine.step import Reading
 from tablewright.engine.table import Index, Table
-from tablewright.errors import ValidationException
+from tablewright.errors import ValidationException, invalid
 from tablewright.expression import Condition, Key, KeySelection, Project
 from tablewright.expression.legacy import LegacyKey
 from tablewright.storage import Tree
@@ -126,22 +126,21 @@ def fetches(
         return False
     unheld = sorted(keep.names - index.held) if keep else []
     if unheld:
-        raise ValidationException(
-            "One or more parameter values were invalid: Secondary index "
+        raise invalid(
+            "Secondary index "
             f"{index.name} does not project one or more filter attributes: [{', '.join(unheld)}]"
         )
     if request.select == "ALL_ATTRIBUTES":
         if index.is_global:
-            raise ValidationException(
-                "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not "
+            raise invalid(
+                "Select type ALL_ATTRIBUTES is not "
                 f"supported for global secondary index {index.name} "
                 "because its projection type is not ALL"
             )
         return True
     missing = sorted(projection.names - index.held) if projection else []
     if missing and index.is_global:
-        raise ValidationException(
-            "One or more parameter values were invalid: "
+        raise invalid(
             f"Global secondary index {index.name} does not project [{', '.join(missing)}]"
         )
     return bool(missing)

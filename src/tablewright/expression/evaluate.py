@@ -11,7 +11,6 @@ from __future__ import annotations
 import binascii
 import operator
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any, TypeAlias
 
 from tablewright.expression.resolve import Values
@@ -29,7 +28,7 @@ from tablewright.expression.tree import (
     Path,
     Value,
 )
-from tablewright.values import SET_MEMBER, Item, tag_of
+from tablewright.values import SET_MEMBER, Item, sort_key, tag_of
 from tablewright.values import Value as AttributeValue
 
 Test: TypeAlias = Callable[[Item, Values], bool]
@@ -134,12 +133,8 @@ def _key(value: AttributeValue | None) -> tuple[str, Any] | None:
     """A value as something to order by, with its type; None if it has no order."""
     if value is not None:
         for tag, content in value.items():
-            if tag == "S":
-                return tag, content
-            if tag == "N":
-                return tag, Decimal(content)
-            if tag == "B":
-                return tag, binascii.a2b_base64(content)
+            if tag in ("S", "N", "B"):
+                return tag, sort_key(tag, content)
     return None
 
 

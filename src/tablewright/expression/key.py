@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tablewright.errors import ValidationException
+from tablewright.errors import ValidationException, invalid
 from tablewright.expression.resolve import Values
 from tablewright.expression.tree import (
     And,
@@ -164,10 +164,7 @@ def _term(terms: Mapping[str, KeyTerm], name: str) -> KeyTerm:
 def _typed(term: KeyTerm, tag: str) -> KeyTerm:
     for operand in term.operands:
         if tag_of(operand) != tag:
-            raise ValidationException(
-                "One or more parameter values were invalid: "
-                "Condition parameter type does not match schema type"
-            )
+            raise invalid("Condition parameter type does not match schema type")
     return term
 
 

@@ -19,7 +19,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tablewright.encoding.items import normalise
-from tablewright.errors import ValidationException
+from tablewright.errors import ValidationException, invalid
 from tablewright.expression.evaluate import compile_condition
 from tablewright.expression.key import KeySelection, KeyTerm, select
 from tablewright.expression.rules import LONG_TYPE_NAMES
@@ -46,7 +46,6 @@ from tablewright.expression.tree import Value as ValueTree
 from tablewright.expression.update import compile_update
 from tablewright.values import Value, sort_key, tag_of
 
-_INVALID = "One or more parameter values were invalid: "
 _MISMATCH = "Type mismatch for attribute to update"
 
 _COMPARATORS = {"EQ": "=", "NE": "<>", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
@@ -145,7 +144,7 @@ def attributes_to_get(names: Sequence[str] | None) -> Project | None:
     for name in names:
         _check_name(name)
         if name in seen:
-            raise ValidationException(f"{_INVALID}Duplicate value in attribute name: {name}")
+            raise invalid(f"Duplicate value in attribute name: {name}")
         seen.add(name)
     return Project(tuple(Path((name,)) for name in names))
 
@@ -200,20 +199,15 @@ def _comparison(operator: str | None, operands: list[Value]) -> _Comparison:
         raise ValidationException("Comparison type does not exist in DynamoDB")
     count, allowed = _OPERATORS[operator]
     if len(operands) != count and not (count is None and operands):
-        raise ValidationException(
-            f"{_INVALID}Invalid number of argument(s) for the {operator} ComparisonOperator"
-        )
+        raise invalid(f"Invalid number of argument(s) for the {operator} ComparisonOperator")
     tags = [tag_of(operand) for operand in operands]
     for tag in tags:
         if tag not in allowed:
-            raise ValidationException(
-                f"{_INVALID}ComparisonOperator {operator} is not valid for {tag} "
-                "AttributeValue type"
+            raise invalid(
+                f"ComparisonOperator {operator} is not valid for {tag} AttributeValue type"
             )
     if len(set(tags)) > 1:
-        raise ValidationException(
-            f"{_INVALID}AttributeValues inside AttributeValueList must be of same type"
-        )
+        raise invalid("AttributeValues inside AttributeValueList must be of same type")
     if operator == "BETWEEN":
         low, high = (sort_key(tags[0], operand[tags[0]]) for operand in operands)
         if low > high:
@@ -231,7 +225,7 @@ def _expected_comparison(name: str, entry: Mapping[str, Any]) -> _Comparison:
     exists, operator = entry.get("Exists"), entry.get("ComparisonOperator")
 
     def fault(reason: str) -> ValidationException:
-        return ValidationException(f"{_INVALID}{reason} for Attribute: {name}")
+        return invalid(f"{reason} for Attribute: {name}")
 
     if value is not None and listed is not None:
         raise fault("Value and AttributeValueList cannot be used together")
@@ -316,9 +310,7 @@ def _action(name: str, entry: Mapping[str, Any], values: dict[str, Value]) -> Ac
     action = entry.get("Action") or "PUT"
     if entry.get("Value") is None:
         if action != "DELETE":
-            raise ValidationException(
-                f"{_INVALID}Only DELETE action is allowed when no attribute value is specified"
-            )
+            raise invalid("Only DELETE action is allowed when no attribute value is specified")
         return Remove(path)
     value = normalise(entry["Value"])
     tag = tag_of(value)
@@ -327,14 +319,11 @@ def _action(name: str, entry: Mapping[str, Any], values: dict[str, Value]) -> Ac
         return Set(path, kept)
     if action == "ADD":
         if tag not in _SETS and tag not in ("N", "L"):
-            raise ValidationException(
-                f"{_INVALID}ADD action is not supported for the type {LONG_TYPE_NAMES[tag]}"
-            )
+            raise invalid(f"ADD action is not supported for the type {LONG_TYPE_NAMES[tag]}")
         return Add(path, kept)
     if tag not in _SETS:
-        raise ValidationException(
-            f"{_INVALID}DELETE action with value is not supported for the type "
-            f"{LONG_TYPE_NAMES[tag]}"
+        raise invalid(
+            f"DELETE action with value is not supported for the type {LONG_TYPE_NAMES[tag]}"
         )
     return Delete(path, kept)
 

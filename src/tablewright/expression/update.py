@@ -13,8 +13,7 @@ is there afterwards (None: nothing).
 
 from __future__ import annotations
 
-import binascii
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -36,7 +35,7 @@ from tablewright.expression.tree import (
     Update,
     Value,
 )
-from tablewright.values import EXACT, Item
+from tablewright.values import EXACT, Item, sorted_members
 from tablewright.values import Value as AttributeValue
 
 Change: TypeAlias = Callable[[AttributeValue | None, Item, Values], AttributeValue | None]
@@ -45,12 +44,6 @@ Compute: TypeAlias = Callable[[Item, Values], AttributeValue]
 INVALID_PATH = "The document path provided in the update expression is invalid for update"
 MISSING = "The provided expression refers to an attribute that does not exist in the item"
 WRONG_TYPE = "An operand in the update expression has an incorrect data type"
-
-_MEMBER_ORDER: Mapping[str, Callable[[str], Any] | None] = {
-    "SS": None,
-    "NS": Decimal,
-    "BS": binascii.a2b_base64,
-}
 
 
 def compile_update(update: Update, wrong_type: str = WRONG_TYPE) -> Callable[[Item, Values], Item]:
@@ -150,7 +143,7 @@ def _add(old: AttributeValue | None, value: AttributeValue, wrong_type: str) -> 
             return _sum(old, value, 1)
         if tag == "L":  # of AttributeUpdates only: an UpdateExpression cannot ADD a list
             return {"L": old["L"] + content}
-        return {tag: sorted({*old[tag], *content}, key=_MEMBER_ORDER[tag])}
+        return {tag: sorted_members(tag, {*old[tag], *content})}
     raise ValidationException(wrong_type)
 
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+#: Tables and indexes are named with these.
+NAME_PATTERN = "[a-zA-Z0-9_.-]+"
+
 
 class Length(NamedTuple):
     """How long a text, or how large a list or map, may be."""
@@ -72,7 +75,7 @@ class Named(NamedTuple):
         return None if value.startswith("arn:") else _NAME.broken(value)
 
 
-_NAME = Matching("[a-zA-Z0-9_.-]+")
+_NAME = Matching(NAME_PATTERN)
 
 
 class OneOf(NamedTuple):

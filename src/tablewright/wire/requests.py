@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import (
+    NAME_PATTERN,
     Between,
     Length,
     LengthOfEach,
@@ -23,7 +24,7 @@ from tablewright.wire.constraints import (
 )
 
 TableName = Annotated[str, Length(1, 1024), Named()]
-IndexName = Annotated[str, Length(3, 255), Matching("[a-zA-Z0-9_.-]+")]
+IndexName = Annotated[str, Length(3, 255), Matching(NAME_PATTERN)]
 AttributeName = Annotated[str, Length(0, 65535)]
 KeyAttributeName = Annotated[str, Length(1, 255)]
 ResourceArn = Annotated[str, Length(1, 1283)]
@@ -202,7 +203,7 @@ class DeleteTable(TableRequest, kw_only=True):
 
 
 class ListTables(Shape):
-    start_name: Annotated[str, Length(3, 255), Matching("[a-zA-Z0-9_.-]+")] | None = field(
+    start_name: Annotated[str, Length(3, 255), Matching(NAME_PATTERN)] | None = field(
         name="ExclusiveStartTableName", default=None
     )
     limit: Annotated[int, Between(1, 100)] | None = None

@@ -6,7 +6,7 @@ key; duplicates. Nothing is written unless everything passes.
 
 from __future__ import annotations
 
-from tablewright.encoding.items import normalise_item
+from tablewright.encoding.items import AMBIGUOUS, normalise_item
 from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.operations.put_item import new_row
@@ -28,10 +28,7 @@ def batch_write_item(request: BatchWriteItem) -> Write:
         raise ValidationException("Too many items requested for the BatchWriteItem call")
     for write in (write for writes in request.tables.values() for write in writes):
         if (write.put is None) == (write.delete is None):
-            raise ValidationException(
-                "Supplied AttributeValue has more than one datatypes set, "
-                "must contain exactly one of the supported datatypes"
-            )
+            raise ValidationException(AMBIGUOUS)  # these are DynamoDB's words for it
 
     prepared = [
         (name, *_prepared(write)) for name, writes in request.tables.items() for write in writes

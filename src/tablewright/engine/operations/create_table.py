@@ -15,10 +15,9 @@ from typing import Any
 import msgspec
 
 from tablewright.engine import definition
-from tablewright.engine.definition import invalid
 from tablewright.engine.describe import describe, stream_label
 from tablewright.engine.step import Write, Writing
-from tablewright.errors import ResourceInUseException, ValidationException
+from tablewright.errors import ResourceInUseException, ValidationException, invalid
 from tablewright.schema import IndexSchema, KeySchema, Stream, TableSchema
 from tablewright.wire import requests
 from tablewright.wire.requests import CreateTable

@@ -14,7 +14,7 @@ from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.rows import Row, find, replace
 from tablewright.engine.step import Write, Writing
 from tablewright.engine.table import Table
-from tablewright.errors import ValidationException
+from tablewright.errors import ValidationException, invalid
 from tablewright.expression import Update
 from tablewright.values import Item
 from tablewright.wire.answers import ItemOut, Written
@@ -48,10 +48,7 @@ def refuse_key_changes(table: Table, update: Update | None) -> None:
     """An item's key is what it is; another key is another item."""
     for name in table.names:
         if update and name in update.names:
-            raise ValidationException(
-                f"One or more parameter values were invalid: Cannot update attribute {name}. "
-                "This attribute is part of the key"
-            )
+            raise invalid(f"Cannot update attribute {name}. This attribute is part of the key")
 
 
 def updated_row(table: Table, update: Update | None, old: Row | None, key_values: Item) -> Row:

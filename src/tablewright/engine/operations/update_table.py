@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from tablewright.engine import definition
-from tablewright.engine.definition import invalid
 from tablewright.engine.describe import describe, stream_label
 from tablewright.engine.operations.create_table import NO_VIEW_TYPE
 from tablewright.engine.rows import Row, enter
@@ -26,6 +25,7 @@ from tablewright.errors import (
     LimitExceededException,
     ResourceNotFoundException,
     ValidationException,
+    invalid,
 )
 from tablewright.schema import IndexSchema, Stream, TableSchema, Throughput
 from tablewright.wire import requests
