@@ -66,7 +66,7 @@ class Engine:
             request = {}
         try:
             step = self.prepare(operation, request)
-            if not request.keys() <= MEMBERS[operation]:
+            if not MEMBERS[operation].issuperset(request):
                 refuse_misspelt_members(operation, request)
             return _decode(self.run(step) or b"{}")
         except UnicodeEncodeError:  # half of a surrogate pair: no text at all
@@ -163,5 +163,5 @@ class Engine:
 
     def _write(self, step: Write, tx: Transaction) -> bytes:
         self._writer_catalog.follow(tx)
-        answer = step.run(Writing(self._writer_catalog, tx))
+        answer = step.run(Writing(self._writer_catalog, tx, tx))
         return b"" if answer is None else encode(answer)
