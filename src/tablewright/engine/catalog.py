@@ -16,7 +16,7 @@ from threading import Lock
 import msgspec
 
 from tablewright.engine.table import Table
-from tablewright.errors import ResourceNotFoundException, StoreFailed
+from tablewright.errors import StoreFailed
 from tablewright.schema import TableSchema
 from tablewright.storage import MissingTree, Snapshot, Transaction, Tree
 
@@ -82,16 +82,6 @@ class Catalog:
         with self._lock:  # readers share one, and another may have been quicker
             if generation > self._generation:
                 self._generation, self._next_tree, self.tables = generation, next_tree, tables
-
-    def find(self, name: str, snapshot: Snapshot) -> Table:
-        """The table of that name, or a fault."""
-        table = self.tables.get(name)
-        if table is None:
-            self.refresh(snapshot)
-            table = self.tables.get(name)
-        if table is None:
-            raise ResourceNotFoundException("Requested resource not found")
-        return table
 
     def new_trees(self, count: int) -> range:
         """Numbers for that many new trees; they are never used again."""

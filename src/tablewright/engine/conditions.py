@@ -11,5 +11,5 @@ def hold(condition: Condition | None, row: Row | None, return_on_failure: str | 
     """Raise unless the condition holds for the item (None: there is none)."""
     if condition is None or condition.holds(row.item if row else {}):
         return
-    wanted = row is not None and return_on_failure == "ALL_OLD"
-    raise ConditionalCheckFailedException(item=row.item if row and wanted else None)
+    told = row.item if row and return_on_failure == "ALL_OLD" else None
+    raise ConditionalCheckFailedException(item=told)

@@ -129,11 +129,5 @@ def _legacy_condition(request: requests.Conditional) -> Condition | None:
 
 
 def _present(request: Shape) -> set[str]:
-    """The members a request has, by their names on the wire; an empty map is as good as none."""
-    return {
-        name
-        for name, attribute in zip(
-            request.__struct_encode_fields__, request.__struct_fields__, strict=True
-        )
-        if getattr(request, attribute) not in (None, {})
-    }
+    """The names of the members a request has; an empty map is as good as none."""
+    return {name for name, value in request.given().items() if value != {}}

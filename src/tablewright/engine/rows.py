@@ -6,11 +6,15 @@ rows that differ, in the same transaction. Nothing else writes items.
 
 from __future__ import annotations
 
+from msgspec import Raw
+
 from tablewright.encoding.items import dump, item_size, load
 from tablewright.engine.capacity import Charge, write_units
 from tablewright.engine.table import Index, Table
+from tablewright.expression import Project
 from tablewright.storage import Snapshot, Transaction, Tree
 from tablewright.values import Item
+from tablewright.wire.answers import ItemOut
 
 
 class Row:
@@ -48,6 +52,11 @@ class Row:
 def find(snapshot: Snapshot, tree: Tree, key: bytes) -> Row | None:
     found = snapshot.get(tree, key)
     return None if found is None else Row(None, *found)
+
+
+def answered(body: bytes, project: Project | None) -> ItemOut:
+    """A stored item in an answer: its bytes, unread, unless only parts of it are wanted."""
+    return project(load(body)) if project else Raw(body)
 
 
 def replace(

@@ -28,8 +28,11 @@ class Reading(Struct):  # a Struct, as the steps below: made for each request, i
 
     def table(self, name: str) -> Table:
         """The table of that name or ARN; a ResourceNotFoundException if there is none."""
-        table = self.catalog.tables.get(name)
-        return table or self.catalog.find(table_name(name), self.snapshot)
+        tables = self.catalog.tables
+        table = tables.get(name) or tables.get(table_name(name))
+        if table is None:
+            raise ResourceNotFoundException("Requested resource not found")
+        return table
 
     def known_table(self, name: str) -> Table:
         """The same, for operations on the table itself, whose fault names it."""

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from tablewright.encoding.items import check_depth
 from tablewright.engine.keys import MAX_SORT_KEY, Keys, refused_index_key
-from tablewright.errors import ValidationException
 from tablewright.expression import Condition, Project, Update
+from tablewright.expression.key import not_scalar
 from tablewright.schema import IndexSchema, TableSchema
 from tablewright.storage import Tree
 from tablewright.values import Item
@@ -83,14 +83,12 @@ class Table:
         for expression in expressions:
             if expression is None or not expression.nested:
                 continue
-            index_names = [name for name, _, _ in self._index_attributes]
-            for kind, names in (("Key", self.names), ("IndexKey", index_names)):
-                for name in names:
-                    if name in expression.nested:
-                        raise ValidationException(
-                            "Key attributes must be scalars; list random access '[]' and map "
-                            f"lookup '.' are not allowed: {kind}: {name}"
-                        )
+            for name in self.names:
+                if name in expression.nested:
+                    raise not_scalar(name, on_index=False)
+            for name, _, _ in self._index_attributes:
+                if name in expression.nested:
+                    raise not_scalar(name, on_index=True)
 
     def check_item(self, item: Item, size: int) -> bytes:
         """Check the keys of a new item, and say where its row is."""

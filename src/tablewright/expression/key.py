@@ -38,6 +38,14 @@ _RANGE_OPERATORS = frozenset(("=", "<", "<=", ">", ">=", "BETWEEN", "begins_with
 _NOT_SUPPORTED = "Query key condition not supported"
 
 
+def not_scalar(name: str, *, on_index: bool) -> ValidationException:
+    """The fault for a path that leads into a key attribute, of a table or of an index."""
+    return ValidationException(
+        "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
+        f"allowed: {'IndexKey' if on_index else 'Key'}: {name}"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class KeySelection:
     """What to read: a partition, leading sort key values, and a range of the next one."""
@@ -70,10 +78,7 @@ class KeyShape:
         """The conditions by attribute, for a table or index with these key attributes."""
         for name in self.nested:
             if name in key_names:
-                raise ValidationException(
-                    "Key attributes must be scalars; list random access '[]' and map lookup '.' "
-                    f"are not allowed: {'IndexKey' if on_index else 'Key'}: {name}"
-                )
+                raise not_scalar(name, on_index=on_index)
         if self.fault:
             raise ValidationException(self.fault)
         return {

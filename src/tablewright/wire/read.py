@@ -91,7 +91,6 @@ def _shape_reader(shape: type[Shape]) -> Reader:
     members = msgspec.structs.fields(shape)
     known = {m.encode_name: (m.name, _spoken(m.encode_name), _reader(m.type)) for m in members}
     required = [(m.name, _spoken(m.encode_name)) for m in members if m.required]
-
     java = _java_type(shape)
 
     def read_shape(raw: Any, path: str, errors: list[str]) -> Shape | None:
@@ -151,19 +150,9 @@ def _like_reader(annotation: Any) -> Reader:
 
     def read_like(raw: Any, path: str, errors: list[str]) -> dict[str, dict[str, Any]]:
         shapes = reader(raw, path, errors)
-        return {} if errors else {name: _as_json(shape) for name, shape in shapes.items()}
+        return {} if errors else {name: shape.given() for name, shape in shapes.items()}
 
     return read_like
-
-
-def _as_json(shape: Shape) -> dict[str, Any]:
-    """The members of a shape that are there, by their names on the wire."""
-    members = zip(shape.__struct_encode_fields__, shape.__struct_fields__, strict=True)
-    return {
-        name: value
-        for name, attribute in members
-        if (value := getattr(shape, attribute)) is not None
-    }
 
 
 def _list_reader(element: Any) -> Reader:
@@ -183,7 +172,6 @@ def _list_reader(element: Any) -> Reader:
 def _map_reader(key: Any, element: Any) -> Reader:
     key_reader = _reader(key)
     reader = _reader(element)
-
     java = f"java.util.Map<java.lang.String, {_java_type(element)}>"
 
     def read_map(raw: Any, path: str, errors: list[str]) -> dict[str, Any]:

@@ -75,6 +75,15 @@ AttributeNames = Annotated[list[AttributeName], Length(1)]
 class Shape(Struct, rename="pascal", gc=False):
     """A structure of the service model. No request refers to itself, so the collector may rest."""
 
+    def given(self) -> dict[str, Any]:
+        """The members that are there, by their names on the wire."""
+        members = zip(self.__struct_encode_fields__, self.__struct_fields__, strict=True)
+        return {
+            name: value
+            for name, attribute in members
+            if (value := getattr(self, attribute)) is not None
+        }
+
 
 class TableRequest(Shape, kw_only=True):
     """A request about a table itself. Its name is looked at before all constraints."""

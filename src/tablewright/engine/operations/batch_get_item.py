@@ -6,12 +6,12 @@ tables; the keys.
 
 from __future__ import annotations
 
-from msgspec import Raw
 from msgspec.structs import replace
 
-from tablewright.encoding.items import dump, load, normalise_item
+from tablewright.encoding.items import dump, normalise_item
 from tablewright.engine.capacity import Charge, consumed_by_table, read_units
 from tablewright.engine.expressions import read_projection
+from tablewright.engine.rows import answered
 from tablewright.engine.step import Read, Reading
 from tablewright.errors import ValidationException
 from tablewright.expression import Project
@@ -58,7 +58,7 @@ def batch_get_item(request: BatchGetItem) -> Read:
                 room -= size
                 charge.add(read_units(size, consistent=wanted.consistent))
                 if found is not None:
-                    items.append(project(load(found[1])) if project else Raw(found[1]))
+                    items.append(answered(found[1], project))
             responses[name] = items
         return BatchGot(
             responses=responses,

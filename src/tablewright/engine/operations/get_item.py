@@ -5,11 +5,10 @@ Without a projection the stored bytes are the answer, unread.
 
 from __future__ import annotations
 
-from msgspec import Raw
-
-from tablewright.encoding.items import load, normalise_item
+from tablewright.encoding.items import normalise_item
 from tablewright.engine.capacity import Charge, read_units
 from tablewright.engine.expressions import read_projection
+from tablewright.engine.rows import answered
 from tablewright.engine.step import Read, Reading
 from tablewright.wire.answers import Got
 from tablewright.wire.requests import GetItem
@@ -27,7 +26,7 @@ def get_item(request: GetItem) -> Read:
         found = reading.snapshot.get(table.tree, key)
         answer = Got()
         if found is not None:
-            answer.item = project(load(found[1])) if project else Raw(found[1])
+            answer.item = answered(found[1], project)
         if request.return_capacity is not None:
             charge = Charge(table)
             charge.add(read_units(found[0] if found else 0, consistent=request.consistent))

@@ -6,16 +6,15 @@ item twice.
 
 from __future__ import annotations
 
-from msgspec import Raw
-
-from tablewright.encoding.items import load, normalise_item
+from tablewright.encoding.items import normalise_item
 from tablewright.engine.cancellation import cancel_unless_all
 from tablewright.engine.capacity import Charge, consumed_by_table, read_units
 from tablewright.engine.expressions import read_projection
+from tablewright.engine.rows import answered
 from tablewright.engine.step import Read, Reading
 from tablewright.engine.table import Table
 from tablewright.errors import ValidationException
-from tablewright.wire.answers import Got, ItemOut, TransactionGot
+from tablewright.wire.answers import Got, TransactionGot
 from tablewright.wire.requests import Get, TransactGetItems
 
 
@@ -39,7 +38,7 @@ def transact_get_items(request: TransactGetItems) -> Read:
                 found = reading.snapshot.get(get.table.tree, get.key)
                 size = found[0] if found else 0
                 charges[get.table.name].add(read_units(size, consistent=True))
-                responses.append(Got(get.answer(found[1]) if found else None))
+                responses.append(Got(answered(found[1], get.project) if found else None))
         return TransactionGot(
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
             responses=responses,
@@ -63,6 +62,3 @@ class _Get:
 
     def locate(self) -> None:
         self.key = self.table.keys.check_key(self.key_values)
-
-    def answer(self, body: bytes) -> ItemOut:
-        return self.project(load(body)) if self.project else Raw(body)
