@@ -1,6 +1,20 @@
 """Faults: every way a request can fail, named as DynamoDB names them.
 
     TablewrightError
+    ├── ModelError                              a declaration is wrong; raised at import
+    ├── InvalidValue                            a value does not fit its attribute or key
+    ├── UnreadableItem                          a stored item does not fit its entity
+    ├── WriteRefused                            a write of the model's that was not done
+    │   ├── AlreadyExists                       create: the item is there
+    │   ├── NotFound                            update: the item is not there
+    │   ├── Stale                               somebody wrote since this version was read
+    │   ├── NotUnique                           another entity has this value
+    │   └── ConditionFailed                     a condition of the caller's does not hold
+    ├── Contended                               others kept changing the item while we tried
+    ├── CursorRefused                           a cursor is damaged, or of another query or tenant
+    ├── OutOfScope                              a scoped database was asked for what is not its own
+    ├── TableMissing                            connect: there is no such table
+    ├── TableDiffers                            connect: the table is not as the model declares it
     ├── CannotOpen                              the file is not ours, or not to be had
     ├── StoreClosed                             the engine has been closed
     ├── StoreForked                             the engine was opened before a fork
@@ -34,6 +48,72 @@ CORAL_VALIDATE = "com.amazon.coral.validate"
 
 class TablewrightError(Exception):
     """Anything this package raises on purpose."""
+
+
+class ModelError(TablewrightError):
+    """A declaration is wrong. Raised when the class or the pattern is defined, with the fix."""
+
+
+class InvalidValue(TablewrightError, ValueError):
+    """A value does not fit the attribute or the key it is meant for."""
+
+
+class UnreadableItem(TablewrightError):
+    """A stored item does not fit the entity it should be; somebody else wrote it, or long ago."""
+
+
+class WriteRefused(TablewrightError):
+    """A write that was not done, and left everything as it was.
+
+    `entity` is the name of the entity, `key` its key in the table, `current` the entity as it is
+    stored, where DynamoDB tells.
+    """
+
+    def __init__(self, message: str, *, entity: str, key: dict[str, Any], current: Any) -> None:
+        super().__init__(message)
+        self.entity = entity
+        self.key = key
+        self.current = current
+
+
+class AlreadyExists(WriteRefused):
+    """`create` found an item with this key."""
+
+
+class NotFound(WriteRefused):
+    """`update` found no item with this key."""
+
+
+class Stale(WriteRefused):
+    """The item has been written since the version that this write goes out from."""
+
+
+class NotUnique(WriteRefused):
+    """Another entity has the value that is declared to be unique."""
+
+
+class ConditionFailed(WriteRefused):
+    """A condition that the caller gave does not hold."""
+
+
+class Contended(TablewrightError):
+    """Others kept changing what a write had read before; it gave up, and wrote nothing."""
+
+
+class CursorRefused(TablewrightError, ValueError):
+    """The cursor is damaged, or was given out for another query, other arguments or a tenant."""
+
+
+class OutOfScope(TablewrightError):
+    """A scoped database was asked for something outside of its tenant's shards."""
+
+
+class TableMissing(TablewrightError):
+    """There is no table of this name at the target."""
+
+
+class TableDiffers(TablewrightError):
+    """The table at the target is not as the model declares it."""
 
 
 class CannotOpen(TablewrightError):

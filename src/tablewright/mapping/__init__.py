@@ -1,0 +1,1 @@
+"""From Python classes to items and back: converters, keys, entities."""

@@ -1,0 +1,70 @@
+"""Symbols: arguments of a pattern that are not known yet.
+
+A pattern is traced once, when it is defined: its body runs with a symbol for each argument, and
+what it returns is the shape of the pattern. A symbol may be passed on, read attributes of, called
+and calculated with; whatever would decide something by its value is an error, for then the shape
+would depend on the arguments.
+
+    >>> order = Symbol("order")
+    >>> Symbol.text(order.total + 1)
+    '{order.total + 1}'
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from tablewright.errors import ModelError
+
+
+class Symbol:
+    """An argument that is not known yet, or something calculated from one."""
+
+    __slots__ = ("_expression",)
+
+    def __init__(self, expression: str) -> None:
+        self._expression = expression
+
+    @staticmethod
+    def text(symbol: Symbol) -> str:
+        """How a symbol is shown inside a key or a value."""
+        return f"{{{symbol._expression}}}"
+
+    def __getattr__(self, name: str) -> Symbol:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Symbol(f"{self._expression}.{name}")
+
+    def __call__(self, *arguments: Any, **named: Any) -> Symbol:
+        shown = [_shown(argument) for argument in arguments]
+        shown += [f"{name}={_shown(argument)}" for name, argument in named.items()]
+        return Symbol(f"{self._expression}({', '.join(shown)})")
+
+    def __getitem__(self, key: Any) -> Symbol:
+        return Symbol(f"{self._expression}[{_shown(key)}]")
+
+    def __add__(self, other: Any) -> Symbol:
+        return Symbol(f"{self._expression} + {_shown(other)}")
+
+    def __sub__(self, other: Any) -> Symbol:
+        return Symbol(f"{self._expression} - {_shown(other)}")
+
+    def __neg__(self) -> Symbol:
+        return Symbol(f"-{self._expression}")
+
+    def __repr__(self) -> str:
+        return Symbol.text(self)
+
+    def _decides(self, *_: Any) -> NoReturn:
+        raise ModelError(
+            f"the shape of the pattern depends on the value of {self._expression!r}; write one "
+            "pattern for each shape, or pass the value on without looking at it"
+        )
+
+    __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _decides
+    __len__ = __iter__ = __contains__ = __str__ = __format__ = __int__ = _decides
+    __hash__ = object.__hash__
+
+
+def _shown(value: Any) -> str:
+    return value._expression if isinstance(value, Symbol) else repr(value)

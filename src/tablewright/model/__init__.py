@@ -1,0 +1,1 @@
+"""Model: tables, entities, keys, indexes, aggregates and patterns, declared in typed Python."""

@@ -1,0 +1,112 @@
+"""Aggregates: a root and what belongs to it, as one typed value from one query.
+
+    class OrderWithItems(Aggregate):
+        order: Order = one()
+        items: list[OrderItem] = many()
+
+    OrderWithItems.of(Order.primary(customer_id, order_id))      Load[OrderWithItems]
+
+The first `one()` is the root. A member may be an aggregate of its own, for several levels.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Mapping
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Self, Union, get_args, get_origin
+
+from tablewright.errors import ModelError
+from tablewright.mapping.entity import EntityMap
+from tablewright.plan.aggregate import AggregateMap, Load, Member
+from tablewright.plan.get import Fetch
+from tablewright.plan.query import Range
+
+
+class _Field:
+    def __init__(self, many: bool) -> None:
+        self.many = many
+
+
+def one() -> Any:
+    """A member that is there once; the first is the root."""
+    return _Field(many=False)
+
+
+def many() -> Any:
+    """A member that is there any number of times."""
+    return _Field(many=True)
+
+
+class Aggregate:
+    """A root and what belongs to it: subclass it, and name the members."""
+
+    __aggregate__: ClassVar[AggregateMap]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        hints = _hints(cls, sys._getframe(1).f_locals)
+        members = [
+            _member(cls, name, value, hints.get(name))
+            for name, value in vars(cls).items()
+            if isinstance(value, _Field)
+        ]
+        if not members or members[0].many or not isinstance(members[0].kind, EntityMap):
+            raise ModelError(f"{cls.__name__} begins with its root: order: Order = one()")
+        root, *rest = members
+        tables = {member.entity.table.name for member in members}
+        if len(tables) > 1:
+            raise ModelError(f"{cls.__name__}: its members are in several tables, {tables}")
+
+        def build(values: dict[str, Any]) -> Any:
+            made = object.__new__(cls)
+            vars(made).update(values)
+            return made
+
+        cls.__aggregate__ = AggregateMap(cls.__name__, build, root, tuple(rest))
+
+    @classmethod
+    def of(cls, root: Fetch[Any] | Range[Any, *tuple[Any, ...]]) -> Load[Self]:
+        """The aggregate of this root: a key, or a place in an index."""
+        kind = cls.__aggregate__
+        if root.entity is not kind.root.entity:
+            raise ModelError(
+                f"{cls.__name__}.of() takes a {kind.root.entity.name}, not a {root.entity.name}"
+            )
+        if isinstance(root, Range):
+            return Load(kind, root.key, root.arguments)
+        return Load(kind, root.entity.primary, root.arguments)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    __hash__ = None  # type: ignore[assignment]  # its members change
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({values})"
+
+
+def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
+    module = sys.modules.get(cls.__module__)
+    names = {**vars(builtins), **(vars(module) if module else {}), **local}
+    hints = {}
+    for name, annotation in vars(cls).get("__annotations__", {}).items():
+        hints[name] = eval(annotation, names) if isinstance(annotation, str) else annotation
+    return hints
+
+
+def _member(cls: type, name: str, field: _Field, hint: Any) -> Member:
+    optional = False
+    if field.many:
+        if get_origin(hint) is not list:
+            raise ModelError(f"{cls.__name__}.{name} = many() is annotated list[…]")
+        (hint,) = get_args(hint)
+    elif get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
+        optional = True
+        (hint,) = (kind for kind in get_args(hint) if kind is not NoneType)
+    kind = getattr(hint, "__entity__", None) or getattr(hint, "__aggregate__", None)
+    if kind is None:
+        raise ModelError(f"{cls.__name__}.{name}: {hint!r} is neither an entity nor an aggregate")
+    return Member(name, kind, field.many, optional)

@@ -1,0 +1,235 @@
+"""Attributes: declared in an entity's body, where they are also the words that keys are made of.
+
+    class Order(Entity, table=Commerce):
+        customer_id: Attr[str] = attr(name="customerId")     # stored as customerId
+        number: Attr[int] = attr(pad=6)                       # 6 digits wide inside keys
+        status: Attr[Status] = attr(default=Status.CREATED)
+        created_at: Attr[datetime] = created()
+        version: Attr[int] = version()
+
+        primary = key("CUST" / customer_id, "ORDER" / number)
+
+In the body an `Attr` is a piece of a key; on the finished class (`Order.status`) it is a
+reference that makes conditions and changes; on an instance it is the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    TypeVar,
+    TypeVarTuple,
+    overload,
+)
+
+from tablewright.errors import ModelError
+from tablewright.mapping import parts
+from tablewright.mapping.entity import Role
+from tablewright.mapping.parts import Transform
+from tablewright.plan.reference import Comparable, Ref
+from tablewright.values import Value
+
+E = TypeVar("E")
+T = TypeVar("T")
+U = TypeVar("U")
+Ts = TypeVarTuple("Ts")
+
+MISSING: Any = object()
+
+
+class Piece(Generic[T]):
+    """Something that a key can be made of."""
+
+    #: The attribute, and what is made of it for the key.
+    attribute: Attr[Any]
+    transform: Transform | None = None
+
+    def __rtruediv__(self, before: str) -> Path[T]:
+        return Path((before, self))
+
+    @overload
+    def __truediv__(self, behind: str) -> Path[T]: ...
+    @overload
+    def __truediv__(self, behind: Again) -> Path[T]: ...
+    @overload
+    def __truediv__(self, behind: Piece[U]) -> Path[T, U]: ...
+    def __truediv__(self, behind: Any) -> Any:
+        return Path((self, behind))
+
+    @property
+    def again(self) -> Again:
+        """The same value a second time in one key; a call does not ask for it twice."""
+        return Again(self)
+
+
+class Again:
+    """A piece that a key has already."""
+
+    def __init__(self, piece: Piece[Any]) -> None:
+        self.piece = piece
+
+    def __rtruediv__(self, before: str) -> Path[*tuple[()]]:
+        return Path((before, self))
+
+    def __truediv__(self, behind: Any) -> Any:
+        return Path((self, behind))
+
+
+class Path(Generic[*Ts]):
+    """Literals and pieces in order: `"ORDER" / order_id / "ITEM" / item_id`."""
+
+    def __init__(self, pieces: tuple[str | Piece[Any] | Again, ...]) -> None:
+        self.pieces = pieces
+
+    @overload
+    def __truediv__(self, behind: str) -> Path[*Ts]: ...
+    @overload
+    def __truediv__(self, behind: Again) -> Path[*Ts]: ...
+    @overload
+    def __truediv__(self, behind: Piece[U]) -> Path[*Ts, U]: ...
+    def __truediv__(self, behind: Any) -> Any:
+        return Path((*self.pieces, behind))
+
+
+class Attr(Piece[T], Comparable[Any, T]):
+    """An attribute: a piece of keys in the body, a reference on the class, a value on instances."""
+
+    def __init__(
+        self,
+        *,
+        name: str | None = None,
+        default: Any = MISSING,
+        default_factory: Callable[[], Any] | None = None,
+        pad: int | None = None,
+        role: Role = "",
+        init: bool = True,
+        doc: str = "",
+    ) -> None:
+        if default is not MISSING and default_factory is not None:
+            raise ModelError("attr() takes default or default_factory, not both")
+        if pad is not None and pad < 1:
+            raise ModelError(f"attr(pad={pad}): the number of digits is at least 1")
+        self.stored = name
+        self.default = default
+        self.default_factory = default_factory
+        self.pad = pad
+        self.role: Role = role
+        self.init = init
+        self.doc = doc
+        #: Its name in the body of the class.
+        self.name = ""
+        self.attribute = self
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    if TYPE_CHECKING:
+        # At run time the finished class holds references, and instances their values: nothing
+        # stands between a reader and the value.
+        @overload
+        def __get__(self, instance: None, owner: type[E]) -> Ref[E, T]: ...
+        @overload
+        def __get__(self, instance: object, owner: Any = None) -> T: ...
+        def __get__(self, instance: Any, owner: Any = None) -> Any: ...
+        def __set__(self, instance: object, value: T) -> None: ...
+
+    # Conditions on attributes in the body (`when=`) are decided in Python and never sent.
+    @property
+    def steps(self) -> tuple[str | int, ...]:
+        return (self.stored or self.name,)
+
+    def encode(self, value: Any) -> Value:
+        raise ModelError(f"{self.name}: a condition in the body of a class is for when=")
+
+    encode_member = encode_or_leave = encode
+
+    def __repr__(self) -> str:
+        return self.name or "attr()"
+
+
+class Derived(Piece[T]):
+    """What a transform makes of an attribute."""
+
+    def __init__(self, attribute: Attr[Any], transform: Transform) -> None:
+        if not isinstance(attribute, Attr):
+            raise ModelError(f"{transform.label.format('…')} takes an attribute, not {attribute!r}")
+        self.attribute = attribute
+        self.transform = transform
+
+    def __repr__(self) -> str:
+        return self.transform.label.format(self.attribute) if self.transform else ""
+
+
+def attr(
+    *,
+    name: str | None = None,
+    default: Any = MISSING,
+    default_factory: Callable[[], Any] | None = None,
+    pad: int | None = None,
+    doc: str = "",
+) -> Any:
+    """An attribute. `name` is what it is called in the item; `pad` is how many digits an int has
+    inside keys, so that they sort as numbers do."""
+    return Attr(name=name, default=default, default_factory=default_factory, pad=pad, doc=doc)
+
+
+def version(*, name: str | None = None, init: Literal[False] = False) -> Any:
+    """Counts the writes of an entity, from 1; a writer of an older version is refused."""
+    return Attr(name=name, default=0, role="version", init=False)
+
+
+def created(*, name: str | None = None, init: Literal[False] = False) -> Any:
+    """When the entity was made."""
+    return Attr(name=name, role="created", init=False)
+
+
+def updated(*, name: str | None = None, init: Literal[False] = False) -> Any:
+    """When the entity was written last; every write sets it."""
+    return Attr(name=name, role="updated", init=False)
+
+
+def ttl(
+    *,
+    name: str | None = None,
+    default: Any = MISSING,
+    default_factory: Callable[[], Any] | None = None,
+) -> Any:
+    """When DynamoDB may delete the item; stored in seconds since 1970, as its TTL wants."""
+    return Attr(name=name, default=default, default_factory=default_factory, role="ttl")
+
+
+def day(moment: Attr[datetime] | Attr[date]) -> Derived[date]:
+    """In a key: the day of a moment, in UTC."""
+    return Derived(moment, parts.DAY)
+
+
+def month(moment: Attr[datetime] | Attr[date]) -> Derived[date]:
+    """In a key: the month of a moment, in UTC; a call takes any day of it."""
+    return Derived(moment, parts.MONTH)
+
+
+def epoch(moment: Attr[datetime]) -> Derived[datetime]:
+    """In a key: the seconds since 1970, ten digits."""
+    return Derived(moment, parts.EPOCH)
+
+
+def lower(text: Attr[str]) -> Derived[str]:
+    """In a key: the text in lower case."""
+    return Derived(text, parts.LOWER)
+
+
+def shard(value: Attr[Any], *, of: int) -> Derived[int]:
+    """In a key: a number from 0 to `of - 1`, by a checksum of the value."""
+    if of < 2:
+        raise ModelError(f"shard(of={of}): at least 2")
+    return Derived(value, parts.sharded(of))
+
+
+def descending(number: Attr[int]) -> Derived[int]:
+    """In a key: the number, so that the largest sorts first."""
+    return Derived(number, parts.DESCENDING)

@@ -1,0 +1,285 @@
+"""Databases: where plans run.
+
+db = connect("commerce.db", Commerce)         # a file: embedded, durable, in this process
+db.run(plan)                                  # the plan's result
+for order in db.each(plan): ...               # every page of a query, lazily
+db.scoped(user_id="u1")                       # one tenant's shards, and nothing else
+
+adb = await connect_async("commerce.db", Commerce)
+await adb.run(plan)                           # the same plans
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from tablewright.engine import Engine
+from tablewright.errors import InvalidValue, ModelError
+from tablewright.mapping.entity import TableMap
+from tablewright.model.provision import Provision
+from tablewright.model.table import Table
+from tablewright.model.tenancy import Scope
+from tablewright.plan.plan import Context, Plan, run, run_async
+from tablewright.plan.query import Many
+from tablewright.plan.write import Write, atomic
+from tablewright.storage import Durability
+from tablewright.transport import AsyncTransport, Local, Transport
+
+T = TypeVar("T")
+
+#: The environment variable that holds the secret of cursors, for several processes to share.
+CURSOR_SECRET = "TABLEWRIGHT_CURSOR_SECRET"
+
+
+def connect(
+    target: str | Path | Engine,
+    *tables: type[Table],
+    create: bool | None = None,
+    table_name: str | None = None,
+    cursor_secret: bytes | str | None = None,
+    durability: Durability = "full",
+) -> Database:
+    """Open a database: `":memory:"`, the path of a file, or an `Engine` that is open already.
+
+    A table that is missing is made; one that differs from its declaration is an error that lists
+    what differs. `create=False` makes nothing. `table_name` is what the table is called there, if
+    not as declared. Cursors are signed with `cursor_secret`, else with the environment's
+    TABLEWRIGHT_CURSOR_SECRET, else with a secret that ends with this process.
+    """
+    transport, owned = _local(target, durability)
+    context = _context(tables, table_name, cursor_secret)
+    database = Database(transport, context, tables, owned=owned)
+    try:
+        for table in context.names:
+            database.run(Provision(table, create=create is not False))
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+async def connect_async(
+    target: str | Path | Engine,
+    *tables: type[Table],
+    create: bool | None = None,
+    table_name: str | None = None,
+    cursor_secret: bytes | str | None = None,
+    durability: Durability = "full",
+) -> AsyncDatabase:
+    """`connect`, for an event loop."""
+    transport, owned = _local(target, durability)
+    context = _context(tables, table_name, cursor_secret)
+    database = AsyncDatabase(transport, context, tables, owned=owned)
+    try:
+        for table in context.names:
+            await database.run(Provision(table, create=create is not False))
+    except BaseException:
+        await database.close()
+        raise
+    return database
+
+
+def _local(target: str | Path | Engine, durability: Durability) -> tuple[Local, bool]:
+    if isinstance(target, Engine):
+        return Local(target), False
+    text = str(target)
+    if "://" in text:
+        raise InvalidValue(f"{text!r} is not a path; give ':memory:', a file or an Engine")
+    return Local(Engine(text, durability=durability)), True
+
+
+def _context(
+    tables: tuple[type[Table], ...], table_name: str | None, secret: bytes | str | None
+) -> Context:
+    if not tables:
+        raise InvalidValue("connect(target, …) takes at least one Table")
+    names: dict[TableMap, str] = {}
+    for table in tables:
+        compiled = getattr(table, "__table__", None)
+        if not isinstance(compiled, TableMap):
+            raise InvalidValue(f"connect(target, …) takes Tables, not {table!r}")
+        if not compiled.entities:
+            raise ModelError(f"{table.__name__} has no entities; import the module that has them")
+        names[compiled] = compiled.name
+    if table_name is not None:
+        if len(names) > 1:
+            raise InvalidValue("table_name= is for one table; connect each on its own")
+        names = dict.fromkeys(names, table_name)
+    key = secret or os.environ.get(CURSOR_SECRET) or secrets.token_bytes(32)
+    return Context(names=names, secret=key.encode() if isinstance(key, str) else key)
+
+
+class _Connection:
+    """What a synchronous and an asynchronous database have in common."""
+
+    def __init__(
+        self,
+        transport: Any,
+        context: Context,
+        tables: tuple[type[Table], ...],
+        *,
+        owned: bool = False,
+        scope: Scope | None = None,
+    ) -> None:
+        self.transport = transport
+        self.context = context
+        self.tables = tables
+        self._owned = owned
+        self._scope = scope
+
+    def scoped(self, **tenant: object) -> Self:
+        """This database for one tenant: everything outside of its shards is refused."""
+        if self._scope is not None:
+            raise InvalidValue(f"this database is scoped to {self._scope.tenant} already")
+        for table in self.tables:
+            tenancy = table.__tenancy__
+            if tenancy is not None and list(tenant) == [tenancy.tenant]:
+                compiled = table.__table__
+                name = self.context.names[compiled]
+                scope = tenancy.scope(compiled, name, tenant[tenancy.tenant])
+                context = Context(
+                    names={compiled: name}, secret=self.context.secret, tenant=scope.tenant
+                )
+                return type(self)(self.transport, context, (table,), scope=scope)
+        given = ", ".join(f"{name}=…" for name in tenant)
+        known = [f"{t.__tenancy__.tenant}=…" for t in self.tables if t.__tenancy__ is not None]
+        raise InvalidValue(
+            f"scoped({given}): "
+            + (f"use scoped({' or '.join(known)})" if known else "no table here declares a Tenancy")
+        )
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.context.names.values())
+        scope = f", {self._scope.tenant}" if self._scope else ""
+        return f"{type(self).__name__}({names}{scope})"
+
+
+class Database(_Connection):
+    """Runs plans, and waits for each."""
+
+    transport: Transport
+
+    def run(self, plan: Plan[T]) -> T:
+        """Run a plan, and give its result."""
+        return run(plan, self.context, self.transport.send, self._scope)
+
+    def each(self, plan: Many[T]) -> Iterator[T]:
+        """Every result of a query, page by page; a limit is the size of a page."""
+        while True:
+            page = self.run(plan)
+            yield from page
+            if page.next is None:
+                return
+            plan = plan.resume(page.next)
+
+    def transaction(self) -> Transaction:
+        """Collect writes in a `with` block, and do them all or none when it ends."""
+        return Transaction(self)
+
+    def close(self) -> None:
+        if self._owned:
+            self.transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class AsyncDatabase(_Connection):
+    """Runs plans in an event loop."""
+
+    transport: AsyncTransport
+
+    async def run(self, plan: Plan[T]) -> T:
+        """Run a plan, and give its result."""
+        return await run_async(plan, self.context, self.transport.send_async, self._scope)
+
+    async def each(self, plan: Many[T]) -> AsyncIterator[T]:
+        """Every result of a query, page by page; a limit is the size of a page."""
+        while True:
+            page = await self.run(plan)
+            for result in page:
+                yield result
+            if page.next is None:
+                return
+            plan = plan.resume(page.next)
+
+    def transaction(self) -> AsyncTransaction:
+        """Collect writes in an `async with` block, and do them all or none when it ends."""
+        return AsyncTransaction(self)
+
+    async def close(self) -> None:
+        if self._owned:
+            await self.transport.close_async()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+
+class _Writes:
+    def __init__(self) -> None:
+        self.writes: list[Write[Any]] = []
+
+    def add(self, *writes: Write[Any]) -> None:
+        """Take writes in; they are done when the block ends."""
+        self.writes += writes
+
+
+class Transaction(_Writes):
+    """`with db.transaction() as tx: tx.add(create(order), …)`: all or nothing."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__()
+        self.database = database
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None and self.writes:
+            self.database.run(atomic(*self.writes))
+
+
+class AsyncTransaction(_Writes):
+    """`async with db.transaction() as tx: tx.add(create(order), …)`: all or nothing."""
+
+    def __init__(self, database: AsyncDatabase) -> None:
+        super().__init__()
+        self.database = database
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None and self.writes:
+            await self.database.run(atomic(*self.writes))

@@ -1,0 +1,254 @@
+"""Entities: what a table holds, each kind a class.
+
+    class Customer(Entity, table=Commerce):
+        customer_id: Attr[str] = attr(name="customerId")
+        email: Attr[str] = attr()
+        primary = key("CUST" / customer_id, "PROFILE" / customer_id.again)
+
+The class is compiled when it is defined. Values are validated with pydantic when an entity is
+made, when an attribute is set, and by FastAPI and `TypeAdapter`; a value read from the table is
+decoded by a converter made for its type.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from difflib import get_close_matches
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Self,
+    dataclass_transform,
+    get_args,
+)
+
+import pydantic
+from pydantic_core import core_schema
+
+from tablewright.errors import InvalidValue, ModelError
+from tablewright.mapping.entity import EntityMap
+from tablewright.model.attribute import Attr, attr, created, ttl, updated, version
+from tablewright.model.compile import Declared, compile_entity
+from tablewright.model.find import find
+from tablewright.model.key import BoundIndex, BoundKey, BoundUnique, Index, Key, Unique
+from tablewright.model.table import Table
+from tablewright.plan.condition import Condition
+from tablewright.plan.query import Many
+from tablewright.plan.reference import Ref
+from tablewright.plan.scan import Scan
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(attr, version, created, updated, ttl))
+class Entity:
+    """A kind of item: subclass it with its table, attributes and keys.
+
+    A subclass without a table is abstract: its attributes are there for others to build on.
+    """
+
+    __entity__: ClassVar[EntityMap]
+    __model__: ClassVar[type[pydantic.BaseModel]]
+
+    def __init_subclass__(
+        cls, *, table: type[Table] | None = None, type_name: str | None = None
+    ) -> None:
+        super().__init_subclass__()
+        if table is None:
+            return
+        if not hasattr(table, "__table__"):
+            raise ModelError(f"{cls.__name__}: table={table!r} is not a subclass of Table")
+        hints = _hints(cls, sys._getframe(1).f_locals)
+        cls.__type_name__ = type_name or cls.__name__  # type: ignore[attr-defined]
+        declared = Declared(cls, table.__table__, hints)
+        _refuse_reserved(cls, declared)
+        entity = compile_entity(declared, type_name or cls.__name__)
+        cls.__entity__ = entity
+        cls.__model__ = _validation_model(cls, declared)
+        table.__table__.add(entity)
+        _finish(cls, entity)
+
+    if not TYPE_CHECKING:  # the checkers make the signature from the attributes
+
+        def __init__(self, /, **values: Any) -> None:
+            vars(self).update(_validated(type(self), values))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        attributes = self.__entity__.attributes
+        if name not in attributes:
+            raise AttributeError(_unknown(type(self), name))
+        validator = type(self).__model__.__pydantic_validator__
+        holder = type(self).__model__.model_construct(**vars(self))
+        try:
+            validator.validate_assignment(holder, name, value)
+        except pydantic.ValidationError as error:
+            raise _invalid(type(self), error) from None
+        vars(self)[name] = getattr(holder, name)
+
+    @classmethod
+    def where(cls, *conditions: Condition[Self]) -> Many[Self]:
+        """The items that meet the conditions, by the key or index that serves them.
+
+        An error if none does: it says which index would. What a key cannot express is filtered.
+        """
+        return find(cls.__entity__, conditions)
+
+    @classmethod
+    def scan(cls, *, reason: str) -> Scan[Self]:
+        """Every item, by reading the whole table. Say why that is right."""
+        return Scan(cls.__entity__, reason)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    __hash__ = None  # type: ignore[assignment]  # they change
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({values})"
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: pydantic.GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        model = cls.__model__
+
+        def validate(value: Any, inner: core_schema.ValidatorFunctionWrapHandler) -> Any:
+            return value if isinstance(value, cls) else _made(cls, vars(inner(value)))
+
+        def serialise(value: Any, inner: core_schema.SerializerFunctionWrapHandler) -> Any:
+            return inner(model.model_construct(**vars(value)))
+
+        schema = handler.generate_schema(model)
+        return core_schema.no_info_wrap_validator_function(
+            validate,
+            schema,
+            serialization=core_schema.wrap_serializer_function_ser_schema(serialise, schema=schema),
+        )
+
+
+def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
+    """The annotations of a class and its bases, as types; `local` is where it is defined."""
+    hints: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        module = sys.modules.get(base.__module__)
+        names = {**vars(builtins), **(vars(module) if module else {}), **local, **vars(base)}
+        for name, annotation in vars(base).get("__annotations__", {}).items():
+            if isinstance(annotation, str):
+                if "Attr" not in annotation:
+                    continue
+                try:
+                    annotation = eval(annotation, {**names, "Attr": Attr})
+                except Exception as error:
+                    raise ModelError(
+                        f"{cls.__name__}.{name}: the annotation {annotation!r} cannot be "
+                        f"evaluated: {error}"
+                    ) from None
+            hints[name] = annotation
+    return hints
+
+
+_RESERVED = frozenset({"where", "scan"})
+
+
+def _refuse_reserved(cls: type, declared: Declared) -> None:
+    for name in declared.attributes:
+        if name in _RESERVED or name.startswith("_"):
+            raise ModelError(
+                f"{cls.__name__}.{name}: the name is the library's; call it something else, with "
+                f"attr(name={name!r})"
+            )
+
+
+def _validation_model(cls: type, declared: Declared) -> type[pydantic.BaseModel]:
+    """The pydantic model that checks an entity's values."""
+    fields: dict[str, Any] = {}
+    for name, attribute in declared.attributes.items():
+        default = declared.maps[name].default
+        options: dict[str, Any] = {"description": attribute.doc or None}
+        if default is not None:
+            options["default_factory"] = default
+        elif declared.maps[name].converter.optional:
+            options["default"] = None
+        elif declared.maps[name].converter.empty is not None:
+            options["default_factory"] = declared.maps[name].converter.empty
+        fields[name] = (_aware(declared.kinds[name]), pydantic.Field(**options))
+    return pydantic.create_model(
+        cls.__name__,
+        __config__=pydantic.ConfigDict(extra="forbid", arbitrary_types_allowed=True),
+        __module__=cls.__module__,
+        __doc__=cls.__doc__,
+        **fields,
+    )
+
+
+def _aware(kind: Any) -> Any:
+    """The type, with moments that must have a time zone."""
+    if kind is datetime:
+        return pydantic.AwareDatetime
+    if datetime in get_args(kind) and type(None) in get_args(kind) and len(get_args(kind)) == 2:
+        return pydantic.AwareDatetime | None
+    return kind
+
+
+def _finish(cls: type, entity: EntityMap) -> None:
+    """Put references and bound keys where the declarations were."""
+    uniques = {unique.key.name: unique for unique in entity.uniques}
+    indexes = {key.name: key for key in entity.indexes}
+    for name, attribute in entity.attributes.items():
+        setattr(cls, name, Ref(f"{cls.__name__}.{name}", attribute))
+    for name, value in list(vars(cls).items()):
+        where = f"{cls.__name__}.{name}"
+        if isinstance(value, Key):
+            setattr(cls, name, BoundKey(entity, entity.primary))
+        elif isinstance(value, Index):
+            setattr(cls, name, BoundIndex(entity, indexes[where]))
+        elif isinstance(value, Unique):
+            setattr(cls, name, BoundUnique(entity, uniques[where]))
+
+
+def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
+    entity = getattr(cls, "__entity__", None)
+    if entity is None:
+        raise TypeError(f"{cls.__name__} is abstract: it has no table")
+    for name in ("version", "created", "updated"):
+        managed = getattr(entity, name)
+        if managed is not None and managed.name in values:
+            raise InvalidValue(f"{cls.__name__}.{managed.name} is set by the library; leave it out")
+    try:
+        model = cls.__model__.__pydantic_validator__.validate_python(values)
+    except pydantic.ValidationError as error:
+        raise _invalid(cls, error) from None
+    return dict(vars(model))
+
+
+def _made(cls: type[Entity], values: dict[str, Any]) -> Any:
+    made = object.__new__(cls)
+    vars(made).update(values)
+    return made
+
+
+def _invalid(cls: type[Entity], error: pydantic.ValidationError) -> InvalidValue:
+    problems = []
+    for problem in error.errors():
+        place = ".".join(str(step) for step in problem["loc"])
+        if problem["type"] == "extra_forbidden":
+            problems.append(_unknown(cls, str(problem["loc"][0])))
+        elif problem["type"] == "missing":
+            problems.append(f"{cls.__name__}.{place} has no value")
+        elif problem["type"] == "timezone_aware":
+            problems.append(
+                f"{cls.__name__}.{place}: {problem['input']!r} has no time zone; give it one, for "
+                "example datetime.now(UTC)"
+            )
+        else:
+            problems.append(f"{cls.__name__}.{place}: {problem['input']!r}: {problem['msg']}")
+    return InvalidValue("; ".join(problems))
+
+
+def _unknown(cls: type[Entity], name: str) -> str:
+    close = get_close_matches(name, cls.__entity__.attributes, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return f"{cls.__name__} has no attribute {name!r}{hint}"

@@ -1,0 +1,355 @@
+"""Keys of an entity: its primary key, its places in indexes, and its unique values.
+
+    primary  = key("CUST" / customer_id, "ORDER" / order_id)
+    timeline = index(Commerce.customer_orders, "CUST" / customer_id, "ORDER" / created_at)
+    by_name  = primary.local(Shop.by_sku, "NAME" / name)       # a local index: the same partition
+    reverse  = primary.swapped(Market.reverse)                 # sort key first
+    by_email = unique("EMAIL" / email)                         # no two entities have one
+
+On the finished class they are called with values, which the checker follows:
+
+    Order.primary("C1", "O1")          Get[Order]
+    Order.primary.within("C1")         Range[Order, str]: all orders of the partition
+    Order.timeline("C1")               Range[Order, datetime]
+    Customer.by_email("a@b.c")         Lookup[Customer]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
+
+from tablewright.mapping.entity import EntityMap, UniqueMap
+from tablewright.mapping.keys import KeyMap
+from tablewright.model.attribute import Again, Attr, Path, Piece
+from tablewright.model.table import GSI, LSI
+from tablewright.plan.condition import Condition
+from tablewright.plan.lookup import Lookup
+from tablewright.plan.query import Range
+from tablewright.plan.reference import Ref
+from tablewright.plan.selection import Get
+
+E = TypeVar("E")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+T = TypeVar("T")
+P = TypeVar("P")
+S = TypeVar("S")
+#: Paths, in the functions that take other things as well.
+P_ = TypeVar("P_", bound=Path[*tuple[Any, ...]])
+S_ = TypeVar("S_", bound=Path[*tuple[Any, ...]])
+Ts = TypeVarTuple("Ts")
+
+
+# -- on the finished class -----------------------------------------------------------------------
+
+
+class BoundKey(Generic[E, P, S]):
+    """The primary key of an entity."""
+
+    def __init__(self, entity: EntityMap, key: KeyMap) -> None:
+        self.entity = entity
+        self.key = key
+
+    @overload
+    def __call__(self: BoundKey[E, Path[()], Path[*Ts]], *s: *Ts) -> Get[E]: ...
+    @overload
+    def __call__(self: BoundKey[E, Path[A], Path[*Ts]], a: A, /, *s: *Ts) -> Get[E]: ...
+    @overload
+    def __call__(self: BoundKey[E, Path[A, B], Path[*Ts]], a: A, b: B, /, *s: *Ts) -> Get[E]: ...
+    @overload
+    def __call__(
+        self: BoundKey[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /, *s: *Ts
+    ) -> Get[E]: ...
+    def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
+        """The item with this key."""
+        return Get(self.entity, values)
+
+    @overload
+    def within(self: BoundKey[E, Path[()], Path[*Ts]]) -> Range[E, *Ts]: ...
+    @overload
+    def within(self: BoundKey[E, Path[A], Path[*Ts]], a: A, /) -> Range[E, *Ts]: ...
+    @overload
+    def within(self: BoundKey[E, Path[A, B], Path[*Ts]], a: A, b: B, /) -> Range[E, *Ts]: ...
+    @overload
+    def within(
+        self: BoundKey[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /
+    ) -> Range[E, *Ts]: ...
+    def within(self, *values: Any) -> Any:
+        """All items of the entity in one partition."""
+        return _range(self.entity, self.key, values)
+
+
+class BoundIndex(Generic[E, P, S]):
+    """An entity's place in an index."""
+
+    def __init__(self, entity: EntityMap, key: KeyMap) -> None:
+        self.entity = entity
+        self.key = key
+
+    @overload
+    def __call__(self: BoundIndex[E, Path[()], Path[*Ts]]) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(self: BoundIndex[E, Path[A], Path[*Ts]], a: A, /) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(self: BoundIndex[E, Path[A, B], Path[*Ts]], a: A, b: B, /) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(
+        self: BoundIndex[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /
+    ) -> Range[E, *Ts]: ...
+    def __call__(self, *values: Any) -> Any:
+        """All items of the entity in one partition of the index."""
+        return _range(self.entity, self.key, values)
+
+
+def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any]:
+    if len(values) > key.in_partition:
+        key.check(values[: key.in_partition], complete=False)
+        raise TypeError(
+            f"{key.name} takes the {key.in_partition} value{'s' * (key.in_partition != 1)} of its "
+            f"partition here; give the others with at()"
+        )
+    return Range(entity, key, values)
+
+
+class BoundUnique(Generic[E, P]):
+    """A unique value of an entity: look it up."""
+
+    def __init__(self, entity: EntityMap, unique: UniqueMap) -> None:
+        self.entity = entity
+        self.unique = unique
+
+    @overload
+    def __call__(self: BoundUnique[E, Path[A]], a: A, /) -> Lookup[E]: ...
+    @overload
+    def __call__(self: BoundUnique[E, Path[A, B]], a: A, b: B, /) -> Lookup[E]: ...
+    @overload
+    def __call__(self: BoundUnique[E, Path[A, B, C]], a: A, b: B, c: C, /) -> Lookup[E]: ...
+    def __call__(self, *values: Any) -> Any:
+        """The entity that has this value."""
+        return Lookup(self.entity, self.unique, values)
+
+
+# -- in the body ---------------------------------------------------------------------------------
+
+
+def _path(path: Any) -> Path[Any]:
+    return path if isinstance(path, Path) else Path((path,))
+
+
+class Index(Generic[P, S]):
+    """A place in an index, declared in the body of an entity."""
+
+    def __init__(self, index: GSI | LSI, partition: Any, sort: Any, when: Any = None) -> None:
+        self.index = index
+        self.partition = partition
+        self.sort = sort
+        self.when = when
+
+    if TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: type[E]) -> BoundIndex[E, P, S]: ...
+
+
+class Key(Generic[P, S]):
+    """The primary key, declared in the body of an entity."""
+
+    def __init__(self, partition: Any, sort: Any) -> None:
+        self.partition = _path(partition)
+        self.sort = None if sort is None else _path(sort)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, instance: None, owner: type[E]) -> BoundKey[E, P, S]: ...
+        @overload
+        def __get__(self, instance: object, owner: type[E]) -> BoundKey[E, P, S]: ...
+        def __get__(self, instance: Any, owner: type[E]) -> Any: ...
+
+    @overload
+    def local(self, index: LSI, sort: str, /) -> Index[P, Path[()]]: ...
+    @overload
+    def local(self, index: LSI, sort: Piece[T], /) -> Index[P, Path[T]]: ...
+    @overload
+    def local(self, index: LSI, sort: S_, /) -> Index[P, S_]: ...
+    def local(self, index: LSI, sort: Any, /) -> Any:
+        """A place in a local index: this partition key, and another sort key."""
+        return Index(index, self.partition, _path(sort))
+
+    def swapped(self, index: GSI, /) -> Index[S, P]:
+        """A place in an index whose keys are the table's own, the sort key first."""
+        return Index(index, self.sort, self.partition)
+
+
+class Unique(Generic[P]):
+    """A value that no two entities share, declared in the body of an entity."""
+
+    def __init__(
+        self, partition: Any, sort: Any, keep: tuple[Attr[Any], ...] | None, type_name: str | None
+    ) -> None:
+        self.partition = _path(partition)
+        self.sort = None if sort is None else _path(sort)
+        self.keep = keep
+        self.type_name = type_name
+
+    if TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: type[E]) -> BoundUnique[E, P]: ...
+
+
+class History:
+    """Events that record the changes of an attribute, declared in the body of an entity."""
+
+    def __init__(self, attribute: Attr[Any], event: Any, told: dict[str, Ref[Any, Any]]) -> None:
+        self.attribute = attribute
+        self.event = event
+        self.told = told
+
+
+@overload
+def key(partition: str, sort: str, /) -> Key[Path[()], Path[()]]: ...
+@overload
+def key(partition: str, sort: Again, /) -> Key[Path[()], Path[()]]: ...
+@overload
+def key(partition: str, sort: Piece[T], /) -> Key[Path[()], Path[T]]: ...
+@overload
+def key(partition: str, sort: S_, /) -> Key[Path[()], S_]: ...
+@overload
+def key(partition: Piece[A], sort: None = None, /) -> Key[Path[A], Path[()]]: ...
+@overload
+def key(partition: Piece[A], sort: str, /) -> Key[Path[A], Path[()]]: ...
+@overload
+def key(partition: Piece[A], sort: Again, /) -> Key[Path[A], Path[()]]: ...
+@overload
+def key(partition: Piece[A], sort: Piece[T], /) -> Key[Path[A], Path[T]]: ...
+@overload
+def key(partition: Piece[A], sort: S_, /) -> Key[Path[A], S_]: ...
+@overload
+def key(partition: P_, sort: None = None, /) -> Key[P_, Path[()]]: ...
+@overload
+def key(partition: P_, sort: str, /) -> Key[P_, Path[()]]: ...
+@overload
+def key(partition: P_, sort: Again, /) -> Key[P_, Path[()]]: ...
+@overload
+def key(partition: P_, sort: Piece[T], /) -> Key[P_, Path[T]]: ...
+@overload
+def key(partition: P_, sort: S_, /) -> Key[P_, S_]: ...
+def key(partition: Any, sort: Any = None, /) -> Any:
+    """The primary key: its partition key, and its sort key."""
+    return Key(partition, sort)
+
+
+@overload
+def index(
+    index: GSI, partition: str, sort: str | None = None, /, *, when: Condition[Any] | None = None
+) -> Index[Path[()], Path[()]]: ...
+@overload
+def index(
+    index: GSI, partition: str, sort: Piece[T], /, *, when: Condition[Any] | None = None
+) -> Index[Path[()], Path[T]]: ...
+@overload
+def index(
+    index: GSI, partition: str, sort: S_, /, *, when: Condition[Any] | None = None
+) -> Index[Path[()], S_]: ...
+@overload
+def index(
+    index: GSI,
+    partition: Piece[A],
+    sort: str | Again | None = None,
+    /,
+    *,
+    when: Condition[Any] | None = None,
+) -> Index[Path[A], Path[()]]: ...
+@overload
+def index(
+    index: GSI, partition: Piece[A], sort: Piece[T], /, *, when: Condition[Any] | None = None
+) -> Index[Path[A], Path[T]]: ...
+@overload
+def index(
+    index: GSI, partition: Piece[A], sort: S_, /, *, when: Condition[Any] | None = None
+) -> Index[Path[A], S_]: ...
+@overload
+def index(
+    index: GSI,
+    partition: P_,
+    sort: str | Again | None = None,
+    /,
+    *,
+    when: Condition[Any] | None = None,
+) -> Index[P_, Path[()]]: ...
+@overload
+def index(
+    index: GSI, partition: P_, sort: Piece[T], /, *, when: Condition[Any] | None = None
+) -> Index[P_, Path[T]]: ...
+@overload
+def index(
+    index: GSI, partition: P_, sort: S_, /, *, when: Condition[Any] | None = None
+) -> Index[P_, S_]: ...
+def index(
+    index: GSI, partition: Any, sort: Any = None, /, *, when: Condition[Any] | None = None
+) -> Any:
+    """A place in a global index, while every part has a value and `when` holds."""
+    return Index(index, _path(partition), None if sort is None else _path(sort), when)
+
+
+@overload
+def unique(
+    partition: Piece[A],
+    sort: Any = None,
+    /,
+    *,
+    keep: tuple[Attr[Any], ...] | None = None,
+    type_name: str | None = None,
+) -> Unique[Path[A]]: ...
+@overload
+def unique(
+    partition: P_,
+    sort: Any = None,
+    /,
+    *,
+    keep: tuple[Attr[Any], ...] | None = None,
+    type_name: str | None = None,
+) -> Unique[P_]: ...
+def unique(
+    partition: Any,
+    sort: Any = None,
+    /,
+    *,
+    keep: tuple[Attr[Any], ...] | None = None,
+    type_name: str | None = None,
+) -> Any:
+    """A value that no two entities share: an item with this key exists while one has it.
+
+    The sort key is the same text, unless one is given. `keep` are the attributes that the item
+    holds; those of the primary key, without it, so that the value can be looked up.
+    """
+    return Unique(partition, sort, keep, type_name)
+
+
+def history(
+    attribute: Attr[T],
+    event: type[Any],
+    *,
+    old: Ref[Any, T] | Ref[Any, T | None] | None = None,
+    new: Ref[Any, T] | None = None,
+    version: Ref[Any, int] | None = None,
+    old_version: Ref[Any, int] | None = None,
+    at: Ref[Any, Any] | None = None,
+    by: Ref[Any, Any] | None = None,
+    why: Ref[Any, Any] | None = None,
+) -> Any:
+    """Write an event whenever the attribute changes, in the same transaction.
+
+    The named attributes of the event get the old and new value, the versions, the time, and what
+    `noting(by=…, why=…)` says; its others are taken from the entity, by their name.
+    """
+    told = {
+        "old": old,
+        "new": new,
+        "version": version,
+        "old_version": old_version,
+        "at": at,
+        "by": by,
+        "why": why,
+    }
+    return History(attribute, event, {role: ref for role, ref in told.items() if ref is not None})

@@ -1,0 +1,182 @@
+"""Provision: the table that a model declares, made where it is missing and compared where it is.
+
+What is compared is what the model depends on: key attributes and their types, the keys and
+projections of indexes, and the TTL attribute. Billing, tags and the like are the operator's.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from tablewright.errors import (
+    ResourceInUseException,
+    ResourceNotFoundException,
+    TableDiffers,
+    TableMissing,
+)
+from tablewright.mapping.entity import TableMap
+from tablewright.mapping.keys import IndexMap
+from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
+
+#: How long, and how often, a new table is waited for.
+PAUSE = 0.5
+PAUSES = 600
+
+
+def definition(table: TableMap, name: str) -> dict[str, Any]:
+    """The CreateTable request for a table."""
+    types = key_types(table)
+    request: dict[str, Any] = {
+        "TableName": name,
+        "KeySchema": _key_schema(table.attributes),
+        "AttributeDefinitions": [
+            {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
+        ],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+    for kind, member in (("local", "LocalSecondaryIndexes"), ("global", "GlobalSecondaryIndexes")):
+        indexes = [_index(index) for index in table.indexes.values() if index.kind == kind]
+        if indexes:
+            request[member] = indexes
+    return request
+
+
+def key_types(table: TableMap) -> dict[str, str]:
+    """Every key attribute of the table and its indexes, with its type."""
+    names = list(table.attributes)
+    for index in table.indexes.values():
+        names += index.attributes
+    types = {name: "S" for name in names if name is not None}
+    for entity in table.entities:
+        for key in (entity.primary, *entity.indexes):
+            for name, template in zip(key.attributes, (key.partition, key.sort), strict=True):
+                if name is not None and template is not None and template.natural is not None:
+                    types[name] = template.natural.tag or "S"
+    return types
+
+
+def ttl_attribute(table: TableMap) -> str | None:
+    for entity in table.entities:
+        if entity.ttl is not None:
+            return entity.ttl.stored
+    return None
+
+
+def _key_schema(attributes: tuple[str, str | None]) -> list[dict[str, str]]:
+    kinds = zip(attributes, ("HASH", "RANGE"), strict=True)
+    return [{"AttributeName": name, "KeyType": kind} for name, kind in kinds if name is not None]
+
+
+def _index(index: IndexMap) -> dict[str, Any]:
+    projection: dict[str, Any] = {"ProjectionType": index.projection}
+    if isinstance(index.projection, tuple):
+        projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
+    return {
+        "IndexName": index.name,
+        "KeySchema": _key_schema(index.attributes),
+        "Projection": projection,
+    }
+
+
+class Provision(Plan[None]):
+    """See to it that the table is there and as declared."""
+
+    def __init__(self, table: TableMap, *, create: bool) -> None:
+        self.table = table
+        self.create = create
+
+    def steps(self, context: Context) -> Steps[None]:
+        name = context.name_of(self.table)
+        found = yield from _described(name)
+        if found is None:
+            if not self.create:
+                raise TableMissing(
+                    f"there is no table {name!r} here; connect(…, create=True) makes it"
+                )
+            yield from self._make(name)
+            return
+        differences = compare(self.table, found)
+        if differences:
+            listed = "\n  ".join(differences)
+            raise TableDiffers(
+                f"the table {name!r} is not as {self.table.name} declares it:\n  {listed}"
+            )
+
+    def _make(self, name: str) -> Steps[None]:
+        with suppress(ResourceInUseException):  # somebody else makes it at the same moment
+            yield Request("CreateTable", definition(self.table, name))
+        for _ in range(PAUSES):
+            found = yield from _described(name)
+            if found is not None and found["TableStatus"] == "ACTIVE":
+                break
+            yield Wait(PAUSE)
+        attribute = ttl_attribute(self.table)
+        if attribute is not None:
+            yield Request(
+                "UpdateTimeToLive",
+                {
+                    "TableName": name,
+                    "TimeToLiveSpecification": {"AttributeName": attribute, "Enabled": True},
+                },
+            )
+
+
+def _described(name: str) -> Steps[dict[str, Any] | None]:
+    try:
+        answer = yield Request("DescribeTable", {"TableName": name})
+    except ResourceNotFoundException:
+        return None
+    table: dict[str, Any] = msgspec.json.decode(answer)["Table"]
+    return table
+
+
+def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
+    """What differs between a declaration and a described table, a line each."""
+    wanted = definition(table, table.name)
+    types = {a["AttributeName"]: a["AttributeType"] for a in found["AttributeDefinitions"]}
+    lines = []
+    if _shown(wanted["KeySchema"]) != _shown(found["KeySchema"]):
+        lines.append(
+            f"key: declared {_shown(wanted['KeySchema'])}, found {_shown(found['KeySchema'])}"
+        )
+    for name, kind in key_types(table).items():
+        if name in types and types[name] != kind:
+            lines.append(f"key attribute {name}: declared {kind}, found {types[name]}")
+    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+        here = {index["IndexName"]: index for index in wanted.get(member, ())}
+        there = {index["IndexName"]: index for index in found.get(member, ())}
+        for name in sorted(here.keys() | there.keys()):
+            lines += _compare_index(name, here.get(name), there.get(name))
+    return lines
+
+
+def _compare_index(
+    name: str, here: dict[str, Any] | None, there: dict[str, Any] | None
+) -> list[str]:
+    if there is None:
+        return [f"index {name}: declared, and not there"]
+    if here is None:
+        return [f"index {name}: there, and not declared"]
+    lines = []
+    if _shown(here["KeySchema"]) != _shown(there["KeySchema"]):
+        lines.append(
+            f"index {name}: declared {_shown(here['KeySchema'])}, "
+            f"found {_shown(there['KeySchema'])}"
+        )
+    declared, found = _projected(here), _projected(there)
+    if declared != found:
+        lines.append(f"index {name}: projects {declared} as declared, {found} as found")
+    return lines
+
+
+def _shown(schema: list[dict[str, str]]) -> str:
+    return " + ".join(key["AttributeName"] for key in schema)
+
+
+def _projected(index: dict[str, Any]) -> str:
+    projection = index["Projection"]
+    names = ", ".join(sorted(projection.get("NonKeyAttributes", ())))
+    return f"{projection['ProjectionType']} {names}".strip()

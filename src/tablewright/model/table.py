@@ -1,0 +1,94 @@
+"""Tables: the names of keys and indexes, declared once.
+
+class Commerce(Table, name="commerce_single_table", type_attribute="entityType"):
+    customer_orders = GSI("GSI1PK", "GSI1SK", name="gsi_customer_orders")
+    by_sku = LSI("SKU")
+    id_lookup = GSI("id", "tp", project="KEYS_ONLY")
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from tablewright.errors import ModelError
+from tablewright.mapping.entity import TableMap
+from tablewright.mapping.keys import IndexMap
+from tablewright.model.tenancy import Tenancy
+
+Project: TypeAlias = Literal["ALL", "KEYS_ONLY"] | tuple[str, ...]
+
+
+class GSI:
+    """A global secondary index: any partition key, and a sort key if there is one."""
+
+    def __init__(
+        self, pk: str, sk: str | None = None, *, name: str | None = None, project: Project = "ALL"
+    ) -> None:
+        self.pk = pk
+        self.sk = sk
+        self.name = name
+        self.project: Project = project
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = self.name or name
+
+    def compile(self, table: TableMap) -> IndexMap:
+        return IndexMap(str(self.name), "global", (self.pk, self.sk), self.project)
+
+
+class LSI:
+    """A local secondary index: the table's partition key, and another sort key."""
+
+    def __init__(self, sk: str, *, name: str | None = None, project: Project = "ALL") -> None:
+        self.sk = sk
+        self.name = name
+        self.project: Project = project
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = self.name or name
+
+    def compile(self, table: TableMap) -> IndexMap:
+        if table.attributes[1] is None:
+            raise ModelError(
+                f"{table.name}.{self.name}: a table without a sort key has no local indexes"
+            )
+        return IndexMap(str(self.name), "local", (table.attributes[0], self.sk), self.project)
+
+
+class Table:
+    """A table: subclass it, and name its keys, its type attribute and its indexes."""
+
+    __table__: ClassVar[TableMap]
+    __tenancy__: ClassVar[Tenancy | None] = None
+
+    def __init_subclass__(
+        cls,
+        *,
+        name: str | None = None,
+        pk: str = "PK",
+        sk: str | None = "SK",
+        type_attribute: str | None = "type",
+    ) -> None:
+        super().__init_subclass__()
+        table = TableMap(name or cls.__name__, (pk, sk), type_attribute, {})
+        for attribute, value in vars(cls).items():
+            if isinstance(value, (GSI, LSI)):
+                index = value.compile(table)
+                if index.name in table.indexes:
+                    raise ModelError(f"{table.name}: two indexes have the name {index.name!r}")
+                table.indexes[index.name] = index
+            elif isinstance(value, Tenancy):
+                cls.__tenancy__ = value
+            elif not attribute.startswith("_") and not callable(value):
+                raise ModelError(
+                    f"{cls.__name__}.{attribute} is {value!r}; a table holds GSI(…), LSI(…) and "
+                    "Tenancy(…)"
+                )
+        if sk == pk:
+            raise ModelError(f"{table.name}: the partition key and the sort key are both {pk!r}")
+        cls.__table__ = table
+
+    def __new__(cls, *_: Any, **__: Any) -> Any:
+        raise TypeError(
+            f"{cls.__name__} is a declaration; connect(target, {cls.__name__}) opens it"
+        )

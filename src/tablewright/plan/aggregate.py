@@ -1,0 +1,249 @@
+"""Aggregates: a root and what belongs to it, from one query.
+
+    PK=CUST#C1   SK=ORDER#O100                 the root: OrderWithItems.order
+                 SK=ORDER#O100#ITEM#I1         its children: OrderWithItems.items
+                 SK=ORDER#O100#ITEM#I2
+
+Where every child's key goes on from the root's, the query is the range from the root to the last
+key below it; otherwise it is the root's partition. A member may be an aggregate itself: its rows
+belong to the one whose key they go on from. Rows of other entities are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeVar
+
+from msgspec import Struct
+
+from tablewright.errors import ModelError
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import KeyMap, Sort, Template, goes_on, overlap
+from tablewright.mapping.parts import ABOVE, DELIMITER, Part
+from tablewright.plan.expressions import Placeholders
+from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.plan.query import checked_size, condition_text, decode_answer
+from tablewright.plan.shape import (
+    TYPICAL_PAGE,
+    Shape,
+    query_condition,
+    read_units,
+    shown,
+    typical_size,
+)
+from tablewright.values import Item
+
+T = TypeVar("T")
+
+
+class Member(Struct, frozen=True):
+    """One field of an aggregate."""
+
+    field: str
+    kind: EntityMap | AggregateMap
+    many: bool
+    optional: bool = False
+
+    @property
+    def entity(self) -> EntityMap:
+        """The entity of a row that starts this member."""
+        return self.kind.root.entity if isinstance(self.kind, AggregateMap) else self.kind
+
+
+class AggregateMap(Struct, frozen=True):
+    """A compiled aggregate: its root, and what belongs to it."""
+
+    name: str
+    build: Callable[[dict[str, Any]], Any]
+    root: Member
+    members: tuple[Member, ...]
+
+    def entities(self) -> list[EntityMap]:
+        """Every entity that can be in it, its root first."""
+        found = [self.root.entity]
+        for member in self.members:
+            if isinstance(member.kind, AggregateMap):
+                found += member.kind.entities()
+            else:
+                found.append(member.kind)
+        return found
+
+
+class Load(Plan[T | None], Generic[T]):
+    """An aggregate, or None if its root is not there."""
+
+    def __init__(self, kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
+        self.kind = kind
+        self.key = key
+        self.arguments = arguments
+        self.descending = False
+        self.size: int | None = None
+        self.is_consistent = False
+        self.entity = kind.root.entity
+        self.extends = self._check_members()
+
+    def _check_members(self) -> bool:
+        """Whether all members lie below the root; an error if one is not in its partition."""
+        below = len(self.arguments) == len(self.key.asked)
+        for entity in self.kind.entities()[1:]:
+            theirs = entity.is_in(self.key)
+            if theirs is None or not overlap(self.key.partition, theirs.partition):
+                raise ModelError(
+                    f"{self.kind.name}: {entity.name} is not in the partitions of {self.key.name}, "
+                    f"{self.key.partition.show()}; one query cannot read both"
+                )
+            if (
+                self.key.sort is None
+                or theirs.sort is None
+                or not goes_on(self.key.sort, theirs.sort)
+            ):
+                below = False
+        return below
+
+    def consistent(self) -> Self:
+        """Read what was written last, at twice the units."""
+        if self.key.index is not None and self.key.index.kind == "global":
+            raise ModelError(
+                f"{self.key.name}: a global secondary index cannot be read consistently"
+            )
+        return self.but(is_consistent=True)
+
+    def newest_first(self) -> Self:
+        """Read from the highest sort key down."""
+        return self.but(descending=True)
+
+    def limit(self, children: int) -> Self:
+        """The root and the first so many rows after it; the root must come first."""
+        return self.but(size=checked_size(children))
+
+    def _check_limit(self) -> None:
+        """A limit leaves out rows at the end, so the root has to come first."""
+        if self.size is None or self.key.sort is None:
+            return
+        root = _beginning(self.key.sort)
+        for entity in self.kind.entities()[1:]:
+            theirs = entity.is_in(self.key)
+            assert theirs is not None
+            assert theirs.sort is not None
+            child = _beginning(theirs.sort)
+            first = goes_on(self.key.sort, theirs.sort) or root < child
+            if first == self.descending:
+                turn = "without newest_first()" if self.descending else "with newest_first()"
+                raise ModelError(
+                    f"{self.kind.name}: limit() needs the root first, and {theirs.sort.show()} "
+                    f"comes before {self.key.sort.show()}; read it {turn}"
+                )
+
+    def _sort(self) -> Sort | None:
+        if not self.extends:
+            return None
+        root = self.key.sort_value(self.arguments)
+        return Sort("between", (root, {"S": root["S"] + ABOVE}))
+
+    def steps(self, context: Context) -> Steps[T | None]:
+        self._check_limit()
+        marks = Placeholders()
+        body: dict[str, Any] = {
+            "TableName": context.name_of(self.entity.table),
+            "KeyConditionExpression": condition_text(self.key, self.arguments, self._sort(), marks),
+        }
+        if self.key.index is not None:
+            body["IndexName"] = self.key.index.name
+        if self.descending:
+            body["ScanIndexForward"] = False
+        if self.is_consistent:
+            body["ConsistentRead"] = True
+        if self.size is not None:
+            body["Limit"] = self.size + 1
+        body.update(marks.members())
+        rows: list[tuple[EntityMap, Item]] = []
+        while True:
+            answer = decode_answer((yield Request("Query", body)))
+            rows += self._own(answer.items)
+            enough = self.size is not None and len(rows) > self.size
+            if answer.last_evaluated_key is None or enough:
+                break
+            body["ExclusiveStartKey"] = answer.last_evaluated_key
+        if self.size is not None:
+            rows = rows[: self.size + 1]
+        return self._assembled(rows)
+
+    def _own(self, items: list[Item]) -> list[tuple[EntityMap, Item]]:
+        members = set(self.kind.entities())
+        sort = self.key.attributes[1]
+        root = self.key.sort_value(self.arguments)["S"] if self.extends else ""
+        rows = []
+        for item in items:
+            entity = self.entity.table.entity_of(item)
+            if entity is None or entity not in members:
+                continue
+            # Free text may sort between the root and its children: `O1 x` is below `O1#…`.
+            if self.extends and sort is not None:
+                text = item[sort]["S"]
+                if text != root and not text.startswith(root + DELIMITER):
+                    continue
+            rows.append((entity, item))
+        return rows
+
+    def _assembled(self, rows: list[tuple[EntityMap, Item]]) -> T | None:
+        """The aggregate that the rows make."""
+        sort = self.key.attributes[1]
+        places = [(entity, "" if sort is None else item[sort]["S"], item) for entity, item in rows]
+        found: T | None = _assemble(self.kind, places, within="")
+        return found
+
+    def shape(self) -> Shape:
+        self._check_limit()
+        size = sum(typical_size(entity) for entity in self.kind.entities())
+        children = self.size if isinstance(self.size, int) else TYPICAL_PAGE
+        return Shape(
+            operation="Query",
+            table=self.entity.table.name,
+            entity=", ".join(entity.name for entity in self.kind.entities()),
+            index=None if self.key.index is None else self.key.index.name,
+            condition=query_condition(
+                self.key, self.key.partition_value(self.arguments), self._sort()
+            ),
+            order="descending" if self.descending else "ascending",
+            page="all of it" if self.size is None else f"1 + {shown(self.size)}",
+            read_units=read_units(
+                size / len(self.kind.entities()) * (1 + children), consistent=self.is_consistent
+            ),
+        )
+
+
+def _beginning(sort: Template) -> str:
+    """The literals before the first part."""
+    text = ""
+    for piece in sort.pieces:
+        if isinstance(piece, Part):
+            break
+        text += piece + DELIMITER
+    return text
+
+
+def _assemble(kind: AggregateMap, rows: list[tuple[EntityMap, str, Item]], within: str) -> Any:
+    """One aggregate from the rows that belong to it; None if its root is not among them."""
+    values: dict[str, Any] = {}
+    for entity, place, item in rows:
+        if entity is kind.root.entity and (not within or place == within):
+            values[kind.root.field] = entity.decode(item)
+            break
+    else:
+        return None
+    for member in kind.members:
+        own = [row for row in rows if row[0] is member.entity]
+        if isinstance(member.kind, AggregateMap):
+            results = []
+            for _, place, _ in own:
+                below = [r for r in rows if r[1] == place or r[1].startswith(place + DELIMITER)]
+                results.append(_assemble(member.kind, below, within=place))
+        else:
+            results = [entity.decode(item) for entity, _, item in own]
+        if member.many:
+            values[member.field] = results
+        elif results or member.optional:
+            values[member.field] = results[0] if results else None
+        else:
+            return None
+    return kind.build(values)

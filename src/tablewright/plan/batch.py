@@ -1,0 +1,96 @@
+"""Batch: many puts and deletes, without conditions, in as few requests as can be.
+
+A batch is not a transaction: a part of it may be done and the rest not. What DynamoDB leaves
+unprocessed is sent again, until all is done. Entities that need a condition (a version, a unique
+value, history) are refused: their promises need a transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from tablewright.errors import InvalidValue, ModelError
+from tablewright.plan.delete import Delete
+from tablewright.plan.get import pause
+from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.plan.put import Create, Put
+from tablewright.plan.shape import Shape
+from tablewright.plan.write import Write, shown_key
+
+#: DynamoDB takes this many in one BatchWriteItem.
+BATCH = 25
+
+
+def batch(writes: Iterable[Write[Any]]) -> Batch:
+    """Many `put` and `delete`, in as few requests as can be; not all or nothing."""
+    return Batch(tuple(writes))
+
+
+class Batch(Plan[None]):
+    """Puts and deletes in batches of 25."""
+
+    def __init__(self, writes: tuple[Write[Any], ...]) -> None:
+        self.writes = writes
+        for write in writes:
+            _check(write)
+
+    def steps(self, context: Context) -> Steps[None]:
+        queue: list[tuple[str, dict[str, Any]]] = []
+        seen: set[tuple[str, bytes]] = set()
+        for write in self.writes:
+            prepared = yield from write.prepare(context, 0)
+            (action,) = prepared.actions
+            name = context.name_of(action.table)
+            identity = name, msgspec.json.encode(action.key, order="deterministic")
+            if identity in seen:
+                raise InvalidValue(
+                    f"batch: two writes are about one item, {shown_key(action.key)}; the order "
+                    "in a batch is not certain"
+                )
+            seen.add(identity)
+            queue.append((name, {f"{action.kind}Request": action.body}))
+        attempt = 0
+        while queue:
+            sent, queue = queue[:BATCH], queue[BATCH:]
+            tables: dict[str, list[dict[str, Any]]] = {}
+            for name, request in sent:
+                tables.setdefault(name, []).append(request)
+            answer = yield Request("BatchWriteItem", {"RequestItems": tables})
+            left = msgspec.json.decode(answer)["UnprocessedItems"]
+            if left:
+                queue += [
+                    (name, request) for name, requests in left.items() for request in requests
+                ]
+                attempt = yield from pause(attempt, "BatchWriteItem")
+
+    def shape(self) -> Shape:
+        first = self.writes[0].shape()
+        return Shape(
+            operation="BatchWriteItem",
+            table=first.table,
+            entity=first.entity,
+            condition=first.condition,
+            page=f"{BATCH} in a request",
+            write_units=sum(write.shape().write_units for write in self.writes),
+        )
+
+
+def _check(write: Any) -> None:
+    if not isinstance(write, (Put, Delete)) or isinstance(write, Create):
+        raise ModelError(f"batch() takes put(…) and delete(…), not {write!r}; use atomic()")
+    entity = write.entity
+    reasons = {
+        "a condition": bool(write.conditions),
+        "a version": entity.version is not None,
+        "unique values": bool(entity.uniques),
+        "history": bool(entity.histories),
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise ModelError(
+                f"batch(): {write.verb} {entity.name} has {reason}, and DynamoDB's batches take "
+                "no conditions; use atomic()"
+            )

@@ -1,0 +1,112 @@
+"""Delete: an item, and the sentinels of its unique values.
+
+Order.primary("C1", "O1").delete()      whatever its version
+delete(order)                           this version of it, if it is versioned
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Self, TypeVar
+
+from tablewright.errors import Stale
+from tablewright.mapping.entity import EntityMap
+from tablewright.plan.condition import Condition
+from tablewright.plan.keeping import sentinel_actions
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.put import entity_of, read_stored
+from tablewright.plan.shape import Shape, key_condition, write_units
+from tablewright.plan.write import (
+    Action,
+    Conditions,
+    Prepared,
+    Verdict,
+    Write,
+    expected_version,
+    failed_condition,
+    refusal,
+)
+from tablewright.values import Item
+
+E = TypeVar("E")
+
+
+class Delete(Write[E | None], Generic[E]):
+    """Delete an item; gives what it was, or None if it was not there."""
+
+    verb = "delete"
+
+    def __init__(self, entity: EntityMap, key: Item, version: Any = None) -> None:
+        self.entity = entity
+        self.key = key
+        self.version = version
+
+    def expect(self, condition: Condition[E]) -> Self:
+        """Only if this holds for what is stored now."""
+        return self._expecting(condition)
+
+    def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
+        entity, key, version = self.entity, self.key, self.entity.version
+        conditions = Conditions()
+        if self.version is not None and version is not None:
+            conditions.equals(entity, version.name, self.version)
+        conditions.take(self.conditions)
+        expected = self.version or expected_version(entity, self.conditions)
+        guards: dict[str, Any] = {}
+        stored: Item | None = None
+        old: dict[str, Any] | None = None
+        if entity.uniques:
+            stored = yield from read_stored(context, entity, key)
+            if stored is None and not conditions.texts:
+                return Prepared([], lambda _: None)
+            if stored is not None:
+                old = entity.values(stored)
+                names: set[str] = set().union(*(unique.key.names for unique in entity.uniques))
+                guards = {name: old[name] for name in names - entity.primary.names}
+            for name, value in guards.items():
+                conditions.equals(entity, name, value)
+
+        def failed(current: Item | None) -> Verdict:
+            found = None if current is None else entity.values(current)
+            if expected is not None and version is not None:
+                stored_version = found[version.name] if found else None
+                if stored_version != expected:
+                    why = (
+                        f"version {expected} was expected, and {stored_version or 'none'} is stored"
+                    )
+                    return refusal(Stale, entity, key, current, why)
+            if found is None and guards:
+                return None
+            if found and any(found[name] != value for name, value in guards.items()):
+                return None
+            return failed_condition(entity, key, current, self.conditions)
+
+        actions = [Action("Delete", entity.table, conditions.into({"Key": key}), failed)]
+        actions += sentinel_actions(entity, old, None, key)
+
+        def result(returned: Item | None) -> E | None:
+            item = returned or stored
+            return None if item is None else entity.decode(item)
+
+        return Prepared(actions, result, "ALL_OLD")
+
+    def shape(self) -> Shape:
+        several = bool(self.entity.uniques)
+        return Shape(
+            operation="TransactWriteItems" if several else "DeleteItem",
+            table=self.entity.table.name,
+            entity=self.entity.name,
+            condition=key_condition(self.key),
+            page=str(1 + len(self.entity.uniques)),
+            filter=" AND ".join(map(repr, self.conditions)),
+            write_units=write_units(
+                self.entity, indexes=len(self.entity.indexes), transaction=several
+            ),
+        )
+
+
+def delete(instance: E) -> Delete[E]:
+    """Delete an entity: the version at hand, if it is versioned."""
+    entity = entity_of(instance)
+    values = vars(instance)
+    version = None if entity.version is None else values[entity.version.name]
+    return Delete(entity, entity.key_of(values), version)

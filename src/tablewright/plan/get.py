@@ -1,0 +1,159 @@
+"""Get: one item by its key, or many in batches.
+
+db.run(Order.primary("C1", "O1"))                                    Order | None
+db.run(get_all([Order.primary("C1", "O1"), Order.primary("C1", "O2")]))   list[Order | None]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Generic, Self, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.errors import Contended
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import KeyMap
+from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
+from tablewright.plan.shape import Shape, key_condition, read_units, typical_size
+from tablewright.values import Item
+
+E = TypeVar("E")
+
+#: DynamoDB takes this many keys in one BatchGetItem.
+BATCH = 100
+#: What was not processed is asked for again this often, after longer and longer pauses.
+ATTEMPTS = 10
+FIRST_PAUSE = 0.05
+LONGEST_PAUSE = 5.0
+
+
+class _Got(Struct, rename="pascal"):
+    item: Item | None = None
+
+
+decode_got = msgspec.json.Decoder(_Got).decode
+
+
+class Fetch(Plan[E | None], Generic[E]):
+    """The item with one key."""
+
+    def __init__(self, entity: EntityMap, arguments: tuple[Any, ...]) -> None:
+        self.entity = entity
+        self.arguments = arguments
+        self.key = key_from(entity.primary, arguments)
+        self.is_consistent = False
+
+    def consistent(self) -> Self:
+        """Read what was written last, at twice the units."""
+        return self.but(is_consistent=True)
+
+    def steps(self, context: Context) -> Steps[E | None]:
+        body: dict[str, Any] = {"TableName": context.name_of(self.entity.table), "Key": self.key}
+        if self.is_consistent:
+            body["ConsistentRead"] = True
+        item = decode_got((yield Request("GetItem", body))).item
+        return None if item is None else self.entity.decode(item)
+
+    def shape(self) -> Shape:
+        return Shape(
+            operation="GetItem",
+            table=self.entity.table.name,
+            entity=self.entity.name,
+            condition=key_condition(self.key),
+            page="1",
+            read_units=read_units(typical_size(self.entity), consistent=self.is_consistent),
+        )
+
+
+def key_from(primary: KeyMap, arguments: tuple[Any, ...]) -> Item:
+    """The key of the table, from the arguments of a call."""
+    if len(arguments) != len(primary.asked):
+        primary.check(arguments, complete=True)
+    partition, sort = primary.attributes
+    key = {partition: primary.partition_value(arguments)}
+    if sort is not None:
+        key[sort] = primary.sort_value(arguments)
+    return key
+
+
+def get_all(fetches: Iterable[Fetch[E]]) -> BatchGet[E]:
+    """Many items by their keys, in as few requests as can be; results in the same order."""
+    return BatchGet(tuple(fetches))
+
+
+class BatchGet(Plan[list[E | None]], Generic[E]):
+    """Items by their keys, in the order asked for; None for those that are not there."""
+
+    def __init__(self, fetches: tuple[Fetch[E], ...]) -> None:
+        self.fetches = fetches
+        self.is_consistent = False
+
+    def consistent(self) -> Self:
+        return self.but(is_consistent=True)
+
+    def steps(self, context: Context) -> Steps[list[E | None]]:
+        wanted: dict[tuple[str, bytes], tuple[str, Item]] = {}
+        for fetch in self.fetches:
+            name = context.name_of(fetch.entity.table)
+            wanted[name, _identity(fetch.key)] = (name, fetch.key)
+        queue = list(wanted.values())
+        found: dict[tuple[str, bytes], Item] = {}
+        attempt = 0
+        while queue:
+            asked, queue = queue[:BATCH], queue[BATCH:]
+            answer = msgspec.json.decode((yield Request("BatchGetItem", self._body(asked))))
+            for name, items in answer["Responses"].items():
+                table = next(table for table in context.names if context.names[table] == name)
+                for item in items:
+                    key = {part: item[part] for part in table.attributes if part is not None}
+                    found[name, _identity(key)] = item
+            left = answer["UnprocessedKeys"]
+            if left:
+                queue += [(name, key) for name, asked in left.items() for key in asked["Keys"]]
+                attempt = yield from pause(attempt, "BatchGetItem")
+        return [
+            self._decoded(fetch, found, context.name_of(fetch.entity.table))
+            for fetch in self.fetches
+        ]
+
+    def _body(self, asked: list[tuple[str, Item]]) -> dict[str, Any]:
+        tables: dict[str, dict[str, Any]] = {}
+        for name, key in asked:
+            tables.setdefault(name, {"Keys": []})["Keys"].append(key)
+        if self.is_consistent:
+            for table in tables.values():
+                table["ConsistentRead"] = True
+        return {"RequestItems": tables}
+
+    def _decoded(
+        self, fetch: Fetch[E], found: dict[tuple[str, bytes], Item], name: str
+    ) -> E | None:
+        item = found.get((name, _identity(fetch.key)))
+        return None if item is None else fetch.entity.decode(item)
+
+    def shape(self) -> Shape:
+        first = self.fetches[0].shape()
+        return Shape(
+            operation="BatchGetItem",
+            table=first.table,
+            entity=first.entity,
+            condition=first.condition,
+            page=f"{BATCH} in a request",
+            read_units=sum(fetch.shape().read_units for fetch in self.fetches),
+        )
+
+
+def _identity(key: Item) -> bytes:
+    return msgspec.json.encode(key, order="deterministic")
+
+
+def pause(attempt: int, operation: str) -> Steps[int]:
+    """Wait, twice as long each time; give up after the last attempt."""
+    if attempt == ATTEMPTS:
+        raise Contended(
+            f"{operation}: DynamoDB left a part undone {ATTEMPTS} times; it is throttled"
+        )
+    yield Wait(min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE))
+    return attempt + 1

@@ -1,0 +1,70 @@
+"""Lookup: an entity by a value that is unique, through the sentinel that keeps it so."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from tablewright.mapping.entity import EntityMap, UniqueMap
+from tablewright.plan.get import key_from
+from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.put import read_stored
+from tablewright.plan.shape import Shape, key_condition, read_units, typical_size
+
+E = TypeVar("E")
+
+
+class Lookup(Plan[E | None], Generic[E]):
+    """The entity that has a unique value: the sentinel first, then what it stands for."""
+
+    def __init__(self, entity: EntityMap, unique: UniqueMap, arguments: tuple[Any, ...]) -> None:
+        self.entity = entity
+        self.unique = unique
+        self.arguments = arguments
+        self.key = key_from(unique.key, arguments)
+
+    def steps(self, context: Context) -> Steps[E | None]:
+        entity = self.entity
+        sentinel = yield from read_stored(context, entity, self.key)
+        if sentinel is None:
+            return None
+        kept = {
+            attribute.name: attribute.converter.read(sentinel, attribute.stored)
+            for attribute in self.unique.keeps
+        }
+        item = yield from read_stored(context, entity, entity.key_of(kept))
+        return None if item is None else entity.decode(item)
+
+    def shape(self) -> Shape:
+        entity = self.entity
+        target = " AND ".join(
+            f'{name}="{template.show()}"'
+            for name, template in zip(
+                entity.primary.attributes,
+                (entity.primary.partition, entity.primary.sort),
+                strict=True,
+            )
+            if name is not None and template is not None
+        )
+        steps = tuple(
+            Shape(
+                operation="GetItem",
+                table=entity.table.name,
+                entity=name,
+                condition=condition,
+                page="1",
+                read_units=read_units(typical_size(entity), consistent=True),
+            )
+            for name, condition in (
+                (self.unique.type_name, key_condition(self.key)),
+                (entity.name, target),
+            )
+        )
+        return Shape(
+            operation="GetItem",
+            table=entity.table.name,
+            entity=entity.name,
+            condition=key_condition(self.key),
+            page="1",
+            read_units=sum(step.read_units for step in steps),
+            steps=steps,
+        )

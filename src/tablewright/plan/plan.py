@@ -1,0 +1,145 @@
+"""Plans: what a pattern returns and a database runs.
+
+A plan is a value. Its `steps` is a generator that yields requests, receives answers as JSON, and
+returns what the plan is for; it does no input or output itself. A fault comes in where the answer
+would: the generator may explain it, try again or let it out. Two drivers, one synchronous and one
+asynchronous, run the same plans.
+
+    Order.primary("C1", "O1")  ──steps──▶  Request("GetItem", {…})
+                               ◀──answer──  b'{"Item": {…}}'
+                               ──returns──▶ Order(…) | None
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import time
+from collections.abc import Callable, Generator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from tablewright.errors import Fault, ModelError
+from tablewright.mapping.entity import TableMap
+from tablewright.plan.shape import Shape
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+
+
+class Request(Struct):
+    """One operation of DynamoDB's."""
+
+    operation: str
+    body: dict[str, Any]
+
+
+class Wait(Struct):
+    """A pause before the next request."""
+
+    seconds: float
+
+
+Steps: TypeAlias = "Generator[Request | Wait, bytes, T]"
+
+
+class Context(Struct, frozen=True):
+    """What plans may know of the database that runs them."""
+
+    #: The names that tables have there.
+    names: Mapping[TableMap, str]
+    #: Signs cursors.
+    secret: bytes
+    #: Whose database this is; part of what a cursor is bound to.
+    tenant: str = ""
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def name_of(self, table: TableMap) -> str:
+        try:
+            return self.names[table]
+        except KeyError:
+            known = ", ".join(known.name for known in self.names)
+            raise ModelError(
+                f"this database is connected to {known}, not to {table.name}; name every table "
+                "in connect(target, …)"
+            ) from None
+
+
+class Plan(Generic[T_co]):
+    """Something a database can run; `db.run(plan)` gives its result."""
+
+    #: The pattern that made this plan, if one did.
+    pattern: str = ""
+
+    def steps(self, context: Context) -> Steps[T_co]:
+        raise NotImplementedError
+
+    def shape(self) -> Shape:
+        """What it will ask of DynamoDB, as far as that is known."""
+        raise NotImplementedError
+
+    def but(self, **changes: Any) -> Self:
+        """This plan, with some things changed."""
+        changed = copy.copy(self)
+        changed.__dict__.update(changes)
+        return changed
+
+
+class Guard(Protocol):
+    """Looks at each request before it leaves, and raises if it may not."""
+
+    def __call__(self, request: Request) -> Request: ...
+
+
+Send: TypeAlias = Callable[[str, dict[str, Any]], bytes]
+
+
+def run(plan: Plan[T], context: Context, send: Send, guard: Guard | None = None) -> T:
+    """Run a plan to its end."""
+    steps = plan.steps(context)
+    try:
+        request = next(steps)
+        while True:
+            try:
+                answer = _sent(request, send, guard)
+            except Fault as fault:
+                request = steps.throw(fault)
+            else:
+                request = steps.send(answer)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+def _sent(request: Request | Wait, send: Send, guard: Guard | None) -> bytes:
+    if isinstance(request, Wait):
+        time.sleep(request.seconds)
+        return b""
+    if guard is not None:
+        request = guard(request)
+    return send(request.operation, request.body)
+
+
+async def run_async(plan: Plan[T], context: Context, send: Any, guard: Guard | None = None) -> T:
+    """Run a plan to its end, in an event loop."""
+    steps = plan.steps(context)
+    try:
+        request = next(steps)
+        while True:
+            try:
+                if isinstance(request, Wait):
+                    await asyncio.sleep(request.seconds)
+                    answer = b""
+                else:
+                    if guard is not None:
+                        request = guard(request)
+                    answer = await send(request.operation, request.body)
+            except Fault as fault:
+                request = steps.throw(fault)
+            else:
+                request = steps.send(answer)
+    except StopIteration as end:
+        result: T = end.value
+        return result

@@ -1,0 +1,195 @@
+"""Put and create: a whole entity.
+
+    put(order)      writes it, whether it is there or not
+    create(order)   fails with AlreadyExists if it is there
+
+Both give the entity back as it was written, and set what the library counts (version, stamps) on
+the instance. A versioned entity is only replaced by a writer that has read its last version.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Self, TypeVar
+
+from tablewright.errors import AlreadyExists, ModelError, Stale
+from tablewright.mapping.entity import EntityMap, Values
+from tablewright.plan.condition import Condition
+from tablewright.plan.get import decode_got
+from tablewright.plan.keeping import event_actions, sentinel_actions
+from tablewright.plan.plan import Context, Request, Steps
+from tablewright.plan.shape import Shape, write_units
+from tablewright.plan.write import (
+    Action,
+    Conditions,
+    Prepared,
+    Verdict,
+    Write,
+    failed_condition,
+    refusal,
+)
+from tablewright.values import Item
+
+E = TypeVar("E")
+
+
+def entity_of(instance: Any) -> EntityMap:
+    """The compiled entity of an instance."""
+    entity = getattr(type(instance), "__entity__", None)
+    if not isinstance(entity, EntityMap):
+        raise ModelError(f"{instance!r} is not an entity")
+    return entity
+
+
+def read_stored(context: Context, entity: EntityMap, key: Item) -> Steps[Item | None]:
+    """The item as it is now."""
+    body = {"TableName": context.name_of(entity.table), "Key": key, "ConsistentRead": True}
+    return decode_got((yield Request("GetItem", body))).item
+
+
+class Put(Write[E], Generic[E]):
+    """Write a whole entity."""
+
+    verb = "put"
+
+    def __init__(self, instance: E) -> None:
+        self.instance = instance
+        self.entity = entity_of(instance)
+
+    def expect(self, condition: Condition[E]) -> Self:
+        """Only if this holds for what is stored now."""
+        return self._expecting(condition)
+
+    def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
+        entity, version, values = self.entity, self.entity.version, dict(vars(self.instance))
+        now = context.clock()
+        if entity.updated is not None:
+            values[entity.updated.name] = now
+        conditions = Conditions()
+        read_version = values[version.name] if version is not None else None
+        if version is not None:
+            values[version.name] = (read_version or 0) + 1
+        item = entity.encode(values)
+        key = {name: item[name] for name in entity.table.attributes if name is not None}
+        old: Values | None = None
+        guards: dict[str, Any] = {}
+        absent = False
+        if entity.uniques or entity.histories:
+            stored = yield from read_stored(context, entity, key)
+            absent = stored is None
+            if stored is not None:
+                old = entity.values(stored)
+                guards = {name: old[name] for name in self._guarded()}
+        if version is not None:
+            if read_version:
+                conditions.equals(entity, version.name, read_version)
+            else:
+                conditions.not_exists(entity.table)
+        elif absent:
+            conditions.not_exists(entity.table)
+        for name, value in guards.items():
+            conditions.equals(entity, name, value)
+        conditions.take(self.conditions)
+
+        def failed(current: Item | None) -> Verdict:
+            if version is not None:
+                found = None if current is None else entity.values(current)
+                stored_version = found[version.name] if found else None
+                if (stored_version or 0) != (read_version or 0):
+                    return refusal(
+                        Stale, entity, key, current, _stale(read_version, stored_version)
+                    )
+            if (current is None) != absent and (absent or guards):
+                return None
+            if current is not None:
+                now_stored = entity.values(current)
+                if any(now_stored[name] != value for name, value in guards.items()):
+                    return None
+            return failed_condition(entity, key, current, self.conditions)
+
+        actions = [Action("Put", entity.table, conditions.into({"Item": item}), failed)]
+        actions += sentinel_actions(entity, old, values, key)
+        if old is not None:
+            actions += event_actions(entity, old, values, at=now, by=None, why=None)
+        return Prepared(actions, lambda _: self._written(values))
+
+    def _guarded(self) -> set[str]:
+        """The attributes that must not change between the read and the write."""
+        entity = self.entity
+        names = {history.attribute for history in entity.histories}
+        for unique in entity.uniques:
+            names |= unique.key.names
+        return names - entity.primary.names
+
+    def _written(self, values: Values) -> E:
+        """The instance, with what the library counts as it was written."""
+        entity = self.entity
+        for attribute in (entity.version, entity.updated):
+            if attribute is not None:
+                vars(self.instance)[attribute.name] = values[attribute.name]
+        return self.instance
+
+    def shape(self) -> Shape:
+        return whole_shape(self.entity, "PutItem", 1 + len(self.entity.uniques))
+
+
+class Create(Put[E], Generic[E]):
+    """Write an entity that is not there yet."""
+
+    verb = "create"
+
+    def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
+        entity, values = self.entity, dict(vars(self.instance))
+        if entity.updated is not None:
+            values[entity.updated.name] = context.clock()
+        if entity.version is not None:
+            values[entity.version.name] = 1
+        item = entity.encode(values)
+        key = {name: item[name] for name in entity.table.attributes if name is not None}
+        conditions = Conditions()
+        conditions.not_exists(entity.table)
+
+        def failed(current: Item | None) -> Verdict:
+            return refusal(AlreadyExists, entity, key, current, "it exists already")
+
+        actions = [Action("Put", entity.table, conditions.into({"Item": item}), failed)]
+        actions += sentinel_actions(entity, None, values, key)
+        yield from ()  # it has nothing to read
+        return Prepared(actions, lambda _: self._written(values))
+
+
+def _stale(expected: Any, stored: Any) -> str:
+    if not stored:
+        return f"version {expected} was expected, and there is none: it was deleted"
+    if not expected:
+        return f"it is there, in version {stored}; read it before you replace it"
+    return f"version {expected} was expected, and version {stored} is stored"
+
+
+def whole_shape(entity: EntityMap, operation: str, actions: int) -> Shape:
+    """The shape of a write of a whole entity."""
+    key = " AND ".join(
+        f'{name}="{template.show()}"'
+        for name, template in zip(
+            entity.primary.attributes, (entity.primary.partition, entity.primary.sort), strict=True
+        )
+        if name is not None and template is not None
+    )
+    several = actions > 1
+    return Shape(
+        operation="TransactWriteItems" if several else operation,
+        table=entity.table.name,
+        entity=entity.name,
+        condition=key,
+        page=str(actions),
+        write_units=write_units(entity, indexes=len(entity.indexes), transaction=several),
+    )
+
+
+def put(instance: E) -> Put[E]:
+    """Write an entity, whether it is there or not."""
+    return Put(instance)
+
+
+def create(instance: E) -> Create[E]:
+    """Write an entity; AlreadyExists if it is there."""
+    return Create(instance)

@@ -1,0 +1,448 @@
+"""Query: a range of one partition, in pages.
+
+    Order.timeline("C1")                               a Range: everything in the partition
+    Order.timeline("C1").since(monday)                 a Many: a part of it, in order
+    .newest_first()  .limit(20)  .filter(…)  .resume(cursor)  .consistent()
+    .first()  .count()  .select(Order.order_id, Order.total)
+
+A page is a sequence of entities, with a cursor where there is more. A query that can meet items of
+other entities filters them out, and reads on until the page is full. `limit` is the size of a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Generic, Self, TypeVar, TypeVarTuple, overload
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.errors import InvalidValue, ModelError
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import Comparison, KeyMap, Sort
+from tablewright.mapping.symbol import Symbol
+from tablewright.plan.condition import Condition
+from tablewright.plan.cursor import open_cursor, sign
+from tablewright.plan.expressions import Placeholders
+from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.plan.reference import Ref
+from tablewright.plan.shape import (
+    TYPICAL_PAGE,
+    Shape,
+    query_condition,
+    read_units,
+    shown,
+    typical_size,
+)
+from tablewright.values import Item, Value
+
+E = TypeVar("E")
+R = TypeVar("R")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+F = TypeVar("F")
+Rest = TypeVarTuple("Rest")
+#: What is left behind the part that a method binds.
+Behind = TypeVarTuple("Behind")
+
+#: A query that throws items away asks for at least this many at a time.
+FILTERED_PAGE = 100
+
+
+class _Answer(Struct, rename="pascal"):
+    items: list[Item] = []
+    count: int = 0
+    last_evaluated_key: Item | None = None
+
+
+decode_answer = msgspec.json.Decoder(_Answer).decode
+
+
+class Page(Sequence[R]):
+    """Results in order; `next` is a cursor for `resume()`, None at the end."""
+
+    __slots__ = ("_items", "next")
+
+    def __init__(self, items: list[R], following: str | None) -> None:
+        self._items = items
+        self.next = following
+
+    @overload
+    def __getitem__(self, index: int) -> R: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[R]: ...
+    def __getitem__(self, index: int | slice) -> R | list[R]:
+        return self._items[index]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        """A page equals a list of the same results."""
+        if isinstance(other, Page):
+            return self._items == other._items and self.next == other.next
+        return self._items == other
+
+    __hash__ = None  # type: ignore[assignment]  # as a list's
+
+    def __repr__(self) -> str:
+        return f"Page({self._items!r}, next={self.next!r})"
+
+
+class Many(Plan[Page[R]], Generic[R]):
+    """A page of results, and all pages with `db.each`."""
+
+    operation = "Query"
+
+    def __init__(self, entity: EntityMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
+        if len(arguments) < key.in_partition:
+            key.check(arguments, complete=False)
+        self.entity = entity
+        self.key = key
+        self.arguments = arguments
+        self.comparison: Comparison | None = None
+        self.operands: tuple[Any, ...] = ()
+        self.descending = False
+        self.size: int | None = None
+        self.cursor: str | None = None
+        self.condition: Condition[Any] | None = None
+        self.is_consistent = False
+        self.columns: tuple[Ref[Any, Any], ...] = ()
+
+    # -- what a caller may ask for -----------------------------------------------------------
+
+    def newest_first(self) -> Self:
+        """From the highest sort key down."""
+        return self.but(descending=True)
+
+    def oldest_first(self) -> Self:
+        """From the lowest sort key up, as it is without asking."""
+        return self.but(descending=False)
+
+    def limit(self, size: int) -> Self:
+        """At most so many on a page."""
+        return self.but(size=checked_size(size))
+
+    def resume(self, cursor: str | None) -> Self:
+        """Go on where a page ended; None is the beginning."""
+        return self.but(cursor=cursor)
+
+    def filter(self, condition: Condition[R]) -> Self:
+        """Leave out what does not meet the condition. It is read, and paid for, all the same."""
+        for name in condition.attributes:
+            stored = self.entity.attributes[name].stored
+            if stored in self.key.attributes:
+                raise ModelError(
+                    f"{self.key.name}: filter({condition!r}): {name!r} is part of the key; "
+                    "compare it with at(), since(), between() …"
+                )
+        whole = condition if self.condition is None else self.condition & condition
+        return self.but(condition=whole)
+
+    def consistent(self) -> Self:
+        """Read what was written last, at twice the units."""
+        if self.key.index is not None and self.key.index.kind == "global":
+            raise ModelError(
+                f"{self.key.name}: a global secondary index cannot be read consistently"
+            )
+        return self.but(is_consistent=True)
+
+    def first(self) -> First[R]:
+        """The first result, or None."""
+        return First(self.limit(1))
+
+    def count(self) -> Count:
+        """How many results there are on all pages."""
+        return Count(self)
+
+    @overload
+    def select(self, a: Ref[R, A], /) -> Many[tuple[A]]: ...
+    @overload
+    def select(self, a: Ref[R, A], b: Ref[R, B], /) -> Many[tuple[A, B]]: ...
+    @overload
+    def select(self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], /) -> Many[tuple[A, B, C]]: ...
+    @overload
+    def select(
+        self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], d: Ref[R, D], /
+    ) -> Many[tuple[A, B, C, D]]: ...
+    @overload
+    def select(
+        self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], d: Ref[R, D], f: Ref[R, F], /
+    ) -> Many[tuple[A, B, C, D, F]]: ...
+    def select(self, *columns: Ref[Any, Any]) -> Any:
+        """Only these attributes, as tuples; nothing else travels."""
+        return Many._but_columns(self, columns)
+
+    def _but_columns(self, columns: tuple[Ref[Any, Any], ...]) -> Any:
+        return self.but(columns=columns)
+
+    # -- running -----------------------------------------------------------------------------
+
+    @property
+    def mixed(self) -> bool:
+        """Whether the range may hold items of other entities."""
+        return self.entity.table.mixed(self.key, len(self.arguments))
+
+    def sort_condition(self) -> Sort | None:
+        alone = self.entity.table.alone(self.key)
+        return self.key.condition(self.arguments, self.comparison, self.operands, alone=alone)
+
+    def request(self, context: Context) -> tuple[dict[str, Any], bool, Value | None]:
+        """The request's body, whether items may have to be thrown away, and the sort key that is
+        to be left out."""
+        sort = self.sort_condition()
+        marks = Placeholders()
+        condition = condition_text(self.key, self.arguments, sort, marks)
+        body: dict[str, Any] = {
+            "TableName": context.name_of(self.entity.table),
+            "KeyConditionExpression": condition,
+        }
+        if self.key.index is not None:
+            body["IndexName"] = self.key.index.name
+        filters = self._filters(marks)
+        if filters:
+            body["FilterExpression"] = " AND ".join(filters)
+        if self.columns:
+            body["ProjectionExpression"] = self._projection(marks)
+        self._check_projection()
+        if self.descending:
+            body["ScanIndexForward"] = False
+        if self.is_consistent:
+            body["ConsistentRead"] = True
+        body.update(marks.members())
+        return body, bool(filters) or self.mixed, None if sort is None else sort.excluded
+
+    def _check_projection(self) -> None:
+        """What is asked for is in the index."""
+        index = self.key.index
+        if index is None or index.projection == "ALL":
+            return
+        held = {*self._key_names(), *(() if index.projection == "KEYS_ONLY" else index.projection)}
+        asked = [column.attribute for column in self.columns] or self.entity.attributes.values()
+        missing = [attribute.stored for attribute in asked if attribute.stored not in held]
+        if missing:
+            raise ModelError(
+                f"{self.key.name}: the index {index.name} does not hold {', '.join(missing)}; "
+                "select(…) what it holds, or project more"
+            )
+
+    def _filters(self, marks: Placeholders) -> list[str]:
+        filters = []
+        type_attribute = self.entity.table.type_attribute
+        if type_attribute is not None and type_attribute not in self.key.attributes and self.mixed:
+            mark = marks.value({"S": self.entity.type_name})
+            filters.append(f"{marks.name(type_attribute)} = {mark}")
+        if self.condition is not None:
+            filters.append(self.condition.text(marks))
+        return filters
+
+    def _projection(self, marks: Placeholders) -> str:
+        paths = {marks.path(column.steps): None for column in self.columns}
+        for name in self._key_names():  # a cursor needs them
+            paths.setdefault(marks.name(name))
+        type_attribute = self.entity.table.type_attribute
+        if type_attribute is not None:
+            paths.setdefault(marks.name(type_attribute))
+        return ", ".join(paths)
+
+    def _key_names(self) -> list[str]:
+        names = [*self.entity.table.attributes, *self.key.attributes]
+        return [name for name in dict.fromkeys(names) if name is not None]
+
+    def steps(self, context: Context) -> Steps[Page[R]]:
+        body, filtered, excluded = self.request(context)
+        binding = (self.pattern, context.tenant, dict(body))
+        if self.cursor is not None:
+            body["ExclusiveStartKey"] = open_cursor(context.secret, binding, self.cursor)
+        found: list[Item] = []
+        while True:
+            if self.size is not None:
+                wanted = self.size - len(found)
+                body["Limit"] = max(wanted, FILTERED_PAGE) if filtered else wanted
+            answer = decode_answer((yield Request(self.operation, body)))
+            found += self.own(answer.items, excluded) if filtered or excluded else answer.items
+            last = answer.last_evaluated_key
+            full = self.size is not None and len(found) >= self.size
+            if last is None or full or (found and self.size is None):
+                break
+            body["ExclusiveStartKey"] = last
+        more = last is not None
+        if self.size is not None and len(found) > self.size:
+            found, more = found[: self.size], True
+        following = None
+        if more:
+            place = last if not filtered and last is not None else self._place(found[-1])
+            following = sign(context.secret, binding, place)
+        return Page([self.result(item) for item in found], following)
+
+    def own(self, items: list[Item], excluded: Value | None) -> list[Item]:
+        """Those items that are this entity's, without the one that the comparison leaves out."""
+        sort = self.key.attributes[1]
+        return [
+            item
+            for item in items
+            if self.entity.table.entity_of(item) is self.entity
+            and (excluded is None or sort is None or item[sort] != excluded)
+        ]
+
+    def result(self, item: Item) -> R:
+        if not self.columns:
+            entity: R = self.entity.decode(item)
+            return entity
+        return tuple(column.read(item) for column in self.columns)  # type: ignore[return-value]
+
+    def _place(self, item: Item) -> Item:
+        return {name: item[name] for name in self._key_names() if name in item}
+
+    def shape(self) -> Shape:
+        self._check_projection()
+        sort = self.sort_condition()
+        size = self.size if isinstance(self.size, int) else TYPICAL_PAGE
+        marks = Placeholders()
+        self._filters(marks)
+        own_type = bool(marks.names)
+        filters = [f'{self.entity.table.type_attribute}="{self.entity.type_name}"'] * own_type
+        if self.condition is not None:
+            filters.append(repr(self.condition))
+        return Shape(
+            operation=self.operation,
+            table=self.entity.table.name,
+            entity=self.entity.name,
+            index=None if self.key.index is None else self.key.index.name,
+            condition=query_condition(self.key, self.key.partition_value(self.arguments), sort),
+            order="descending" if self.descending else "ascending",
+            page=shown(self.size) if self.size is not None else "1 MB",
+            filter=" AND ".join(filters),
+            read_units=read_units(size * typical_size(self.entity), consistent=self.is_consistent),
+        )
+
+
+def checked_size(size: Any) -> Any:
+    """A number of results, or the symbol for one."""
+    if not isinstance(size, Symbol) and (type(size) is not int or size < 1):
+        raise InvalidValue(f"limit({size!r}): give a whole number, at least 1")
+    return size
+
+
+def condition_text(
+    key: KeyMap, arguments: tuple[Any, ...], sort: Sort | None, marks: Placeholders
+) -> str:
+    name, sort_name = key.attributes
+    text = f"{marks.name(name)} = {marks.value(key.partition_value(arguments))}"
+    if sort is None or sort_name is None:
+        return text
+    mark = marks.name(sort_name)
+    values = [marks.value(value) for value in sort.values]
+    if sort.comparison == "between":
+        return f"{text} AND {mark} BETWEEN {values[0]} AND {values[1]}"
+    if sort.comparison == "begins_with":
+        return f"{text} AND begins_with({mark}, {values[0]})"
+    return f"{text} AND {mark} {sort.comparison} {values[0]}"
+
+
+class Range(Many[R], Generic[R, *Rest]):
+    """A partition, and the parts of its sort key that are not bound yet."""
+
+    @overload
+    def at(self: Range[R, A, *Behind], a: A, /) -> Range[R, *Behind]: ...
+    @overload
+    def at(self: Range[R, A, B, *Behind], a: A, b: B, /) -> Range[R, *Behind]: ...
+    @overload
+    def at(self: Range[R, A, B, C, *Behind], a: A, b: B, c: C, /) -> Range[R, *Behind]: ...
+    def at(self, *values: Any) -> Any:
+        """Where the next parts of the sort key have these values."""
+        arguments = self.arguments + values
+        if len(arguments) > len(self.key.asked):
+            self.key.check(arguments, complete=False)
+        return self.but(arguments=arguments)
+
+    def begins_with(self: Range[R, str, *Behind], start: str) -> Many[R]:
+        """Where the next part begins with this text."""
+        part = self.key.next_part(len(self.arguments))
+        if part is not None and not part.free and self.key.sort.natural is None:  # type: ignore[union-attr]
+            raise ModelError(f"{self.key.name}: {part.label} is not a text; compare whole values")
+        return self._compared("begins_with", start)
+
+    def since(self: Range[R, A, *Behind], value: A) -> Many[R]:
+        """Where the next part is this value or above."""
+        return self._compared(">=", value)
+
+    def after(self: Range[R, A, *Behind], value: A) -> Many[R]:
+        """Where the next part is above this value."""
+        return self._compared(">", value)
+
+    def until(self: Range[R, A, *Behind], value: A) -> Many[R]:
+        """Where the next part is this value or below."""
+        return self._compared("<=", value)
+
+    def before(self: Range[R, A, *Behind], value: A) -> Many[R]:
+        """Where the next part is below this value."""
+        return self._compared("<", value)
+
+    def between(self: Range[R, A, *Behind], low: A, high: A) -> Many[R]:
+        """Where the next part is from `low` to `high`, both included."""
+        return self._compared("between", low, high)
+
+    def _compared(self, comparison: Comparison, *operands: Any) -> Many[R]:
+        key, bound = self.key, len(self.arguments)
+        part = key.next_part(bound)
+        if part is None:
+            raise ModelError(f"{key.name}: every part is bound; there is nothing left to compare")
+        if comparison != "begins_with" and key.sort is not None and key.sort.natural is None:
+            if not part.ordered:
+                raise ModelError(
+                    f"{key.name}: {part.label} is a number without pad=…, so 10 sorts before 9"
+                )
+            if part.free and not key.is_last(bound):
+                raise ModelError(
+                    f"{key.name}: {part.label} is free text with more behind it, so its order is "
+                    "not the order of the texts; make it the last part, or use begins_with()"
+                )
+        return self.but(comparison=comparison, operands=operands)
+
+
+class First(Plan[R | None], Generic[R]):
+    """The first result of a query, or None."""
+
+    def __init__(self, many: Many[R]) -> None:
+        self.many = many
+        self.pattern = many.pattern
+
+    def steps(self, context: Context) -> Steps[R | None]:
+        page = yield from self.many.steps(context)
+        return page[0] if page else None
+
+    def shape(self) -> Shape:
+        return self.many.shape()
+
+
+class Count(Plan[int]):
+    """How many results a query has, on all pages."""
+
+    def __init__(self, many: Many[Any]) -> None:
+        self.many = many
+        self.pattern = many.pattern
+
+    def steps(self, context: Context) -> Steps[int]:
+        many = self.many
+        body, _, excluded = many.request(context)
+        # Without a type to filter by, or with a key to leave out, the items have to be seen.
+        seen = excluded is not None or (many.mixed and many.entity.table.type_attribute is None)
+        if not seen:
+            body.pop("ProjectionExpression", None)
+            body["Select"] = "COUNT"
+        total = 0
+        while True:
+            answer = decode_answer((yield Request(many.operation, body)))
+            total += len(many.own(answer.items, excluded)) if seen else answer.count
+            if answer.last_evaluated_key is None:
+                return total
+            body["ExclusiveStartKey"] = answer.last_evaluated_key
+
+    def shape(self) -> Shape:
+        return self.many.shape()

@@ -1,0 +1,278 @@
+"""References: `Order.status` is one, `order.status` is the value.
+
+A reference makes conditions (`Order.total > 100`) and changes (`Order.status.set(PAID)`). `path`
+goes into a document; what the checker follows is what is stored:
+
+    Menu.sections.path(lambda sections: sections[section_id].name).set("Soups")
+"""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+from collections.abc import Callable, Collection, Mapping
+from decimal import Decimal
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints, overload
+
+from pydantic import BaseModel
+
+from tablewright.errors import InvalidValue, ModelError
+from tablewright.mapping.converters import Converter, converter
+from tablewright.mapping.entity import AttributeMap
+from tablewright.mapping.symbol import Symbol
+from tablewright.plan import change, condition
+from tablewright.plan.change import Change
+from tablewright.plan.condition import Condition
+from tablewright.values import SET_MEMBER, Value
+
+E = TypeVar("E")
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class Comparable(Generic[E, T]):
+    """The conditions that an attribute can be part of."""
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, value: object) -> Condition[E]:  # type: ignore[override]  # as SQLAlchemy's columns
+        return self.missing() if value is None else condition.Compare(self, "=", value)  # type: ignore[arg-type]
+
+    def __ne__(self, value: object) -> Condition[E]:  # type: ignore[override]
+        return self.exists() if value is None else condition.Compare(self, "<>", value)  # type: ignore[arg-type]
+
+    def __lt__(self, value: T) -> Condition[E]:
+        return condition.Compare(self, "<", value)  # type: ignore[arg-type]
+
+    def __le__(self, value: T) -> Condition[E]:
+        return condition.Compare(self, "<=", value)  # type: ignore[arg-type]
+
+    def __gt__(self, value: T) -> Condition[E]:
+        return condition.Compare(self, ">", value)  # type: ignore[arg-type]
+
+    def __ge__(self, value: T) -> Condition[E]:
+        return condition.Compare(self, ">=", value)  # type: ignore[arg-type]
+
+    def between(self, low: T, high: T) -> Condition[E]:
+        """From `low` to `high`, both included."""
+        return self._call("BETWEEN", lambda v: v is not None and low <= v <= high, low, high)
+
+    def is_in(self, values: Collection[T]) -> Condition[E]:
+        """One of these; at most 100, says DynamoDB."""
+        if not values:
+            raise InvalidValue("is_in() needs at least one value")
+        return self._call("IN", lambda v: v in values, *values)
+
+    def exists(self) -> Condition[E]:
+        """It has a value."""
+        return self._call("attribute_exists", lambda v: v is not None)
+
+    def missing(self) -> Condition[E]:
+        """It has no value."""
+        return self._call("attribute_not_exists", lambda v: v is None)
+
+    def begins_with(
+        self: Comparable[E, str] | Comparable[E, str | None], start: str
+    ) -> Condition[E]:
+        return self._call("begins_with", lambda v: v is not None and v.startswith(start), start)
+
+    @overload
+    def contains(self: Comparable[E, str], member: str) -> Condition[E]: ...
+    @overload
+    def contains(self: Comparable[E, list[U]], member: U) -> Condition[E]: ...
+    @overload
+    def contains(self: Comparable[E, set[U]], member: U) -> Condition[E]: ...
+    @overload
+    def contains(self: Comparable[E, frozenset[U]], member: U) -> Condition[E]: ...
+    def contains(self, member: Any) -> Condition[E]:
+        """A text holds this text; a list or set holds this member."""
+        return self._call("contains", lambda v: v is not None and member in v, member)
+
+    def _call(self, function: str, check: Callable[[Any], bool], *values: Any) -> Condition[E]:
+        return condition.Call(function, self, check, *values)  # type: ignore[arg-type]
+
+
+class Ref(Comparable[E, T]):
+    """An attribute of an entity, or a place inside of it."""
+
+    __slots__ = ("attribute", "converter", "steps", "where")
+
+    def __init__(
+        self,
+        where: str,
+        attribute: AttributeMap,
+        path: tuple[str | int, ...] = (),
+        inner: Converter | None = None,
+    ) -> None:
+        self.where = where
+        self.attribute = attribute
+        self.steps = path or (attribute.stored,)
+        self.converter = inner or attribute.converter
+
+    # -- what conditions and changes need ----------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return self.attribute.name
+
+    def encode(self, value: Any) -> Value:
+        return self.converter.encode(value)
+
+    def encode_member(self, value: Any) -> Value:
+        """A member of a list or set, or a part of a text."""
+        tag = self.converter.tag
+        if tag == "L":
+            member: Value = self.converter.encode([value])["L"][0]
+            return member
+        if tag in SET_MEMBER:
+            return {SET_MEMBER[tag]: self.converter.encode({value})[tag][0]}
+        return self.converter.encode(value)
+
+    def encode_or_leave(self, value: Any) -> Value | None:
+        return self.converter.stored(value)
+
+    def read(self, item: Mapping[str, Value]) -> T:
+        """The value in an item; None where there is none."""
+        value: Any = {"M": item}
+        for step in self.steps:
+            inside = value.get("M" if isinstance(step, str) else "L")
+            try:
+                value = inside[step]
+            except (KeyError, IndexError, TypeError):
+                return self.converter.read({}, self.where)  # type: ignore[no-any-return]
+        return self.converter.decode(value)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return self.where
+
+    # -- changes -----------------------------------------------------------------------------
+
+    def set(self, value: T) -> Change[E]:
+        """Give it this value; None takes it away."""
+        return change.Set(self, self.attribute, value)
+
+    def set_if_absent(self, value: T) -> Change[E]:
+        """Give it this value, unless it has one."""
+        return change.SetIfAbsent(self, self.attribute, value)
+
+    def remove(self) -> Change[E]:
+        """Take it away."""
+        needed = not self.converter.optional and self.converter.empty is None
+        if needed and len(self.steps) == 1 and self.attribute.default is None:
+            raise InvalidValue(f"{self.where} cannot be removed: it is not optional")
+        return change.Remove(self, self.attribute)
+
+    @overload
+    def add(self: Ref[E, int] | Ref[E, int | None], amount: int) -> Change[E]: ...
+    @overload
+    def add(self: Ref[E, Decimal] | Ref[E, Decimal | None], amount: Decimal) -> Change[E]: ...
+    @overload
+    def add(self: Ref[E, float] | Ref[E, float | None], amount: float) -> Change[E]: ...
+    @overload
+    def add(
+        self: Ref[E, builtins.set[U]] | Ref[E, builtins.set[U] | None], amount: builtins.set[U]
+    ) -> Change[E]: ...
+    def add(self, amount: Any) -> Change[E]:
+        """Add to a number, which counts from 0 where it is not there; or members to a set."""
+        if self.converter.tag in SET_MEMBER:
+            return change.AddMembers(self, self.attribute, amount)
+        return change.Add(self, self.attribute, amount)
+
+    def discard(
+        self: Ref[E, builtins.set[U]] | Ref[E, builtins.set[U] | None], members: builtins.set[U]
+    ) -> Change[E]:
+        """Take members out of a set."""
+        return change.DiscardMembers(self, self.attribute, members)
+
+    def append(self: Ref[E, list[U]] | Ref[E, list[U] | None], *members: U) -> Change[E]:
+        """Put members behind a list, which is made where it is not there."""
+        return change.Append(self, self.attribute, list(members))
+
+    def prepend(self: Ref[E, list[U]] | Ref[E, list[U] | None], *members: U) -> Change[E]:
+        """Put members before a list."""
+        return change.Prepend(self, self.attribute, list(members))
+
+    def append_if_absent(self: Ref[E, list[U]] | Ref[E, list[U] | None], member: U) -> Change[E]:
+        """Put a member behind a list that does not hold it; otherwise leave all as it is."""
+        return change.AppendIfAbsent(self, self.attribute, [member])
+
+    # -- places inside -----------------------------------------------------------------------
+
+    def path(self, place: Callable[[T], U]) -> Ref[E, U]:
+        """A place inside of a document: `Menu.sections.path(lambda s: s["soups"].name)`."""
+        recorded = place(Place(()))  # type: ignore[arg-type]  # records what is done with it
+        if not isinstance(recorded, Place):
+            raise ModelError(
+                f"{self.where}.path(…) takes a function that goes to a place inside, such as "
+                'lambda sections: sections["soups"].name'
+            )
+        kind: Any = self.converter.kind
+        path = self.steps
+        where = self.where
+        for step in object.__getattribute__(recorded, "_steps"):
+            stored, kind = _inside(kind, step, where)
+            path = (*path, stored)
+            where += f"[{stored!r}]"
+        return Ref(where, self.attribute, path, _converter(kind, self.where))
+
+
+class Place:
+    """Records the way into a document."""
+
+    def __init__(self, steps: tuple[Any, ...]) -> None:
+        object.__setattr__(self, "_steps", steps)
+
+    def __getattr__(self, name: str) -> Place:
+        return Place((*object.__getattribute__(self, "_steps"), ("attribute", name)))
+
+    def __getitem__(self, key: Any) -> Place:
+        return Place((*object.__getattribute__(self, "_steps"), ("member", key)))
+
+
+@lru_cache(maxsize=1024)
+def _converter(kind: Any, where: str) -> Converter:
+    return converter(kind, where)
+
+
+def _inside(kind: Any, step: tuple[str, Any], where: str) -> tuple[str | int, Any]:
+    """The stored name and the type of what a step leads to."""
+    how, key = step
+    kind = _without_none(kind)
+    if how == "member":
+        origin, arguments = get_origin(kind) or kind, get_args(kind)
+        if isinstance(origin, type) and issubclass(origin, Mapping):
+            text = Symbol.text(key) if isinstance(key, Symbol) else _key_text(key)
+            return text, arguments[1] if arguments else Any
+        if isinstance(key, int):
+            return key, arguments[0] if arguments else Any
+        raise ModelError(f"{where} is {kind}, which has no member {key!r}")
+    fields = _fields(kind)
+    if key not in fields:
+        close = get_close_matches(key, fields, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ModelError(f"{where} has no field {key!r}{hint}")
+    return fields[key]
+
+
+def _without_none(kind: Any) -> Any:
+    arguments = [argument for argument in get_args(kind) if argument is not type(None)]
+    return arguments[0] if len(arguments) == 1 and type(None) in get_args(kind) else kind
+
+
+def _key_text(key: Any) -> str:
+    return str(getattr(key, "value", key))
+
+
+def _fields(kind: Any) -> dict[str, tuple[str, Any]]:
+    """The fields of a nested model: their stored names and types."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {
+            name: (field.alias or name, field.annotation)
+            for name, field in kind.model_fields.items()
+        }
+    if dataclasses.is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return {field.name: (field.name, hints[field.name]) for field in dataclasses.fields(kind)}
+    return {}

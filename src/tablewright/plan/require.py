@@ -1,0 +1,68 @@
+"""Require: an item that must be there, or be as it should, for the rest of `atomic(…)` to happen.
+
+atomic(create(ingredient), require(Category.primary(ingredient.category_id)))
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from tablewright.errors import NotFound
+from tablewright.plan.condition import Condition
+from tablewright.plan.get import Fetch
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.shape import Shape, key_condition
+from tablewright.plan.write import (
+    Action,
+    Conditions,
+    Prepared,
+    Verdict,
+    Write,
+    failed_condition,
+    refusal,
+)
+from tablewright.values import Item
+
+E = TypeVar("E")
+
+
+class Require(Write[None], Generic[E]):
+    """Writes nothing; fails if the item is not there, or not as it should be."""
+
+    verb = "require"
+
+    def __init__(self, fetch: Fetch[E], conditions: tuple[Condition[Any], ...]) -> None:
+        self.entity = fetch.entity
+        self.key = fetch.key
+        self.conditions = conditions
+
+    def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
+        entity = self.entity
+        conditions = Conditions()
+        conditions.exists(entity.table)
+        conditions.take(self.conditions)
+
+        def failed(item: Item | None) -> Verdict:
+            if item is None:
+                return refusal(NotFound, entity, self.key, None, "it is not there")
+            return failed_condition(entity, self.key, item, self.conditions)
+
+        body = conditions.into({"Key": self.key})
+        yield from ()  # it has nothing to read
+        return Prepared([Action("ConditionCheck", entity.table, body, failed)], lambda _: None)
+
+    def shape(self) -> Shape:
+        return Shape(
+            operation="ConditionCheck",
+            table=self.entity.table.name,
+            entity=self.entity.name,
+            condition=key_condition(self.key),
+            filter=" AND ".join(map(repr, self.conditions)),
+            page="1",
+            write_units=1,
+        )
+
+
+def require(item: Fetch[E], *conditions: Condition[E]) -> Require[E]:
+    """The item must be there, and meet the conditions, or nothing of `atomic(…)` is done."""
+    return Require(item, conditions)

@@ -1,0 +1,62 @@
+"""Scan: every item of an entity, by reading the whole table. Declared as one, with its reason.
+
+Order.scan(reason="nightly export").filter(Order.total > 100)
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from tablewright.errors import ModelError
+from tablewright.mapping.entity import EntityMap
+from tablewright.plan.expressions import Placeholders
+from tablewright.plan.plan import Context
+from tablewright.plan.query import Many
+from tablewright.plan.shape import Shape
+from tablewright.values import Value
+
+R = TypeVar("R")
+
+
+class Scan(Many[R], Generic[R]):
+    """Every item of an entity, in no order that means anything."""
+
+    operation = "Scan"
+
+    def __init__(self, entity: EntityMap, reason: str) -> None:
+        if not reason or not reason.strip():
+            raise ModelError(f'{entity.name}.scan() needs its reason: scan(reason="…")')
+        super().__init__(entity, entity.primary, (None,) * entity.primary.in_partition)
+        self.reason = reason
+
+    @property
+    def mixed(self) -> bool:
+        return True
+
+    def newest_first(self) -> Any:
+        raise ModelError(f"{self.entity.name}: a scan has no order; query a key or an index")
+
+    def request(self, context: Context) -> tuple[dict[str, Any], bool, Value | None]:
+        marks = Placeholders()
+        body: dict[str, Any] = {"TableName": context.name_of(self.entity.table)}
+        filters = self._filters(marks)
+        if filters:
+            body["FilterExpression"] = " AND ".join(filters)
+        if self.columns:
+            body["ProjectionExpression"] = self._projection(marks)
+        if self.is_consistent:
+            body["ConsistentRead"] = True
+        body.update(marks.members())
+        return body, True, None
+
+    def shape(self) -> Shape:
+        filters = [repr(self.condition)] if self.condition is not None else []
+        return Shape(
+            operation="Scan",
+            table=self.entity.table.name,
+            entity=self.entity.name,
+            condition=self.reason,
+            page=str(self.size or "1 MB"),
+            filter=" AND ".join(filters),
+            read_units=128,  # a page of 1 MB
+        )

@@ -1,0 +1,54 @@
+"""One item by its key: read it, update it, delete it.
+
+db.run(Order.primary("C1", "O1"))                                       Order | None
+db.run(Order.primary("C1", "O1").update(Order.status.set(PAID)))        Order
+db.run(Order.primary("C1", "O1").delete())                              Order | None
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+from tablewright.mapping.entity import EntityMap, Values
+from tablewright.plan.change import Change
+from tablewright.plan.delete import Delete
+from tablewright.plan.get import Fetch
+from tablewright.plan.move import Move
+from tablewright.plan.put import entity_of
+from tablewright.plan.update import Update
+from tablewright.values import Item
+
+E = TypeVar("E")
+
+
+class Get(Fetch[E], Generic[E]):
+    """The item with one key: run it to read, or write to it."""
+
+    def update(self, *changes: Change[E]) -> Update[E]:
+        """Change attributes of the item; NotFound if it is not there."""
+        known = {
+            part.attribute: value
+            for part, value in zip(self.entity.primary.asked, self.arguments, strict=True)
+            if part.exact
+        }
+        return _update(self.entity, self.key, known, changes, None)
+
+    def delete(self) -> Delete[E]:
+        """Delete the item, whatever its version."""
+        return Delete(self.entity, self.key)
+
+
+def update(instance: E, *changes: Change[E]) -> Update[E]:
+    """Change attributes of an entity at hand: of this version, if it is versioned."""
+    entity = entity_of(instance)
+    values = vars(instance)
+    known = {name: values[name] for name in entity.primary.names}
+    return _update(entity, entity.key_of(values), known, changes, instance)
+
+
+def _update(
+    entity: EntityMap, key: Item, known: Values, changes: Sequence[Change[Any]], instance: Any
+) -> Update[Any]:
+    moves = any(change.name in entity.primary.names for change in changes)
+    return (Move if moves else Update)(entity, key, known, changes, instance)

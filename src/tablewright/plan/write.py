@@ -1,0 +1,370 @@
+"""Writes: put, create, update and delete, alone or all or nothing.
+
+A write becomes actions: its own, and those that keep sentinels and history in step. One action is
+a PutItem, UpdateItem or DeleteItem; several are one TransactWriteItems. Where a write depends on
+what is stored (the old value of a unique attribute, the parts of an index key), it reads first and
+guards the write with a condition on what it read; if that has changed, it reads again.
+
+    prepare   reads what it needs   ->  actions, each with what its failure means
+    commit    one request           ->  results, or the error of the first action that failed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Self, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.encoding.items import item_size
+from tablewright.errors import (
+    ConditionalCheckFailedException,
+    ConditionFailed,
+    Contended,
+    InvalidValue,
+    ModelError,
+    TransactionCanceledException,
+    WriteRefused,
+)
+from tablewright.mapping.entity import EntityMap, TableMap
+from tablewright.plan.condition import Compare, Condition
+from tablewright.plan.expressions import Placeholders
+from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
+from tablewright.plan.shape import Shape, content
+from tablewright.values import Item
+
+E = TypeVar("E")
+T = TypeVar("T")
+
+#: A write whose guard fails reads again, this often.
+ATTEMPTS = 8
+FIRST_PAUSE = 0.02
+#: DynamoDB's limits on a transaction.
+MOST_ACTIONS = 100
+MOST_BYTES = 4 * 1024 * 1024
+
+#: Codes with which DynamoDB cancels a transaction that may succeed if it is sent again.
+TRANSIENT = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
+
+
+class Unchanged(Struct):
+    """A write that found nothing to do: what it gives, and what to say in a transaction."""
+
+    result: Any
+    otherwise: WriteRefused
+
+
+#: What a failed condition means: an error, nothing to do, or None to read and try again.
+Verdict = WriteRefused | Unchanged | None
+
+
+class Action(Struct):
+    """One action of a transaction."""
+
+    kind: str  # Put, Update, Delete or ConditionCheck
+    table: TableMap
+    body: dict[str, Any]
+    failed: Callable[[Item | None], Verdict]
+    #: A sentinel: one may be given up and taken in the same transaction.
+    sentinel: bool = False
+
+    @property
+    def key(self) -> Item:
+        if self.kind == "Put":
+            item = self.body["Item"]
+            return {name: item[name] for name in self.table.attributes if name is not None}
+        key: Item = self.body["Key"]
+        return key
+
+
+class Prepared(Struct):
+    """A write that is ready: its actions, its own first, and what it gives."""
+
+    actions: list[Action]
+    #: Makes the result from the attributes that DynamoDB returned, if it was asked to.
+    result: Callable[[Item | None], Any]
+    #: ALL_NEW or ALL_OLD, for a write that is one action.
+    returns: str = "NONE"
+
+
+class Write(Plan[T], Generic[T]):
+    """A write, alone or in `atomic(…)`."""
+
+    entity: EntityMap
+    conditions: tuple[Condition[Any], ...] = ()
+    #: The verb that made it, for messages.
+    verb = "write"
+
+    def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
+        raise NotImplementedError
+
+    def steps(self, context: Context) -> Steps[T]:
+        results = yield from commit((self,), context)
+        result: T = results[0]
+        return result
+
+    def shape(self) -> Shape:
+        raise NotImplementedError
+
+    def _expecting(self, condition: Condition[Any]) -> Self:
+        return self.but(conditions=(*self.conditions, *condition.parts()))
+
+
+def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
+    """Do all of these writes, or none."""
+    for attempt in range(ATTEMPTS):
+        if attempt > 1:
+            yield Wait(FIRST_PAUSE * 2 ** (attempt - 2))
+        prepared: list[Prepared] = []
+        for write in writes:
+            ready = yield from write.prepare(context, attempt)
+            prepared.append(ready)
+        owners = [index for index, ready in enumerate(prepared) for _ in ready.actions]
+        actions = [action for ready in prepared for action in ready.actions]
+        if len(writes) > 1 or len(actions) > 1:
+            actions, owners = _merge_sentinels(actions, owners)
+            _check_limits(writes, actions, owners)
+        returned: Item | None = None
+        try:
+            if len(actions) == 1:
+                returned = yield from _send_one(actions[0], context, prepared[owners[0]].returns)
+            elif actions:
+                yield from send_all(actions, context)
+        except ConditionalCheckFailedException as fault:
+            verdict, failed = actions[0].failed(fault.item), 0
+        except TransactionCanceledException as fault:
+            verdict, failed = verdict_of(actions, fault)
+        else:
+            return [ready.result(returned) for ready in prepared]
+        if isinstance(verdict, Unchanged):
+            if len(writes) == 1:
+                return [verdict.result]
+            verdict = verdict.otherwise
+        if verdict is not None:
+            raise _told(verdict, writes, owners[failed]) from None
+    raise Contended(
+        f"{_names(writes)}: others changed what it had read, {ATTEMPTS} times in a row; nothing "
+        "was written"
+    )
+
+
+_OPERATIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
+
+
+def _send_one(action: Action, context: Context, returns: str) -> Steps[Item | None]:
+    if action.kind == "ConditionCheck":
+        yield from send_all([action], context)
+        return None
+    body = {"TableName": context.name_of(action.table), **action.body}
+    if returns != "NONE":
+        body["ReturnValues"] = returns
+    if "ConditionExpression" in body:
+        body["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    answer = yield Request(_OPERATIONS[action.kind], body)
+    if returns == "NONE":
+        return None
+    attributes: Item | None = msgspec.json.decode(answer).get("Attributes")
+    return attributes
+
+
+def send_all(actions: list[Action], context: Context) -> Steps[None]:
+    items = []
+    for action in actions:
+        body = {"TableName": context.name_of(action.table), **action.body}
+        if "ConditionExpression" in body:
+            body["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        items.append({action.kind: body})
+    yield Request("TransactWriteItems", {"TransactItems": items})
+
+
+def verdict_of(actions: list[Action], fault: TransactionCanceledException) -> tuple[Verdict, int]:
+    """What the reasons of a cancelled transaction mean: the first error, or to try again."""
+    again: int | None = None
+    for position, reason in enumerate(fault.reasons):
+        code = reason["Code"]
+        if code == "ConditionalCheckFailed":
+            verdict = actions[position].failed(reason.get("Item"))
+            if verdict is not None:
+                return verdict, position
+            again = position
+        elif code in TRANSIENT:
+            again = position
+    if again is None:
+        raise fault
+    return None, again
+
+
+def _merge_sentinels(actions: list[Action], owners: list[int]) -> tuple[list[Action], list[int]]:
+    """A sentinel that one write gives up and another takes is one action: DynamoDB allows no two
+    on the same item. The guard on the entity that gives it up keeps this safe."""
+    given_up = {_identity(a): n for n, a in enumerate(actions) if a.sentinel and a.kind == "Delete"}
+    dropped = set()
+    for action in actions:
+        if action.sentinel and action.kind == "Put" and _identity(action) in given_up:
+            dropped.add(given_up[_identity(action)])
+            action.body.pop("ConditionExpression", None)
+            action.body.pop("ExpressionAttributeNames", None)
+    kept = [n for n in range(len(actions)) if n not in dropped]
+    return [actions[n] for n in kept], [owners[n] for n in kept]
+
+
+def _identity(action: Action) -> tuple[str, bytes]:
+    return action.table.name, msgspec.json.encode(action.key, order="deterministic")
+
+
+def _check_limits(writes: Sequence[Write[Any]], actions: list[Action], owners: list[int]) -> None:
+    if len(actions) > MOST_ACTIONS:
+        raise InvalidValue(
+            f"{_names(writes)}: {len(actions)} actions, sentinels and history included; DynamoDB "
+            f"takes at most {MOST_ACTIONS} in one transaction"
+        )
+    seen: dict[tuple[str, bytes], int] = {}
+    for action, owner in zip(actions, owners, strict=True):
+        other = seen.pop(_identity(action), None)
+        if other is not None:
+            raise InvalidValue(
+                f"writes {other + 1} and {owner + 1} of {_names(writes)} are about one item, "
+                f"{shown_key(action.key)}; DynamoDB allows one action on an item"
+            )
+        seen[_identity(action)] = owner
+    size = sum(item_size(action.body["Item"]) for action in actions if action.kind == "Put")
+    if size > MOST_BYTES:
+        raise InvalidValue(
+            f"{_names(writes)}: {size:,} bytes; DynamoDB takes at most {MOST_BYTES:,} in one "
+            "transaction"
+        )
+
+
+def _told(error: WriteRefused, writes: Sequence[Write[Any]], owner: int) -> WriteRefused:
+    """The error, which also says which of several writes it is about."""
+    if len(writes) == 1:
+        return error
+    write = writes[owner]
+    message = f"write {owner + 1} of {len(writes)}, {write.verb} {write.entity.name}: {error}"
+    return type(error)(message, entity=error.entity, key=error.key, current=error.current)
+
+
+def _names(writes: Sequence[Write[Any]]) -> str:
+    named = [f"{write.verb} {write.entity.name}" for write in writes]
+    return (
+        named[0] if len(named) == 1 else f"atomic({', '.join(named[:3])}{', …' * (len(named) > 3)})"
+    )
+
+
+# -- what the kinds of writes share --------------------------------------------------------------
+
+
+def shown_key(key: Item) -> str:
+    return ", ".join(f"{name}={content(value)}" for name, value in key.items())
+
+
+def refusal(
+    kind: type[WriteRefused], entity: EntityMap, key: Item, item: Item | None, why: str
+) -> WriteRefused:
+    """A refused write: what, where and why."""
+    current = None if item is None else entity.decode(item)
+    message = f"{entity.name} ({shown_key(key)}): {why}"
+    return kind(message, entity=entity.name, key=key, current=current)
+
+
+def expected_version(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> Any:
+    """The version that the conditions ask for, if they do."""
+    if entity.version is not None:
+        for condition in conditions:
+            if (
+                isinstance(condition, Compare)
+                and condition.comparator == "="
+                and condition.operand.name == entity.version.name
+            ):
+                return condition.value
+    return None
+
+
+def failed_condition(
+    entity: EntityMap, key: Item, item: Item | None, conditions: Sequence[Condition[Any]]
+) -> WriteRefused:
+    """The error for conditions of the caller's that do not hold."""
+    told = " AND ".join(map(repr, conditions))
+    if item is not None:
+        values = entity.values(item)
+        wrong = [condition for condition in conditions if not _holds(condition, values)]
+        told = " AND ".join(map(repr, wrong)) or told
+    return refusal(ConditionFailed, entity, key, item, f"the condition {told} does not hold")
+
+
+def _holds(condition: Condition[Any], values: dict[str, Any]) -> bool:
+    try:
+        return condition.holds(values)
+    except (TypeError, KeyError):  # a place inside of a document; DynamoDB has looked, we cannot
+        return False
+
+
+class Conditions:
+    """The condition of one action, and the names and values of all its expressions."""
+
+    def __init__(self) -> None:
+        self.marks = Placeholders()
+        self.texts: list[str] = []
+
+    def exists(self, table: TableMap) -> None:
+        self.texts.append(f"attribute_exists({self.marks.name(table.attributes[0])})")
+
+    def not_exists(self, table: TableMap) -> None:
+        self.texts.append(f"attribute_not_exists({self.marks.name(table.attributes[0])})")
+
+    def equals(self, entity: EntityMap, name: str, value: Any) -> None:
+        """The attribute is still what was read."""
+        attribute = entity.attributes[name]
+        stored = None if value is None else attribute.converter.stored(value)
+        mark = self.marks.name(attribute.stored)
+        if stored is None:
+            self.texts.append(f"attribute_not_exists({mark})")
+        else:
+            self.texts.append(f"{mark} = {self.marks.value(stored)}")
+
+    def take(self, conditions: Sequence[Condition[Any]]) -> None:
+        self.texts += [condition.text(self.marks) for condition in conditions]
+
+    def into(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The body, with the condition and everything the expressions refer to."""
+        if self.texts:
+            body["ConditionExpression"] = " AND ".join(self.texts)
+        body.update(self.marks.members())
+        return body
+
+
+# -- all or nothing ------------------------------------------------------------------------------
+
+
+class Atomic(Plan[None]):
+    """Several writes as one: all of them are done, or none."""
+
+    def __init__(self, writes: tuple[Write[Any], ...]) -> None:
+        self.writes = writes
+
+    def steps(self, context: Context) -> Steps[None]:
+        yield from commit(self.writes, context)
+
+    def shape(self) -> Shape:
+        steps = tuple(write.shape() for write in self.writes)
+        return Shape(
+            operation="TransactWriteItems",
+            table=", ".join(dict.fromkeys(step.table for step in steps)),
+            entity=", ".join(dict.fromkeys(step.entity for step in steps)),
+            read_units=sum(step.read_units for step in steps),
+            write_units=sum(2 * step.write_units for step in steps),
+            steps=steps,
+        )
+
+
+def atomic(*writes: Write[Any]) -> Atomic:
+    """Several writes as one TransactWriteItems: all of them are done, or none."""
+    if not writes:
+        raise InvalidValue("atomic() needs at least one write")
+    for write in writes:
+        if not isinstance(write, Write):
+            raise ModelError(
+                f"atomic() takes writes (create, put, update, delete, require), not {write!r}"
+            )
+    return Atomic(writes)
