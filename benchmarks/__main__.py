@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import expressions, growth, http, reads, report, start, writes
+from benchmarks import expressions, growth, http, model, reads, report, start, writes
 from benchmarks.measure import Context, Figure
 
 RESULTS = Path(__file__).parent / "results"
@@ -27,6 +27,7 @@ BENCHMARKS: dict[str, Callable[[Context], list[Figure]]] = {
     "http-put": http.put_item,
     "start": start.start,
     "expressions": expressions.expressions,
+    "model": model.model,
     "growth": growth.growth,
 }
 

@@ -146,21 +146,28 @@ class KeyMap:
         )
         #: What a call asks for: first the partition's parts, then the sort key's.
         asked: dict[int, Part] = {}
-        for template in (partition, sort):
-            if template is not None:
-                for part, slot in zip(template.parts, template.slots, strict=True):
-                    asked.setdefault(slot, part)
+        for template in _there(partition, sort):
+            for part, slot in zip(template.parts, template.slots, strict=True):
+                asked.setdefault(slot, part)
         self.asked = tuple(asked[slot] for slot in sorted(asked))
         self.in_partition = len(set(partition.slots))
         #: The attributes that decide on the key.
         self.names = frozenset(
-            part.attribute
-            for template in (partition, sort)
-            if template is not None
-            for part in template.parts
+            part.attribute for template in _there(partition, sort) for part in template.parts
         ) | (when.attributes if when is not None else frozenset())
         self._partition = Composer(partition, len(partition.pieces))
         self._sort = None if sort is None else Composer(sort, len(sort.pieces))
+        self._needed = tuple(
+            part.attribute for template in _there(partition, sort) for part in template.parts
+        )
+        self._forms = tuple(
+            (attribute, composer.form, tuple((part.attribute, part.of) for part in template.parts))
+            for attribute, template, composer in (
+                (attributes[0], partition, self._partition),
+                (attributes[1], sort, self._sort),
+            )
+            if attribute in self.composed and template is not None and composer is not None
+        )
         #: For each number of bound arguments: the composed beginning, and the part that is next.
         self._beginnings = [] if sort is None else self._compose_beginnings(sort)
 
@@ -253,21 +260,17 @@ class KeyMap:
         hold, and the entity is not in the index."""
         if self.when is not None and not self.when.holds(values):
             return None
-        composed: dict[str, Value] = {}
-        for attribute, template in zip(self.attributes, (self.partition, self.sort), strict=True):
-            if template is None or attribute is None:
-                continue
-            texts = []
-            for part in template.parts:
-                value = values[part.attribute]
-                if value is None:
-                    return None
-                texts.append(value if template.natural else part.of(value))
-            if attribute in self.composed:
-                composer = self._partition if template is self.partition else self._sort
-                assert composer is not None
-                composed[attribute] = {"S": composer.form % tuple(texts)}
-        return composed
+        for name in self._needed:
+            if values[name] is None:
+                return None
+        return {
+            attribute: {"S": form % tuple([of(values[name]) for name, of in parts])}
+            for attribute, form, parts in self._forms
+        }
+
+
+def _there(*templates: Template | None) -> list[Template]:
+    return [template for template in templates if template is not None]
 
 
 def _value(template: Template, composer: Composer, arguments: Sequence[Any]) -> Value:

@@ -70,9 +70,11 @@ class Part(Struct, frozen=True):
     #: A call asks for the attribute's own value, not for something derived from it.
     exact: bool = True
 
-    def of(self, value: Any) -> str:
-        """The text of an attribute's value."""
-        return self.text(value if self.derive is None else self.derive(value))
+    @property
+    def of(self) -> Callable[[Any], str]:
+        """Gives the text of an attribute's value."""
+        derive, text = self.derive, self.text
+        return text if derive is None else lambda value: text(derive(value))
 
 
 class Transform(Struct, frozen=True):

@@ -39,11 +39,12 @@ decode_got = msgspec.json.Decoder(_Got).decode
 class Fetch(Plan[E | None], Generic[E]):
     """The item with one key."""
 
+    is_consistent = False
+
     def __init__(self, entity: EntityMap, arguments: tuple[Any, ...]) -> None:
         self.entity = entity
         self.arguments = arguments
         self.key = key_from(entity.primary, arguments)
-        self.is_consistent = False
 
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""
@@ -53,8 +54,8 @@ class Fetch(Plan[E | None], Generic[E]):
         body: dict[str, Any] = {"TableName": context.name_of(self.entity.table), "Key": self.key}
         if self.is_consistent:
             body["ConsistentRead"] = True
-        item = decode_got((yield Request("GetItem", body))).item
-        return None if item is None else self.entity.decode(item)
+        found: E | None = self.entity.decode_got((yield Request("GetItem", body)))
+        return found
 
     def shape(self) -> Shape:
         return Shape(

@@ -13,7 +13,6 @@ asynchronous, run the same plans.
 from __future__ import annotations
 
 import asyncio
-import copy
 import time
 from collections.abc import Callable, Generator, Mapping
 from datetime import UTC, datetime
@@ -82,8 +81,8 @@ class Plan(Generic[T_co]):
 
     def but(self, **changes: Any) -> Self:
         """This plan, with some things changed."""
-        changed = copy.copy(self)
-        changed.__dict__.update(changes)
+        changed = object.__new__(type(self))
+        changed.__dict__ = self.__dict__ | changes
         return changed
 
 

@@ -98,6 +98,14 @@ class Many(Plan[Page[R]], Generic[R]):
     """A page of results, and all pages with `db.each`."""
 
     operation = "Query"
+    comparison: Comparison | None = None
+    operands: tuple[Any, ...] = ()
+    descending = False
+    size: int | None = None
+    cursor: str | None = None
+    condition: Condition[Any] | None = None
+    is_consistent = False
+    columns: tuple[Ref[Any, Any], ...] = ()
 
     def __init__(self, entity: EntityMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
         if len(arguments) < key.in_partition:
@@ -105,14 +113,6 @@ class Many(Plan[Page[R]], Generic[R]):
         self.entity = entity
         self.key = key
         self.arguments = arguments
-        self.comparison: Comparison | None = None
-        self.operands: tuple[Any, ...] = ()
-        self.descending = False
-        self.size: int | None = None
-        self.cursor: str | None = None
-        self.condition: Condition[Any] | None = None
-        self.is_consistent = False
-        self.columns: tuple[Ref[Any, Any], ...] = ()
 
     # -- what a caller may ask for -----------------------------------------------------------
 
@@ -264,7 +264,12 @@ class Many(Plan[Page[R]], Generic[R]):
             if self.size is not None:
                 wanted = self.size - len(found)
                 body["Limit"] = max(wanted, FILTERED_PAGE) if filtered else wanted
-            answer = decode_answer((yield Request(self.operation, body)))
+            raw = yield Request(self.operation, body)
+            if self.size is None and not (filtered or excluded or self.columns):
+                results, last = self.entity.decode_page(raw)  # the usual case, decoded at once
+                place = None if last is None else sign(context.secret, binding, last)
+                return Page(results, place)
+            answer = decode_answer(raw)
             found += self.own(answer.items, excluded) if filtered or excluded else answer.items
             last = answer.last_evaluated_key
             full = self.size is not None and len(found) >= self.size
