@@ -143,7 +143,10 @@ class _Connection:
                 name = self.context.names[compiled]
                 scope = tenancy.scope(compiled, name, tenant[tenancy.tenant])
                 context = Context(
-                    names={compiled: name}, secret=self.context.secret, tenant=scope.tenant
+                    names={compiled: name},
+                    secret=self.context.secret,
+                    tenant=scope.tenant,
+                    filtered=frozenset(scope.filtered),
                 )
                 return type(self)(self.transport, context, (table,), scope=scope)
         given = ", ".join(f"{name}=…" for name in tenant)

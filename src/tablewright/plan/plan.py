@@ -53,6 +53,8 @@ class Context(Struct, frozen=True):
     secret: bytes
     #: Whose database this is; part of what a cursor is bound to.
     tenant: str = ""
+    #: Indexes whose rows are filtered by tenant on their way.
+    filtered: frozenset[str] = frozenset()
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def name_of(self, table: TableMap) -> str:

@@ -176,9 +176,6 @@ class Many(Plan[Page[R]], Generic[R]):
     ) -> Many[tuple[A, B, C, D, F]]: ...
     def select(self, *columns: Ref[Any, Any]) -> Any:
         """Only these attributes, as tuples; nothing else travels."""
-        return Many._but_columns(self, columns)
-
-    def _but_columns(self, columns: tuple[Ref[Any, Any], ...]) -> Any:
         return self.but(columns=columns)
 
     # -- running -----------------------------------------------------------------------------
@@ -215,26 +212,38 @@ class Many(Plan[Page[R]], Generic[R]):
         if self.is_consistent:
             body["ConsistentRead"] = True
         body.update(marks.members())
-        return body, bool(filters) or self.mixed, None if sort is None else sort.excluded
+        filtered = bool(filters) or self.mixed or body.get("IndexName") in context.filtered
+        return body, filtered, None if sort is None else sort.excluded
+
+    def _holds(self, stored: str) -> bool:
+        """Whether what is queried holds an attribute."""
+        index = self.key.index
+        if index is None or index.projection == "ALL" or stored in self._key_names():
+            return True
+        return index.projection != "KEYS_ONLY" and stored in index.projection
 
     def _check_projection(self) -> None:
         """What is asked for is in the index."""
-        index = self.key.index
-        if index is None or index.projection == "ALL":
-            return
-        held = {*self._key_names(), *(() if index.projection == "KEYS_ONLY" else index.projection)}
         asked = [column.attribute for column in self.columns] or self.entity.attributes.values()
-        missing = [attribute.stored for attribute in asked if attribute.stored not in held]
-        if missing:
+        missing = [attribute.stored for attribute in asked if not self._holds(attribute.stored)]
+        index = self.key.index
+        if missing and index is not None:
             raise ModelError(
                 f"{self.key.name}: the index {index.name} does not hold {', '.join(missing)}; "
                 "select(…) what it holds, or project more"
             )
 
+    def _type_to_filter(self) -> str | None:
+        """The attribute by which items of other entities are left out, where there may be any."""
+        name = self.entity.table.type_attribute
+        if name is None or name in self.key.attributes or not self._holds(name) or not self.mixed:
+            return None
+        return name
+
     def _filters(self, marks: Placeholders) -> list[str]:
         filters = []
-        type_attribute = self.entity.table.type_attribute
-        if type_attribute is not None and type_attribute not in self.key.attributes and self.mixed:
+        type_attribute = self._type_to_filter()
+        if type_attribute is not None:
             mark = marks.value({"S": self.entity.type_name})
             filters.append(f"{marks.name(type_attribute)} = {mark}")
         if self.condition is not None:
@@ -246,7 +255,7 @@ class Many(Plan[Page[R]], Generic[R]):
         for name in self._key_names():  # a cursor needs them
             paths.setdefault(marks.name(name))
         type_attribute = self.entity.table.type_attribute
-        if type_attribute is not None:
+        if type_attribute is not None and self._holds(type_attribute):
             paths.setdefault(marks.name(type_attribute))
         return ", ".join(paths)
 
@@ -259,31 +268,36 @@ class Many(Plan[Page[R]], Generic[R]):
         binding = (self.pattern, context.tenant, dict(body))
         if self.cursor is not None:
             body["ExclusiveStartKey"] = open_cursor(context.secret, binding, self.cursor)
+        if filtered or excluded is not None or self.columns:
+            results, last = yield from self._picked(body, filtered, excluded)
+        else:
+            if self.size is not None:
+                body["Limit"] = self.size
+            answer = yield Request(self.operation, body)
+            results, last = self.entity.decode_page(answer)  # straight from the bytes
+        return Page(results, None if last is None else sign(context.secret, binding, last))
+
+    def _picked(
+        self, body: dict[str, Any], filtered: bool, excluded: Value | None
+    ) -> Steps[tuple[list[R], Item | None]]:
+        """A page from which items are left out: read on until it is full, or all is read."""
         found: list[Item] = []
         while True:
             if self.size is not None:
                 wanted = self.size - len(found)
                 body["Limit"] = max(wanted, FILTERED_PAGE) if filtered else wanted
-            raw = yield Request(self.operation, body)
-            if self.size is None and not (filtered or excluded or self.columns):
-                results, last = self.entity.decode_page(raw)  # the usual case, decoded at once
-                place = None if last is None else sign(context.secret, binding, last)
-                return Page(results, place)
-            answer = decode_answer(raw)
-            found += self.own(answer.items, excluded) if filtered or excluded else answer.items
+            answer = decode_answer((yield Request(self.operation, body)))
+            found += self.own(answer.items, excluded)
             last = answer.last_evaluated_key
-            full = self.size is not None and len(found) >= self.size
-            if last is None or full or (found and self.size is None):
+            if last is None or (found and (self.size is None or len(found) >= self.size)):
                 break
             body["ExclusiveStartKey"] = last
-        more = last is not None
         if self.size is not None and len(found) > self.size:
-            found, more = found[: self.size], True
-        following = None
-        if more:
-            place = last if not filtered and last is not None else self._place(found[-1])
-            following = sign(context.secret, binding, place)
-        return Page([self.result(item) for item in found], following)
+            del found[self.size :]
+            last = self._place(found[-1])
+        elif last is not None and filtered:
+            last = self._place(found[-1])  # where DynamoDB stopped may be somebody else's item
+        return [self.result(item) for item in found], last
 
     def own(self, items: list[Item], excluded: Value | None) -> list[Item]:
         """Those items that are this entity's, without the one that the comparison leaves out."""
@@ -308,10 +322,8 @@ class Many(Plan[Page[R]], Generic[R]):
         self._check_projection()
         sort = self.sort_condition()
         size = self.size if isinstance(self.size, int) else TYPICAL_PAGE
-        marks = Placeholders()
-        self._filters(marks)
-        own_type = bool(marks.names)
-        filters = [f'{self.entity.table.type_attribute}="{self.entity.type_name}"'] * own_type
+        type_attribute = self._type_to_filter()
+        filters = [f'{type_attribute}="{self.entity.type_name}"'] if type_attribute else []
         if self.condition is not None:
             filters.append(repr(self.condition))
         return Shape(
