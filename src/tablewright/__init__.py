@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from tablewright.model.pattern import Pattern, explain, pattern, patterns
     from tablewright.model.table import GSI, LSI, Table
     from tablewright.model.tenancy import Tenancy
-    from tablewright.plan.aggregate import Load
+    from tablewright.plan.aggregate import Load, LoadFound
     from tablewright.plan.batch import Batch, batch
     from tablewright.plan.condition import Condition
     from tablewright.plan.delete import Delete, delete
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from tablewright.plan.scan import Scan
     from tablewright.plan.selection import Get, update
     from tablewright.plan.shape import Shape
+    from tablewright.plan.single import Single, Then
     from tablewright.plan.update import Update
     from tablewright.plan.write import Atomic, Write, atomic
 
@@ -135,7 +136,7 @@ _HOMES = {
         "Table",
     ),
     "model.tenancy": ("Tenancy",),
-    "plan.aggregate": ("Load",),
+    "plan.aggregate": ("Load", "LoadFound"),
     "plan.batch": (
         "Batch",
         "batch",
@@ -175,6 +176,7 @@ _HOMES = {
         "update",
     ),
     "plan.shape": ("Shape",),
+    "plan.single": ("Single", "Then"),
     "plan.update": ("Update",),
     "plan.write": (
         "Atomic",
@@ -224,6 +226,7 @@ __all__ = [
     "Get",
     "InvalidValue",
     "Load",
+    "LoadFound",
     "Lookup",
     "Many",
     "ModelError",
@@ -239,12 +242,14 @@ __all__ = [
     "Require",
     "Scan",
     "Shape",
+    "Single",
     "Stale",
     "Table",
     "TableDiffers",
     "TableMissing",
     "TablewrightError",
     "Tenancy",
+    "Then",
     "UnreadableItem",
     "Update",
     "Write",

@@ -28,6 +28,7 @@ from tablewright.mapping.keys import (
     shares_beginning,
 )
 from tablewright.mapping.parts import Part
+from tablewright.mapping.symbol import Symbol
 from tablewright.values import Item, Value
 
 Values: TypeAlias = dict[str, Any]
@@ -170,6 +171,17 @@ class EntityMap:
         if attribute.default is not None:
             return attribute.default()
         return attribute.converter.read({}, attribute.stored)
+
+    def symbolic(self, name: str) -> Any:
+        """An entity that is not known yet: a symbol for each attribute."""
+        entity: Any = _new(self.type)
+        vars(entity).update({field: Symbol(f"{name}.{field}") for field in self.attributes})
+        return entity
+
+    def arguments_of(self, entity: Any) -> tuple[Any, ...]:
+        """What the primary key asks for, from an entity."""
+        values = vars(entity)
+        return tuple(part.asked(values[part.attribute]) for part in self.primary.asked)
 
     def key_of(self, values: Mapping[str, Any]) -> Item:
         """The key in the table of the entity with these values."""

@@ -70,6 +70,10 @@ class Part(Struct, frozen=True):
     #: A call asks for the attribute's own value, not for something derived from it.
     exact: bool = True
 
+    def asked(self, value: Any) -> Any:
+        """What a call asks for, from an attribute's value."""
+        return value if self.derive is None else self.derive(value)
+
     @property
     def of(self) -> Callable[[Any], str]:
         """Gives the text of an attribute's value."""

@@ -15,13 +15,14 @@ import builtins
 import sys
 from collections.abc import Mapping
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Self, Union, get_args, get_origin
+from typing import Any, ClassVar, Self, Union, get_args, get_origin, overload
 
 from tablewright.errors import ModelError
 from tablewright.mapping.entity import EntityMap
-from tablewright.plan.aggregate import AggregateMap, Load, Member
+from tablewright.plan.aggregate import AggregateMap, Load, LoadFound, Member
 from tablewright.plan.get import Fetch
-from tablewright.plan.query import Range
+from tablewright.plan.lookup import Lookup
+from tablewright.plan.query import First, Range
 
 
 class _Field:
@@ -66,9 +67,15 @@ class Aggregate:
 
         cls.__aggregate__ = AggregateMap(cls.__name__, build, root, tuple(rest))
 
+    @overload
     @classmethod
-    def of(cls, root: Fetch[Any] | Range[Any, *tuple[Any, ...]]) -> Load[Self]:
-        """The aggregate of this root: a key, or a place in an index."""
+    def of(cls, root: Fetch[Any] | Range[Any, *tuple[Any, ...]]) -> Load[Self]: ...
+    @overload
+    @classmethod
+    def of(cls, root: First[Any] | Lookup[Any]) -> LoadFound[Self]: ...
+    @classmethod
+    def of(cls, root: Any) -> Any:
+        """The aggregate of this root: a key, a place in an index, or a root that is looked up."""
         kind = cls.__aggregate__
         if root.entity is not kind.root.entity:
             raise ModelError(
@@ -76,6 +83,8 @@ class Aggregate:
             )
         if isinstance(root, Range):
             return Load(kind, root.key, root.arguments)
+        if isinstance(root, (First, Lookup)):
+            return LoadFound(kind, root)
         return Load(kind, root.entity.primary, root.arguments)
 
     def __eq__(self, other: object) -> bool:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 
+from tablewright.errors import ModelError
 from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.model.attribute import Again, Attr, Path, Piece
@@ -178,6 +179,11 @@ class Key(Generic[P, S]):
 
     def swapped(self, index: GSI, /) -> Index[S, P]:
         """A place in an index whose keys are the table's own, the sort key first."""
+        if self.sort is None or any(isinstance(piece, Again) for piece in self.sort.pieces):
+            raise ModelError(
+                "swapped() is for a sort key without .again; write the index out: "
+                "index(…, the path of the sort key, the path of the partition key)"
+            )
         return Index(index, self.sort, self.partition)
 
 

@@ -137,9 +137,7 @@ def symbolic(name: str, hint: Any) -> Any:
         return symbolic(name, kinds[0]) if len(kinds) == 1 else Symbol(name)
     if isinstance(hint, type) and isinstance(getattr(hint, "__entity__", None), EntityMap):
         entity: EntityMap = hint.__entity__  # type: ignore[attr-defined]
-        made: Any = object.__new__(hint)
-        vars(made).update({field: Symbol(f"{name}.{field}") for field in entity.attributes})
-        return made
+        return entity.symbolic(name)
     if _is_collection(origin) and get_args(hint):
         return [symbolic(f"{name}[]", get_args(hint)[0])]
     return Symbol(name)

@@ -71,7 +71,7 @@ class Table:
     ) -> None:
         super().__init_subclass__()
         table = TableMap(name or cls.__name__, (pk, sk), type_attribute, {})
-        for attribute, value in vars(cls).items():
+        for attribute, value in list(vars(cls).items()):
             if isinstance(value, (GSI, LSI)):
                 index = value.compile(table)
                 if index.name in table.indexes:

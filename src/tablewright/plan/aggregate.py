@@ -31,6 +31,7 @@ from tablewright.plan.shape import (
     shown,
     typical_size,
 )
+from tablewright.plan.single import Single, in_turn
 from tablewright.values import Item
 
 T = TypeVar("T")
@@ -67,6 +68,28 @@ class AggregateMap(Struct, frozen=True):
             else:
                 found.append(member.kind)
         return found
+
+
+class LoadFound(Plan[T | None], Generic[T]):
+    """An aggregate whose root is found by a plan of its own."""
+
+    def __init__(self, kind: AggregateMap, root: Single[Any]) -> None:
+        self.kind = kind
+        self.root = root
+
+    def steps(self, context: Context) -> Steps[T | None]:
+        found = yield from self.root.steps(context)
+        if found is None:
+            return None
+        return (yield from self._load(found).steps(context))
+
+    def _load(self, root: Any) -> Load[T]:
+        entity = self.kind.root.entity
+        return Load(self.kind, entity.primary, entity.arguments_of(root))
+
+    def shape(self) -> Shape:
+        root = self.kind.root.entity.symbolic(self.kind.root.field)
+        return in_turn(self.root.shape(), self._load(root).shape())
 
 
 class Load(Plan[T | None], Generic[T]):

@@ -17,6 +17,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.plan.shape import Shape, key_condition, read_units, typical_size
+from tablewright.plan.single import Single
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -36,7 +37,7 @@ class _Got(Struct, rename="pascal"):
 decode_got = msgspec.json.Decoder(_Got).decode
 
 
-class Fetch(Plan[E | None], Generic[E]):
+class Fetch(Single[E], Generic[E]):
     """The item with one key."""
 
     is_consistent = False

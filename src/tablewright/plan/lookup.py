@@ -6,14 +6,15 @@ from typing import Any, Generic, TypeVar
 
 from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.plan.get import key_from
-from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.plan import Context, Steps
 from tablewright.plan.put import read_stored
 from tablewright.plan.shape import Shape, key_condition, read_units, typical_size
+from tablewright.plan.single import Single
 
 E = TypeVar("E")
 
 
-class Lookup(Plan[E | None], Generic[E]):
+class Lookup(Single[E], Generic[E]):
     """The entity that has a unique value: the sentinel first, then what it stands for."""
 
     def __init__(self, entity: EntityMap, unique: UniqueMap, arguments: tuple[Any, ...]) -> None:

@@ -34,6 +34,7 @@ from tablewright.plan.shape import (
     shown,
     typical_size,
 )
+from tablewright.plan.single import Single
 from tablewright.values import Item, Value
 
 E = TypeVar("E")
@@ -423,12 +424,12 @@ class Range(Many[R], Generic[R, *Rest]):
         return self.but(comparison=comparison, operands=operands)
 
 
-class First(Plan[R | None], Generic[R]):
+class First(Single[R], Generic[R]):
     """The first result of a query, or None."""
 
     def __init__(self, many: Many[R]) -> None:
         self.many = many
-        self.pattern = many.pattern
+        self.entity = many.entity
 
     def steps(self, context: Context) -> Steps[R | None]:
         page = yield from self.many.steps(context)
@@ -443,7 +444,6 @@ class Count(Plan[int]):
 
     def __init__(self, many: Many[Any]) -> None:
         self.many = many
-        self.pattern = many.pattern
 
     def steps(self, context: Context) -> Steps[int]:
         many = self.many

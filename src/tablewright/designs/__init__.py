@@ -1,0 +1,1 @@
+"""The five designs, each one readable file."""

@@ -1,0 +1,154 @@
+"""Converter, and the ways in which most of them are made.
+
+Which converter a type has is decided in `build`; a type that contains others gets them from the
+`Build` that is handed to it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from tablewright.errors import UnreadableItem
+from tablewright.mapping.converters.messages import mistyped, refused, unreadable
+from tablewright.values import Value
+
+Encode: TypeAlias = Callable[[Any], Value]
+Decode: TypeAlias = Callable[[Value], Any]
+
+#: How constructors, parsers and validators say no.
+FAILURES = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """How values of one attribute are stored.
+
+    >>> from decimal import Decimal
+    >>> from tablewright.mapping.converters import converter
+    >>> total = converter(Decimal, "Order.total")
+    >>> total.encode(Decimal("12.50"))
+    {'N': '12.5'}
+    >>> total.decode({"N": "12.5"})
+    Decimal('12.5')
+    >>> total.encode("12.50")
+    Traceback (most recent call last):
+    tablewright.errors.InvalidValue: Order.total: '12.50' (str) is not a Decimal
+    """
+
+    where: str
+    #: The Python type, without Optional and Annotated.
+    kind: Any
+    #: The one type tag that it is stored as; None where that varies.
+    tag: str | None
+    encode: Encode
+    decode: Decode
+    #: None is a value, for which nothing is stored (in a list or a dict: NULL).
+    optional: bool = False
+    #: What an absent attribute means, for sets: DynamoDB has no empty ones.
+    empty: Callable[[], Any] | None = None
+
+    def stored(self, value: Any) -> Value | None:
+        """The value to store, or None where the attribute is to be left out.
+
+        >>> from tablewright.mapping.converters import converter
+        >>> converter(str | None, "Order.note").stored(None)
+        >>> converter(set[str], "Order.tags").stored({"b", "a"})
+        {'SS': ['a', 'b']}
+        >>> converter(set[str], "Order.tags").stored(set())
+        """
+        if value is None:
+            if self.optional:
+                return None
+        elif self.empty is not None and not value and isinstance(value, AbstractSet):
+            return None
+        return self.encode(value)
+
+    def read(self, item: Mapping[str, Value], name: str) -> Any:
+        """The value of a stored attribute, or what its absence means."""
+        stored = item.get(name)
+        if stored is not None:
+            return self.decode(stored)
+        if self.optional:
+            return None
+        if self.empty is not None:
+            return self.empty()
+        raise UnreadableItem(f"{self.where}: the stored item has no {name!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """Makes the converters of the types inside a type."""
+
+    make: Callable[[Any, str, Build], Converter]
+    #: Converters of the types further out, for types that contain themselves.
+    outer: Mapping[Any, Converter]
+
+    def __call__(self, annotation: Any, where: str) -> Converter:
+        return self.make(annotation, where, self)
+
+    def inside(self, annotation: Any, made: Converter) -> Build:
+        return Build(self.make, {**self.outer, annotation: made})
+
+
+def stored_as(
+    tag: str, where: str, kind: Any, encode: Encode, read: Callable[[Any], Any]
+) -> Converter:
+    """A type with a tag of its own; `read` makes the value of the content, or raises a failure."""
+
+    def decode(value: Value) -> Any:
+        try:
+            content = value[tag]
+        except KeyError:
+            raise mistyped(where, value, tag, kind) from None
+        try:
+            return read(content)
+        except FAILURES as failure:
+            raise unreadable(where, content, kind, failure) from failure
+
+    return Converter(where, kind, tag, encode, decode)
+
+
+def through(
+    inner: Converter,
+    kind: type,
+    there: Callable[[Any], Any],
+    back: Callable[[Any], Any],
+    hint: str = "",
+) -> Converter:
+    """A class that is stored as another type: `there` makes that type of it, `back` undoes it."""
+    where = inner.where
+
+    def encode(value: Any) -> Value:
+        if isinstance(value, kind):
+            return inner.encode(there(value))
+        raise refused(where, value, kind, hint)
+
+    def decode(value: Value) -> Any:
+        plain = inner.decode(value)
+        try:
+            return back(plain)
+        except FAILURES as failure:
+            raise unreadable(where, plain, kind, hint or failure) from failure
+
+    return Converter(where, kind, inner.tag, encode, decode)
+
+
+def optional(inner: Converter) -> Converter:
+    def encode(value: Any) -> Value:
+        return {"NULL": True} if value is None else inner.encode(value)
+
+    def decode(value: Value) -> Any:
+        return None if "NULL" in value else inner.decode(value)
+
+    # Not `empty` any more: absence means None, so that an empty set has no place.
+    return dataclasses.replace(inner, encode=encode, decode=decode, optional=True, empty=None)
+
+
+def only(things: Iterable[Any]) -> Any:
+    """The one thing that they all are, or None."""
+    distinct = set(things)
+    return distinct.pop() if len(distinct) == 1 else None

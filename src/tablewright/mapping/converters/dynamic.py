@@ -1,0 +1,120 @@
+"""Types that say nothing of how their values are stored: Any, and what only pydantic knows."""
+
+from __future__ import annotations
+
+import binascii
+import types
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.errors import (
+    PydanticInvalidForJsonSchema,
+    PydanticUndefinedAnnotation,
+    PydanticUserError,
+)
+
+from tablewright.mapping.converters.containers import SETS, set_of
+from tablewright.mapping.converters.conversion import FAILURES, Converter, Encode, only
+from tablewright.mapping.converters.messages import refused, unreadable, unsuitable
+from tablewright.mapping.converters.scalars import SCALARS, plain_number
+from tablewright.values import Value, tag_of
+
+
+def anything(where: str) -> Converter:
+    """Each value as its own type says; of a subclass, as the type that it comes from."""
+
+    def encode(value: Any) -> Value:
+        for kind in type(value).__mro__:
+            if kind in encoders:
+                return encoders[kind](value)
+        raise refused(where, value, "value of one of DynamoDB's types")
+
+    def entries(value: dict[Any, Any]) -> Value:
+        return {"M": {text(key)["S"]: encode(each) for key, each in value.items()}}
+
+    def members(value: AbstractSet[Any]) -> Value:
+        stored = [encode(each) for each in value]
+        tag = only(map(tag_of, stored))
+        if tag not in SETS:
+            why = "DynamoDB has no other, and no empty one"
+            raise refused(where, value, "set of strings, numbers or binaries", why)
+        return set_of(tag, [each[tag] for each in stored])
+
+    text = SCALARS[str](where).encode
+    binary = SCALARS[bytes](where).encode
+    encoders: dict[type, Encode] = {
+        str: text,
+        int: SCALARS[int](where).encode,
+        Decimal: SCALARS[Decimal](where).encode,
+        float: SCALARS[float](where).encode,
+        bool: SCALARS[bool](where).encode,
+        bytes: binary,
+        bytearray: binary,
+        types.NoneType: lambda _: {"NULL": True},
+        list: lambda value: {"L": [encode(each) for each in value]},
+        dict: entries,
+        set: members,
+        frozenset: members,
+    }
+    return Converter(where, Any, None, encode, _plain)
+
+
+def _plain(value: Value) -> Any:
+    ((tag, content),) = value.items()
+    return _PLAIN[tag](content)
+
+
+_PLAIN: dict[str, Callable[[Any], Any]] = {
+    "S": lambda content: content,
+    "N": plain_number,
+    "B": binascii.a2b_base64,
+    "BOOL": lambda content: content,
+    "NULL": lambda content: None,
+    "L": lambda content: [_plain(each) for each in content],
+    "M": lambda content: {name: _plain(each) for name, each in content.items()},
+    "SS": set,
+    "NS": lambda content: {plain_number(each) for each in content},
+    "BS": lambda content: {binascii.a2b_base64(each) for each in content},
+}
+
+
+def through_pydantic(annotation: Any, where: str) -> Converter:
+    """What pydantic can make JSON of, as that JSON."""
+    try:
+        adapter = TypeAdapter[Any](annotation)
+        tag = _json_tag(adapter)
+    except (PydanticUndefinedAnnotation, PydanticUserError, ImportError, TypeError) as failure:
+        says = str(failure).splitlines()[0].partition(". ")[0]
+        why = f"use a dataclass, a pydantic model or Any (pydantic says: {says})"
+        raise unsuitable(where, annotation, why) from None
+    inner = anything(where)
+
+    def encode(value: Any) -> Value:
+        try:
+            plain = adapter.dump_python(value, mode="json", warnings="error")
+            same = adapter.validate_python(plain) == value
+        except FAILURES as failure:
+            raise refused(where, value, annotation) from failure
+        if not same:  # a SecretStr, for one, would be stored as asterisks
+            raise refused(where, value, annotation, "it would not come back as it is")
+        return inner.encode(plain)
+
+    def decode(value: Value) -> Any:
+        plain = inner.decode(value)
+        try:
+            return adapter.validate_python(plain)
+        except FAILURES as failure:
+            raise unreadable(where, plain, annotation, failure) from failure
+
+    return Converter(where, annotation, tag, encode, decode)
+
+
+def _json_tag(adapter: TypeAdapter[Any]) -> str | None:
+    tags = {"string": "S", "integer": "N", "number": "N", "boolean": "BOOL"}
+    try:
+        return tags.get(adapter.json_schema(mode="serialization").get("type", ""))
+    except PydanticInvalidForJsonSchema:
+        return None

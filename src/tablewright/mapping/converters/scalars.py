@@ -1,0 +1,165 @@
+"""Texts, numbers, bools and binaries.
+
+Those that most attributes are have a quick path: the exact type, nothing to look at.
+"""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Callable
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from tablewright.encoding.numbers import canonical_number
+from tablewright.errors import ValidationException
+from tablewright.mapping.converters.conversion import FAILURES, Converter, stored_as, through
+from tablewright.mapping.converters.messages import mistyped, not_storable, refused, unreadable
+from tablewright.values import Value
+
+#: Ints between these need no further check: they have at most 38 digits.
+_LARGEST = 10**38 - 1
+_SMALLEST = -_LARGEST
+
+
+def text(where: str) -> Converter:
+    def encode(value: Any) -> Value:
+        if type(value) is str and value.isascii():
+            return {"S": value}
+        if not isinstance(value, str):
+            raise refused(where, value, str)
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            why = "it has half of a surrogate pair, which UTF-8 cannot hold"
+            raise not_storable(where, value, why) from None
+        return {"S": str.__str__(value)}
+
+    def decode(value: Value) -> Any:
+        try:
+            return value["S"]
+        except KeyError:
+            raise mistyped(where, value, "S", str) from None
+
+    return Converter(where, str, "S", encode, decode)
+
+
+def integer(where: str) -> Converter:
+    def encode(value: Any) -> Value:
+        if type(value) is int and _SMALLEST <= value <= _LARGEST:
+            return {"N": str(value)}
+        if _is_int(value):
+            return _number(Decimal(value), where, value)
+        raise refused(where, value, int)
+
+    def decode(value: Value) -> int:
+        try:
+            return int(value["N"])
+        except KeyError:
+            raise mistyped(where, value, "N", int) from None
+        except ValueError:  # "1.5"; "1E+3" as somebody may spell it; "x" as a key of a dict
+            with suppress(*FAILURES):
+                number = plain_number(value["N"])
+                if isinstance(number, int):
+                    return number
+            raise unreadable(where, value["N"], int) from None
+
+    return Converter(where, int, "N", encode, decode)
+
+
+def decimal(where: str) -> Converter:
+    def encode(value: Any) -> Value:
+        if isinstance(value, Decimal) or _is_int(value):
+            return _number(Decimal(value), where, value)
+        raise refused(where, value, Decimal)
+
+    return stored_as("N", where, Decimal, encode, Decimal)
+
+
+def _float(where: str) -> Converter:
+    """A float stands for the number that it is printed as, or for the one that it is exactly."""
+
+    def encode(value: Any) -> Value:
+        if isinstance(value, float):
+            return _number(Decimal(float.__repr__(value)), where, value)
+        if not _is_int(value):
+            raise refused(where, value, float)
+        if not _is_float(value):
+            raise refused(where, value, float, "it would be rounded: use int or Decimal")
+        return _number(Decimal(value), where, value)
+
+    def read(content: str) -> float:
+        number, exact = float(content), Decimal(content)
+        if exact not in (Decimal(repr(number)), Decimal(number)):
+            raise ValueError("it would be rounded")
+        return number
+
+    return stored_as("N", where, float, encode, read)
+
+
+def _is_int(value: Any) -> bool:
+    """And not a bool, which Python counts among the ints."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_float(value: int) -> bool:
+    try:
+        return float(value) == value
+    except OverflowError:
+        return False
+
+
+def _number(number: Decimal, where: str, value: Any) -> Value:
+    if not number.is_finite():
+        raise not_storable(where, value, "it is not finite")
+    try:
+        return {"N": canonical_number(number)}
+    except ValidationException as fault:
+        raise not_storable(where, value, fault.message) from None
+
+
+def plain_number(content: str) -> int | Decimal:
+    """An int where the number is whole."""
+    number = Decimal(content)
+    whole = int(number)
+    return whole if whole == number else number
+
+
+def _bool(where: str) -> Converter:
+    def encode(value: Any) -> Value:
+        if value is True or value is False:
+            return {"BOOL": value}
+        raise refused(where, value, bool)
+
+    def decode(value: Value) -> Any:
+        try:
+            return value["BOOL"]
+        except KeyError:
+            raise mistyped(where, value, "BOOL", bool) from None
+
+    return Converter(where, bool, "BOOL", encode, decode)
+
+
+def _bytes(where: str) -> Converter:
+    def encode(value: Any) -> Value:
+        if isinstance(value, bytes | bytearray | memoryview):
+            return {"B": binascii.b2a_base64(bytes(value), newline=False).decode()}
+        raise refused(where, value, bytes)
+
+    return stored_as("B", where, bytes, encode, binascii.a2b_base64)
+
+
+def _uuid(where: str) -> Converter:
+    return through(text(where), UUID, str, UUID)
+
+
+SCALARS: dict[Any, Callable[[str], Converter]] = {
+    str: text,
+    int: integer,
+    Decimal: decimal,
+    float: _float,
+    bool: _bool,
+    bytes: _bytes,
+    UUID: _uuid,
+}

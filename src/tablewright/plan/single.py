@@ -1,0 +1,63 @@
+"""Single: plans that give one entity or none, and what may follow from it.
+
+    Ingredient.by_id("7").first().then(lambda found: Category.primary(found.category_id))
+
+gives `(ingredient, category)`: a second request, made from what the first one found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from tablewright.mapping.entity import EntityMap
+from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.shape import Shape
+
+E = TypeVar("E")
+T = TypeVar("T")
+
+
+class Single(Plan[E | None], Generic[E]):
+    """One entity, or None."""
+
+    entity: EntityMap
+
+    def then(self, follow: Callable[[E], Plan[T]]) -> Then[E, T]:
+        """This entity, and what the plan gives that is made from it; None if it is not there."""
+        return Then(self, follow)
+
+
+class Then(Plan[tuple[E, T] | None], Generic[E, T]):
+    """An entity, and what follows from it."""
+
+    def __init__(self, single: Single[E], follow: Callable[[E], Plan[T]]) -> None:
+        self.single = single
+        self.follow = follow
+
+    def steps(self, context: Context) -> Steps[tuple[E, T] | None]:
+        found = yield from self.single.steps(context)
+        if found is None:
+            return None
+        following = yield from self.follow(found).steps(context)
+        return found, following
+
+    def shape(self) -> Shape:
+        entity = self.single.entity
+        found: Any = entity.symbolic(entity.name)
+        return in_turn(self.single.shape(), self.follow(found).shape())
+
+
+def in_turn(first: Shape, *following: Shape) -> Shape:
+    """The shape of requests that are made one after the other."""
+    steps = (first, *following)
+    return Shape(
+        operation=" + ".join(step.operation for step in steps),
+        table=", ".join(dict.fromkeys(step.table for step in steps)),
+        entity=", ".join(dict.fromkeys(step.entity for step in steps)),
+        index=", ".join(step.index for step in steps if step.index) or None,
+        condition="; ".join(step.condition for step in steps),
+        read_units=sum(step.read_units for step in steps),
+        write_units=sum(step.write_units for step in steps),
+        steps=steps,
+    )
