@@ -26,6 +26,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tablewright.errors import InvalidValue
+from tablewright.symbol import Symbol
 
 if TYPE_CHECKING:
     from typing import Self
@@ -66,12 +67,21 @@ class _TimeId(str):
     @classmethod
     def floor(cls, when: datetime) -> Self:
         """The lowest id of a moment."""
+        if isinstance(when, Symbol):
+            return cls._symbol("floor", when)
         return cls._of(cls._count(when), b"\x00" * cls._random_bytes)
 
     @classmethod
     def ceiling(cls, when: datetime) -> Self:
         """The highest id of a moment."""
+        if isinstance(when, Symbol):
+            return cls._symbol("ceiling", when)
         return cls._of(cls._count(when), b"\xff" * cls._random_bytes)
+
+    @classmethod
+    def _symbol(cls, name: str, when: Any) -> Any:
+        """Stands for an id while a pattern is traced, and its time is not known."""
+        return Symbol(f"{cls.__name__}.{name}")(when)
 
     @property
     def time(self) -> datetime:

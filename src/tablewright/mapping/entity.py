@@ -28,7 +28,7 @@ from tablewright.mapping.keys import (
     shares_beginning,
 )
 from tablewright.mapping.parts import Part
-from tablewright.mapping.symbol import Symbol
+from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
 
 Values: TypeAlias = dict[str, Any]
@@ -173,9 +173,11 @@ class EntityMap:
         return attribute.converter.read({}, attribute.stored)
 
     def symbolic(self, name: str) -> Any:
-        """An entity that is not known yet: a symbol for each attribute."""
+        """An entity that is not known yet: a symbol for each attribute, in a list for a list."""
         entity: Any = _new(self.type)
-        vars(entity).update({field: Symbol(f"{name}.{field}") for field in self.attributes})
+        for attribute in self.attributes.values():
+            symbol = Symbol(f"{name}.{attribute.name}")
+            vars(entity)[attribute.name] = [symbol] if attribute.converter.tag == "L" else symbol
         return entity
 
     def arguments_of(self, entity: Any) -> tuple[Any, ...]:

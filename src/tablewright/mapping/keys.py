@@ -33,7 +33,7 @@ from msgspec import Struct
 from tablewright.errors import ModelError
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.parts import ABOVE, DELIMITER, Part
-from tablewright.mapping.symbol import Symbol
+from tablewright.symbol import Symbol
 from tablewright.values import Value
 
 #: How a query compares the part that comes next; `begins_with` takes the start of a text.

@@ -40,7 +40,8 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue, ModelError
 from tablewright.ids import KSUID, ULID
-from tablewright.mapping.symbol import Symbol
+from tablewright.mapping.converters.times import utc_text
+from tablewright.symbol import Symbol
 
 DELIMITER = "#"
 #: Sorts right after the delimiter: `prefix + ABOVE` is above everything that begins `prefix#`.
@@ -206,7 +207,7 @@ def moment(value: datetime, where: str) -> str:
         raise InvalidValue(
             f"{where}: {value!r} has no time zone; give it one, for example datetime.now(UTC)"
         )
-    return value.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    return utc_text(value.astimezone(UTC))
 
 
 def _datetime_part(attribute: str, kind: type, pad: int | None, where: str) -> Part:

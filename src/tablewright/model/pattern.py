@@ -26,10 +26,10 @@ from msgspec import Struct
 
 from tablewright.errors import ModelError
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.symbol import Symbol
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
+from tablewright.symbol import Symbol
 
 Ps = ParamSpec("Ps")
 T = TypeVar("T", bound=Plan[Any])

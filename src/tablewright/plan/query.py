@@ -20,7 +20,6 @@ from msgspec import Struct
 from tablewright.errors import InvalidValue, ModelError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap, Sort
-from tablewright.mapping.symbol import Symbol
 from tablewright.plan.condition import Condition
 from tablewright.plan.cursor import open_cursor, sign
 from tablewright.plan.expressions import Placeholders
@@ -35,6 +34,7 @@ from tablewright.plan.shape import (
     typical_size,
 )
 from tablewright.plan.single import Single
+from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
 
 E = TypeVar("E")

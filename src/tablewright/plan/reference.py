@@ -21,10 +21,10 @@ from pydantic import BaseModel
 from tablewright.errors import InvalidValue, ModelError
 from tablewright.mapping.converters import Converter, converter
 from tablewright.mapping.entity import AttributeMap
-from tablewright.mapping.symbol import Symbol
 from tablewright.plan import change, condition
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
+from tablewright.symbol import Symbol
 from tablewright.values import SET_MEMBER, Value
 
 E = TypeVar("E")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, get_args, get_origin
 
@@ -16,9 +16,9 @@ from tablewright.values import SET_MEMBER, Value, sorted_members
 SETS = {member: tag for tag, member in SET_MEMBER.items()}
 
 
-def set_of(member_tag: str, contents: Iterable[str]) -> Value:
+def set_of(member_tag: str, contents: AbstractSet[str]) -> Value:
     tag = SETS[member_tag]
-    return {tag: sorted_members(tag, set(contents))}
+    return {tag: sorted_members(tag, contents)}
 
 
 def _sequence(annotation: Any, where: str, build: Build) -> Converter:
@@ -73,7 +73,7 @@ def _set(annotation: Any, where: str, build: Build) -> Converter:
             raise refused(where, value, annotation)
         if not value:
             raise InvalidValue(f"{where}: DynamoDB has no empty set; use None")
-        return set_of(tag, [member.encode(each)[tag] for each in value])
+        return set_of(tag, {member.encode(each)[tag] for each in value})
 
     def read(content: list[str]) -> Any:
         return make([member.decode({tag: each}) for each in content])

@@ -41,7 +41,7 @@ def anything(where: str) -> Converter:
         if tag not in SETS:
             why = "DynamoDB has no other, and no empty one"
             raise refused(where, value, "set of strings, numbers or binaries", why)
-        return set_of(tag, [each[tag] for each in stored])
+        return set_of(tag, {each[tag] for each in stored})
 
     text = SCALARS[str](where).encode
     binary = SCALARS[bytes](where).encode
