@@ -67,21 +67,18 @@ class _TimeId(str):
     @classmethod
     def floor(cls, when: datetime) -> Self:
         """The lowest id of a moment."""
-        if isinstance(when, Symbol):
-            return cls._symbol("floor", when)
-        return cls._of(cls._count(when), b"\x00" * cls._random_bytes)
+        return cls._bound("floor", when, b"\x00")
 
     @classmethod
     def ceiling(cls, when: datetime) -> Self:
         """The highest id of a moment."""
-        if isinstance(when, Symbol):
-            return cls._symbol("ceiling", when)
-        return cls._of(cls._count(when), b"\xff" * cls._random_bytes)
+        return cls._bound("ceiling", when, b"\xff")
 
     @classmethod
-    def _symbol(cls, name: str, when: Any) -> Any:
-        """Stands for an id while a pattern is traced, and its time is not known."""
-        return Symbol(f"{cls.__name__}.{name}")(when)
+    def _bound(cls, name: str, when: Any, filler: bytes) -> Any:
+        if isinstance(when, Symbol):  # in a pattern that is traced: the moment is not known yet
+            return Symbol(f"{cls.__name__}.{name}")(when)
+        return cls._of(cls._count(when), filler * cls._random_bytes)
 
     @property
     def time(self) -> datetime:
