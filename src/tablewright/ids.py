@@ -75,9 +75,9 @@ class _TimeId(str):
         return cls._bound("ceiling", when, b"\xff")
 
     @classmethod
-    def _bound(cls, name: str, when: Any, filler: bytes) -> Any:
+    def _bound(cls, name: str, when: Any, filler: bytes) -> Self:
         if isinstance(when, Symbol):  # in a pattern that is traced: the moment is not known yet
-            return Symbol(f"{cls.__name__}.{name}")(when)
+            return Symbol(f"{cls.__name__}.{name}")(when)  # type: ignore[return-value]
         return cls._of(cls._count(when), filler * cls._random_bytes)
 
     @property

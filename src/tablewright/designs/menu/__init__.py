@@ -1,0 +1,15 @@
+"""Menu: one menu with sections and products, modelled four ways, with the same patterns.
+
+    way          menu by name            sections of a menu        products of a section
+    collection   GetItem                 Query, one partition      Query, one partition
+    joins        Query, an index         Query, GSI1               Query, GSI2
+    composite    GetItem                 Query, by prefix          Query, by prefix
+    document     Query, an index         in the menu               in the menu
+
+Each way is a module with a table, entities and patterns of the same names; `compare` measures all
+four with one menu. A rename moves what has the name in its key: in `collection` and `composite`
+rows, in `joins` a row and the index keys of its children, in `document` nothing but a value.
+
+Chosen where the document leaves it open is told in each module. It lists "Get Sections by Menu"
+twice; here it is one pattern.
+"""
