@@ -40,7 +40,7 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue, ModelError
 from tablewright.ids import KSUID, ULID
-from tablewright.mapping.converters.times import utc_text
+from tablewright.mapping.converters.times import in_utc, utc_text
 from tablewright.symbol import Symbol
 
 DELIMITER = "#"
@@ -203,11 +203,7 @@ def moment(value: datetime, where: str) -> str:
     >>> moment(datetime(2026, 1, 15, 10, 15, 30, tzinfo=timezone.utc), "Order.at")
     '2026-01-15T10:15:30.000000Z'
     """
-    if value.tzinfo is None:
-        raise InvalidValue(
-            f"{where}: {value!r} has no time zone; give it one, for example datetime.now(UTC)"
-        )
-    return utc_text(value.astimezone(UTC))
+    return utc_text(value if value.tzinfo is UTC else in_utc(value, where))
 
 
 def _datetime_part(attribute: str, kind: type, pad: int | None, where: str) -> Part:
@@ -294,8 +290,7 @@ def cut_to(label: str, width: int, pattern: str) -> Transform:
 
         def derive(value: Any) -> Any:
             if isinstance(value, datetime):
-                moment(value, f"{where}: {attribute}")  # a naive time has no day
-                return value.astimezone(UTC).date()
+                return in_utc(value, f"{where}: {attribute}").date()
             return value
 
         text = _date_text(where, label.format(attribute), width)
@@ -314,8 +309,7 @@ def _epoch(attribute: str, kind: Any, pad: int | None, where: str) -> Part:
     padded = _padder(10, where, attribute)
 
     def seconds(value: datetime) -> str:
-        moment(value, place)
-        return padded(int(value.timestamp() // 1))
+        return padded(int(in_utc(value, place).timestamp() // 1))
 
     text = _checked(where, attribute, datetime, seconds)
     return Part(attribute, None, text, "[0-9]{10}", f"epoch({attribute})", exact=False)

@@ -15,7 +15,17 @@ import builtins
 import sys
 from collections.abc import Mapping
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Self, Union, get_args, get_origin, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Self,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    overload,
+)
 
 from tablewright.errors import ModelError
 from tablewright.mapping.entity import EntityMap
@@ -40,6 +50,7 @@ def many() -> Any:
     return _Field(many=True)
 
 
+@dataclass_transform(kw_only_default=True, field_specifiers=(one, many))
 class Aggregate:
     """A root and what belongs to it: subclass it, and name the members."""
 
@@ -61,11 +72,18 @@ class Aggregate:
             raise ModelError(f"{cls.__name__}: its members are in several tables, {tables}")
 
         def build(values: dict[str, Any]) -> Any:
-            made = object.__new__(cls)
-            vars(made).update(values)
-            return made
+            return cls(**values)
 
         cls.__aggregate__ = AggregateMap(cls.__name__, build, root, tuple(rest))
+
+    if not TYPE_CHECKING:  # the checkers make the signature from the members
+
+        def __init__(self, /, **members: Any) -> None:
+            kind = self.__aggregate__
+            names = [member.field for member in (kind.root, *kind.members)]
+            if sorted(members) != sorted(names):
+                raise TypeError(f"{kind.name} takes {', '.join(names)}, not {', '.join(members)}")
+            vars(self).update(members)
 
     @overload
     @classmethod

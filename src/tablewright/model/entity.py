@@ -30,6 +30,7 @@ import pydantic
 from pydantic_core import core_schema
 
 from tablewright.errors import InvalidValue, ModelError
+from tablewright.mapping.converters.times import NAIVE
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.attribute import Attr, attr, created, ttl, updated, version
 from tablewright.model.compile import Declared, compile_entity
@@ -239,10 +240,7 @@ def _invalid(cls: type[Entity], error: pydantic.ValidationError) -> InvalidValue
         elif problem["type"] == "missing":
             problems.append(f"{cls.__name__}.{place} has no value")
         elif problem["type"] == "timezone_aware":
-            problems.append(
-                f"{cls.__name__}.{place}: {problem['input']!r} has no time zone; give it one, for "
-                "example datetime.now(UTC)"
-            )
+            problems.append(f"{cls.__name__}.{place}: {problem['input']!r} {NAIVE}")
         else:
             problems.append(f"{cls.__name__}.{place}: {problem['input']!r}: {problem['msg']}")
     return InvalidValue("; ".join(problems))

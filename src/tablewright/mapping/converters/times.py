@@ -30,22 +30,26 @@ def utc_text(moment: datetime) -> str:
     return written if moment.microsecond else f"{written[:-1]}.000000Z"
 
 
+NAIVE = "has no time zone; give it one, e.g. datetime.now(UTC)"
+
+
+def in_utc(moment: datetime, where: str) -> datetime:
+    """The same moment in UTC."""
+    if moment.utcoffset() is None:
+        raise InvalidValue(f"{where}: {shown(moment)} {NAIVE}")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise InvalidValue(f"{where}: {shown(moment)} is out of range in UTC") from None
+
+
 def _datetime(where: str) -> Converter:
     def encode(value: Any) -> Value:
         if type(value) is not datetime or value.tzinfo is not UTC:
-            value = in_utc(value)
+            if not isinstance(value, datetime):
+                raise refused(where, value, datetime)
+            value = in_utc(value, where)
         return {"S": utc_text(value)}
-
-    def in_utc(value: Any) -> datetime:
-        if not isinstance(value, datetime):
-            raise refused(where, value, datetime)
-        if value.utcoffset() is None:
-            why = "has no time zone; give it a time zone, e.g. datetime.now(UTC)"
-            raise InvalidValue(f"{where}: {shown(value)} {why}")
-        try:
-            return value.astimezone(UTC)
-        except OverflowError:
-            raise InvalidValue(f"{where}: {shown(value)} is out of range in UTC") from None
 
     def decode(value: Value) -> datetime:
         try:

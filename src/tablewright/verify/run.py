@@ -1,0 +1,196 @@
+"""Run: a design's rows on a target, each measured and compared.
+
+Every row runs its plan, is asked what the answer must be, and is followed by a look at the
+indexes: each must hold exactly the items that have its keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.mapping.entity import TableMap
+from tablewright.model.database import Database
+from tablewright.plan.plan import Plan
+from tablewright.plan.put import put
+from tablewright.plan.query import Page
+from tablewright.plan.shape import Shape
+from tablewright.transport import Transport
+from tablewright.values import Item
+from tablewright.verify.design import Design
+from tablewright.verify.rows import Refused, Row
+
+E = TypeVar("E")
+
+
+class Result(Struct, frozen=True):
+    """What became of a row: one line of the report."""
+
+    design: str
+    row: str
+    pattern: str
+    operation: str
+    index: str
+    condition: str
+    returned: int
+    read: int
+    units: float
+    ok: bool
+    #: Why it is not.
+    problem: str = ""
+    requests: int = 0
+
+
+class Meter:
+    """A transport that asks for consumed capacity, and adds up what each plan used."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.reset()
+
+    def reset(self) -> None:
+        self.units = 0.0
+        self.read = 0
+        self.requests = 0
+        self.operations: list[str] = []
+
+    def send(self, operation: str, request: dict[str, Any]) -> bytes:
+        self.operations.append(operation)
+        self.requests += 1
+        answer = self.transport.send(operation, {**request, "ReturnConsumedCapacity": "TOTAL"})
+        told = msgspec.json.decode(answer)
+        capacity = told.get("ConsumedCapacity") or []
+        for consumed in capacity if isinstance(capacity, list) else [capacity]:
+            self.units += consumed["CapacityUnits"]
+        self.read += told.get("ScannedCount", 1 if "Item" in told else 0)
+        self.read += sum(map(len, told.get("Responses", {}).values()))
+        return answer
+
+    def close(self) -> None:
+        """The transport is its owner's to close."""
+
+
+def verify(design: Design, database: Database) -> Iterator[Result]:
+    """Load the design's sample, and run its rows one after the other."""
+    if design.sample is None or design.rows is None:
+        return
+    for entity in design.sample():
+        database.run(put(entity))
+    scan = Scanner(database)
+    meter = Meter(database.transport)
+    measured = Database(meter, database.context, database.tables)
+    for row in design.rows(scan):
+        yield _checked(design, row, measured, meter, scan)
+
+
+class Scanner:
+    """What is stored, by plain scans."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def __call__(self, kind: type[E], /) -> list[E]:
+        entity = kind.__entity__  # type: ignore[attr-defined]
+        items = self.items(entity.table)
+        return [entity.decode(item) for item in items if entity.table.entity_of(item) is entity]
+
+    def items(self, table: TableMap, index: str | None = None) -> list[Item]:
+        """Every item of a table or an index, in the order of its keys."""
+        body: dict[str, Any] = {"TableName": self.database.context.name_of(table)}
+        if index is not None:
+            body["IndexName"] = index
+        found: list[Item] = []
+        while True:
+            answer = msgspec.json.decode(self.database.transport.send("Scan", body))
+            found += answer["Items"]
+            if "LastEvaluatedKey" not in answer:
+                return sorted(found, key=lambda item: _place(table, item))
+            body["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    def everything(self) -> dict[str, list[Item]]:
+        return {table.name: self.items(table) for table in self.database.context.names}
+
+
+def _place(table: TableMap, item: Item) -> list[str]:
+    return [str(item[name]) for name in table.attributes if name is not None]
+
+
+def _checked(design: Design, row: Row, database: Database, meter: Meter, scan: Scanner) -> Result:
+    before = scan.everything() if isinstance(row.expect, Refused) else None
+    meter.reset()
+    answer: Any
+    try:
+        answer = database.run(row.plan)
+    except Exception as error:
+        answer = error
+    used = (meter.read, meter.units, meter.requests, list(meter.operations))
+    problem = _compare(row, answer)
+    if before is not None and not problem and scan.everything() != before:
+        problem = "it was refused, and something has changed"
+    for table in database.context.names:
+        problem = problem or _indexes_agree(table, scan)
+    if "Scan" in used[3]:
+        problem = problem or "it scans"
+    shape = row.plan.shape()
+    return Result(
+        design=design.name,
+        row=row.name,
+        pattern=row.plan.pattern.rpartition(".")[2],
+        operation=shape.operation,
+        index=shape.index or "",
+        condition=_condition(shape),
+        returned=_size(answer),
+        read=used[0],
+        units=used[1],
+        requests=used[2],
+        ok=not problem,
+        problem=problem,
+    )
+
+
+def _compare(row: Row, answer: Any) -> str:
+    """Why an answer is not what was expected; nothing if it is."""
+    if isinstance(row.expect, Refused):
+        if type(answer) is row.expect.error:
+            return ""
+        return f"{row.expect.error.__name__} was expected, and this came: {answer!r}"
+    if isinstance(answer, Exception):
+        return f"{type(answer).__name__}: {answer}"
+    expected = row.expect() if callable(row.expect) else row.expect
+    given = list(answer) if isinstance(answer, Page) else answer
+    return "" if given == expected else f"a scan gives {expected!r}, the pattern {given!r}"
+
+
+def _indexes_agree(table: TableMap, scan: Scanner) -> str:
+    """Why an index is not what the table says; nothing if it is."""
+    items = scan.items(table)
+    for index in table.indexes.values():
+        names = [name for name in index.attributes if name is not None]
+        there = [item for item in items if all(name in item for name in names)]
+        held = scan.items(table, index.name)
+        if [_place(table, item) for item in held] != [_place(table, item) for item in there]:
+            return f"the index {index.name} holds {len(held)} items, and {len(there)} have its keys"
+    return ""
+
+
+def _condition(shape: Shape) -> str:
+    if shape.condition or not shape.steps:
+        return shape.condition
+    return "; ".join(dict.fromkeys(step.condition for step in shape.steps))
+
+
+def _size(answer: Any) -> int:
+    """How many entities an answer holds."""
+    if answer is None or isinstance(answer, Exception):
+        return 0
+    if isinstance(answer, (Page, list, tuple)):
+        return sum(map(_size, answer))
+    if hasattr(type(answer), "__aggregate__"):
+        return sum(map(_size, vars(answer).values()))
+    return 1
+
+
+__all__ = ["Meter", "Plan", "Result", "Scanner", "verify"]
