@@ -15,8 +15,8 @@ written when the status changes, and not when an order is created; times have mi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
@@ -46,6 +46,8 @@ from tablewright import (
     put,
     version,
 )
+from tablewright.errors import AlreadyExists, Stale
+from tablewright.verify.rows import Refused, Row, Stored, changed
 
 
 class OrderStatus(StrEnum):
@@ -280,3 +282,174 @@ def delete_order_item(customer_id: str, order_id: str, item_id: str) -> Delete[O
 def create_order_with_items(order: Order, items: Sequence[OrderItem]) -> Atomic:
     """Atomic order root + items write"""
     return atomic(create(order), *(create(item) for item in items))
+
+
+# -- sample data, and what each row of the document must give ------------------------------------
+
+
+def sample() -> list[Entity]:
+    """Two customers with nine orders, and items on three of them."""
+    start = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
+    statuses = (OrderStatus.CREATED, OrderStatus.PAID, OrderStatus.FULFILLED)
+    orders = [
+        Order(
+            customer_id="C1" if number < 5 else "C2",
+            order_id=f"O{100 + number}",
+            created_at=start + timedelta(days=number),
+            status=statuses[number % 3],
+            total=Decimal("19.90") * (number + 1),
+        )
+        for number in range(8)
+    ]
+    # O10 beside O100 to O107: the beginning of another id.
+    orders.append(Order(customer_id="C1", order_id="O10", created_at=start - timedelta(days=1)))
+    items = [
+        OrderItem(
+            customer_id="C1",
+            order_id=order_id,
+            item_id=f"I{number}",
+            sku=f"SKU-{number}",
+            quantity=number,
+            price=Decimal("19.90"),
+        )
+        for order_id in ("O100", "O101", "O10")
+        for number in range(1, 4)
+    ]
+    return [
+        Customer(customer_id="C1", name="Ann Arbor", email="ann@example.com"),
+        Customer(customer_id="C2", name="Ben Nevis", email="ben@example.com"),
+        *orders,
+        *items,
+    ]
+
+
+def rows(stored: Stored) -> Iterator[Row]:
+    """Every row of the document's read table, then of its write table."""
+    yield from _reads(stored)
+    yield from _writes(stored)
+
+
+def _order(stored: Stored, order_id: str) -> Order:
+    return next(order for order in stored(Order) if order.order_id == order_id)
+
+
+def _items(stored: Stored, order_id: str) -> list[OrderItem]:
+    return [item for item in stored(OrderItem) if item.order_id == order_id]
+
+
+def _feed(stored: Stored, customer_id: str | None, status: OrderStatus | None) -> list[Order]:
+    """Newest first, as every feed has them."""
+    found = [
+        order
+        for order in stored(Order)
+        if customer_id in (None, order.customer_id) and status in (None, order.status)
+    ]
+    return sorted(found, key=lambda order: order.created_at, reverse=True)
+
+
+def _reads(stored: Stored) -> Iterator[Row]:
+    paid = OrderStatus.PAID
+    yield Row(
+        "Get customer profile by customerId",
+        customer_profile("C1"),
+        next(customer for customer in stored(Customer) if customer.customer_id == "C1"),
+    )
+    yield Row(
+        "Get one order header by customerId + orderId",
+        order_header("C1", "O100"),
+        _order(stored, "O100"),
+    )
+    yield Row(
+        "Get one specific order item by customerId + orderId + itemId",
+        order_item("C1", "O100", "I2"),
+        _items(stored, "O100")[1],
+    )
+    yield Row("List items for one order", order_items("C1", "O10"), _items(stored, "O10"))
+    yield Row(
+        "Load order aggregate (order + items)",
+        order_with_items("C1", "O10"),
+        OrderWithItems(order=_order(stored, "O10"), items=_items(stored, "O10")),
+    )
+    yield Row(
+        "List customer timeline (newest first)",
+        customer_timeline("C1", 3),
+        _feed(stored, "C1", None)[:3],
+    )
+    yield Row(
+        "Paginate customer timeline",
+        customer_timeline_page("C1", 2, None),
+        _feed(stored, "C1", None)[:4],
+        pages=2,
+    )
+    yield Row(
+        "List global orders for one status",
+        orders_by_status(paid, 10),
+        _feed(stored, None, paid),
+    )
+    yield Row(
+        "List customer orders for one status",
+        customer_orders_by_status("C1", paid, 10),
+        _feed(stored, "C1", paid),
+    )
+
+
+def _writes(stored: Stored) -> Iterator[Row]:
+    renamed = Customer(customer_id="C2", name="Ben Lomond", email="ben@example.com")
+    yield Row("Upsert customer profile", put_customer(renamed), renamed)
+    cat = Customer(customer_id="C3", name="Cat Bells", email="cat@example.com")
+    yield Row("Idempotent customer create", put_customer_if_absent(cat), cat)
+    yield Row(
+        "Idempotent customer create, again",
+        put_customer_if_absent(changed(cat, name="somebody else")),
+        Refused(AlreadyExists),
+    )
+    new = Order(customer_id="C3", order_id="O1", created_at=datetime(2026, 2, 1, tzinfo=UTC))
+    yield Row("Create order root", put_order(new), changed(new, version=1))
+    item = OrderItem(customer_id="C3", order_id="O1", item_id="I1", sku="SKU-1")
+    yield Row("Add order line item", put_order_item(item), item)
+
+    yield Row(
+        "Update order status (state transition)",
+        update_order_status("C3", "O1", OrderStatus.AWAITING_PAYMENT),
+        changed(new, status=OrderStatus.AWAITING_PAYMENT, version=2),
+    )
+    yield Row(
+        "Update status with history + lock",
+        update_order_status_with_history("C3", "O1", OrderStatus.PAID, 2, "till", "card"),
+        changed(new, status=OrderStatus.PAID, version=3),
+    )
+    yield Row(
+        "Reject stale status update",
+        update_order_status_with_history("C3", "O1", OrderStatus.CANCELLED, 2, "web", "late"),
+        Refused(Stale),
+    )
+    yield Row(
+        "List status change history for one order",
+        status_history("C3", "O1", 10),
+        lambda: sorted(
+            (event for event in stored(StatusEvent) if event.order_id == "O1"),
+            key=lambda event: event.version,
+            reverse=True,
+        ),
+    )
+    yield Row(
+        "Update item status (partial fulfillment)",
+        update_item_status("C3", "O1", "I1", ItemStatus.SHIPPED),
+        changed(item, item_status=ItemStatus.SHIPPED),
+    )
+    yield Row(
+        "Delete one order item",
+        delete_order_item("C3", "O1", "I1"),
+        changed(item, item_status=ItemStatus.SHIPPED),
+    )
+    whole = Order(customer_id="C3", order_id="O2", created_at=datetime(2026, 2, 2, tzinfo=UTC))
+    lines = [
+        OrderItem(customer_id="C3", order_id="O2", item_id=f"I{n}", sku="SKU-9") for n in (1, 2)
+    ]
+    yield Row("Atomic order root + items write", create_order_with_items(whole, lines), None)
+    another = Order(customer_id="C3", order_id="O3", created_at=datetime(2026, 2, 3, tzinfo=UTC))
+    yield Row(
+        "Atomic rollback on conflict",
+        create_order_with_items(another, lines),
+        Refused(AlreadyExists),
+    )

@@ -8,7 +8,7 @@ from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.plan.get import key_from
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.put import read_stored
-from tablewright.plan.shape import Shape, key_condition, read_units, typical_size
+from tablewright.plan.shape import Shape, key_condition, key_template, read_units, typical_size
 from tablewright.plan.single import Single
 
 E = TypeVar("E")
@@ -37,15 +37,6 @@ class Lookup(Single[E], Generic[E]):
 
     def shape(self) -> Shape:
         entity = self.entity
-        target = " AND ".join(
-            f'{name}="{template.show()}"'
-            for name, template in zip(
-                entity.primary.attributes,
-                (entity.primary.partition, entity.primary.sort),
-                strict=True,
-            )
-            if name is not None and template is not None
-        )
         steps = tuple(
             Shape(
                 operation="GetItem",
@@ -57,7 +48,7 @@ class Lookup(Single[E], Generic[E]):
             )
             for name, condition in (
                 (self.unique.type_name, key_condition(self.key)),
-                (entity.name, target),
+                (entity.name, key_template(entity)),
             )
         )
         return Shape(

@@ -17,7 +17,7 @@ from tablewright.plan.condition import Condition
 from tablewright.plan.get import decode_got
 from tablewright.plan.keeping import event_actions, sentinel_actions
 from tablewright.plan.plan import Context, Request, Steps
-from tablewright.plan.shape import Shape, write_units
+from tablewright.plan.shape import Shape, key_condition, key_template, write_units
 from tablewright.plan.write import (
     Action,
     Conditions,
@@ -27,6 +27,7 @@ from tablewright.plan.write import (
     failed_condition,
     refusal,
 )
+from tablewright.symbol import Symbol
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -73,7 +74,9 @@ class Put(Write[E], Generic[E]):
         old: Values | None = None
         guards: dict[str, Any] = {}
         absent = False
-        if entity.uniques or entity.histories:
+        # An entity that was never stored replaces none: its version says so.
+        never_stored = version is not None and not read_version
+        if (entity.uniques or entity.histories) and not never_stored:
             stored = yield from read_stored(context, entity, key)
             absent = stored is None
             if stored is not None:
@@ -129,7 +132,19 @@ class Put(Write[E], Generic[E]):
         return self.instance
 
     def shape(self) -> Shape:
-        return whole_shape(self.entity, "PutItem", 1 + len(self.entity.uniques))
+        """The shape of a write of a whole entity; its condition is what is known of the key."""
+        entity = self.entity
+        values = vars(self.instance)
+        known = not any(isinstance(values[name], Symbol) for name in entity.primary.names)
+        several = bool(entity.uniques)
+        return Shape(
+            operation="TransactWriteItems" if several else "PutItem",
+            table=entity.table.name,
+            entity=entity.name,
+            condition=key_condition(entity.key_of(values)) if known else key_template(entity),
+            page=str(1 + len(entity.uniques)),
+            write_units=write_units(entity, indexes=len(entity.indexes), transaction=several),
+        )
 
 
 class Create(Put[E], Generic[E]):
@@ -163,26 +178,6 @@ def _stale(expected: Any, stored: Any) -> str:
     if not expected:
         return f"it is there, in version {stored}; read it before you replace it"
     return f"version {expected} was expected, and version {stored} is stored"
-
-
-def whole_shape(entity: EntityMap, operation: str, actions: int) -> Shape:
-    """The shape of a write of a whole entity."""
-    key = " AND ".join(
-        f'{name}="{template.show()}"'
-        for name, template in zip(
-            entity.primary.attributes, (entity.primary.partition, entity.primary.sort), strict=True
-        )
-        if name is not None and template is not None
-    )
-    several = actions > 1
-    return Shape(
-        operation="TransactWriteItems" if several else operation,
-        table=entity.table.name,
-        entity=entity.name,
-        condition=key,
-        page=str(actions),
-        write_units=write_units(entity, indexes=len(entity.indexes), transaction=several),
-    )
 
 
 def put(instance: E) -> Put[E]:

@@ -71,6 +71,16 @@ def key_condition(key: Mapping[str, Value]) -> str:
     return " AND ".join(f"{name}={content(value)}" for name, value in key.items())
 
 
+def key_template(entity: EntityMap) -> str:
+    """The key of an entity that is not known yet: `PK="USER" AND SK="USER#{id}"`."""
+    templates = zip(
+        entity.primary.attributes, (entity.primary.partition, entity.primary.sort), strict=True
+    )
+    return " AND ".join(
+        f'{name}="{template.show()}"' for name, template in templates if template is not None
+    )
+
+
 def query_condition(key: KeyMap, partition: Value, sort: Sort | None) -> str:
     """The key condition of a query."""
     name, sort_name = key.attributes

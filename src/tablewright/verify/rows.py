@@ -42,6 +42,8 @@ class Row(Struct, frozen=True):
     plan: Plan[Any]
     #: The answer, or a function that computes it once the plan has run.
     expect: Any | Callable[[], Any]
+    #: How many pages of a query are read, one after the other.
+    pages: int = 1
 
 
 def changed(entity: E, **values: Any) -> E:

@@ -14,9 +14,8 @@ from msgspec import Struct
 
 from tablewright.mapping.entity import TableMap
 from tablewright.model.database import Database
-from tablewright.plan.plan import Plan
 from tablewright.plan.put import put
-from tablewright.plan.query import Page
+from tablewright.plan.query import Many, Page
 from tablewright.plan.shape import Shape
 from tablewright.transport import Transport
 from tablewright.values import Item
@@ -123,7 +122,7 @@ def _checked(design: Design, row: Row, database: Database, meter: Meter, scan: S
     meter.reset()
     answer: Any
     try:
-        answer = database.run(row.plan)
+        answer = _run(database, row)
     except Exception as error:
         answer = error
     used = (meter.read, meter.units, meter.requests, list(meter.operations))
@@ -149,6 +148,16 @@ def _checked(design: Design, row: Row, database: Database, meter: Meter, scan: S
         ok=not problem,
         problem=problem,
     )
+
+
+def _run(database: Database, row: Row) -> Any:
+    answer: Any = database.run(row.plan)
+    results = answer
+    for _ in range(row.pages - 1):
+        assert isinstance(row.plan, Many)
+        answer = database.run(row.plan.resume(answer.next))
+        results = [*results, *answer]
+    return results
 
 
 def _compare(row: Row, answer: Any) -> str:
@@ -191,6 +200,3 @@ def _size(answer: Any) -> int:
     if hasattr(type(answer), "__aggregate__"):
         return sum(map(_size, vars(answer).values()))
     return 1
-
-
-__all__ = ["Meter", "Plan", "Result", "Scanner", "verify"]
