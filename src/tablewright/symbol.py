@@ -12,6 +12,7 @@ would depend on the arguments.
 
 from __future__ import annotations
 
+from functools import partialmethod
 from typing import Any, NoReturn
 
 from tablewright.errors import ModelError
@@ -43,11 +44,27 @@ class Symbol:
     def __getitem__(self, key: Any) -> Symbol:
         return Symbol(f"{self._expression}[{_shown(key)}]")
 
-    def __add__(self, other: Any) -> Symbol:
-        return Symbol(f"{self._expression} + {_shown(other)}")
+    def _with(self, operator: str, other: Any) -> Symbol:
+        return Symbol(f"{self._expression} {operator} {_shown(other)}")
 
-    def __sub__(self, other: Any) -> Symbol:
-        return Symbol(f"{self._expression} - {_shown(other)}")
+    def _behind(self, other: Any, operator: str) -> Symbol:
+        return Symbol(f"{_shown(other)} {operator} {self._expression}")
+
+    __add__ = partialmethod(_with, "+")
+    __sub__ = partialmethod(_with, "-")
+    __mul__ = partialmethod(_with, "*")
+    __truediv__ = partialmethod(_with, "/")
+    __floordiv__ = partialmethod(_with, "//")
+    __mod__ = partialmethod(_with, "%")
+
+    def __radd__(self, other: Any) -> Symbol:
+        return self._behind(other, "+")
+
+    def __rsub__(self, other: Any) -> Symbol:
+        return self._behind(other, "-")
+
+    def __rmul__(self, other: Any) -> Symbol:
+        return self._behind(other, "*")
 
     def __neg__(self) -> Symbol:
         return Symbol(f"-{self._expression}")
@@ -62,8 +79,8 @@ class Symbol:
         )
 
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _decides
-    __len__ = __iter__ = __contains__ = __str__ = __format__ = __int__ = _decides
-    __hash__ = object.__hash__
+    __len__ = __iter__ = __contains__ = __str__ = __format__ = __int__ = __index__ = _decides
+    __hash__ = _decides  # as a key of a dict it would decide, too
 
 
 def _shown(value: Any) -> str:

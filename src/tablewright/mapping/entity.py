@@ -17,7 +17,7 @@ from msgspec import Struct, defstruct, field
 from msgspec.json import Decoder
 from msgspec.structs import astuple
 
-from tablewright.errors import ModelError, UnreadableItem
+from tablewright.errors import InvalidValue, ModelError
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import (
     IndexMap,
@@ -116,6 +116,7 @@ class EntityMap:
             (attribute.name, attribute.converter.decode) for attribute in attributes.values()
         )
         self._got, self._page = _decoders(self._stored)
+        self._composed = frozenset(name for key in (primary, *indexes) for name in key.composed)
         self._writers = tuple(
             (attribute.name, attribute.stored, attribute.converter.stored)
             for attribute in attributes.values()
@@ -123,22 +124,32 @@ class EntityMap:
 
     def encode(self, values: Mapping[str, Any]) -> Item:
         """The item of an entity, with its key, its index keys and its type."""
-        composed = self.primary.compose(values)
-        if composed is None:
-            missing = sorted(name for name in self.primary.names if values[name] is None)
-            raise UnreadableItem(f"{self.primary.name}: {', '.join(missing)} has no value")
-        item: Item = composed
+        item = self._keys(values)
         if self.table.type_attribute is not None:
             item[self.table.type_attribute] = {"S": self.type_name}
         for name, stored, encode in self._writers:
             value = encode(values[name])
             if value is not None:
                 item[stored] = value
-        for key in self.indexes:
-            keys = key.compose(values)
-            if keys:
-                item.update(keys)
         return item
+
+    def rekey(self, item: Item) -> Item:
+        """A stored item that has been changed, under the keys that its values give now.
+
+        Attributes that the entity does not know stay as they are.
+        """
+        kept = {name: value for name, value in item.items() if name not in self._composed}
+        return self._keys(self.values(item)) | kept
+
+    def _keys(self, values: Mapping[str, Any]) -> Item:
+        """The composed attributes: of the primary key, and of each index that it is in."""
+        keys = self.primary.compose(values)
+        if keys is None:
+            missing = sorted(name for name in self.primary.names if values[name] is None)
+            raise InvalidValue(f"{self.primary.name}: {', '.join(missing)} has no value")
+        for key in self.indexes:
+            keys.update(key.compose(values) or {})
+        return keys
 
     def decode(self, item: Mapping[str, Value]) -> Any:
         """The entity that an item is."""
@@ -159,14 +170,15 @@ class EntityMap:
         entity: Any = _new(self.type)
         values = entity.__dict__
         for (name, decode), value in zip(self._readers, stored, strict=True):
-            values[name] = self._absent(name) if value is None else decode(value)
+            values[name] = self.absent(name) if value is None else decode(value)
         return entity
 
     def values(self, item: Mapping[str, Value]) -> Values:
         """The values of the entity that an item is, by attribute."""
         return dict(vars(self.decode(item)))
 
-    def _absent(self, name: str) -> Any:
+    def absent(self, name: str) -> Any:
+        """The value of an attribute that an item does not have."""
         attribute = self.attributes[name]
         if attribute.default is not None:
             return attribute.default()
@@ -213,11 +225,14 @@ class TableMap:
 
     def __init__(
         self,
+        owner: str,
         name: str,
         attributes: tuple[str, str | None],
         type_attribute: str | None,
         indexes: dict[str, IndexMap],
     ) -> None:
+        #: The name of the class that declares it.
+        self.owner = owner
         self.name = name
         self.attributes = attributes
         self.type_attribute = type_attribute

@@ -215,6 +215,17 @@ class KeyMap:
         assert self.sort is not None
         return self.sort.pieces[-1] is self.next_part(bound)
 
+    def compares(self, bound: int, comparison: Comparison) -> bool:
+        """Whether a condition on the key can compare the attribute of the part that is next."""
+        part = self.next_part(bound)
+        if part is None or self.sort is None or not part.exact:
+            return False
+        if self.sort.natural is not None:
+            return True
+        if comparison == "begins_with":
+            return part.free
+        return part.ordered and (not part.free or self.is_last(bound))
+
     def beginning(self, arguments: Sequence[Any]) -> str:
         """The sort key as far as the arguments go, up to and with the delimiter."""
         return self._beginnings[len(arguments) - self.in_partition][0](arguments)
@@ -281,7 +292,7 @@ def _value(template: Template, composer: Composer, arguments: Sequence[Any]) -> 
 
 def encoded(natural: Converter, value: Any) -> Value:
     if isinstance(value, Symbol):
-        return _text(Symbol.text(value))
+        return {natural.tag or "S": Symbol.text(value)}
     return natural.encode(value)
 
 

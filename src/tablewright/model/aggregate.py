@@ -99,11 +99,14 @@ class Aggregate:
             raise ModelError(
                 f"{cls.__name__}.of() takes a {kind.root.entity.name}, not a {root.entity.name}"
             )
-        if isinstance(root, Range):
-            return Load(kind, root.key, root.arguments)
         if isinstance(root, (First, Lookup)):
             return LoadFound(kind, root)
-        return Load(kind, root.entity.primary, root.arguments)
+        if isinstance(root, Range):
+            _refuse_what_a_root_has_not(cls.__name__, root)
+            load: Load[Any] = Load(kind, root.key, root.arguments)
+        else:
+            load = Load(kind, root.entity.primary, root.arguments)
+        return load.consistent() if root.is_consistent else load
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(other) == vars(self)
@@ -113,6 +116,23 @@ class Aggregate:
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return f"{type(self).__name__}({values})"
+
+
+def _refuse_what_a_root_has_not(name: str, root: Range[Any, *tuple[Any, ...]]) -> None:
+    asked = {
+        "a comparison": root.comparison is not None,
+        "newest_first()": root.descending,
+        "limit()": root.size is not None,
+        "filter()": root.condition is not None,
+        "resume()": root.cursor is not None,
+        "select()": bool(root.columns),
+    }
+    for what, given in asked.items():
+        if given:
+            raise ModelError(
+                f"{name}.of() takes a place in an index alone, without {what}; newest_first() and "
+                f"limit() are the aggregate's: {name}.of(…).limit(…)"
+            )
 
 
 def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:

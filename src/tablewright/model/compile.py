@@ -7,9 +7,12 @@ that could be another entity's.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import TypeAdapter, ValidationError
 
 from tablewright.errors import InvalidValue, ModelError, UnreadableItem
 from tablewright.mapping.converters import Converter, converter
@@ -55,7 +58,7 @@ class Declared:
                 f"{where}: {stored!r} is the table's type attribute, which the library writes; "
                 "use attr(name=…)"
             )
-        conversion = _ttl(kind, where) if declared.role == "ttl" else converter(kind, where)
+        conversion = _ttl(kind, where) if declared.role == "ttl" else _constrained(kind, where)
         _check_role(declared, conversion, where)
         self.attributes[name] = declared
         self.kinds[name] = kind
@@ -214,6 +217,24 @@ def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:
     wanted = {"version": int, "created": datetime, "updated": datetime}.get(declared.role)
     if wanted is not None and (conversion.kind is not wanted or conversion.optional):
         raise ModelError(f"{where}: {declared.role}() is for Attr[{wanted.__name__}]")
+
+
+def _constrained(kind: Any, where: str) -> Converter:
+    """A converter that also checks what `Annotated` says of the values."""
+    plain = converter(kind, where)
+    if not any(get_origin(part) is Annotated for part in (kind, *get_args(kind))):
+        return plain
+    validate = TypeAdapter(kind).validate_python
+
+    def encode(value: Any) -> Value:
+        try:
+            validate(value)
+        except ValidationError as error:
+            problem = error.errors()[0]["msg"]
+            raise InvalidValue(f"{where}: {value!r}: {problem}") from None
+        return plain.encode(value)
+
+    return dataclasses.replace(plain, encode=encode)
 
 
 def _ttl(kind: Any, where: str) -> Converter:

@@ -36,7 +36,8 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Many[Any]:
     conditions = [part for condition in given for part in condition.parts()]
     if not conditions:
         raise ModelError(f"{entity.name}.where() needs a condition; {_declare_scan(entity)}")
-    matches = [match for key in _keys(entity) if (match := _match(key, conditions)) is not None]
+    found = [_match(entity, key, conditions) for key in (entity.primary, *entity.indexes)]
+    matches = [match for match in found if match is not None]
     if not matches:
         raise ModelError(_refusal(entity, conditions))
     best = max(matches, key=lambda match: len(match.used))
@@ -49,11 +50,7 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Many[Any]:
     return plan
 
 
-def _keys(entity: EntityMap) -> list[KeyMap]:
-    return [entity.primary, *entity.indexes]
-
-
-def _match(key: KeyMap, conditions: Sequence[Condition[Any]]) -> Match | None:
+def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]]) -> Match | None:
     equal = {
         condition.operand.name: condition
         for condition in conditions
@@ -71,12 +68,14 @@ def _match(key: KeyMap, conditions: Sequence[Condition[Any]]) -> Match | None:
         used.append(pinned)
     if len(arguments) < key.in_partition:
         return None
+    if any(entity.attributes[part.attribute].converter.optional for part in key.asked[len(used) :]):
+        return None  # it lacks the items in which that part has no value
     comparison, operands = None, ()
     following = key.next_part(len(arguments)) if key.sort is not None else None
     if following is not None:
         for condition in conditions:
             found = _comparison(condition, following.attribute)
-            if found is not None:
+            if found is not None and key.compares(len(arguments), found[0]):
                 comparison, operands = found
                 used.append(condition)
                 break
@@ -115,7 +114,7 @@ def _refusal(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> str:
     return (
         f"{entity.name}.where({told}) would be a scan: no key or index of {entity.name} begins "
         f"with {', '.join(equal) or 'a literal alone'}. An index would serve it: "
-        f"by_{name} = index({entity.table.name}.by_{name}, {partition}, {sort}). "
+        f"by_{name} = index({entity.table.owner}.by_{name}, {partition}, {sort}). "
         f"{_declare_scan(entity)}"
     )
 

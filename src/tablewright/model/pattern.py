@@ -24,7 +24,7 @@ from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from msgspec import Struct
 
-from tablewright.errors import ModelError
+from tablewright.errors import ModelError, TablewrightError
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
@@ -46,27 +46,17 @@ class Pattern(Struct, frozen=True):
     shape: Shape
 
 
-_PATTERNS: dict[str, list[Pattern]] = {}
+_PATTERNS: dict[str, Pattern] = {}
 
 
 def pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
     """Declare an access pattern: trace it now, and let it be called as it is."""
     name = function.__name__
-    trace: Callable[..., Any] = function
-    try:
-        plan = trace(*_symbols(function, sys._getframe(1).f_locals))
-    except ModelError as error:
-        raise ModelError(f"pattern {name}: {error}") from None
-    except TypeError as error:
-        raise ModelError(
-            f"pattern {name}: {error}; is every argument passed on as it is?"
-        ) from error
-    if not isinstance(plan, Plan):
-        raise ModelError(f"pattern {name} returns {plan!r}, not a plan")
-    try:
-        shape = plan.shape()
-    except ModelError as error:
-        raise ModelError(f"pattern {name}: {error}") from None
+    hints = _hints(function, sys._getframe(1).f_locals)
+    plan, shape = _traced(function, {name: symbolic(name, hint) for name, hint in hints.items()})
+    for parameter, hint in hints.items():
+        if type(None) in get_args(hint):
+            _refuse_dependence_on_none(function, hints, parameter, shape)
     label = f"{function.__module__}.{function.__qualname__}"
 
     @functools.wraps(function)
@@ -75,23 +65,15 @@ def pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
         made.pattern = label  # what cursors are bound to
         return made
 
-    traced = Pattern(
+    call.__pattern__ = _PATTERNS[label] = Pattern(  # type: ignore[attr-defined]
         name=name,
         doc=inspect.getdoc(function) or "",
         function=call,
-        parameters=tuple(inspect.signature(function).parameters),
+        parameters=tuple(hints),
         plan=plan,
         shape=shape,
     )
-    call.__pattern__ = traced  # type: ignore[attr-defined]
-    for table in shape.table.split(", "):
-        known = _PATTERNS.setdefault(table, [])
-        known[:] = [other for other in known if _label(other) != label] + [traced]
     return call
-
-
-def _label(traced: Pattern) -> str:
-    return f"{traced.function.__module__}.{traced.function.__qualname__}"
 
 
 def explain(function: Callable[..., Any]) -> Shape:
@@ -105,28 +87,71 @@ def explain(function: Callable[..., Any]) -> Shape:
 
 def patterns(table: type[Table]) -> list[Pattern]:
     """Every pattern of a table, in the order they were defined."""
-    return list(_PATTERNS.get(table.__table__.name, ()))
+    return [
+        traced
+        for traced in _PATTERNS.values()
+        if any(entity.table is table.__table__ for entity in traced.plan.entities())
+    ]
 
 
 # -- tracing -------------------------------------------------------------------------------------
 
 
-def _symbols(function: Callable[..., Any], local: Mapping[str, Any]) -> list[Any]:
-    """A symbol for each parameter; for an entity, one of its kind with symbols inside."""
+def _traced(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Plan[Any], Shape]:
+    """What a function returns for these arguments, and the shape of that."""
+    name = function.__name__
+    positional, named = [], {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            named[parameter.name] = arguments[parameter.name]
+        elif parameter.kind is not parameter.VAR_KEYWORD:
+            positional.append(arguments[parameter.name])
+    try:
+        plan = function(*positional, **named)
+        if not isinstance(plan, Plan):
+            raise ModelError(f"it returns {plan!r}, not a plan")
+        return plan, plan.shape()
+    except ModelError as error:
+        raise ModelError(f"pattern {name}: {error}") from None
+    except TypeError as error:
+        told = f"pattern {name}: {error}; is every argument passed on as it is?"
+        raise ModelError(told) from error
+
+
+def _refuse_dependence_on_none(
+    function: Callable[..., Any], hints: dict[str, Any], parameter: str, shape: Shape
+) -> None:
+    """`None` is no symbol, and can be looked at; so what it leads to is looked at here."""
+    arguments = {name: symbolic(name, hint) for name, hint in hints.items()}
+    try:
+        _, other = _traced(function, arguments | {parameter: None})
+    except TablewrightError:
+        return  # it does not take None, whatever its annotation says
+    if (other.operation, other.index, other.order) != (shape.operation, shape.index, shape.order):
+        raise ModelError(
+            f"pattern {function.__name__}: its shape depends on whether {parameter!r} is None: "
+            f"{shape.operation} or {other.operation}; write one pattern for each"
+        )
+
+
+def _hints(function: Callable[..., Any], local: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a function, and their types."""
     module = sys.modules.get(function.__module__)
     names = {**vars(builtins), **(vars(module) if module else {}), **local}
-    symbols = []
+    hints: dict[str, Any] = {}
     for parameter in inspect.signature(function).parameters.values():
         hint = parameter.annotation
         if isinstance(hint, str):
             try:
                 hint = eval(hint, names)
             except Exception as error:
-                raise ModelError(f"the annotation {hint!r} cannot be evaluated: {error}") from None
-        if parameter.kind is parameter.VAR_KEYWORD:
-            continue
-        symbols.append(symbolic(parameter.name, hint))
-    return symbols
+                raise ModelError(
+                    f"pattern {function.__name__}: the annotation {hint!r} cannot be evaluated: "
+                    f"{error}"
+                ) from None
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            hints[parameter.name] = hint
+    return hints
 
 
 def symbolic(name: str, hint: Any) -> Any:

@@ -70,7 +70,7 @@ class Table:
         type_attribute: str | None = "type",
     ) -> None:
         super().__init_subclass__()
-        table = TableMap(name or cls.__name__, (pk, sk), type_attribute, {})
+        table = TableMap(cls.__name__, name or cls.__name__, (pk, sk), type_attribute, {})
         for attribute, value in list(vars(cls).items()):
             if isinstance(value, (GSI, LSI)):
                 index = value.compile(table)

@@ -157,8 +157,6 @@ class Scope:
         self._same_table(body["TableName"])
         pinned = _pinned(body)
         partition = self.table.attributes[0]
-        if "ExclusiveStartKey" in body:
-            self._may_read(self.name, body["ExclusiveStartKey"])
         index = body.get("IndexName")
         if index is None:
             if pinned.get(partition) not in self.readable:

@@ -51,6 +51,14 @@ class Member(Struct, frozen=True):
         return self.kind.root.entity if isinstance(self.kind, AggregateMap) else self.kind
 
 
+class Placed(Struct, frozen=True):
+    """A row: its entity, and its sort key as text."""
+
+    entity: EntityMap
+    place: str
+    item: Item
+
+
 class AggregateMap(Struct, frozen=True):
     """A compiled aggregate: its root, and what belongs to it."""
 
@@ -76,6 +84,10 @@ class LoadFound(Plan[T | None], Generic[T]):
     def __init__(self, kind: AggregateMap, root: Single[Any]) -> None:
         self.kind = kind
         self.root = root
+        self.entity = kind.root.entity
+
+    def entities(self) -> tuple[EntityMap, ...]:
+        return tuple(self.kind.entities())
 
     def steps(self, context: Context) -> Steps[T | None]:
         found = yield from self.root.steps(context)
@@ -104,6 +116,9 @@ class Load(Plan[T | None], Generic[T]):
         self.is_consistent = False
         self.entity = kind.root.entity
         self.extends = self._check_members()
+
+    def entities(self) -> tuple[EntityMap, ...]:
+        return tuple(self.kind.entities())
 
     def _check_members(self) -> bool:
         """Whether all members lie below the root; an error if one is not in its partition."""
@@ -179,7 +194,7 @@ class Load(Plan[T | None], Generic[T]):
         if self.size is not None:
             body["Limit"] = self.size + 1
         body.update(marks.members())
-        rows: list[tuple[EntityMap, Item]] = []
+        rows: list[Placed] = []
         while True:
             answer = decode_answer((yield Request("Query", body)))
             rows += self._own(answer.items)
@@ -191,28 +206,34 @@ class Load(Plan[T | None], Generic[T]):
             rows = rows[: self.size + 1]
         return self._assembled(rows)
 
-    def _own(self, items: list[Item]) -> list[tuple[EntityMap, Item]]:
+    def _own(self, items: list[Item]) -> list[Placed]:
+        """The rows that belong to the aggregate, each with its place in the partition."""
         members = set(self.kind.entities())
-        sort = self.key.attributes[1]
-        root = self.key.sort_value(self.arguments)["S"] if self.extends else ""
+        root = self._root_place() if self.extends else None
         rows = []
         for item in items:
             entity = self.entity.table.entity_of(item)
             if entity is None or entity not in members:
                 continue
+            place = self._place(item)
             # Free text may sort between the root and its children: `O1 x` is below `O1#…`.
-            if self.extends and sort is not None:
-                text = item[sort]["S"]
-                if text != root and not text.startswith(root + DELIMITER):
-                    continue
-            rows.append((entity, item))
+            if root is None or place == root or place.startswith(root + DELIMITER):
+                rows.append(Placed(entity, place, item))
         return rows
 
-    def _assembled(self, rows: list[tuple[EntityMap, Item]]) -> T | None:
-        """The aggregate that the rows make."""
+    def _place(self, item: Item) -> str:
         sort = self.key.attributes[1]
-        places = [(entity, "" if sort is None else item[sort]["S"], item) for entity, item in rows]
-        found: T | None = _assemble(self.kind, places, within="")
+        return "" if sort is None else str(next(iter(item[sort].values())))
+
+    def _root_place(self) -> str | None:
+        """The place of the root, if the call says which it is."""
+        if self.key.sort is None or len(self.arguments) < len(self.key.asked):
+            return None
+        return str(next(iter(self.key.sort_value(self.arguments).values())))
+
+    def _assembled(self, rows: list[Placed]) -> T | None:
+        """The aggregate that the rows make."""
+        found: T | None = _assemble(self.kind, self.key, rows, self._root_place())
         return found
 
     def shape(self) -> Shape:
@@ -245,24 +266,20 @@ def _beginning(sort: Template) -> str:
     return text
 
 
-def _assemble(kind: AggregateMap, rows: list[tuple[EntityMap, str, Item]], within: str) -> Any:
+def _assemble(kind: AggregateMap, key: KeyMap, rows: list[Placed], root_place: str | None) -> Any:
     """One aggregate from the rows that belong to it; None if its root is not among them."""
     values: dict[str, Any] = {}
-    for entity, place, item in rows:
-        if entity is kind.root.entity and (not within or place == within):
-            values[kind.root.field] = entity.decode(item)
+    for row in rows:
+        if row.entity is kind.root.entity and root_place in (None, row.place):
+            values[kind.root.field] = row.entity.decode(row.item)
             break
     else:
         return None
     for member in kind.members:
-        own = [row for row in rows if row[0] is member.entity]
         if isinstance(member.kind, AggregateMap):
-            results = []
-            for _, place, _ in own:
-                below = [r for r in rows if r[1] == place or r[1].startswith(place + DELIMITER)]
-                results.append(_assemble(member.kind, below, within=place))
+            results = _assemble_members(member.kind, key, rows)
         else:
-            results = [entity.decode(item) for entity, _, item in own]
+            results = [row.entity.decode(row.item) for row in rows if row.entity is member.kind]
         if member.many:
             values[member.field] = results
         elif results or member.optional:
@@ -270,3 +287,19 @@ def _assemble(kind: AggregateMap, rows: list[tuple[EntityMap, str, Item]], withi
         else:
             return None
     return kind.build(values)
+
+
+def _assemble_members(kind: AggregateMap, key: KeyMap, rows: list[Placed]) -> list[Any]:
+    """The aggregates among the rows: each row belongs to the root that its key goes on from."""
+    root = kind.root.entity.is_in(key)
+    assert root is not None
+    assert root.sort is not None
+    length = len(root.sort.segments)
+    entities = set(kind.entities())
+    groups: dict[str, list[Placed]] = {}
+    for row in rows:
+        if row.entity in entities:
+            beginning = DELIMITER.join(row.place.split(DELIMITER)[:length])
+            groups.setdefault(beginning, []).append(row)
+    made = (_assemble(kind, key, group, place) for place, group in groups.items())
+    return [aggregate for aggregate in made if aggregate is not None]

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from tablewright.errors import InvalidValue, ModelError
+from tablewright.mapping.entity import EntityMap
 from tablewright.plan.delete import Delete
 from tablewright.plan.get import pause
 from tablewright.plan.plan import Context, Plan, Request, Steps
@@ -61,10 +62,12 @@ class Batch(Plan[None]):
             answer = yield Request("BatchWriteItem", {"RequestItems": tables})
             left = msgspec.json.decode(answer)["UnprocessedItems"]
             if left:
-                queue += [
-                    (name, request) for name, requests in left.items() for request in requests
-                ]
-                attempt = yield from pause(attempt, "BatchWriteItem")
+                again = [(name, write) for name, writes in left.items() for write in writes]
+                queue += again
+                attempt = yield from pause(attempt, "BatchWriteItem", len(again) < len(sent))
+
+    def entities(self) -> tuple[EntityMap, ...]:
+        return tuple(dict.fromkeys(write.entity for write in self.writes))
 
     def shape(self) -> Shape:
         first = self.writes[0].shape()

@@ -5,19 +5,20 @@
     Product.stock.add(-2)                     SET #0 = if_not_exists(#0, :0) + :1
     Menu.sections.path(lambda s: s["1"].name).set("Soups")    SET #0.#1.#2 = :0
 
-A change that is simple enough (`set`, `remove`, `add`, `set_if_absent`) can also be applied to a
-value in Python, which is how the keys that an attribute is part of are moved.
+`applied` makes the changes to an item here, as DynamoDB will: so it is known which keys move.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
+from tablewright.expression import Scope
 from tablewright.mapping.entity import AttributeMap
 from tablewright.plan.condition import Call, Condition, Not, Operand
 from tablewright.plan.expressions import Placeholders
-from tablewright.values import Value
+from tablewright.values import Item, Value
 
 E = TypeVar("E")
 
@@ -54,10 +55,6 @@ class Change(Generic[E]):
     def write(self, clauses: Clauses, marks: Placeholders) -> None:
         raise NotImplementedError
 
-    def apply(self, current: Any) -> Any:
-        """The new value of the whole attribute."""
-        raise NotImplementedError(f"{type(self).__name__} cannot be applied to {self.name}")
-
     def __repr__(self) -> str:
         shown = "" if self.value is None else repr(self.value)
         return f"{self.name}.{type(self).__name__}({shown})"
@@ -65,22 +62,16 @@ class Change(Generic[E]):
 
 class Set(Change[E]):
     def write(self, clauses: Clauses, marks: Placeholders) -> None:
-        stored = None if self.value is None else self.operand.encode_or_leave(self.value)
+        stored = self.operand.encode_or_leave(self.value)
         if stored is None:
             clauses["REMOVE"].append(marks.path(self.operand.steps))
         else:
             clauses["SET"].append(f"{marks.path(self.operand.steps)} = {marks.value(stored)}")
 
-    def apply(self, current: Any) -> Any:
-        return self.value
-
 
 class Remove(Change[E]):
     def write(self, clauses: Clauses, marks: Placeholders) -> None:
         clauses["REMOVE"].append(marks.path(self.operand.steps))
-
-    def apply(self, current: Any) -> Any:
-        return None
 
 
 class SetIfAbsent(Change[E]):
@@ -88,9 +79,6 @@ class SetIfAbsent(Change[E]):
         path = marks.path(self.operand.steps)
         value = marks.value(self.operand.encode(self.value))
         clauses["SET"].append(f"{path} = if_not_exists({path}, {value})")
-
-    def apply(self, current: Any) -> Any:
-        return self.value if current is None else current
 
 
 class Add(Change[E]):
@@ -100,9 +88,6 @@ class Add(Change[E]):
         path = marks.path(self.operand.steps)
         zero, amount = marks.value({"N": "0"}), marks.value(self.operand.encode(self.value))
         clauses["SET"].append(f"{path} = if_not_exists({path}, {zero}) + {amount}")
-
-    def apply(self, current: Any) -> Any:
-        return self.value if current is None else current + self.value
 
 
 class AddMembers(Change[E]):
@@ -148,3 +133,13 @@ class AppendIfAbsent(Append[E]):
         return Not(
             Call("contains", self.operand, lambda current: member in (current or ()), member)
         )
+
+
+def applied(changes: Iterable[Change[Any]], item: Item) -> Item:
+    """An item after changes, by the rules of DynamoDB's update expressions."""
+    clauses, marks = Clauses(), Placeholders()
+    for change in changes:
+        change.write(clauses, marks)
+    update = Scope(marks.names or None, marks.values or None).update(clauses.text())
+    assert update is not None
+    return update.apply(item)

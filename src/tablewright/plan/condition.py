@@ -43,6 +43,10 @@ class Condition(Generic[E]):
         """The condition as an expression."""
         raise NotImplementedError
 
+    def factor(self, marks: Placeholders) -> str:
+        """The condition as it stands beside others, joined by AND."""
+        return self.text(marks)
+
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Whether it holds for an entity with these values."""
         raise NotImplementedError
@@ -148,7 +152,7 @@ class All(Condition[E]):
         return self.conditions
 
     def text(self, marks: Placeholders) -> str:
-        return " AND ".join(condition.text(marks) for condition in self.conditions)
+        return " AND ".join(condition.factor(marks) for condition in self.conditions)
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         return all(condition.holds(values) for condition in self.conditions)
@@ -164,7 +168,10 @@ class Either(All[E]):
         return (self,)
 
     def text(self, marks: Placeholders) -> str:
-        return f"({' OR '.join(f'({condition.text(marks)})' for condition in self.conditions)})"
+        return " OR ".join(condition.text(marks) for condition in self.conditions)
+
+    def factor(self, marks: Placeholders) -> str:
+        return f"({self.text(marks)})"
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         return any(condition.holds(values) for condition in self.conditions)
@@ -182,7 +189,7 @@ class Not(Condition[E]):
         return self.condition.attributes
 
     def text(self, marks: Placeholders) -> str:
-        return f"(NOT ({self.condition.text(marks)}))"
+        return f"NOT ({self.condition.text(marks)})"
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         return not self.condition.holds(values)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Generic, Self, TypeVar
 
-from tablewright.errors import Stale
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.condition import Condition
 from tablewright.plan.keeping import sentinel_actions
@@ -19,11 +18,14 @@ from tablewright.plan.write import (
     Action,
     Conditions,
     Prepared,
+    Read,
     Verdict,
     Write,
     expected_version,
     failed_condition,
-    refusal,
+    read_from,
+    stale,
+    version_read,
 )
 from tablewright.values import Item
 
@@ -45,38 +47,28 @@ class Delete(Write[E | None], Generic[E]):
         return self._expecting(condition)
 
     def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
-        entity, key, version = self.entity, self.key, self.entity.version
-        conditions = Conditions()
-        if self.version is not None and version is not None:
-            conditions.equals(entity, version.name, self.version)
-        conditions.take(self.conditions)
-        expected = self.version or expected_version(entity, self.conditions)
-        guards: dict[str, Any] = {}
+        entity, key = self.entity, self.key
+        guards: Read = {} if self.version is None else version_read(entity, self.version)
         stored: Item | None = None
-        old: dict[str, Any] | None = None
         if entity.uniques:
             stored = yield from read_stored(context, entity, key)
-            if stored is None and not conditions.texts:
+            if stored is None and not guards and not self.conditions:
                 return Prepared([], lambda _: None)
-            if stored is not None:
-                old = entity.values(stored)
-                names: set[str] = set().union(*(unique.key.names for unique in entity.uniques))
-                guards = {name: old[name] for name in names - entity.primary.names}
-            for name, value in guards.items():
-                conditions.equals(entity, name, value)
+            names = {name for unique in entity.uniques for name in unique.key.names}
+            guards |= read_from(stored, {entity.attributes[name].stored for name in names})
+        old = None if stored is None else entity.values(stored)
+        conditions = Conditions()
+        conditions.still(guards)
+        conditions.take(self.conditions)
+        expected = expected_version(entity, self.conditions)
+        if self.version is not None:
+            expected = self.version
 
         def failed(current: Item | None) -> Verdict:
-            found = None if current is None else entity.values(current)
-            if expected is not None and version is not None:
-                stored_version = found[version.name] if found else None
-                if stored_version != expected:
-                    why = (
-                        f"version {expected} was expected, and {stored_version or 'none'} is stored"
-                    )
-                    return refusal(Stale, entity, key, current, why)
-            if found is None and guards:
-                return None
-            if found and any(found[name] != value for name, value in guards.items()):
+            refused = stale(entity, key, current, expected)
+            if refused is not None:
+                return refused
+            if read_from(current, guards) != guards:
                 return None
             return failed_condition(entity, key, current, self.conditions)
 
@@ -99,7 +91,10 @@ class Delete(Write[E | None], Generic[E]):
             page=str(1 + len(self.entity.uniques)),
             filter=" AND ".join(map(repr, self.conditions)),
             write_units=write_units(
-                self.entity, indexes=len(self.entity.indexes), transaction=several
+                self.entity,
+                index_entries=len(self.entity.indexes),
+                others=len(self.entity.uniques),
+                transaction=several,
             ),
         )
 

@@ -113,12 +113,16 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
                     found[name, _identity(key)] = item
             left = answer["UnprocessedKeys"]
             if left:
-                queue += [(name, key) for name, asked in left.items() for key in asked["Keys"]]
-                attempt = yield from pause(attempt, "BatchGetItem")
+                again = [(name, key) for name, asked in left.items() for key in asked["Keys"]]
+                queue += again
+                attempt = yield from pause(attempt, "BatchGetItem", len(again) < len(asked))
         return [
             self._decoded(fetch, found, context.name_of(fetch.entity.table))
             for fetch in self.fetches
         ]
+
+    def entities(self) -> tuple[EntityMap, ...]:
+        return tuple(dict.fromkeys(fetch.entity for fetch in self.fetches))
 
     def _body(self, asked: list[tuple[str, Item]]) -> dict[str, Any]:
         tables: dict[str, dict[str, Any]] = {}
@@ -151,8 +155,10 @@ def _identity(key: Item) -> bytes:
     return msgspec.json.encode(key, order="deterministic")
 
 
-def pause(attempt: int, operation: str) -> Steps[int]:
-    """Wait, twice as long each time; give up after the last attempt."""
+def pause(attempt: int, operation: str, went_on: bool) -> Steps[int]:
+    """Wait, twice as long each time, while nothing goes on; give up after the last attempt."""
+    if went_on:
+        return 0
     if attempt == ATTEMPTS:
         raise Contended(
             f"{operation}: DynamoDB left a part undone {ATTEMPTS} times; it is throttled"

@@ -31,13 +31,14 @@ from tablewright.errors import (
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import KeyMap, goes_on, overlap
 from tablewright.mapping.parts import DELIMITER, Part
+from tablewright.plan.change import applied
 from tablewright.plan.condition import Condition
 from tablewright.plan.keeping import event_actions, sentinel_actions
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.put import read_stored
 from tablewright.plan.query import decode_answer
 from tablewright.plan.shape import Shape, key_condition, write_units
-from tablewright.plan.update import SIMPLE, Update
+from tablewright.plan.update import Update
 from tablewright.plan.write import (
     ATTEMPTS,
     MOST_ACTIONS,
@@ -46,9 +47,11 @@ from tablewright.plan.write import (
     Prepared,
     Verdict,
     failed_condition,
+    read_from,
     refusal,
     send_all,
     shown_key,
+    stale,
     verdict_of,
 )
 from tablewright.values import Item
@@ -67,38 +70,22 @@ class Below(Struct, frozen=True):
 class Move(Update[E], Generic[E]):
     """An update that gives an item another key."""
 
-    def _check(self) -> None:
-        super()._check()
-        for change in self.changes:
-            if not isinstance(change, SIMPLE) or len(change.operand.steps) > 1:
-                raise InvalidValue(
-                    f"{self.entity.name}: {change!r} cannot be part of an update that moves the "
-                    "item to another key; make it an update of its own"
-                )
-
     def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
         entity = self.entity
         stored = yield from read_stored(context, entity, self.key)
         if stored is None:
             raise refusal(NotFound, entity, self.key, None, "it is not there")
-        old = entity.values(stored)
-        stale = self.stale(old, stored)
-        if stale is not None:
-            raise stale
+        refused = stale(entity, self.key, stored, self.expected)
+        if refused is not None:
+            raise refused
         now = context.clock()
-        new = dict(old)
-        for change in self.changes:
-            new[change.name] = change.apply(new[change.name])
-        if entity.updated is not None:
-            new[entity.updated.name] = now
-        if entity.version is not None:
-            new[entity.version.name] = old[entity.version.name] + 1
-        item = entity.encode(new)
+        item = entity.rekey(self.counted(applied(self.stamped(now), stored), stored))
         key = _key(entity, item)
         if key == self.key:
             raise InvalidValue(f"{entity.name}: the new key is the old one, {shown_key(key)}")
-        own = _pair(entity, stored, item, old, self.conditions)
-        own[0].failed = self._left(old)
+        old, new = entity.values(stored), entity.values(item)
+        own = _pair(entity, stored, item, self._all_conditions())
+        own[0].failed = self._left(stored)
         own += sentinel_actions(entity, old, new, key)
         own += event_actions(entity, old, new, at=now, by=self.by, why=self.why)
         rows = yield from self._move_rows(context, key, new, MOST_ACTIONS - len(own))
@@ -135,16 +122,18 @@ class Move(Update[E], Generic[E]):
             f"{self.entity.name}: the rows below it kept changing while they were moved"
         )
 
-    def _left(self, old: Values) -> Callable[[Item | None], Verdict]:
+    def _left(self, stored: Item) -> Callable[[Item | None], Verdict]:
         entity, key = self.entity, self.key
 
         def failed(item: Item | None) -> Verdict:
             if item is None:
                 return refusal(NotFound, entity, key, None, "it is not there")
-            current = entity.values(item)
-            if current != old:
-                return self.stale(current, item)
-            return failed_condition(entity, key, item, self.conditions)
+            refused = stale(entity, key, item, self.expected)
+            if refused is not None:
+                return refused
+            if item != stored:
+                return None
+            return failed_condition(entity, key, item, self._all_conditions())
 
         return failed
 
@@ -158,7 +147,13 @@ class Move(Update[E], Generic[E]):
             condition=key_condition(self.key),
             page=f"2 for each row{f', with {moved} below it' if moved else ''}",
             read_units=1,
-            write_units=2 * write_units(entity, indexes=len(entity.indexes), transaction=True),
+            write_units=2
+            * write_units(
+                entity,
+                index_entries=len(entity.indexes),
+                others=len(entity.uniques),
+                transaction=True,
+            ),
         )
 
 
@@ -167,21 +162,13 @@ def _key(entity: EntityMap, item: Item) -> Item:
 
 
 def _pair(
-    entity: EntityMap,
-    stored: Item,
-    item: Item,
-    old: Values,
-    expected: Sequence[Condition[Any]] = (),
+    entity: EntityMap, stored: Item, item: Item, expected: Sequence[Condition[Any]] = ()
 ) -> list[Action]:
     """Delete a row that is still as it was read, and put it under its new key."""
     conditions = Conditions()
     conditions.take(expected)
-    if entity.version is not None:
-        conditions.equals(entity, entity.version.name, old[entity.version.name])
-    else:
-        for name, value in stored.items():
-            mark = conditions.marks.value(value)
-            conditions.texts.append(f"{conditions.marks.name(name)} = {mark}")
+    guarded = stored if entity.version is None else [entity.version.stored]
+    conditions.still(read_from(stored, guarded))
     delete = conditions.into({"Key": _key(entity, stored)})
     absent = Conditions()
     absent.not_exists(entity.table)
@@ -263,10 +250,15 @@ def _moved_row(row: Item, members: Sequence[Below], values: Values) -> list[Acti
     for member in members:
         entity = member.entity
         if entity.table.entity_of(row) is entity:
+            moved = dict(row)
+            for theirs, ours in member.follows.items():
+                attribute = entity.attributes[theirs]
+                moved[attribute.stored] = attribute.converter.encode(values[ours])
             old = entity.values(row)
-            new = old | {theirs: values[ours] for theirs, ours in member.follows.items()}
             if entity.version is not None:
-                new[entity.version.name] = old[entity.version.name] + 1
-            pair = _pair(entity, row, entity.encode(new), old)
-            return pair + sentinel_actions(entity, old, new, _key(entity, row))
+                following = old[entity.version.name] + 1
+                moved[entity.version.stored] = {"N": str(following)}
+            item = entity.rekey(moved)
+            new = entity.values(item)
+            return _pair(entity, row, item) + sentinel_actions(entity, old, new, _key(entity, row))
     raise AssertionError("only rows of these entities were read")

@@ -21,7 +21,7 @@ from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 from msgspec import Struct
 
 from tablewright.errors import Fault, ModelError
-from tablewright.mapping.entity import TableMap
+from tablewright.mapping.entity import EntityMap, TableMap
 from tablewright.plan.shape import Shape
 
 T_co = TypeVar("T_co", covariant=True)
@@ -73,6 +73,12 @@ class Plan(Generic[T_co]):
 
     #: The pattern that made this plan, if one did.
     pattern: str = ""
+    #: What it reads or writes.
+    entity: EntityMap
+
+    def entities(self) -> tuple[EntityMap, ...]:
+        """Every entity that it reads or writes."""
+        return (self.entity,)
 
     def steps(self, context: Context) -> Steps[T_co]:
         raise NotImplementedError

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, Self, TypeVar
 
-from tablewright.errors import AlreadyExists, ModelError, Stale
+from tablewright.errors import AlreadyExists, ModelError
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.condition import Condition
 from tablewright.plan.get import decode_got
@@ -25,7 +25,10 @@ from tablewright.plan.write import (
     Verdict,
     Write,
     failed_condition,
+    read_from,
     refusal,
+    stale,
+    version_read,
 )
 from tablewright.symbol import Symbol
 from tablewright.values import Item
@@ -61,52 +64,32 @@ class Put(Write[E], Generic[E]):
         return self._expecting(condition)
 
     def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
-        entity, version, values = self.entity, self.entity.version, dict(vars(self.instance))
+        entity, values = self.entity, dict(vars(self.instance))
         now = context.clock()
+        version: Any = None if entity.version is None else values[entity.version.name]
+        if entity.version is not None:
+            values[entity.version.name] = version + 1
         if entity.updated is not None:
             values[entity.updated.name] = now
-        conditions = Conditions()
-        read_version = values[version.name] if version is not None else None
-        if version is not None:
-            values[version.name] = (read_version or 0) + 1
         item = entity.encode(values)
         key = {name: item[name] for name in entity.table.attributes if name is not None}
+        guards = version_read(entity, version)
         old: Values | None = None
-        guards: dict[str, Any] = {}
-        absent = False
         # An entity that was never stored replaces none: its version says so.
-        never_stored = version is not None and not read_version
-        if (entity.uniques or entity.histories) and not never_stored:
+        if (entity.uniques or entity.histories) and version != 0:
             stored = yield from read_stored(context, entity, key)
-            absent = stored is None
-            if stored is not None:
-                old = entity.values(stored)
-                guards = {name: old[name] for name in self._guarded()}
-        if version is not None:
-            if read_version:
-                conditions.equals(entity, version.name, read_version)
-            else:
-                conditions.not_exists(entity.table)
-        elif absent:
-            conditions.not_exists(entity.table)
-        for name, value in guards.items():
-            conditions.equals(entity, name, value)
+            old = None if stored is None else entity.values(stored)
+            guards |= read_from(stored, self._guarded())
+        conditions = Conditions()
+        conditions.still(guards)
         conditions.take(self.conditions)
 
         def failed(current: Item | None) -> Verdict:
-            if version is not None:
-                found = None if current is None else entity.values(current)
-                stored_version = found[version.name] if found else None
-                if (stored_version or 0) != (read_version or 0):
-                    return refusal(
-                        Stale, entity, key, current, _stale(read_version, stored_version)
-                    )
-            if (current is None) != absent and (absent or guards):
+            refused = stale(entity, key, current, version)
+            if refused is not None:
+                return refused
+            if read_from(current, guards) != guards:
                 return None
-            if current is not None:
-                now_stored = entity.values(current)
-                if any(now_stored[name] != value for name, value in guards.items()):
-                    return None
             return failed_condition(entity, key, current, self.conditions)
 
         actions = [Action("Put", entity.table, conditions.into({"Item": item}), failed)]
@@ -116,12 +99,14 @@ class Put(Write[E], Generic[E]):
         return Prepared(actions, lambda _: self._written(values))
 
     def _guarded(self) -> set[str]:
-        """The attributes that must not change between the read and the write."""
+        """The attributes that must not change between the read and the write: the key's first
+        attribute stands for whether it is there."""
         entity = self.entity
         names = {history.attribute for history in entity.histories}
         for unique in entity.uniques:
             names |= unique.key.names
-        return names - entity.primary.names
+        stored = {entity.attributes[name].stored for name in names}
+        return stored | {entity.table.attributes[0]}
 
     def _written(self, values: Values) -> E:
         """The instance, with what the library counts as it was written."""
@@ -143,7 +128,12 @@ class Put(Write[E], Generic[E]):
             entity=entity.name,
             condition=key_condition(entity.key_of(values)) if known else key_template(entity),
             page=str(1 + len(entity.uniques)),
-            write_units=write_units(entity, indexes=len(entity.indexes), transaction=several),
+            write_units=write_units(
+                entity,
+                index_entries=len(entity.indexes),
+                others=len(entity.uniques),
+                transaction=several,
+            ),
         )
 
 
@@ -170,14 +160,6 @@ class Create(Put[E], Generic[E]):
         actions += sentinel_actions(entity, None, values, key)
         yield from ()  # it has nothing to read
         return Prepared(actions, lambda _: self._written(values))
-
-
-def _stale(expected: Any, stored: Any) -> str:
-    if not stored:
-        return f"version {expected} was expected, and there is none: it was deleted"
-    if not expected:
-        return f"it is there, in version {stored}; read it before you replace it"
-    return f"version {expected} was expected, and version {stored} is stored"
 
 
 def put(instance: E) -> Put[E]:

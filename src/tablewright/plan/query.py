@@ -136,14 +136,21 @@ class Many(Plan[Page[R]], Generic[R]):
     def filter(self, condition: Condition[R]) -> Self:
         """Leave out what does not meet the condition. It is read, and paid for, all the same."""
         for name in condition.attributes:
-            stored = self.entity.attributes[name].stored
-            if stored in self.key.attributes:
-                raise ModelError(
-                    f"{self.key.name}: filter({condition!r}): {name!r} is part of the key; "
-                    "compare it with at(), since(), between() …"
-                )
+            self._check_filter(self.entity.attributes[name].stored, condition)
         whole = condition if self.condition is None else self.condition & condition
         return self.but(condition=whole)
+
+    def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
+        if stored in self.key.attributes:
+            raise ModelError(
+                f"{self.key.name}: filter({condition!r}): {stored!r} is part of the key; compare "
+                "it with at(), since(), between() …"
+            )
+        if not self._holds(stored):
+            raise ModelError(
+                f"{self.key.name}: filter({condition!r}): the index does not hold {stored!r}; "
+                "project it"
+            )
 
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""
@@ -207,7 +214,6 @@ class Many(Plan[Page[R]], Generic[R]):
             body["FilterExpression"] = " AND ".join(filters)
         if self.columns:
             body["ProjectionExpression"] = self._projection(marks)
-        self._check_projection()
         if self.descending:
             body["ScanIndexForward"] = False
         if self.is_consistent:
@@ -248,25 +254,30 @@ class Many(Plan[Page[R]], Generic[R]):
             mark = marks.value({"S": self.entity.type_name})
             filters.append(f"{marks.name(type_attribute)} = {mark}")
         if self.condition is not None:
-            filters.append(self.condition.text(marks))
+            filters.append(self.condition.factor(marks))
         return filters
 
     def _projection(self, marks: Placeholders) -> str:
-        paths = {marks.path(column.steps): None for column in self.columns}
-        for name in self._key_names():  # a cursor needs them
-            paths.setdefault(marks.name(name))
+        names = self._key_names()  # a cursor needs them
         type_attribute = self.entity.table.type_attribute
         if type_attribute is not None and self._holds(type_attribute):
-            paths.setdefault(marks.name(type_attribute))
-        return ", ".join(paths)
+            names.append(type_attribute)
+        paths = {(name,) for name in names} | {_whole_lists(c.steps) for c in self.columns}
+        # DynamoDB refuses a path inside of another.
+        outer = sorted(
+            (path for path in paths if not any(path[:n] in paths for n in range(1, len(path)))),
+            key=str,
+        )
+        return ", ".join(marks.path(path) for path in outer)
 
     def _key_names(self) -> list[str]:
         names = [*self.entity.table.attributes, *self.key.attributes]
         return [name for name in dict.fromkeys(names) if name is not None]
 
     def steps(self, context: Context) -> Steps[Page[R]]:
+        self._check_projection()
         body, filtered, excluded = self.request(context)
-        binding = (self.pattern, context.tenant, dict(body))
+        binding = (self.pattern, context.tenant, self.entity.name, self.comparison, dict(body))
         if self.cursor is not None:
             body["ExclusiveStartKey"] = open_cursor(context.secret, binding, self.cursor)
         if filtered or excluded is not None or self.columns:
@@ -338,6 +349,15 @@ class Many(Plan[Page[R]], Generic[R]):
             filter=" AND ".join(filters),
             read_units=read_units(size * typical_size(self.entity), consistent=self.is_consistent),
         )
+
+
+def _whole_lists(steps: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """The path up to the first list: of a list's members DynamoDB gives those that were asked
+    for, without their places."""
+    for position, step in enumerate(steps):
+        if isinstance(step, int):
+            return steps[:position]
+    return steps
 
 
 def checked_size(size: Any) -> Any:
@@ -444,14 +464,14 @@ class Count(Plan[int]):
 
     def __init__(self, many: Many[Any]) -> None:
         self.many = many
+        self.entity = many.entity
 
     def steps(self, context: Context) -> Steps[int]:
-        many = self.many
+        many = self.many.but(columns=())
         body, _, excluded = many.request(context)
         # Without a type to filter by, or with a key to leave out, the items have to be seen.
         seen = excluded is not None or (many.mixed and many.entity.table.type_attribute is None)
         if not seen:
-            body.pop("ProjectionExpression", None)
             body["Select"] = "COUNT"
         total = 0
         while True:

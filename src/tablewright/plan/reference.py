@@ -141,8 +141,13 @@ class Ref(Comparable[E, T]):
             try:
                 value = inside[step]
             except (KeyError, IndexError, TypeError):
-                return self.converter.read({}, self.where)  # type: ignore[no-any-return]
+                return self._absent()
         return self.converter.decode(value)  # type: ignore[no-any-return]
+
+    def _absent(self) -> T:
+        if len(self.steps) == 1 and self.attribute.default is not None:
+            return self.attribute.default()  # type: ignore[no-any-return]
+        return self.converter.read({}, str(self.steps[-1]))  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return self.where
@@ -151,7 +156,7 @@ class Ref(Comparable[E, T]):
 
     def set(self, value: T) -> Change[E]:
         """Give it this value; None takes it away."""
-        return change.Set(self, self.attribute, value)
+        return self.remove() if value is None else change.Set(self, self.attribute, value)
 
     def set_if_absent(self, value: T) -> Change[E]:
         """Give it this value, unless it has one."""

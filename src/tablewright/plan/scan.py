@@ -9,10 +9,11 @@ from typing import Any, Generic, TypeVar
 
 from tablewright.errors import ModelError
 from tablewright.mapping.entity import EntityMap
+from tablewright.plan.condition import Condition
 from tablewright.plan.expressions import Placeholders
 from tablewright.plan.plan import Context
 from tablewright.plan.query import Many
-from tablewright.plan.shape import Shape
+from tablewright.plan.shape import Shape, shown
 from tablewright.values import Value
 
 R = TypeVar("R")
@@ -32,6 +33,9 @@ class Scan(Many[R], Generic[R]):
     @property
     def mixed(self) -> bool:
         return True
+
+    def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
+        """A scan filters by anything."""
 
     def newest_first(self) -> Any:
         raise ModelError(f"{self.entity.name}: a scan has no order; query a key or an index")
@@ -56,7 +60,7 @@ class Scan(Many[R], Generic[R]):
             table=self.entity.table.name,
             entity=self.entity.name,
             condition=self.reason,
-            page=str(self.size or "1 MB"),
+            page="1 MB" if self.size is None else shown(self.size),
             filter=" AND ".join(filters),
             read_units=128,  # a page of 1 MB
         )

@@ -107,9 +107,12 @@ def read_units(size: float, *, consistent: bool) -> float:
     return max(1, math.ceil(size / 4096)) * (1 if consistent else 0.5)
 
 
-def write_units(entity: EntityMap, *, indexes: int, transaction: bool) -> float:
+def write_units(
+    entity: EntityMap, *, index_entries: int, others: int = 0, transaction: bool = False
+) -> float:
+    """Of an item, of its entries in indexes, and of other small items in the same transaction."""
     whole = max(1, math.ceil(typical_size(entity) / 1024))
-    return whole * (2 if transaction else 1) + whole * indexes
+    return (whole * (1 + index_entries) + others) * (2 if transaction else 1)
 
 
 def shown(value: Any) -> str:

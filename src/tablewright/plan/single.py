@@ -21,8 +21,6 @@ T = TypeVar("T")
 class Single(Plan[E | None], Generic[E]):
     """One entity, or None."""
 
-    entity: EntityMap
-
     def then(self, follow: Callable[[E], Plan[T]]) -> Then[E, T]:
         """This entity, and what the plan gives that is made from it; None if it is not there."""
         return Then(self, follow)
@@ -42,10 +40,16 @@ class Then(Plan[tuple[E, T] | None], Generic[E, T]):
         following = yield from self.follow(found).steps(context)
         return found, following
 
-    def shape(self) -> Shape:
+    def _following(self) -> Plan[T]:
         entity = self.single.entity
         found: Any = entity.symbolic(entity.name)
-        return in_turn(self.single.shape(), self.follow(found).shape())
+        return self.follow(found)
+
+    def entities(self) -> tuple[EntityMap, ...]:
+        return (*self.single.entities(), *self._following().entities())
+
+    def shape(self) -> Shape:
+        return in_turn(self.single.shape(), self._following().shape())
 
 
 def in_turn(first: Shape, *following: Shape) -> Shape:

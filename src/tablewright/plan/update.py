@@ -12,14 +12,14 @@ see `tablewright.plan.move`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, Generic, Self, TypeVar
 
-from tablewright.errors import InvalidValue, NotFound, Stale, WriteRefused
-from tablewright.expression import Scope
+from tablewright.errors import InvalidValue, NotFound
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import KeyMap
-from tablewright.plan.change import Add, Change, Clauses, Remove, Set, SetIfAbsent
+from tablewright.plan.change import Change, Clauses, Remove, Set, applied
 from tablewright.plan.condition import Condition
 from tablewright.plan.keeping import event_actions, sentinel_actions
 from tablewright.plan.plan import Context, Steps
@@ -30,19 +30,21 @@ from tablewright.plan.write import (
     Action,
     Conditions,
     Prepared,
+    Read,
     Unchanged,
     Verdict,
     Write,
     expected_version,
     failed_condition,
+    holds,
+    read_from,
     refusal,
+    stale,
+    version_read,
 )
 from tablewright.values import Item
 
 E = TypeVar("E")
-
-#: Changes that can be applied to a value in Python.
-SIMPLE = (Set, Remove, Add, SetIfAbsent)
 
 
 class Update(Write[E], Generic[E]):
@@ -107,62 +109,65 @@ class Update(Write[E], Generic[E]):
     def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
         entity = self.entity
         now = context.clock()
-        changes = list(self.changes)
-        if entity.updated is not None:
-            stamp: Ref[Any, Any] = Ref(entity.name, entity.updated)
-            changes.append(stamp.set(now))
+        changes = self.stamped(now)
         touched = self.touched()
         needed = self._needed(touched, changes)
-        current, stored = self.known, None
-        if needed and self.instance is not None and attempt == 0:
-            current = vars(self.instance)
-        elif needed - self.known.keys():
-            stored = yield from read_stored(context, entity, self.key)
-            if stored is None:
-                raise refusal(NotFound, entity, self.key, None, "it is not there")
-            current = entity.values(stored)
-            stale = self.stale(current, stored)
-            if stale is not None:
-                raise stale
-        guards = self._guards(needed, current)
-        new = _applied(current, changes)
+        before, guards = yield from self._before(needed, context, attempt)
+        after = None if before is None else self.counted(applied(changes, before), before)
+        values = self._set(changes) if after is None else entity.values(after)
         conditions = Conditions()
         conditions.exists(entity.table)
+        conditions.still(guards)
         conditions.take(self._all_conditions())
-        for name, value in guards.items():
-            conditions.equals(entity, name, value)
         clauses = Clauses()
         for change in changes:
             change.write(clauses, conditions.marks)
         if entity.version is not None:
             self._count(clauses, conditions)
         for key in touched:
-            _move_index_key(key, new, clauses, conditions)
-        expression = clauses.text()
-        body = conditions.into({"Key": self.key, "UpdateExpression": expression})
+            _move_index_key(key, values, clauses, conditions)
+        body = conditions.into({"Key": self.key, "UpdateExpression": clauses.text()})
         actions = [Action("Update", entity.table, body, self._failed(guards))]
-        if needed:
-            if entity.version is not None:
-                new[entity.version.name] = current[entity.version.name] + 1
+        if needed and before is not None:
+            old = entity.values(before)
             if self._moves_sentinels():
-                actions += sentinel_actions(entity, current, new, self.key)
+                actions += sentinel_actions(entity, old, values, self.key)
             if self._writes_events():
-                actions += event_actions(entity, current, new, at=now, by=self.by, why=self.why)
+                actions += event_actions(entity, old, values, at=now, by=self.by, why=self.why)
 
-        def result(returned: Item | None) -> E:
-            if returned is None:  # of a transaction, DynamoDB returns nothing
-                before = stored or (entity.encode(current) if needed else None)
-                returned = None if before is None else _evaluated(before, body)
-            return self.written(returned)
+        def result(returned: Item | None) -> E | None:
+            """What DynamoDB returned; of a transaction it returns nothing, and we compute it."""
+            written = returned or after
+            return None if written is None else self.written(written)
 
         return Prepared(actions, result, "ALL_NEW")
 
     # -- what has to be known ----------------------------------------------------------------
 
+    def stamped(self, now: datetime) -> tuple[Change[Any], ...]:
+        """The changes, and the stamp of when they are made."""
+        updated = self.entity.updated
+        if updated is None:
+            return self.changes
+        stamp: Ref[Any, Any] = Ref(f"{self.entity.name}.{updated.name}", updated)
+        return (*self.changes, stamp.set(now))
+
+    def counted(self, item: Item, before: Item) -> Item:
+        """The item, in the version that follows."""
+        version = self.entity.version
+        if version is None:
+            return item
+        following = self.entity.values(before)[version.name] + 1
+        return item | {version.stored: {"N": str(following)}}
+
     def _needed(self, touched: list[KeyMap], changes: Sequence[Change[Any]]) -> set[str]:
         """The attributes whose stored values the write depends on."""
         entity = self.entity
-        plain = {change.name for change in changes if isinstance(change, (Set, Remove))}
+        plain = {
+            change.name
+            for change in changes
+            if isinstance(change, (Set, Remove)) and len(change.operand.steps) == 1
+        }
         needed: set[str] = set()
         for key in touched:
             needed |= key.names - plain
@@ -176,6 +181,46 @@ class Update(Write[E], Generic[E]):
                 needed.add(entity.version.name)
         return needed - self.known.keys()
 
+    def _before(
+        self, needed: set[str], context: Context, attempt: int
+    ) -> Steps[tuple[Item | None, Read]]:
+        """The item that the update goes out from, as far as it matters, and the guards on it."""
+        entity, instance = self.entity, self.instance
+        names = [entity.attributes[name].stored for name in sorted(needed)]
+        if instance is not None and (attempt == 0 or not needed):
+            # An instance may hold what was never stored; so what is needed of it is guarded too.
+            item = entity.encode(vars(instance))
+            version = None if entity.version is None else vars(instance)[entity.version.name]
+            return item, version_read(entity, version) | read_from(item, names)
+        if not needed:
+            return None, {}
+        stored = yield from read_stored(context, entity, self.key)
+        if stored is None:
+            raise refusal(NotFound, entity, self.key, None, "it is not there")
+        refused = stale(entity, self.key, stored, self.expected)
+        if refused is not None:
+            raise refused
+        if entity.version is not None:
+            names = [entity.version.stored]  # it stands for all attributes
+        return stored, read_from(stored, names)
+
+    @property
+    def expected(self) -> Any:
+        """The version that the caller goes out from, if there is one."""
+        if self.instance is not None and self.entity.version is not None:
+            return vars(self.instance)[self.entity.version.name]
+        return expected_version(self.entity, self.conditions)
+
+    def _set(self, changes: Sequence[Change[Any]]) -> Values:
+        """What is known of the values afterwards, without having read any."""
+        values = dict(self.known)
+        for change in changes:
+            if isinstance(change, Set):
+                values[change.name] = change.value
+            elif isinstance(change, Remove) and len(change.operand.steps) == 1:
+                values[change.name] = self.entity.absent(change.name)
+        return values
+
     def _moves_sentinels(self) -> bool:
         return any(
             (unique.key.names | {kept.name for kept in unique.keeps}) & self.changed
@@ -184,14 +229,6 @@ class Update(Write[E], Generic[E]):
 
     def _writes_events(self) -> bool:
         return any(history.attribute in self.changed for history in self.entity.histories)
-
-    def _guards(self, needed: set[str], current: Values) -> dict[str, Any]:
-        """What must still be as it was read; a version stands for all attributes."""
-        version = self.entity.version
-        if version is not None and (needed or self.instance is not None):
-            source = current if needed else vars(self.instance)
-            return {version.name: source[version.name]}
-        return {name: current[name] for name in sorted(needed)}
 
     def _all_conditions(self) -> list[Condition[Any]]:
         """The caller's conditions, and those that changes bring along."""
@@ -206,58 +243,47 @@ class Update(Write[E], Generic[E]):
 
     # -- what a failure means ----------------------------------------------------------------
 
-    def stale(self, current: Values, stored: Item) -> WriteRefused | None:
-        """The error for a version that is not the expected one."""
-        entity = self.entity
-        expected = expected_version(entity, self.conditions)
-        if self.instance is not None and entity.version is not None:
-            expected = vars(self.instance)[entity.version.name]
-        if expected is not None and entity.version is not None:
-            found = current[entity.version.name]
-            if found != expected:
-                why = f"version {expected} was expected, and version {found} is stored"
-                return refusal(Stale, entity, self.key, stored, why)
-        return None
-
-    def _failed(self, guards: dict[str, Any]) -> Any:
+    def _failed(self, guards: Read) -> Callable[[Item | None], Verdict]:
         entity, key = self.entity, self.key
 
         def failed(item: Item | None) -> Verdict:
             if item is None:
                 return refusal(NotFound, entity, key, None, "it is not there")
-            current = entity.values(item)
-            stale = self.stale(current, item)
-            if stale is not None:
-                return stale
-            if any(current[name] != value for name, value in guards.items()):
+            refused = stale(entity, key, item, self.expected)
+            if refused is not None:
+                return refused
+            if read_from(item, guards) != guards:
                 return None
-            refused = failed_condition(entity, key, item, self._all_conditions())
+            wrong = failed_condition(entity, key, item, self._all_conditions())
             brought = [change.condition for change in self.changes if change.condition is not None]
-            if brought and all(condition.holds(current) for condition in self.conditions):
-                return Unchanged(self.written(item), refused)
-            return refused
+            values = entity.values(item)
+            if brought and all(holds(condition, values) for condition in self.conditions):
+                return Unchanged(self.written(item), wrong)
+            return wrong
 
         return failed
 
-    def written(self, item: Item | None) -> E:
-        assert item is not None
+    def written(self, item: Item) -> E:
+        """The entity that was written; an instance at hand becomes it."""
         entity: E = self.entity.decode(item)
-        if self.instance is not None:
-            vars(self.instance).update(vars(entity))
-            updated: E = self.instance
-            return updated
-        return entity
+        if self.instance is None:
+            return entity
+        vars(self.instance).update(vars(entity))
+        updated: E = self.instance
+        return updated
 
     def shape(self) -> Shape:
-        touched = len(self.touched())
+        touched = self.touched()
+        # An entry that moves is deleted and put; one that holds the attribute is written again.
+        entries = sum(2 if key in touched else 1 for key in self.entity.indexes)
         actions = 1
         if self._moves_sentinels():
             actions += 2 * len(self.entity.uniques)
         if self._writes_events():
             actions += len(self.entity.histories)
         several = actions > 1
-        indexes = ", ".join(key.index.name for key in self.touched() if key.index is not None)
-        reads = bool(self._needed(self.touched(), self.changes))
+        indexes = ", ".join(key.index.name for key in touched if key.index is not None)
+        reads = bool(self._needed(touched, self.changes))
         return Shape(
             operation="TransactWriteItems" if several else "UpdateItem",
             table=self.entity.table.name,
@@ -267,17 +293,10 @@ class Update(Write[E], Generic[E]):
             page=str(actions),
             filter=" AND ".join(map(repr, self.conditions)),
             read_units=1 if reads else 0,
-            write_units=write_units(self.entity, indexes=2 * touched, transaction=several),
+            write_units=write_units(
+                self.entity, index_entries=entries, others=actions - 1, transaction=several
+            ),
         )
-
-
-def _applied(current: Values, changes: Sequence[Change[Any]]) -> Values:
-    """The values after the changes, as far as keys and events need them."""
-    new = dict(current)
-    for change in changes:
-        if isinstance(change, SIMPLE) and len(change.operand.steps) == 1:
-            new[change.name] = change.apply(new.get(change.name))
-    return new
 
 
 def _move_index_key(key: KeyMap, values: Values, clauses: Clauses, conditions: Conditions) -> None:
@@ -288,11 +307,3 @@ def _move_index_key(key: KeyMap, values: Values, clauses: Clauses, conditions: C
             clauses["REMOVE"].append(mark)
         else:
             clauses["SET"].append(f"{mark} = {conditions.marks.value(composed[attribute])}")
-
-
-def _evaluated(item: Item, body: dict[str, Any]) -> Item:
-    """The item after an update that DynamoDB has made: what it wrote, computed here."""
-    scope = Scope(body.get("ExpressionAttributeNames"), body.get("ExpressionAttributeValues"))
-    update = scope.update(body["UpdateExpression"])
-    assert update is not None
-    return update.apply(item)

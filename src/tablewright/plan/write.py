@@ -11,8 +11,8 @@ guards the write with a condition on what it read; if that has changed, it reads
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Generic, Self, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +24,7 @@ from tablewright.errors import (
     Contended,
     InvalidValue,
     ModelError,
+    Stale,
     TransactionCanceledException,
     WriteRefused,
 )
@@ -32,7 +33,7 @@ from tablewright.plan.condition import Compare, Condition
 from tablewright.plan.expressions import Placeholders
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.plan.shape import Shape, content
-from tablewright.values import Item
+from tablewright.values import Item, Value
 
 E = TypeVar("E")
 T = TypeVar("T")
@@ -53,6 +54,14 @@ class Unchanged(Struct):
 
     result: Any
     otherwise: WriteRefused
+
+
+#: Attributes as they were read, by their stored names; None where there was none.
+Read: TypeAlias = "dict[str, Value | None]"
+
+
+def read_from(item: Item | None, names: Iterable[str]) -> Read:
+    return {name: None if item is None else item.get(name) for name in names}
 
 
 #: What a failed condition means: an error, nothing to do, or None to read and try again.
@@ -117,8 +126,11 @@ def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
         if attempt > 1:
             yield Wait(FIRST_PAUSE * 2 ** (attempt - 2))
         prepared: list[Prepared] = []
-        for write in writes:
-            ready = yield from write.prepare(context, attempt)
+        for position, write in enumerate(writes):
+            try:
+                ready = yield from write.prepare(context, attempt)
+            except WriteRefused as error:
+                raise _told(error, writes, position) from None
             prepared.append(ready)
         owners = [index for index, ready in enumerate(prepared) for _ in ready.actions]
         actions = [action for ready in prepared for action in ready.actions]
@@ -179,20 +191,23 @@ def send_all(actions: list[Action], context: Context) -> Steps[None]:
 
 
 def verdict_of(actions: list[Action], fault: TransactionCanceledException) -> tuple[Verdict, int]:
-    """What the reasons of a cancelled transaction mean: the first error, or to try again."""
-    again: int | None = None
+    """What the reasons of a cancelled transaction mean: to try again, or the first error.
+
+    What was read has changed, if a guard failed: then the other failures may come from that alone.
+    """
+    errors: list[tuple[Verdict, int]] = []
     for position, reason in enumerate(fault.reasons):
         code = reason["Code"]
         if code == "ConditionalCheckFailed":
             verdict = actions[position].failed(reason.get("Item"))
-            if verdict is not None:
-                return verdict, position
-            again = position
+            if verdict is None:
+                return None, position
+            errors.append((verdict, position))
         elif code in TRANSIENT:
-            again = position
-    if again is None:
+            return None, position
+    if not errors:
         raise fault
-    return None, again
+    return errors[0]
 
 
 def _merge_sentinels(actions: list[Action], owners: list[int]) -> tuple[list[Action], list[int]]:
@@ -281,6 +296,29 @@ def expected_version(entity: EntityMap, conditions: Sequence[Condition[Any]]) ->
     return None
 
 
+def version_read(entity: EntityMap, version: Any) -> Read:
+    """A version as it was read: what was never counted has none."""
+    if entity.version is None:
+        return {}
+    return {entity.version.stored: {"N": str(version)} if version else None}
+
+
+def stale(entity: EntityMap, key: Item, item: Item | None, expected: Any) -> WriteRefused | None:
+    """The error for a stored version that is not the expected one."""
+    if entity.version is None or expected is None:
+        return None
+    found = 0 if item is None else entity.values(item)[entity.version.name]
+    if found == expected:
+        return None
+    if item is None:
+        why = f"version {expected} was expected, and it is not there: it was deleted"
+    elif not expected:
+        why = f"it is there, in version {found}; read it before you replace it"
+    else:
+        why = f"version {expected} was expected, and version {found} is stored"
+    return refusal(Stale, entity, key, item, why)
+
+
 def failed_condition(
     entity: EntityMap, key: Item, item: Item | None, conditions: Sequence[Condition[Any]]
 ) -> WriteRefused:
@@ -288,12 +326,12 @@ def failed_condition(
     told = " AND ".join(map(repr, conditions))
     if item is not None:
         values = entity.values(item)
-        wrong = [condition for condition in conditions if not _holds(condition, values)]
+        wrong = [condition for condition in conditions if not holds(condition, values)]
         told = " AND ".join(map(repr, wrong)) or told
     return refusal(ConditionFailed, entity, key, item, f"the condition {told} does not hold")
 
 
-def _holds(condition: Condition[Any], values: dict[str, Any]) -> bool:
+def holds(condition: Condition[Any], values: dict[str, Any]) -> bool:
     try:
         return condition.holds(values)
     except (TypeError, KeyError):  # a place inside of a document; DynamoDB has looked, we cannot
@@ -313,18 +351,17 @@ class Conditions:
     def not_exists(self, table: TableMap) -> None:
         self.texts.append(f"attribute_not_exists({self.marks.name(table.attributes[0])})")
 
-    def equals(self, entity: EntityMap, name: str, value: Any) -> None:
-        """The attribute is still what was read."""
-        attribute = entity.attributes[name]
-        stored = None if value is None else attribute.converter.stored(value)
-        mark = self.marks.name(attribute.stored)
-        if stored is None:
-            self.texts.append(f"attribute_not_exists({mark})")
-        else:
-            self.texts.append(f"{mark} = {self.marks.value(stored)}")
+    def still(self, read: Read) -> None:
+        """The attributes are still what was read; None is one that was not there."""
+        for name, value in read.items():
+            mark = self.marks.name(name)
+            if value is None:
+                self.texts.append(f"attribute_not_exists({mark})")
+            else:
+                self.texts.append(f"{mark} = {self.marks.value(value)}")
 
     def take(self, conditions: Sequence[Condition[Any]]) -> None:
-        self.texts += [condition.text(self.marks) for condition in conditions]
+        self.texts += [condition.factor(self.marks) for condition in conditions]
 
     def into(self, body: dict[str, Any]) -> dict[str, Any]:
         """The body, with the condition and everything the expressions refer to."""
@@ -346,6 +383,9 @@ class Atomic(Plan[None]):
     def steps(self, context: Context) -> Steps[None]:
         yield from commit(self.writes, context)
 
+    def entities(self) -> tuple[EntityMap, ...]:
+        return tuple(dict.fromkeys(write.entity for write in self.writes))
+
     def shape(self) -> Shape:
         steps = tuple(write.shape() for write in self.writes)
         return Shape(
@@ -353,7 +393,10 @@ class Atomic(Plan[None]):
             table=", ".join(dict.fromkeys(step.table for step in steps)),
             entity=", ".join(dict.fromkeys(step.entity for step in steps)),
             read_units=sum(step.read_units for step in steps),
-            write_units=sum(2 * step.write_units for step in steps),
+            write_units=sum(  # those that are transactions by themselves count double already
+                step.write_units * (1 if step.operation == "TransactWriteItems" else 2)
+                for step in steps
+            ),
             steps=steps,
         )
 

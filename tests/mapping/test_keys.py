@@ -1,0 +1,657 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import Any
+
+import pytest
+
+from tablewright import (
+    GSI,
+    Attr,
+    Entity,
+    Table,
+    attr,
+    index,
+    key,
+    unique,
+)
+from tablewright.errors import ModelError
+from tablewright.mapping.converters import converter
+from tablewright.mapping.entity import EntityMap, TableMap
+from tablewright.mapping.keys import (
+    Comparison,
+    Composer,
+    KeyMap,
+    Sort,
+    Template,
+    goes_on,
+    may_meet,
+    overlap,
+    shares_beginning,
+)
+from tablewright.mapping.parts import DAY, DESCENDING, Part, part
+from tablewright.symbol import Symbol
+
+
+class Status(StrEnum):
+    CREATED = "CREATED"
+    PAID = "PAID"
+
+
+WHERE = "Order.primary"
+TEXT = part("name", str, None, WHERE)
+OTHER = part("other", str, None, WHERE)
+NUMBER = part("number", int, 3, WHERE)
+LONGER = part("longer", int, 4, WHERE)
+FREE_NUMBER = part("count", int, None, WHERE)
+MOMENT = part("at", datetime, None, WHERE)
+DATE = part("on", date, None, WHERE)
+STATUS = part("status", Status, None, WHERE)
+TRUTH = part("paid", bool, None, WHERE)
+DOWN = DESCENDING.part("score", int, 3, WHERE)
+A_DAY = DAY.part("at", datetime, None, WHERE)
+
+
+def template(*pieces: str | Part, slots: Sequence[int] | None = None) -> Template:
+    parts = [piece for piece in pieces if isinstance(piece, Part)]
+    return Template(pieces, tuple(slots if slots is not None else range(len(parts))))
+
+
+def keyed(partition: Sequence[str | Part], sort: Sequence[str | Part] | None) -> KeyMap:
+    """A key whose parts are asked for once each, in their order."""
+    asked: dict[str, int] = {}
+
+    def numbered(pieces: Sequence[str | Part]) -> Template:
+        slots = [
+            asked.setdefault(piece.label, len(asked)) for piece in pieces if isinstance(piece, Part)
+        ]
+        return Template(tuple(pieces), tuple(slots))
+
+    first = numbered(partition)
+    return KeyMap(WHERE, ("PK", "SK" if sort else None), first, numbered(sort) if sort else None)
+
+
+def natural(kind: Any, name: str = "id") -> Template:
+    return Template((Part(name, None, str, ".+", name),), (0,), converter(kind, f"Order.{name}"))
+
+
+# -- templates -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pieces", "shown", "segments"),
+    [
+        (("USER",), "USER", ["USER"]),
+        (("ORDER", TEXT), "ORDER#{name}", ["ORDER", TEXT]),
+        (("A#B", TEXT), "A#B#{name}", ["A", "B", TEXT]),
+        ((TEXT,), "{name}", [TEXT]),
+        (("O", A_DAY, "I", NUMBER), "O#{day(at)}#I#{number}", ["O", A_DAY, "I", NUMBER]),
+    ],
+)
+def test_a_template_is_shown_as_documents_write_it(
+    pieces: tuple[str | Part, ...], shown: str, segments: list[str | Part]
+) -> None:
+    made = template(*pieces)
+    assert made.show() == shown
+    assert made.segments == segments
+
+
+@pytest.mark.parametrize(
+    ("pieces", "arguments", "text"),
+    [
+        (("USER",), (), "USER"),
+        (("ORDER", TEXT), ("O1",), "ORDER#O1"),
+        (("ORDER", TEXT, "ITEM", NUMBER), ("O1", 7), "ORDER#O1#ITEM#007"),
+        (("100%", TEXT, "%s"), ("50%",), "100%#50%#%s"),
+        ((TEXT, OTHER), ("1#2", "3"), "1$!2#3"),
+        ((TEXT, OTHER), ("1", "2#3"), "1#2$!3"),
+    ],
+)
+def test_a_composer_joins_literals_and_values(
+    pieces: tuple[str | Part, ...], arguments: tuple[Any, ...], text: str
+) -> None:
+    made = template(*pieces)
+    assert Composer(made, len(made.pieces))(arguments) == text
+
+
+def test_a_value_that_is_used_again_is_asked_for_once() -> None:
+    made = keyed(["CUST", TEXT], ["PROFILE", TEXT, "AT", NUMBER])
+    assert made.asked == (TEXT, NUMBER)
+    assert made.in_partition == 1
+    assert made.sort_value(("C1", 7)) == {"S": "PROFILE#C1#AT#007"}
+
+
+def test_values_compose_the_attributes_of_a_key() -> None:
+    made = keyed(["CUST", TEXT], ["DAY", A_DAY, NUMBER])
+    values = {"name": "C#1", "at": datetime(2026, 1, 15, 10, tzinfo=UTC), "number": 7}
+    assert made.compose(values) == {
+        "PK": {"S": "CUST#C$!1"},
+        "SK": {"S": "DAY#2026-01-15#007"},
+    }
+
+
+@pytest.mark.parametrize("absent", ["name", "number"])
+def test_nothing_is_composed_while_a_part_has_no_value(absent: str) -> None:
+    values: Mapping[str, Any] = {"name": "C1", "number": 7, absent: None}
+    assert keyed(["CUST", TEXT], ["N", NUMBER]).compose(values) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "stored"),
+    [(str, "a#b", {"S": "a#b"}), (int, -7, {"N": "-7"}), (bytes, b"\x00", {"B": "AA=="})],
+)
+def test_a_natural_key_is_stored_as_the_attribute_is(kind: Any, value: Any, stored: Any) -> None:
+    made = KeyMap(WHERE, ("id", None), natural(kind), None)
+    assert made.partition_value((value,)) == stored
+    assert made.composed == ()
+    assert made.compose({"id": value}) == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "complete", "told"),
+    [
+        ((), True, "Order.primary takes name, number; 0 values were given"),
+        (("C1",), True, "Order.primary takes name, number; 1 value was given"),
+        (("C1", 7, 8), True, "Order.primary takes name, number; 3 values were given"),
+        ((), False, "Order.primary takes name; 0 values were given"),
+        (("C1", 7, 8), False, "Order.primary takes at most 2 values"),
+    ],
+)
+def test_a_call_with_another_number_of_values_is_refused(
+    given: tuple[Any, ...], complete: bool, told: str
+) -> None:
+    made = keyed(["CUST", TEXT], ["ORDER", NUMBER])
+    with pytest.raises(ModelError) as refused:
+        made.check(given, complete=complete)
+    assert str(refused.value) == told
+
+
+# -- beginnings ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sort", "arguments", "beginning", "following"),
+    [
+        (("ORDER", TEXT), ("C",), "ORDER#", TEXT),
+        (("ORDER", TEXT), ("C", "1"), "ORDER#1", None),
+        (("ORDER", TEXT, "ITEM", NUMBER), ("C", "1"), "ORDER#1#ITEM#", NUMBER),
+        (("ORDER", TEXT, "ITEM"), ("C", "1"), "ORDER#1#ITEM", None),
+        ((TEXT, NUMBER), ("C",), "", TEXT),
+        ((TEXT, NUMBER), ("C", "1"), "1#", NUMBER),
+        (("O", OTHER, "X", TEXT), ("C",), "O#C#X#", TEXT),
+        (("O", TEXT, OTHER, NUMBER), ("C", "1"), "O#1#C#", NUMBER),
+    ],
+)
+def test_a_beginning_ends_at_a_delimiter(
+    sort: tuple[str | Part, ...],
+    arguments: tuple[Any, ...],
+    beginning: str,
+    following: Part | None,
+) -> None:
+    made = keyed(["CUST", OTHER], sort)
+    assert made.beginning(arguments) == beginning
+    assert made.next_part(len(arguments)) is following
+
+
+# -- conditions ----------------------------------------------------------------------------------
+
+ORDERS = keyed(["CUST", OTHER], ["ORDER", NUMBER])
+ITEMS = keyed(["CUST", OTHER], ["ORDER", NUMBER, "ITEM", TEXT])
+BARE = keyed(["CUST", OTHER], [NUMBER])
+BARE_ITEMS = keyed(["CUST", OTHER], [NUMBER, TEXT])
+SCORES = keyed(["CUST", OTHER], ["TOP", DOWN])
+SCORED = keyed(["CUST", OTHER], ["TOP", DOWN, TEXT])
+CLOSED = keyed(["CUST", OTHER], ["ORDER", NUMBER, "END"])
+
+
+@pytest.mark.parametrize(
+    ("made", "bound", "comparison", "operands", "shared", "alone"),
+    [
+        # the last part
+        (ORDERS, (), None, (), ("begins_with", "ORDER#"), None),
+        (ORDERS, (7,), None, (), ("=", "ORDER#007"), ("=", "ORDER#007")),
+        (ORDERS, (), "=", (7,), ("=", "ORDER#007"), ("=", "ORDER#007")),
+        (ORDERS, (), ">=", (7,), ("between", "ORDER#007", "ORDER$"), (">=", "ORDER#007")),
+        (ORDERS, (), "<=", (7,), ("between", "ORDER#", "ORDER#007"), ("<=", "ORDER#007")),
+        (
+            ORDERS,
+            (),
+            "between",
+            (7, 9),
+            ("between", "ORDER#007", "ORDER#009"),
+            ("between", "ORDER#007", "ORDER#009"),
+        ),
+        # more behind it
+        (ITEMS, (), None, (), ("begins_with", "ORDER#"), None),
+        (
+            ITEMS,
+            (7,),
+            None,
+            (),
+            ("begins_with", "ORDER#007#ITEM#"),
+            ("begins_with", "ORDER#007#ITEM#"),
+        ),
+        (ITEMS, (7, "a"), None, (), ("=", "ORDER#007#ITEM#a"), ("=", "ORDER#007#ITEM#a")),
+        (ITEMS, (), "=", (7,), ("begins_with", "ORDER#007#"), ("begins_with", "ORDER#007#")),
+        (ITEMS, (), ">=", (7,), ("between", "ORDER#007", "ORDER$"), (">=", "ORDER#007")),
+        (ITEMS, (), ">", (7,), ("between", "ORDER#007$", "ORDER$"), (">", "ORDER#007$")),
+        (ITEMS, (), "<=", (7,), ("between", "ORDER#", "ORDER#007$"), ("<=", "ORDER#007$")),
+        (ITEMS, (), "<", (7,), ("between", "ORDER#", "ORDER#007"), ("<", "ORDER#007")),
+        (
+            ITEMS,
+            (),
+            "between",
+            (7, 9),
+            ("between", "ORDER#007", "ORDER#009$"),
+            ("between", "ORDER#007", "ORDER#009$"),
+        ),
+        # within a beginning nobody is alone
+        (
+            ITEMS,
+            (7,),
+            ">=",
+            ("a",),
+            ("between", "ORDER#007#ITEM#a", "ORDER#007#ITEM$"),
+            ("between", "ORDER#007#ITEM#a", "ORDER#007#ITEM$"),
+        ),
+        (
+            ITEMS,
+            (7,),
+            "<=",
+            ("a",),
+            ("between", "ORDER#007#ITEM#", "ORDER#007#ITEM#a"),
+            ("between", "ORDER#007#ITEM#", "ORDER#007#ITEM#a"),
+        ),
+        (
+            ITEMS,
+            (7,),
+            "begins_with",
+            ("a#",),
+            ("begins_with", "ORDER#007#ITEM#a$!"),
+            ("begins_with", "ORDER#007#ITEM#a$!"),
+        ),
+        # nothing in front of the part
+        (BARE, (), None, (), None, None),
+        (BARE, (), ">=", (7,), (">=", "007"), (">=", "007")),
+        (BARE, (), ">", (7,), (">", "007"), (">", "007")),
+        (BARE, (), "<=", (7,), ("<=", "007"), ("<=", "007")),
+        (BARE, (), "<", (7,), ("<", "007"), ("<", "007")),
+        (BARE_ITEMS, (), ">", (7,), (">", "007$"), (">", "007$")),
+        (BARE_ITEMS, (), "<=", (7,), ("<=", "007$"), ("<=", "007$")),
+        (BARE_ITEMS, (7,), None, (), ("begins_with", "007#"), ("begins_with", "007#")),
+        # a literal behind the part
+        (CLOSED, (), ">", (7,), ("between", "ORDER#007$", "ORDER$"), (">", "ORDER#007$")),
+        (CLOSED, (7,), None, (), ("=", "ORDER#007#END"), ("=", "ORDER#007#END")),
+        # larger values first
+        (SCORES, (), ">=", (7,), ("between", "TOP#", "TOP#992"), ("<=", "TOP#992")),
+        (SCORES, (), "<=", (7,), ("between", "TOP#992", "TOP$"), (">=", "TOP#992")),
+        (SCORES, (), "=", (7,), ("=", "TOP#992"), ("=", "TOP#992")),
+        (
+            SCORES,
+            (),
+            "between",
+            (7, 9),
+            ("between", "TOP#990", "TOP#992"),
+            ("between", "TOP#990", "TOP#992"),
+        ),
+        (SCORED, (), ">", (7,), ("between", "TOP#", "TOP#992"), ("<", "TOP#992")),
+        (SCORED, (), "<", (7,), ("between", "TOP#992$", "TOP$"), (">", "TOP#992$")),
+    ],
+)
+def test_a_comparison_is_one_condition_on_the_sort_key(
+    made: KeyMap,
+    bound: tuple[Any, ...],
+    comparison: Comparison | None,
+    operands: tuple[Any, ...],
+    shared: tuple[Any, ...] | None,
+    alone: tuple[Any, ...] | None,
+) -> None:
+    """In a partition that is shared with other entities, and in one that is not."""
+    arguments = ("C1", *bound)
+    assert made.condition(arguments, comparison, operands, alone=False) == _sort(shared)
+    assert made.condition(arguments, comparison, operands, alone=True) == _sort(alone)
+
+
+def _sort(told: tuple[Any, ...] | None, excluded: str | None = None) -> Sort | None:
+    if told is None:
+        return None
+    comparison, *texts = told
+    left_out = None if excluded is None else {"S": excluded}
+    return Sort(comparison, tuple({"S": text} for text in texts), left_out)
+
+
+@pytest.mark.parametrize(
+    ("made", "comparison", "told", "excluded"),
+    [
+        (ORDERS, ">", ("between", "ORDER#007", "ORDER$"), "ORDER#007"),
+        (ORDERS, "<", ("between", "ORDER#", "ORDER#007"), "ORDER#007"),
+        (SCORES, ">", ("between", "TOP#", "TOP#992"), "TOP#992"),
+        (SCORES, "<", ("between", "TOP#992", "TOP$"), "TOP#992"),
+    ],
+)
+def test_a_bound_that_between_lets_through_is_named_to_be_left_out(
+    made: KeyMap, comparison: Comparison, told: tuple[Any, ...], excluded: str
+) -> None:
+    """DynamoDB takes one condition, and BETWEEN includes both ends."""
+    assert made.condition(("C1",), comparison, (7,), alone=False) == _sort(told, excluded)
+
+
+@pytest.mark.parametrize("comparison", [">", "<"])
+def test_nothing_is_left_out_where_no_key_ends_at_the_bound(comparison: Comparison) -> None:
+    for made in (ITEMS, CLOSED, SCORED):
+        found = made.condition(("C1",), comparison, (7,), alone=False)
+        assert found is not None
+        assert found.excluded is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "comparison", "operands", "told"),
+    [
+        (str, None, (), None),
+        (str, ">=", ("a#",), (">=", {"S": "a#"})),
+        (str, "<", ("a$",), ("<", {"S": "a$"})),
+        (str, "begins_with", ("a#",), ("begins_with", {"S": "a#"})),
+        (int, ">", (-7,), (">", {"N": "-7"})),
+        (int, "<=", (10,), ("<=", {"N": "10"})),
+        (int, "between", (9, 10), ("between", {"N": "9"}, {"N": "10"})),
+        (bytes, ">=", (b"\x01",), (">=", {"B": "AQ=="})),
+    ],
+)
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_natural_sort_key_is_compared_as_it_is_stored(
+    kind: Any,
+    comparison: Comparison | None,
+    operands: tuple[Any, ...],
+    told: tuple[Any, ...] | None,
+    alone: bool,
+) -> None:
+    made = KeyMap(WHERE, ("PK", "id"), template("ORDER"), natural(kind))
+    found = made.condition((), comparison, operands, alone=alone)
+    assert found == (None if told is None else Sort(told[0], tuple(told[1:])))
+
+
+def test_a_natural_sort_key_that_is_given_is_an_equality() -> None:
+    made = KeyMap(WHERE, ("PK", "id"), template("ORDER"), natural(int))
+    assert made.condition((7,), None, (), alone=False) == Sort("=", ({"N": "7"},))
+
+
+def test_a_key_without_a_sort_key_has_no_condition_on_it() -> None:
+    made = keyed(["CUST", TEXT], None)
+    assert made.condition(("C1",), None, (), alone=False) is None
+
+
+def test_arguments_that_are_not_known_yet_stand_in_the_condition_by_name() -> None:
+    found = ITEMS.condition((Symbol("c"), Symbol("o")), ">=", (Symbol("from"),), alone=False)
+    assert found == _sort(("between", "ORDER#{o}#ITEM#{from}", "ORDER#{o}#ITEM$"))
+
+
+# -- what templates have in common ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "meet"),
+    [
+        ("ORDER", "ORDER", True),
+        ("ORDER", "ORDERS", False),
+        ("ORDER", TEXT, True),
+        ("ORDER", NUMBER, False),
+        ("007", NUMBER, True),
+        ("07", NUMBER, False),
+        ("007", FREE_NUMBER, True),
+        ("-7", FREE_NUMBER, True),
+        ("x7", FREE_NUMBER, False),
+        ("PAID", STATUS, True),
+        ("PAI", STATUS, False),
+        ("PAIDX", STATUS, False),
+        ("true", TRUTH, True),
+        ("2026-01-15", DATE, True),
+        ("2026-01-15", MOMENT, False),
+        ("999", DOWN, True),
+        (TEXT, OTHER, True),
+        (TEXT, NUMBER, True),
+        (NUMBER, DOWN, True),
+        (NUMBER, LONGER, False),
+        (DATE, A_DAY, True),
+        (FREE_NUMBER, NUMBER, True),
+        (part("k", str, None, WHERE), STATUS, True),
+    ],
+)
+def test_segments_meet_where_they_can_have_the_same_text(
+    one: str | Part, other: str | Part, meet: bool
+) -> None:
+    assert may_meet(one, other) is meet
+    assert may_meet(other, one) is meet
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "common"),
+    [
+        (("ORDER", TEXT), ("ORDER", OTHER), True),
+        (("ORDER", TEXT), ("ITEM", OTHER), False),
+        (("ORDER", TEXT), ("ORDER", TEXT, OTHER), False),
+        (("ORDER", TEXT), ("ORDER", "LIST"), True),
+        (("ORDER", NUMBER), ("ORDER", "LIST"), False),
+        (("ORDER", NUMBER), ("ORDER", LONGER), False),
+        (("ORDER", TEXT), (OTHER, NUMBER), True),
+        (("ORDER#LIST",), ("ORDER", TEXT), True),
+        (("A#B", TEXT), ("A", "B", OTHER), True),
+        (("A#B", TEXT), ("A#C", OTHER), False),
+        ((TEXT,), ("ORDER",), True),
+        ((TEXT,), ("ORDER", OTHER), False),
+        ((TEXT, "X"), (OTHER, "Y"), False),
+    ],
+)
+def test_templates_overlap_where_every_segment_meets(
+    one: tuple[str | Part, ...], other: tuple[str | Part, ...], common: bool
+) -> None:
+    assert overlap(template(*one), template(*other)) is common
+    assert overlap(template(*other), template(*one)) is common
+
+
+def test_a_natural_key_can_be_any_text() -> None:
+    assert overlap(natural(str), template("ORDER", TEXT))
+    assert overlap(template("ORDER", TEXT), natural(str))
+    assert overlap(natural(str), natural(str))
+
+
+@pytest.mark.parametrize(
+    ("beginning", "other", "shares"),
+    [
+        ((), ("ORDER", TEXT), True),
+        (("ORDER",), ("ORDER", TEXT), True),
+        (("ORDER",), ("ORDER", TEXT, "ITEM", OTHER), True),
+        (("ORDER", TEXT, "ITEM"), ("ORDER", OTHER), False),
+        (("ORDER",), ("ORDERS", TEXT), False),
+        (("ORDER",), (TEXT,), True),
+        (("ORDER", NUMBER), ("ORDER", LONGER, TEXT), False),
+    ],
+)
+def test_a_template_can_share_a_beginning(
+    beginning: tuple[str | Part, ...], other: tuple[str | Part, ...], shares: bool
+) -> None:
+    assert shares_beginning(beginning, template(*other)) is shares
+
+
+@pytest.mark.parametrize(
+    ("root", "child", "on"),
+    [
+        (("ORDER", TEXT), ("ORDER", TEXT, "ITEM", OTHER), True),
+        (("ORDER", TEXT), ("ORDER", TEXT), False),
+        (("ORDER", TEXT), ("ITEM", TEXT, OTHER), False),
+        (("ORDER",), ("ORDER", TEXT), True),
+        (("A#B",), ("A", "B", TEXT), True),
+        (("ORDER", "A"), ("ORDER", TEXT, "B"), False),
+    ],
+)
+def test_a_child_goes_on_where_its_root_ends(
+    root: tuple[str | Part, ...], child: tuple[str | Part, ...], on: bool
+) -> None:
+    assert goes_on(template(*root), template(*child)) is on
+
+
+# -- what a table knows of its entities ----------------------------------------------------------
+
+
+class Store(Table, name="store"):
+    first = GSI("G1PK", "G1SK")
+    second = GSI("G2PK", "G2SK")
+
+
+class Customer(Entity, table=Store):
+    customer: Attr[str] = attr()
+    email: Attr[str] = attr()
+    primary = key("CUST" / customer, "PROFILE")
+    by_email = unique("EMAIL" / email)
+    listed = index(Store.first, "CUSTOMERS", email)
+
+
+class Order(Entity, table=Store):
+    customer: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    primary = key("CUST" / customer, "ORDER" / number)
+    listed = index(Store.first, "ORDERS", "N" / number)
+    timeline = index(Store.second, "CUST" / customer, "ORDER" / number)
+
+
+class Item(Entity, table=Store):
+    customer: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    line: Attr[int] = attr(pad=3)
+    primary = key("CUST" / customer, "ORDER" / number / "ITEM" / line)
+    timeline = index(Store.second, "CUST" / customer, "ITEM" / number / line)
+
+
+class Product(Entity, table=Store):
+    sku: Attr[str] = attr()
+    primary = key("PRODUCT", "SKU" / sku)
+
+
+STORE: TableMap = Store.__table__
+
+
+def _map(entity: type[Entity]) -> EntityMap:
+    return entity.__entity__
+
+
+def test_an_entity_is_alone_where_no_other_has_its_partitions() -> None:
+    assert STORE.alone(_map(Product).primary)
+    assert not STORE.alone(_map(Customer).primary)
+    assert not STORE.alone(_map(Order).primary)
+
+
+def test_an_index_is_judged_by_the_places_in_it() -> None:
+    listed, timeline = _map(Order).indexes
+    assert STORE.alone(listed)
+    assert not STORE.alone(timeline)
+    assert STORE.alone(_map(Customer).indexes[0])
+
+
+def test_a_query_is_mixed_where_others_can_begin_as_it_does() -> None:
+    order, item = _map(Order).primary, _map(Item).primary
+    assert STORE.mixed(order, 1)  # ORDER#… are orders and items
+    assert STORE.mixed(item, 1)
+    assert STORE.mixed(order, 2)  # ORDER#007 and what goes on from it
+    assert not STORE.mixed(item, 2)  # ORDER#007#ITEM#… are items
+    assert not STORE.mixed(_map(Customer).primary, 1)
+    assert not STORE.mixed(_map(Product).primary, 0)
+
+
+def test_a_query_of_an_index_is_not_mixed_where_beginnings_differ() -> None:
+    assert not STORE.mixed(_map(Order).indexes[1], 1)
+    assert not STORE.mixed(_map(Item).indexes[0], 1)
+
+
+def test_sentinels_share_the_partitions_of_a_table() -> None:
+    class Mailed(Table, name="mailed"): ...
+
+    class User(Entity, table=Mailed):
+        user: Attr[str] = attr()
+        email: Attr[str] = attr()
+        primary = key("USER" / user, "PROFILE")
+        by_email = unique("EMAIL" / email, "EMAIL")
+
+    class Alias(Entity, table=Mailed):
+        email: Attr[str] = attr()
+        number: Attr[int] = attr(pad=2)
+        primary = key("EMAIL" / email, "ALIAS" / number)
+
+    assert Mailed.__table__.alone(_map(User).primary)
+    assert not Mailed.__table__.alone(_map(Alias).primary)
+    assert not Mailed.__table__.mixed(_map(Alias).primary, 1)
+
+
+def test_an_entity_that_comes_later_changes_what_is_known() -> None:
+    class Growing(Table, name="growing"): ...
+
+    class Plant(Entity, table=Growing):
+        bed: Attr[str] = attr()
+        number: Attr[int] = attr(pad=2)
+        primary = key("BED" / bed, "PLANT" / number)
+
+    assert Growing.__table__.alone(_map(Plant).primary)
+    assert not Growing.__table__.mixed(_map(Plant).primary, 1)
+
+    class Leaf(Entity, table=Growing):
+        bed: Attr[str] = attr()
+        number: Attr[int] = attr(pad=2)
+        leaf: Attr[int] = attr(pad=2)
+        primary = key("BED" / bed, "PLANT" / number / "LEAF" / leaf)
+
+    assert not Growing.__table__.alone(_map(Plant).primary)
+    assert Growing.__table__.mixed(_map(Plant).primary, 1)
+    assert not Growing.__table__.mixed(_map(Leaf).primary, 2)
+
+
+def test_an_item_is_known_by_its_type() -> None:
+    item = {"PK": {"S": "anything"}, "SK": {"S": "at all"}, "type": {"S": "Order"}}
+    assert STORE.entity_of(item) is _map(Order)
+    assert STORE.entity_of({**item, "type": {"S": "Unknown"}}) is None
+
+
+class Untyped(Table, name="untyped", type_attribute=None): ...
+
+
+class Shelf(Entity, table=Untyped):
+    room: Attr[str] = attr()
+    shelf: Attr[str] = attr()
+    primary = key("ROOM" / room, "SHELF" / shelf)
+
+
+class Board(Entity, table=Untyped):
+    room: Attr[str] = attr()
+    shelf: Attr[str] = attr()
+    board: Attr[int] = attr(pad=2)
+    primary = key("ROOM" / room, "SHELF" / shelf / board)
+
+
+class Wing(Entity, table=Untyped):
+    room: Attr[str] = attr()
+    wing: Attr[str] = attr()
+    primary = key("ROOM" / room / wing, "WING")
+
+
+@pytest.mark.parametrize(
+    ("partition", "sort", "entity"),
+    [
+        ("ROOM#a", "SHELF#1", Shelf),
+        ("ROOM#a", "SHELF#1#02", Board),
+        ("ROOM#a", "SHELF#1#2", None),
+        ("ROOM#a#b", "WING", Wing),
+        ("ROOM#a\nb", "SHELF#1\n2", Shelf),
+        ("ROOM#a", "DOOR#1", None),
+        ("HALL#a", "SHELF#1", None),
+    ],
+)
+def test_without_a_type_an_item_is_known_by_its_key(
+    partition: str, sort: str, entity: type[Entity] | None
+) -> None:
+    found = Untyped.__table__.entity_of({"PK": {"S": partition}, "SK": {"S": sort}})
+    assert found is (None if entity is None else _map(entity))
+
+
+def test_a_line_break_in_a_value_does_not_make_another_entity_of_it() -> None:
+    """Partition and sort key are two texts, whatever characters they hold."""
+    item = _map(Wing).encode({"room": "a\nSHELF", "wing": "b"})
+    assert Untyped.__table__.entity_of(item) is _map(Wing)

@@ -1,0 +1,487 @@
+from __future__ import annotations
+
+import zlib
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+from enum import Enum, IntEnum, StrEnum
+from typing import Any, Literal
+from uuid import UUID
+
+import pytest
+
+from tablewright.errors import InvalidValue, ModelError
+from tablewright.ids import KSUID, ULID
+from tablewright.mapping.parts import (
+    DAY,
+    DESCENDING,
+    EPOCH,
+    LOWER,
+    MONTH,
+    Part,
+    Transform,
+    escape,
+    part,
+    sharded,
+)
+from tablewright.symbol import Symbol
+
+WHERE = "Order.primary"
+BERLIN = timezone(timedelta(hours=2))
+NOON = datetime(2026, 1, 15, 12, 0, 30, 250_000, tzinfo=UTC)
+AN_ID = UUID("6ba7b810-9dad-11d1-80b4-00c04fd430c8")
+A_KSUID = KSUID("0ujtsYcgvSTl8PAuAdqWYSMnLOv")
+A_ULID = ULID("01ARZ3NDEKTSV4RRFFQ69G5FAV")
+
+
+class Status(StrEnum):
+    CREATED = "CREATED"
+    PAID = "PAID"
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Odd(StrEnum):
+    HASH = "a#b"
+    DOLLAR = "$5"
+
+
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 100
+
+
+class Rank(Enum):
+    FIRST = 1
+    SECOND = 2
+
+
+class Email(str):
+    __slots__ = ()
+
+
+def made(kind: Any, pad: int | None = None) -> Part:
+    return part("x", kind, pad, WHERE)
+
+
+def derived(transform: Transform, kind: Any, pad: int | None = None) -> Part:
+    return transform.part("x", kind, pad, WHERE)
+
+
+# -- escaping ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("", ""),
+        ("ann@example.com", "ann@example.com"),
+        ("a b!\"%'", "a b!\"%'"),
+        ("#", "$!"),
+        ("$", "$$"),
+        ("a#b", "a$!b"),
+        ("$5", "$$5"),
+        ("$!", "$$!"),
+        ("#$#", "$!$$$!"),
+        ("$$", "$$$$"),
+        ("Grüße#🍲", "Grüße$!🍲"),
+    ],
+)
+def test_the_delimiter_and_the_escape_are_escaped_and_nothing_else(text: str, escaped: str) -> None:
+    assert escape(text) == escaped
+
+
+def test_texts_that_look_escaped_already_stay_apart() -> None:
+    texts = ["#", "$", "$!", "$$", "$#", "#$", "#!", "$$!"]
+    assert len({escape(text) for text in texts}) == len(texts)
+
+
+# -- texts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "pad", "value", "text"),
+    [
+        (str, None, "O100", "O100"),
+        (str, None, " ", " "),
+        (str, None, "1#2", "1$!2"),
+        (str, None, "$5", "$$5"),
+        (str, None, Status.PAID, "PAID"),
+        (Email, None, Email("a#b"), "a$!b"),
+        (int, 3, 0, "000"),
+        (int, 3, 7, "007"),
+        (int, 3, 999, "999"),
+        (int, None, 7, "7"),
+        (int, None, -7, "-7"),
+        (int, None, 10**20, "100000000000000000000"),
+        (datetime, None, NOON, "2026-01-15T12:00:30.250000Z"),
+        (datetime, None, NOON.replace(microsecond=0), "2026-01-15T12:00:30.000000Z"),
+        (datetime, None, datetime(2026, 1, 15, tzinfo=BERLIN), "2026-01-14T22:00:00.000000Z"),
+        (datetime, None, datetime(1, 1, 1, tzinfo=UTC), "0001-01-01T00:00:00.000000Z"),
+        (date, None, date(2026, 1, 15), "2026-01-15"),
+        (date, None, date(1, 1, 1), "0001-01-01"),
+        (UUID, None, AN_ID, "6ba7b810-9dad-11d1-80b4-00c04fd430c8"),
+        (bool, None, True, "true"),
+        (bool, None, False, "false"),
+        (Status, None, Status.PAID, "PAID"),
+        (Colour, None, Colour.RED, "red"),
+        (Odd, None, Odd.HASH, "a$!b"),
+        (Odd, None, Odd.DOLLAR, "$$5"),
+        (Level, None, Level.LOW, "001"),
+        (Level, None, Level.HIGH, "100"),
+        (Rank, None, Rank.SECOND, "2"),
+        (Literal["open", "done"], None, "open", "open"),
+        (KSUID, None, A_KSUID, "0ujtsYcgvSTl8PAuAdqWYSMnLOv"),
+        (KSUID, None, str(A_KSUID), "0ujtsYcgvSTl8PAuAdqWYSMnLOv"),
+        (ULID, None, A_ULID, "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        (ULID, None, str(A_ULID), "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+    ],
+)
+def test_a_value_has_its_text(kind: Any, pad: int | None, value: Any, text: str) -> None:
+    made_of = made(kind, pad)
+    assert made_of.text(value) == text
+    assert made_of.of(value) == text
+    assert type(made_of.text(value)) is str
+
+
+@pytest.mark.parametrize(
+    ("choices", "value", "text"),
+    [
+        (Literal["a", "a#b"], "a#b", "a$!b"),
+        (Literal["$5", "5"], "$5", "$$5"),
+    ],
+)
+def test_a_literal_type_is_escaped_as_any_text(choices: Any, value: str, text: str) -> None:
+    assert made(choices).text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "pad", "values"),
+    [
+        (int, 4, [0, 1, 9, 10, 99, 100, 1000, 9999]),
+        (
+            datetime,
+            None,
+            [
+                datetime(1, 1, 1, tzinfo=UTC),
+                datetime(999, 12, 31, tzinfo=UTC),
+                NOON.replace(microsecond=0),
+                NOON.replace(microsecond=1),
+                datetime(2026, 1, 15, 14, 0, 30, 999_999, tzinfo=BERLIN),
+                datetime(2026, 1, 15, 12, 0, 31, tzinfo=UTC),
+                datetime(9999, 12, 31, tzinfo=UTC),
+            ],
+        ),
+        (date, None, [date(1, 1, 1), date(999, 1, 1), date(2026, 1, 15), date(2026, 2, 1)]),
+        (bool, None, [False, True]),
+        (Level, None, [Level.LOW, Level.HIGH]),
+        (Status, None, [Status.CREATED, Status.PAID]),
+        (UUID, None, [UUID(int=0), UUID(int=9), UUID(int=10), UUID(int=2**127)]),
+        (KSUID, None, [KSUID.floor(NOON), KSUID.ceiling(NOON), KSUID.floor(NOON + timedelta(1))]),
+        (ULID, None, [ULID.floor(NOON), ULID.ceiling(NOON), ULID.floor(NOON + timedelta(1))]),
+        (str, None, [" ", "!", '"', '"z', "#", "#z", "$", "$!", "$$", "%", "a", "ä", "🍲"]),
+    ],
+)
+def test_texts_sort_as_the_values_do(kind: Any, pad: int | None, values: list[Any]) -> None:
+    made_of = made(kind, pad)
+    texts = [made_of.text(value) for value in values]
+    assert texts == sorted(texts)
+    assert len(set(texts)) == len(texts)
+    assert made_of.ordered
+
+
+def test_a_number_without_a_width_is_not_in_order() -> None:
+    assert not made(int).ordered
+
+
+@pytest.mark.parametrize(
+    ("kind", "free"),
+    [(str, True), (Email, True), (int, False), (Status, False), (KSUID, False), (datetime, False)],
+)
+def test_only_texts_are_free(kind: Any, free: bool) -> None:
+    assert made(kind, 3).free is free
+
+
+# -- refusals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "pad", "value", "told"),
+    [
+        (str, None, "", ["is empty", "needs a value"]),
+        (str, None, 5, ["5", "int", "str"]),
+        (str, None, None, ["None", "str"]),
+        (str, None, b"x", ["bytes", "str"]),
+        (int, 3, -1, ["-1", "pad=3", "0 to 999"]),
+        (int, 3, 1000, ["1000", "pad=3", "0 to 999"]),
+        (int, 3, True, ["True", "number"]),
+        (int, None, False, ["False", "number"]),
+        (int, 3, "7", ["'7'", "str", "int"]),
+        (int, 3, 7.0, ["7.0", "float", "int"]),
+        (int, None, Decimal(7), ["Decimal", "int"]),
+        (datetime, None, datetime(2026, 1, 15), ["no time zone", "datetime.now(UTC)"]),
+        (datetime, None, date(2026, 1, 15), ["date", "datetime"]),
+        (datetime, None, "2026-01-15T12:00:30Z", ["str", "datetime"]),
+        (date, None, NOON, [".date()"]),
+        (date, None, "2026-01-15", ["str", "date"]),
+        (UUID, None, str(AN_ID), ["str", "UUID"]),
+        (bool, None, 1, ["1", "int", "bool"]),
+        (Status, None, "PAID", ["'PAID'", "str", "Status"]),
+        (Status, None, Colour.RED, ["Colour", "Status"]),
+        (Level, None, 1, ["1", "int", "Level"]),
+        (Literal["open", "done"], None, "shut", ["'shut'", "'open'", "'done'"]),
+        (Literal["open", "done"], None, 1, ["1", "int"]),
+        (KSUID, None, 5, ["5", "int", "KSUID"]),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused(
+    kind: Any, pad: int | None, value: Any, told: list[str]
+) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        made(kind, pad).text(value)
+    message = str(refused.value)
+    assert message.startswith("Order.primary: x")
+    for piece in told:
+        assert piece in message
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [(KSUID, "abc"), (ULID, "abc"), (KSUID, A_ULID), (ULID, A_KSUID)]
+)
+def test_an_id_that_is_none_is_refused_in_the_name_of_its_key(kind: Any, value: Any) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        made(kind).text(value)
+    assert str(value) in str(refused.value)
+    assert kind.__name__ in str(refused.value)
+    assert "Order.primary: x" in str(refused.value)
+
+
+def test_a_moment_that_has_no_utc_is_refused() -> None:
+    """The first hours of the year 1 in Berlin are before all of Python's years in UTC."""
+    with pytest.raises(InvalidValue):
+        made(datetime).text(datetime(1, 1, 1, tzinfo=BERLIN))
+
+
+class Mixed(Enum):
+    ONE = 1
+    TWO = "two"
+
+
+class Negative(IntEnum):
+    BELOW = -1
+    ABOVE = 1
+
+
+class Fraction(Enum):
+    HALF = 0.5
+
+
+@pytest.mark.parametrize("kind", [Mixed, Negative, Fraction])
+def test_an_enum_without_an_order_as_text_is_refused(kind: Any) -> None:
+    with pytest.raises(ModelError, match=rf"^Order\.primary: .*{kind.__name__}.*no order as text"):
+        made(kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        (float, "float"),
+        (Decimal, "Decimal"),
+        (bytes, "bytes"),
+        (timedelta, "timedelta"),
+        (list[str], "list[str]"),
+        (set[str], "set[str]"),
+        (dict[str, int], "dict[str, int]"),
+        (Literal[1, 2], "Literal[1, 2]"),
+        (Any, "Any"),
+        (int | str, "int | str"),
+    ],
+)
+def test_a_type_without_an_ordered_text_is_refused(kind: Any, shown: str) -> None:
+    with pytest.raises(ModelError) as refused:
+        made(kind)
+    message = str(refused.value)
+    assert message.startswith("Order.primary: 'x' is ")
+    assert shown in message
+    assert "use a str, int, datetime" in message
+
+
+@pytest.mark.parametrize(
+    ("kind", "pad"),
+    [
+        (str, None),
+        (int, 3),
+        (int, None),
+        (datetime, None),
+        (date, None),
+        (UUID, None),
+        (bool, None),
+        (Status, None),
+        (Literal["open", "done"], None),
+        (KSUID, None),
+        (ULID, None),
+    ],
+)
+def test_an_argument_that_is_not_known_yet_is_shown_by_its_name(kind: Any, pad: int | None) -> None:
+    assert made(kind, pad).text(Symbol("order.x")) == "{order.x}"
+
+
+# -- transforms ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("transform", "kind", "pad", "value", "text"),
+    [
+        (DAY, datetime, None, NOON, "2026-01-15"),
+        (DAY, datetime, None, datetime(2026, 1, 15, 1, tzinfo=BERLIN), "2026-01-14"),
+        (DAY, date, None, date(2026, 1, 15), "2026-01-15"),
+        (MONTH, datetime, None, NOON, "2026-01"),
+        (MONTH, datetime, None, datetime(2026, 1, 1, 1, tzinfo=BERLIN), "2025-12"),
+        (MONTH, date, None, date(2026, 1, 15), "2026-01"),
+        (EPOCH, datetime, None, datetime(1970, 1, 1, tzinfo=UTC), "0000000000"),
+        (EPOCH, datetime, None, NOON, "1768478430"),
+        (EPOCH, datetime, None, NOON.astimezone(BERLIN), "1768478430"),
+        (LOWER, str, None, "Ann@Example.COM", "ann@example.com"),
+        (LOWER, str, None, "A#B", "a$!b"),
+        (DESCENDING, int, 3, 7, "992"),
+        (DESCENDING, int, 3, 0, "999"),
+        (DESCENDING, int, 3, 999, "000"),
+        (sharded(8), str, None, "O100", str(zlib.crc32(b"O100") % 8)),
+        (sharded(100), int, None, 7, f"{zlib.crc32(b'7') % 100:02d}"),
+    ],
+)
+def test_a_transform_gives_the_text_of_an_attribute(
+    transform: Transform, kind: Any, pad: int | None, value: Any, text: str
+) -> None:
+    assert derived(transform, kind, pad).of(value) == text
+
+
+@pytest.mark.parametrize(
+    ("transform", "kind", "pad", "asked", "text"),
+    [
+        (DAY, datetime, None, date(2026, 1, 15), "2026-01-15"),
+        (MONTH, datetime, None, date(2026, 1, 31), "2026-01"),
+        (EPOCH, datetime, None, NOON, "1768478430"),
+        (LOWER, str, None, "ANN", "ann"),
+        (DESCENDING, int, 3, 7, "992"),
+        (sharded(8), str, None, 3, "3"),
+        (sharded(11), str, None, 3, "03"),
+    ],
+)
+def test_a_call_asks_for_what_the_transform_gives(
+    transform: Transform, kind: Any, pad: int | None, asked: Any, text: str
+) -> None:
+    assert derived(transform, kind, pad).text(asked) == text
+
+
+@pytest.mark.parametrize(
+    ("transform", "kind", "pad", "asked", "told"),
+    [
+        (DAY, datetime, None, NOON, [".date()"]),
+        (DAY, datetime, None, "2026-01-15", ["str", "date"]),
+        (MONTH, datetime, None, NOON, [".date()"]),
+        (EPOCH, datetime, None, datetime(2026, 1, 15), ["no time zone"]),
+        (EPOCH, datetime, None, datetime(1969, 12, 31, tzinfo=UTC), ["-86400"]),
+        (EPOCH, datetime, None, datetime(2300, 1, 1, tzinfo=UTC), ["10413792000"]),
+        (EPOCH, datetime, None, 1768478430, ["int", "datetime"]),
+        (LOWER, str, None, "", ["is empty"]),
+        (LOWER, str, None, 5, ["int", "str"]),
+        (DESCENDING, int, 3, -1, ["-1", "0 to 999"]),
+        (DESCENDING, int, 3, 1000, ["1000", "0 to 999"]),
+        (DESCENDING, int, 3, True, ["True"]),
+        (sharded(8), str, None, 8, ["8", "0 to 7"]),
+        (sharded(8), str, None, -1, ["-1"]),
+        (sharded(8), str, None, True, ["True"]),
+        (sharded(8), str, None, "O100", ["'O100'", "str", "int"]),
+    ],
+)
+def test_a_call_with_what_the_transform_cannot_give_is_refused(
+    transform: Transform, kind: Any, pad: int | None, asked: Any, told: list[str]
+) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        derived(transform, kind, pad).text(asked)
+    assert str(refused.value).startswith("Order.primary: ")
+    for piece in told:
+        assert piece in str(refused.value)
+
+
+@pytest.mark.parametrize("transform", [DAY, MONTH])
+def test_a_moment_without_a_zone_has_no_day(transform: Transform) -> None:
+    with pytest.raises(InvalidValue, match=r"Order\.primary: x: .* has no time zone"):
+        derived(transform, datetime).of(datetime(2026, 1, 15))
+
+
+def test_the_message_of_an_epoch_out_of_range_speaks_of_time_and_not_of_padding() -> None:
+    with pytest.raises(InvalidValue) as refused:
+        derived(EPOCH, datetime).text(datetime(1969, 12, 31, tzinfo=UTC))
+    assert "pad" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("transform", "kind", "told"),
+    [
+        (DAY, str, ["day(x)", "datetime or date", "'x' is str"]),
+        (MONTH, int, ["month(x)", "datetime or date", "'x' is int"]),
+        (EPOCH, date, ["epoch(x)", "datetime", "'x' is date"]),
+        (LOWER, int, ["lower(x)", "str", "'x' is int"]),
+        (DESCENDING, str, ["descending(x)", "int", "'x' is str"]),
+        (sharded(8), float, ["'x' is float", "use a str, int"]),
+    ],
+)
+def test_a_transform_of_another_type_is_refused(
+    transform: Transform, kind: Any, told: list[str]
+) -> None:
+    with pytest.raises(ModelError) as refused:
+        derived(transform, kind, 3)
+    assert str(refused.value).startswith("Order.primary: ")
+    for piece in told:
+        assert piece in str(refused.value)
+
+
+def test_counting_down_needs_a_width() -> None:
+    with pytest.raises(ModelError, match=r"Order\.primary: descending\(x\).*attr\(pad=…\)"):
+        derived(DESCENDING, int)
+
+
+def test_larger_numbers_that_count_down_have_smaller_texts() -> None:
+    down = derived(DESCENDING, int, 4)
+    texts = [down.text(number) for number in (9999, 1000, 100, 99, 10, 9, 1, 0)]
+    assert texts == sorted(texts)
+    assert down.reversed
+
+
+@pytest.mark.parametrize(
+    ("transform", "kind", "label"),
+    [
+        (DAY, datetime, "day(x)"),
+        (MONTH, datetime, "month(x)"),
+        (EPOCH, datetime, "epoch(x)"),
+        (LOWER, str, "lower(x)"),
+        (DESCENDING, int, "descending(x)"),
+        (sharded(8), str, "shard(x, of=8)"),
+    ],
+)
+def test_a_transform_is_shown_around_its_attribute(
+    transform: Transform, kind: Any, label: str
+) -> None:
+    made_of = derived(transform, kind, 3)
+    assert made_of.label == label
+    assert made_of.attribute == "x"
+
+
+def test_a_transform_that_loses_something_is_not_exact() -> None:
+    assert [derived(t, datetime).exact for t in (DAY, MONTH, EPOCH)] == [False] * 3
+    assert not derived(LOWER, str).exact
+    assert not derived(sharded(8), str).exact
+    assert derived(DESCENDING, int, 3).exact
+
+
+def test_every_shard_is_reached() -> None:
+    spread = derived(sharded(8), str)
+    assert {spread.of(f"O{number}") for number in range(200)} == set("01234567")
+
+
+def test_the_shard_of_an_argument_that_is_not_known_yet_is_shown_by_its_name() -> None:
+    assert derived(sharded(8), str).of(Symbol("id")) == "{id}"

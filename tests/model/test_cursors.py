@@ -1,0 +1,566 @@
+"""Pages: together they are everything, and a cursor opens only what it was given out for."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tablewright import (
+    GSI,
+    LSI,
+    Attr,
+    CursorRefused,
+    Database,
+    Engine,
+    Entity,
+    Many,
+    Table,
+    Tenancy,
+    attr,
+    connect,
+    connect_async,
+    create,
+    index,
+    key,
+    pattern,
+    put,
+)
+
+SECRET = "between us"
+
+
+class Blog(Table, name="cursor_blog"):
+    by_title = LSI("LSI1SK")
+    by_tag = GSI("GSI1PK", "GSI1SK")
+    by_topic = GSI("topic", "SK", project="KEYS_ONLY")
+
+
+class Post(Entity, table=Blog):
+    blog: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    title: Attr[str] = attr(default="same")
+    tag: Attr[str | None] = attr(default=None)
+    topic: Attr[str | None] = attr(default=None)
+    stars: Attr[int] = attr(default=0)
+    body: Attr[str] = attr(default="")
+    primary = key("BLOG" / blog, "POST" / number)
+    by_title = primary.local(Blog.by_title, "TITLE" / title)
+    by_tag = index(Blog.by_tag, "TAG" / tag, "TITLE" / title)
+
+
+class Reply(Entity, table=Blog):
+    """Shares its partitions with Post, on the table and in the index."""
+
+    blog: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    reply: Attr[int] = attr(pad=3)
+    tag: Attr[str | None] = attr(default=None)
+    primary = key("BLOG" / blog, "POST" / number / "REPLY" / reply)
+    by_tag = index(Blog.by_tag, "TAG" / tag, "TITLE" / number)
+
+
+class Plain(Table, name="cursor_plain", type_attribute=None): ...
+
+
+class Folder(Entity, table=Plain):
+    name: Attr[str] = attr()
+    primary = key("ROOT", "FOLDER" / name)
+
+
+class File(Entity, table=Plain):
+    folder: Attr[str] = attr()
+    name: Attr[str] = attr()
+    primary = key("ROOT", "FOLDER" / folder / "FILE" / name)
+
+
+@pattern
+def posts(blog: str) -> Many[Post]:
+    """Every post of a blog."""
+    return Post.primary.within(blog)
+
+
+@pattern
+def posts_again(blog: str) -> Many[Post]:
+    """The same query under another name."""
+    return Post.primary.within(blog)
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(":memory:") as opened:
+        yield opened
+
+
+@pytest.fixture
+def db(engine: Engine) -> Database:
+    return connect(engine, Blog, Plain, cursor_secret=SECRET)
+
+
+def fill(db: Database, blog: str, count: int, replies: int = 0) -> None:
+    """Posts of one title, so that index entries differ in nothing but the table's keys."""
+    for number in range(count):
+        db.run(put(Post(blog=blog, number=number, tag=blog, stars=number % 3)))
+        for reply in range(replies):
+            db.run(put(Reply(blog=blog, number=number, reply=reply, tag=blog)))
+
+
+@pytest.fixture
+def filled(db: Database) -> Database:
+    fill(db, "B", 10, replies=2)
+    fill(db, "C", 10)
+    return db
+
+
+# -- pages together are everything ---------------------------------------------------------------
+
+RANGES: dict[str, Callable[[str], Many[Any]]] = {
+    "table": lambda blog: Post.primary.within(blog),
+    "table, a range of it": lambda blog: Post.primary.within(blog).after(0),
+    "table, up to a bound": lambda blog: Post.primary.within(blog).before(5),
+    "children": lambda blog: Reply.primary.within(blog).at(1),
+    "local index": lambda blog: Post.by_title(blog),
+    "global index": lambda blog: Post.by_tag(blog),
+    "other entity in the global index": lambda blog: Reply.by_tag(blog),
+    "filtered": lambda blog: Post.primary.within(blog).filter(Post.stars == 1),
+    "filtered in an index": lambda blog: Post.by_tag(blog).filter(Post.stars != 1),
+    "selected": lambda blog: Post.primary.within(blog).select(Post.number),
+    "selected from an index": lambda blog: Post.by_tag(blog).select(Post.number, Post.title),
+    "selected and filtered": lambda blog: (
+        Post.by_title(blog).filter(Post.stars == 2).select(Post.number)
+    ),
+    "consistent": lambda blog: Post.primary.within(blog).consistent(),
+    "scan": lambda blog: Post.scan(reason="a test").filter(Post.blog == blog),
+}
+ranges = pytest.mark.parametrize("make", RANGES.values(), ids=RANGES)
+
+
+@ranges
+def test_pages_of_any_size_are_everything(make: Callable[[str], Many[Any]]) -> None:
+    fresh = itertools.count()
+    with connect(":memory:", Blog) as db:
+
+        @settings(max_examples=15)
+        @given(
+            count=st.integers(0, 9),
+            replies=st.integers(0, 3),
+            size=st.integers(1, 12),
+            newest=st.booleans(),
+        )
+        def check(count: int, replies: int, size: int, newest: bool) -> None:
+            blog = f"B{next(fresh)}"
+            fill(db, blog, count, replies)
+            plan = make(blog)
+            if newest and plan.operation == "Query":
+                plan = plan.newest_first()
+            whole = list(db.run(plan))
+            assert list(db.each(plan.limit(size))) == whole
+            sizes = [len(page) for page in _pages(db, plan.limit(size))]
+            assert all(length == size for length in sizes[:-1])
+            assert sum(sizes) == len(whole)
+
+        check()
+
+
+def _pages(db: Database, plan: Many[Any]) -> Iterator[Any]:
+    while True:
+        page = db.run(plan)
+        yield page
+        if page.next is None:
+            return
+        plan = plan.resume(page.next)
+
+
+def test_pages_are_everything_in_a_shared_partition_without_a_type_attribute(db: Database) -> None:
+    for name in "abcdef":
+        db.run(put(Folder(name=name)))
+        for number in range(3):
+            db.run(put(File(folder=name, name=str(number))))
+    for size in range(1, 8):
+        found = [one.name for one in db.each(Folder.primary.within().limit(size))]
+        assert found == list("abcdef")
+    for size in range(1, 20):
+        assert len(list(db.each(File.primary.within().limit(size)))) == 18
+
+
+def test_pages_are_everything_where_hundreds_of_others_lie_between(db: Database) -> None:
+    for number in range(3):
+        db.run(put(Post(blog="B", number=number)))
+        for reply in range(250):
+            db.run(put(Reply(blog="B", number=number, reply=reply)))
+    for size in (1, 2, 3, 4):
+        found = [one.number for one in db.each(Post.primary.within("B").limit(size))]
+        assert found == [0, 1, 2]
+
+
+def test_each_goes_through_more_than_a_megabyte_without_a_limit(db: Database) -> None:
+    for number in range(24):
+        db.run(put(Post(blog="B", number=number, body="x" * 100_000)))
+    assert [post.number for post in db.each(Post.primary.within("B"))] == list(range(24))
+    newest = Post.primary.within("B").newest_first()
+    assert [post.number for post in db.each(newest)] == list(range(24))[::-1]
+
+
+def test_each_asks_for_the_next_page_when_it_is_needed(filled: Database) -> None:
+    each = filled.each(Post.primary.within("C").limit(2))
+    assert [next(each).number, next(each).number] == [0, 1]
+    for number in range(2, 10):
+        filled.run(Post.primary("C", number).delete())
+    assert list(each) == []
+
+
+def test_each_goes_on_from_a_cursor(filled: Database) -> None:
+    page = filled.run(Post.primary.within("C").limit(3))
+    rest = filled.each(Post.primary.within("C").resume(page.next))
+    assert [post.number for post in rest] == list(range(3, 10))
+
+
+async def _async_numbers(plan: Many[Post]) -> tuple[list[int], list[int]]:
+    adb = await connect_async(":memory:", Blog)
+    async with adb:
+        for number in range(5):
+            await adb.run(create(Post(blog="B", number=number)))
+        whole = [post.number for post in await adb.run(plan)]
+        return whole, [post.number async for post in adb.each(plan.limit(2))]
+
+
+def test_each_of_an_asynchronous_database_gives_the_same_pages() -> None:
+    whole, paged = asyncio.run(_async_numbers(Post.primary.within("B").newest_first()))
+    assert paged == whole == [4, 3, 2, 1, 0]
+
+
+# -- what changes between pages ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mixed", [False, True], ids=["alone", "shared"])
+@pytest.mark.parametrize("at", [0, 4, 7])
+def test_what_is_inserted_between_pages_never_doubles_a_result(
+    mixed: bool, at: int, db: Database
+) -> None:
+    for number in range(0, 20, 2):
+        db.run(put(Post(blog="B", number=number)))
+        if mixed:
+            db.run(put(Reply(blog="B", number=number, reply=1)))
+    seen: list[int] = []
+    plan = Post.primary.within("B").limit(3)
+    for page in _pages(db, plan):
+        seen += [post.number for post in page]
+        db.run(put(Post(blog="B", number=2 * at + 1)))
+    assert len(seen) == len(set(seen))
+    assert set(range(0, 20, 2)) <= set(seen)
+    assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize("make", [Post.primary.within, Post.by_title, Post.by_tag])
+def test_the_item_that_a_cursor_points_at_may_be_deleted(
+    make: Callable[[str], Many[Post]], filled: Database
+) -> None:
+    page = filled.run(make("C").limit(4))
+    for post in page:
+        filled.run(Post.primary("C", post.number).delete())
+    rest = list(filled.each(make("C").limit(4).resume(page.next)))
+    gone = {post.number for post in page}
+    assert sorted(post.number for post in rest) == sorted(set(range(10)) - gone)
+
+
+# -- None, and the beginning ---------------------------------------------------------------------
+
+
+def test_none_starts_at_the_beginning(filled: Database) -> None:
+    plan = Post.primary.within("C").limit(2)
+    assert filled.run(plan.resume(None)) == filled.run(plan)
+
+
+def test_none_takes_a_cursor_back(filled: Database) -> None:
+    plan = Post.primary.within("C").limit(2)
+    resumed = plan.resume(filled.run(plan).next)
+    assert [post.number for post in filled.run(resumed)] == [2, 3]
+    assert [post.number for post in filled.run(resumed.resume(None))] == [0, 1]
+
+
+def test_the_last_page_has_no_cursor(filled: Database) -> None:
+    assert filled.run(Post.primary.within("C").limit(11)).next is None
+    assert filled.run(Post.primary.within("C")).next is None
+
+
+# -- what a cursor is for ------------------------------------------------------------------------
+
+
+def cursor_of(db: Database, plan: Many[Any]) -> str:
+    following = db.run(plan).next
+    assert following is not None
+    return following
+
+
+def test_a_cursor_is_a_text_for_the_query_of_an_address(filled: Database) -> None:
+    cursor = cursor_of(filled, Post.primary.within("C").limit(2))
+    assert cursor.isascii()
+    assert set(cursor) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+
+
+def test_a_cursor_goes_on_with_another_limit(filled: Database) -> None:
+    cursor = cursor_of(filled, Post.primary.within("C").limit(2))
+    page = filled.run(Post.primary.within("C").limit(5).resume(cursor))
+    assert [post.number for post in page] == [2, 3, 4, 5, 6]
+    assert len(filled.run(Post.primary.within("C").resume(cursor))) == 8
+
+
+def test_every_character_of_a_cursor_counts(filled: Database) -> None:
+    plan = Post.primary.within("C").limit(2)
+    cursor = cursor_of(filled, plan)
+    for place, character in enumerate(cursor):
+        for other in "A_z.=" if character != "A" else "B-":
+            changed = cursor[:place] + other + cursor[place + 1 :]
+            if changed == cursor:
+                continue
+            with pytest.raises(CursorRefused):
+                filled.run(plan.resume(changed))
+
+
+def test_a_cursor_cannot_be_cut_extended_or_padded(filled: Database) -> None:
+    plan = Post.primary.within("C").limit(2)
+    cursor = cursor_of(filled, plan)
+    for changed in (
+        *(cursor[:length] for length in range(len(cursor))),
+        cursor + "A",
+        cursor + "=",
+        cursor + "==",
+        cursor + "\n",
+        " " + cursor,
+        cursor * 2,
+        cursor.swapcase(),
+    ):
+        with pytest.raises(CursorRefused):
+            filled.run(plan.resume(changed))
+
+
+_EMPTY = connect(":memory:", Blog)
+
+
+@settings(max_examples=60)
+@given(garbage=st.one_of(st.text(), st.binary().map(lambda raw: base64.b64encode(raw).decode())))
+def test_a_text_that_is_no_cursor_is_refused(garbage: str) -> None:
+    plan = Post.primary.within("C").limit(2).resume(garbage)
+    with pytest.raises(CursorRefused):
+        _EMPTY.run(plan)
+
+
+@pytest.mark.parametrize("garbage", [0, 1.5, b"abc", [], {"PK": "x"}, True])
+def test_a_value_that_is_no_text_is_refused(garbage: Any, filled: Database) -> None:
+    with pytest.raises(CursorRefused):
+        filled.run(Post.primary.within("C").resume(garbage))
+
+
+def test_the_key_of_an_item_is_no_cursor(filled: Database) -> None:
+    """Nobody starts where they like."""
+    place = b'{"PK":{"S":"BLOG#C"},"SK":{"S":"POST#004"}}'
+    for raw in (place, bytes(16) + place):
+        forged = base64.urlsafe_b64encode(raw).decode().rstrip("=")
+        with pytest.raises(CursorRefused):
+            filled.run(Post.primary.within("C").resume(forged))
+
+
+within_c = Post.primary.within("C")
+OTHERS: dict[str, tuple[Many[Any], Many[Any]]] = {
+    "arguments": (within_c, Post.primary.within("B")),
+    "a range": (within_c, within_c.since(0)),
+    "another bound": (within_c.since(0), within_c.since(1)),
+    "another comparison": (within_c.since(0), within_c.after(0)),
+    "order": (within_c, within_c.newest_first()),
+    "order back": (within_c.newest_first(), within_c),
+    "a filter": (within_c, within_c.filter(Post.stars >= 0)),
+    "another value in the filter": (
+        within_c.filter(Post.stars >= 0),
+        within_c.filter(Post.stars >= 1),
+    ),
+    "another attribute in the filter": (
+        within_c.filter(Post.stars.exists()),
+        within_c.filter(Post.title.exists()),
+    ),
+    "columns": (within_c, within_c.select(Post.number)),
+    "other columns": (within_c.select(Post.number), within_c.select(Post.title)),
+    "consistent": (within_c, within_c.consistent()),
+    "an index": (within_c, Post.by_title("C")),
+    "another index": (Post.by_title("C"), Post.by_tag("C")),
+    "another entity": (Post.primary.within("B"), Reply.primary.within("B")),
+    "another entity of an index": (Post.by_tag("B"), Reply.by_tag("B")),
+    "a scan": (within_c, Post.scan(reason="a test")),
+    "the scan of another entity": (
+        Post.scan(reason="a test"),
+        Reply.scan(reason="a test"),
+    ),
+    "a pattern": (within_c, posts("C")),
+    "no pattern": (posts("C"), within_c),
+    "another pattern": (posts("C"), posts_again("C")),
+    "another argument of a pattern": (posts("C"), posts("B")),
+}
+
+
+@pytest.mark.parametrize(("given_for", "used_for"), OTHERS.values(), ids=OTHERS)
+def test_a_cursor_is_refused_for(
+    given_for: Many[Any], used_for: Many[Any], filled: Database
+) -> None:
+    cursor = cursor_of(filled, given_for.limit(2))
+    assert filled.run(given_for.limit(2).resume(cursor))
+    with pytest.raises(CursorRefused, match="the cursor was changed, or belongs to another"):
+        filled.run(used_for.limit(2).resume(cursor))
+
+
+def test_a_cursor_is_refused_for_another_entity_without_a_type_attribute(db: Database) -> None:
+    for name in "abc":
+        db.run(put(Folder(name=name)))
+        db.run(put(File(folder=name, name="x")))
+    for one, other in (
+        (Folder.primary.within(), File.primary.within()),
+        (Folder.scan(reason="a test"), File.scan(reason="a test")),
+    ):
+        cursor = cursor_of(db, one.limit(1))
+        with pytest.raises(CursorRefused):
+            db.run(other.limit(1).resume(cursor))
+
+
+def test_a_cursor_of_a_pattern_goes_on_in_that_pattern(filled: Database) -> None:
+    found = [post.number for post in filled.each(posts("C").limit(3))]
+    assert found == list(range(10))
+
+
+# -- secrets -------------------------------------------------------------------------------------
+
+
+def test_another_database_with_the_same_secret_takes_the_cursor(
+    filled: Database, engine: Engine
+) -> None:
+    cursor = cursor_of(filled, posts("C").limit(2))
+    for secret in (SECRET, SECRET.encode()):
+        other = connect(engine, Blog, Plain, cursor_secret=secret)
+        assert [post.number for post in other.run(posts("C").limit(2).resume(cursor))] == [2, 3]
+
+
+def test_another_secret_refuses_the_cursor(filled: Database, engine: Engine) -> None:
+    cursor = cursor_of(filled, posts("C").limit(2))
+    other = connect(engine, Blog, Plain, cursor_secret="another")
+    with pytest.raises(CursorRefused, match="cursor_secret"):
+        other.run(posts("C").resume(cursor))
+
+
+def test_without_a_secret_every_database_has_its_own(
+    filled: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TABLEWRIGHT_CURSOR_SECRET", raising=False)
+    one, other = connect(engine, Blog), connect(engine, Blog)
+    cursor = cursor_of(one, posts("C").limit(2))
+    assert one.run(posts("C").resume(cursor))
+    with pytest.raises(CursorRefused):
+        other.run(posts("C").resume(cursor))
+
+
+def test_the_secret_can_be_in_the_environment(
+    filled: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TABLEWRIGHT_CURSOR_SECRET", SECRET)
+    other = connect(engine, Blog)
+    cursor = cursor_of(filled, posts("C").limit(2))
+    assert other.run(posts("C").resume(cursor))
+    monkeypatch.setenv("TABLEWRIGHT_CURSOR_SECRET", "changed")
+    with pytest.raises(CursorRefused):
+        connect(engine, Blog).run(posts("C").resume(cursor))
+
+
+def test_a_secret_that_is_given_goes_before_the_environment(
+    filled: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TABLEWRIGHT_CURSOR_SECRET", "of the environment")
+    cursor = cursor_of(filled, posts("C").limit(2))
+    assert connect(engine, Blog, cursor_secret=SECRET).run(posts("C").resume(cursor))
+
+
+def test_a_cursor_of_another_table_is_refused(filled: Database, engine: Engine) -> None:
+    """The same declaration under another name holds other data."""
+    other = connect(engine, Blog, table_name="cursor_blog_copy", cursor_secret=SECRET)
+    cursor = cursor_of(filled, posts("C").limit(2))
+    with pytest.raises(CursorRefused):
+        other.run(posts("C").resume(cursor))
+
+
+# -- tenants -------------------------------------------------------------------------------------
+
+
+class Market(Table, name="cursor_market"):
+    by_state = GSI("GSI1PK", "GSI1SK")
+    tenancy = Tenancy("user_id", write=("USER#{user_id}",), filtered=(by_state,))
+
+
+class Offer(Entity, table=Market):
+    user_id: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    state: Attr[str] = attr(default="open")
+    primary = key("USER" / user_id, "OFFER" / number)
+    by_state = index(Market.by_state, "STATE" / state, "OFFER" / number)
+
+
+@pytest.fixture
+def market(engine: Engine) -> Database:
+    database = connect(engine, Market, cursor_secret=SECRET)
+    for number in range(4):
+        for user in ("ann", "bob"):
+            database.run(put(Offer(user_id=user, number=number)))
+    return database
+
+
+def test_pages_of_a_scoped_database_are_everything_of_the_tenant(market: Database) -> None:
+    ann = market.scoped(user_id="ann")
+    found = [offer.number for offer in ann.each(Offer.primary.within("ann").limit(1))]
+    assert found == [0, 1, 2, 3]
+
+
+def test_a_cursor_of_one_tenant_is_refused_for_another(market: Database) -> None:
+    ann, bob = market.scoped(user_id="ann"), market.scoped(user_id="bob")
+    plan = Offer.by_state("open").limit(2)
+    cursor = cursor_of(ann, plan)
+    with pytest.raises(CursorRefused):
+        bob.run(plan.resume(cursor))
+    with pytest.raises(CursorRefused):
+        market.run(plan.resume(cursor))
+    assert len(market.scoped(user_id="ann").run(plan.resume(cursor))) == 2
+
+
+def test_a_cursor_of_everybody_is_refused_for_a_tenant(market: Database) -> None:
+    ann = market.scoped(user_id="ann")
+    plan = Offer.primary.within("ann").limit(2)
+    with pytest.raises(CursorRefused):
+        ann.run(plan.resume(cursor_of(market, plan)))
+
+
+@pytest.mark.parametrize("size", range(1, 6))
+@pytest.mark.parametrize("user", ["ann", "bob"])
+def test_pages_of_an_index_filtered_by_tenant_are_full_and_everything(
+    user: str, size: int, market: Database
+) -> None:
+    scoped = market.scoped(user_id=user)
+    pages = list(_pages(scoped, Offer.by_state("open").limit(size)))
+    found = [offer for page in pages for offer in page]
+    assert [(offer.user_id, offer.number) for offer in found] == [(user, n) for n in range(4)]
+    assert all(len(page) == size for page in pages[:-1])
+
+
+def test_a_filtered_index_is_read_on_past_hundreds_of_rows_of_others(market: Database) -> None:
+    for number in range(300):
+        market.run(put(Offer(user_id="zoe", number=number)))
+    market.run(put(Offer(user_id="ann", number=999)))
+    ann = market.scoped(user_id="ann")
+    found = [offer.number for offer in ann.each(Offer.by_state("open").limit(2))]
+    assert found == [0, 1, 2, 3, 999]
+
+
+def test_a_cursor_of_a_filtered_index_tells_nothing_of_others(market: Database) -> None:
+    bob = market.scoped(user_id="bob")
+    for page in _pages(bob, Offer.by_state("open").limit(1)):
+        if page.next is not None:
+            raw = base64.urlsafe_b64decode(page.next + "=" * (-len(page.next) % 4))
+            assert b"ann" not in raw

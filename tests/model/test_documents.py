@@ -1,0 +1,461 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from tablewright import (
+    Attr,
+    ConditionFailed,
+    Database,
+    Engine,
+    Entity,
+    InvalidValue,
+    ModelError,
+    NotFound,
+    Stale,
+    Table,
+    attr,
+    connect,
+    create,
+    key,
+    update,
+    version,
+)
+from tablewright.errors import Fault
+
+
+class Dish(BaseModel):
+    title: str
+    price: Decimal = Decimal(1)
+    sold: int = 0
+    allergens: set[str] = set()
+    remark: str | None = None
+
+
+class Section(BaseModel):
+    title: str = Field(alias="sectionTitle")
+    dishes: list[Dish] = []
+    seen: int = 0
+
+
+@dataclass
+class Hours:
+    opens: int = 8
+    closes: int = 20
+    days: list[str] = field(default_factory=list)
+
+
+class Cafe(Table, name="cafe"):
+    pass
+
+
+class Menu(Entity, table=Cafe):
+    menu_id: Attr[str] = attr()
+    sections: Attr[dict[str, Section]] = attr(default_factory=dict)
+    hours: Attr[Hours] = attr(default_factory=Hours)
+    counts: Attr[dict[str, int]] = attr(default_factory=dict)
+    log: Attr[list[str]] = attr(default_factory=list)
+    specials: Attr[list[Dish] | None] = attr(default=None)
+    tags: Attr[set[str]] = attr(default_factory=set)
+    numbers: Attr[set[int] | None] = attr(default=None)
+    visits: Attr[int] = attr(default=0)
+
+    primary = key("MENU" / menu_id, "MENU")
+
+
+class Draft(Entity, table=Cafe):
+    draft_id: Attr[str] = attr()
+    log: Attr[list[str]] = attr(default_factory=list)
+    version: Attr[int] = version()
+
+    primary = key("DRAFT" / draft_id, "DRAFT")
+
+
+SOUP = Dish(title="Soup", price=Decimal("4.5"))
+CAKE = Dish(title="Cake", allergens={"egg", "milk"})
+
+
+def section(title: str, *dishes: Dish, seen: int = 0) -> Section:
+    return Section(sectionTitle=title, dishes=list(dishes), seen=seen)
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(":memory:") as engine:
+        yield engine
+        assert engine.check()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Database:
+    db = connect(engine, Cafe)
+    db.run(
+        create(
+            Menu(
+                menu_id="1",
+                sections={"a": section("Starters", SOUP), "b": section("Sweets", CAKE, SOUP)},
+                counts={"mon": 3},
+                log=["made"],
+                tags={"new", "hot"},
+            )
+        )
+    )
+    return db
+
+
+MENU = Menu.primary("1")
+
+
+def item(engine: Engine) -> dict[str, Any]:
+    found: dict[str, Any] = engine.call(
+        "GetItem", {"TableName": "cafe", "Key": {"PK": {"S": "MENU#1"}, "SK": {"S": "MENU"}}}
+    )["Item"]
+    return found
+
+
+# -- places inside -------------------------------------------------------------------------------
+
+
+def test_a_place_inside_changes_and_nothing_else(db: Database, engine: Engine) -> None:
+    before = item(engine)
+    menu = db.run(MENU.update(Menu.sections.path(lambda s: s["a"].title).set("Soups")))
+
+    assert menu.sections == {"a": section("Soups", SOUP), "b": section("Sweets", CAKE, SOUP)}
+    before["sections"]["M"]["a"]["M"]["sectionTitle"] = {"S": "Soups"}
+    assert item(engine) == before
+
+
+def test_a_place_several_levels_down_changes(db: Database) -> None:
+    price = Menu.sections.path(lambda s: s["b"].dishes[1].price)
+    menu = db.run(MENU.update(price.set(Decimal("9.75"))))
+
+    assert [dish.price for dish in menu.sections["b"].dishes] == [Decimal(1), Decimal("9.75")]
+
+
+def test_a_place_inside_a_dataclass_changes(db: Database) -> None:
+    menu = db.run(MENU.update(Menu.hours.path(lambda hours: hours.closes).set(23)))
+
+    assert menu.hours == Hours(8, 23)
+
+
+def test_several_places_of_one_document_change_at_once(db: Database) -> None:
+    menu = db.run(
+        MENU.update(
+            Menu.sections.path(lambda s: s["a"].title).set("Soups"),
+            Menu.sections.path(lambda s: s["a"].seen).add(1),
+            Menu.sections.path(lambda s: s["b"].title).set("Cakes"),
+        )
+    )
+
+    assert menu.sections["a"] == section("Soups", SOUP, seen=1)
+    assert menu.sections["b"].title == "Cakes"
+
+
+def test_a_new_member_joins_a_dict(db: Database) -> None:
+    menu = db.run(MENU.update(Menu.sections.path(lambda s: s["c"]).set(section("Drinks"))))
+
+    assert list(menu.sections) == ["a", "b", "c"]
+    assert menu.sections["c"] == section("Drinks")
+
+
+def test_a_member_leaves_a_dict(db: Database) -> None:
+    menu = db.run(MENU.update(Menu.sections.path(lambda s: s["a"]).remove()))
+
+    assert list(menu.sections) == ["b"]
+
+
+def test_a_member_leaves_a_list(db: Database) -> None:
+    menu = db.run(MENU.update(Menu.sections.path(lambda s: s["b"].dishes[0]).remove()))
+
+    assert menu.sections["b"].dishes == [SOUP]
+
+
+def test_a_whole_member_of_a_list_is_replaced(db: Database) -> None:
+    menu = db.run(MENU.update(Menu.sections.path(lambda s: s["b"].dishes[0]).set(SOUP)))
+
+    assert menu.sections["b"].dishes == [SOUP, SOUP]
+
+
+@pytest.mark.parametrize("member", ["a.b", "a b", "ü", "#0", ":0", "size", "0"])
+def test_any_text_names_a_member_of_a_dict(db: Database, member: str) -> None:
+    menu = db.run(MENU.update(Menu.counts.path(lambda counts: counts[member]).set(7)))
+
+    assert menu.counts == {"mon": 3, member: 7}
+
+
+def test_nothing_takes_an_optional_place_away(db: Database, engine: Engine) -> None:
+    remark = Menu.sections.path(lambda s: s["a"].dishes[0].remark)
+    assert db.run(MENU.update(remark.set("hot"))).sections["a"].dishes[0].remark == "hot"
+
+    menu = db.run(MENU.update(remark.set(None)))
+
+    assert menu.sections["a"].dishes[0].remark is None
+    stored = item(engine)["sections"]["M"]["a"]["M"]["dishes"]["L"][0]["M"]
+    assert "remark" not in stored
+
+
+def test_a_place_that_a_document_needs_cannot_be_removed(db: Database) -> None:
+    """Nobody could read the section any more."""
+    with pytest.raises(InvalidValue, match="cannot be removed: it is not optional"):
+        db.run(MENU.update(Menu.sections.path(lambda s: s["a"].title).remove()))
+
+
+def test_a_place_in_what_is_not_there_is_refused(db: Database, engine: Engine) -> None:
+    before = item(engine)
+
+    with pytest.raises(Fault, match="document path provided in the update expression is invalid"):
+        db.run(MENU.update(Menu.sections.path(lambda s: s["z"].title).set("Soups")))
+
+    assert item(engine) == before
+
+
+def test_a_place_in_an_item_that_is_not_there_is_not_found(db: Database) -> None:
+    with pytest.raises(NotFound):
+        db.run(Menu.primary("2").update(Menu.sections.path(lambda s: s["a"].seen).add(1)))
+
+
+def test_a_misspelt_field_is_refused_with_a_hint() -> None:
+    with pytest.raises(ModelError, match="has no field 'titel'; did you mean 'title'"):
+        Menu.sections.path(lambda s: s["a"].titel)  # type: ignore[attr-defined]
+
+
+def test_a_function_that_goes_nowhere_is_refused() -> None:
+    with pytest.raises(ModelError, match="takes a function that goes to a place inside"):
+        Menu.sections.path(lambda s: "title")
+
+
+def test_a_value_of_the_wrong_type_is_refused(db: Database, engine: Engine) -> None:
+    before = item(engine)
+
+    with pytest.raises(InvalidValue, match=r"Menu\.sections"):
+        db.run(MENU.update(Menu.sections.path(lambda s: s["a"].seen).set("3")))  # type: ignore[arg-type]
+
+    assert item(engine) == before
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Menu.sections.set({}), Menu.sections.path(lambda s: s["a"]).remove()),
+        (Menu.sections.path(lambda s: s["a"]).remove(), Menu.sections.set({})),
+        (
+            Menu.sections.path(lambda s: s["a"].title).set("x"),
+            Menu.sections.path(lambda s: s["a"]).set(section("y")),
+        ),
+        (
+            Menu.sections.path(lambda s: s["a"].title).set("x"),
+            Menu.sections.path(lambda s: s["a"].title).set("y"),
+        ),
+        (Menu.log.append("a"), Menu.log.prepend("b")),
+        (Menu.tags.add({"a"}), Menu.tags.discard({"b"})),
+    ],
+    ids=["whole, part", "part, whole", "part, its parent", "twice", "list", "set"],
+)
+def test_changes_that_overlap_are_refused(one: Any, other: Any) -> None:
+    with pytest.raises(InvalidValue, match="is changed twice in one update"):
+        MENU.update(one, other)
+
+
+# -- counters ------------------------------------------------------------------------------------
+
+
+def test_a_counter_counts(db: Database) -> None:
+    db.run(MENU.update(Menu.visits.add(2)))
+    menu = db.run(MENU.update(Menu.visits.add(-5)))
+
+    assert menu.visits == -3
+
+
+def test_a_counter_inside_counts(db: Database) -> None:
+    sold = Menu.sections.path(lambda s: s["a"].dishes[0].sold)
+    db.run(MENU.update(sold.add(2)))
+    menu = db.run(MENU.update(sold.add(3)))
+
+    assert menu.sections["a"].dishes[0].sold == 5
+
+
+def test_a_counter_that_is_not_there_counts_from_zero(db: Database) -> None:
+    menu = db.run(
+        MENU.update(
+            Menu.counts.path(lambda c: c["mon"]).add(1), Menu.counts.path(lambda c: c["tue"]).add(1)
+        )
+    )
+
+    assert menu.counts == {"mon": 4, "tue": 1}
+
+
+def test_a_place_is_set_unless_it_is_there(db: Database) -> None:
+    menu = db.run(
+        MENU.update(
+            Menu.counts.path(lambda c: c["mon"]).set_if_absent(9),
+            Menu.counts.path(lambda c: c["tue"]).set_if_absent(9),
+        )
+    )
+
+    assert menu.counts == {"mon": 3, "tue": 9}
+
+
+# -- lists ---------------------------------------------------------------------------------------
+
+
+def test_members_are_put_behind_a_list(db: Database) -> None:
+    assert db.run(MENU.update(Menu.log.append("read", "sold"))).log == ["made", "read", "sold"]
+
+
+def test_members_are_put_before_a_list(db: Database) -> None:
+    assert db.run(MENU.update(Menu.log.prepend("read", "sold"))).log == ["read", "sold", "made"]
+
+
+def test_a_list_that_is_not_there_is_made(db: Database) -> None:
+    assert db.run(MENU.update(Menu.specials.append(SOUP))).specials == [SOUP]
+    assert db.run(MENU.update(Menu.specials.prepend(CAKE))).specials == [CAKE, SOUP]
+
+
+def test_a_list_inside_grows(db: Database) -> None:
+    dishes = Menu.sections.path(lambda s: s["a"].dishes)
+    menu = db.run(MENU.update(dishes.append(CAKE)))
+
+    assert menu.sections["a"].dishes == [SOUP, CAKE]
+
+
+def test_a_member_is_put_behind_a_list_that_does_not_hold_it(db: Database) -> None:
+    assert db.run(MENU.update(Menu.log.append_if_absent("read"))).log == ["made", "read"]
+
+
+def test_a_member_that_the_list_holds_leaves_all_as_it_is(db: Database, engine: Engine) -> None:
+    before = item(engine)
+    menu = db.run(MENU.update(Menu.log.append_if_absent("made")))
+
+    assert menu.log == ["made"]
+    assert item(engine) == before
+
+
+def test_a_document_that_the_list_holds_leaves_all_as_it_is(db: Database) -> None:
+    dishes = Menu.sections.path(lambda s: s["b"].dishes)
+
+    menu = db.run(MENU.update(dishes.append_if_absent(CAKE)))
+    assert menu.sections["b"].dishes == [CAKE, SOUP]
+
+    other = Dish(title="Cake", price=Decimal(2))
+    menu = db.run(MENU.update(dishes.append_if_absent(other)))
+    assert menu.sections["b"].dishes == [CAKE, SOUP, other]
+
+
+def test_a_member_is_put_into_a_list_that_is_not_there(db: Database) -> None:
+    assert db.run(MENU.update(Menu.specials.append_if_absent(SOUP))).specials == [SOUP]
+    assert db.run(MENU.update(Menu.specials.append_if_absent(SOUP))).specials == [SOUP]
+
+
+def test_appending_if_absent_in_vain_does_not_count_the_version_on(db: Database) -> None:
+    draft = db.run(create(Draft(draft_id="1", log=["made"])))
+    db.run(update(draft, Draft.log.append_if_absent("made")))
+    assert draft.version == 1
+
+    db.run(update(draft, Draft.log.append_if_absent("read")))
+    assert (draft.version, draft.log) == (2, ["made", "read"])
+
+
+def test_appending_if_absent_to_another_version_is_stale(db: Database) -> None:
+    draft = db.run(create(Draft(draft_id="1", log=["made"])))
+    db.run(Draft.primary("1").update(Draft.log.append("read")))
+
+    with pytest.raises(Stale):
+        db.run(update(draft, Draft.log.append_if_absent("read")))
+
+
+def test_appending_if_absent_to_what_is_not_there_is_not_found(db: Database) -> None:
+    with pytest.raises(NotFound):
+        db.run(Menu.primary("2").update(Menu.log.append_if_absent("made")))
+
+
+def test_a_condition_that_fails_is_told_though_the_member_is_there(db: Database) -> None:
+    with pytest.raises(ConditionFailed, match="visits > 3"):
+        db.run(MENU.update(Menu.log.append_if_absent("made")).expect(Menu.visits > 3))
+
+
+def test_a_condition_on_a_place_inside_goes_with_appending_if_absent(db: Database) -> None:
+    plan = MENU.update(Menu.log.append_if_absent("made"))
+
+    menu = db.run(plan.expect(Menu.hours.path(lambda hours: hours.opens) <= 8))
+
+    assert menu.log == ["made"]
+
+
+# -- sets ----------------------------------------------------------------------------------------
+
+
+def test_members_join_a_set(db: Database) -> None:
+    assert db.run(MENU.update(Menu.tags.add({"hot", "old"}))).tags == {"new", "hot", "old"}
+
+
+def test_members_leave_a_set(db: Database) -> None:
+    assert db.run(MENU.update(Menu.tags.discard({"hot", "old"}))).tags == {"new"}
+
+
+def test_a_set_that_is_not_there_is_made(db: Database) -> None:
+    assert db.run(MENU.update(Menu.numbers.add({1, 2}))).numbers == {1, 2}
+
+
+def test_a_set_whose_last_member_leaves_is_gone(db: Database, engine: Engine) -> None:
+    menu = db.run(MENU.update(Menu.tags.discard({"new", "hot"})))
+
+    assert menu.tags == set()
+    assert "tags" not in item(engine)
+
+
+def test_a_set_inside_gains_and_loses_members(db: Database) -> None:
+    """DynamoDB's ADD takes paths into documents as well."""
+    allergens = Menu.sections.path(lambda s: s["b"].dishes[0].allergens)
+    assert db.run(MENU.update(allergens.add({"nut"}))).sections["b"].dishes[0].allergens == {
+        "egg",
+        "milk",
+        "nut",
+    }
+    menu = db.run(MENU.update(allergens.discard({"egg", "nut"})))
+    assert menu.sections["b"].dishes[0].allergens == {"milk"}
+
+
+@pytest.mark.parametrize("change", [Menu.tags.add(set()), Menu.tags.discard(set())], ids=repr)
+def test_no_members_at_all_are_refused(db: Database, engine: Engine, change: Any) -> None:
+    before = item(engine)
+
+    with pytest.raises(InvalidValue, match=r"Menu\.tags: DynamoDB has no empty set"):
+        db.run(MENU.update(change))
+
+    assert item(engine) == before
+
+
+# -- conditions on places inside -----------------------------------------------------------------
+
+
+def test_a_write_may_expect_something_of_a_place_inside(db: Database) -> None:
+    seen = Menu.sections.path(lambda s: s["a"].seen)
+    menu = db.run(MENU.update(seen.add(1)).expect(seen == 0))
+
+    assert menu.sections["a"].seen == 1
+
+
+def test_a_condition_on_a_place_inside_that_fails_names_the_place(
+    db: Database, engine: Engine
+) -> None:
+    before = item(engine)
+    seen = Menu.sections.path(lambda s: s["a"].seen)
+
+    with pytest.raises(ConditionFailed) as refused:
+        db.run(MENU.update(seen.add(1)).expect(seen == 7))
+
+    assert "seen" in str(refused.value)
+    assert item(engine) == before
+
+
+def test_only_the_condition_that_fails_is_named(db: Database) -> None:
+    """The one on a place inside holds."""
+    seen = Menu.sections.path(lambda s: s["a"].seen)
+
+    with pytest.raises(ConditionFailed, match="the condition visits = 9 does not hold"):
+        db.run(MENU.update(seen.add(1)).expect((seen == 0) & (Menu.visits == 9)))

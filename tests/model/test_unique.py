@@ -1,0 +1,560 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tablewright import (
+    Attr,
+    ConditionFailed,
+    Contended,
+    Database,
+    Engine,
+    Entity,
+    ModelError,
+    NotUnique,
+    Table,
+    atomic,
+    attr,
+    connect,
+    create,
+    delete,
+    key,
+    lower,
+    put,
+    unique,
+    update,
+)
+from tablewright.transport import Transport
+
+
+class Recipes(Table, name="recipes", type_attribute=None):
+    """As in the recipes document: no type attribute, and sentinels with the same text twice."""
+
+
+class Category(Entity, table=Recipes):
+    id: Attr[str] = attr()
+    name: Attr[str] = attr()
+    shop_order: Attr[int] = attr(name="shopOrder", default=0)
+
+    primary = key("CATEGORY" / id, "CATEGORY" / id.again)  # noqa: A003  # as the document calls it
+    by_name = unique("CATEGORYNAME" / name, keep=(id, name))  # noqa: A003
+
+
+class Accounts(Table, name="accounts"):
+    pass
+
+
+class Account(Entity, table=Accounts):
+    tenant: Attr[str] = attr()
+    account_id: Attr[str] = attr()
+    email: Attr[str | None] = attr(default=None)
+    handle: Attr[str] = attr()
+    plan: Attr[str] = attr(default="free")
+    roles: Attr[list[str]] = attr(default_factory=list)
+
+    primary = key("TENANT" / tenant, "ACCOUNT" / account_id)
+    by_email = unique("EMAIL" / lower(email), type_name="Email")  # type: ignore[arg-type]
+    by_handle = unique(
+        "HANDLES" / tenant, "HANDLE" / handle, keep=(tenant, account_id, plan, roles)
+    )
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(":memory:") as engine:
+        yield engine
+        assert engine.check()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Database:
+    return connect(engine, Recipes)
+
+
+@pytest.fixture
+def accounts(engine: Engine) -> Database:
+    return connect(engine, Accounts)
+
+
+def items(engine: Engine, table: str = "recipes") -> list[dict[str, Any]]:
+    """Every item, with plain values, in the order of its key."""
+    found = [
+        {name: next(iter(value.values())) for name, value in item.items()}
+        for item in engine.call("Scan", {"TableName": table})["Items"]
+    ]
+    return sorted(found, key=lambda item: (item["PK"], item["SK"]))
+
+
+class Sent:
+    """A transport that remembers what was sent."""
+
+    def __init__(self, inner: Transport) -> None:
+        self.inner = inner
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+
+    def send(self, operation: str, request: dict[str, Any]) -> bytes:
+        self.requests.append((operation, request))
+        return self.inner.send(operation, request)
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+class Meanwhile:
+    """A transport for which somebody else writes right before a transaction leaves."""
+
+    def __init__(self, inner: Transport, write: Callable[[int], object], *, times: int = 1) -> None:
+        self.inner = inner
+        self.write = write
+        self.times = times
+
+    def send(self, operation: str, request: dict[str, Any]) -> bytes:
+        if operation == "TransactWriteItems" and self.times > 0:
+            self.times -= 1
+            self.write(self.times)
+        return self.inner.send(operation, request)
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+# -- as declared ---------------------------------------------------------------------------------
+
+
+def test_the_sentinel_is_exactly_as_the_document_shows(db: Database, engine: Engine) -> None:
+    db.run(create(Category(id="1", name="vegetables", shop_order=1)))
+    db.run(create(Category(id="2", name="pasta", shop_order=2)))
+
+    assert items(engine) == [
+        {
+            "PK": "CATEGORY#1",
+            "SK": "CATEGORY#1",
+            "id": "1",
+            "name": "vegetables",
+            "shopOrder": "1",
+        },
+        {"PK": "CATEGORY#2", "SK": "CATEGORY#2", "id": "2", "name": "pasta", "shopOrder": "2"},
+        {"PK": "CATEGORYNAME#pasta", "SK": "CATEGORYNAME#pasta", "id": "2", "name": "pasta"},
+        {
+            "PK": "CATEGORYNAME#vegetables",
+            "SK": "CATEGORYNAME#vegetables",
+            "id": "1",
+            "name": "vegetables",
+        },
+    ]
+
+
+def test_a_sentinel_keeps_the_attributes_and_the_type_it_is_declared_with(
+    accounts: Database, engine: Engine
+) -> None:
+    accounts.run(create(Account(tenant="T", account_id="1", email="Ann@x.ch", handle="ann")))
+
+    email, handle, _ = items(engine, "accounts")
+    assert email == {
+        "PK": "EMAIL#ann@x.ch",
+        "SK": "EMAIL#ann@x.ch",
+        "type": "Email",
+        "tenant": "T",
+        "account_id": "1",
+        "email": "Ann@x.ch",
+    }
+    assert handle == {
+        "PK": "HANDLES#T",
+        "SK": "HANDLE#ann",
+        "type": "Account.by_handle",
+        "tenant": "T",
+        "account_id": "1",
+        "plan": "free",
+        "roles": [],
+    }
+
+
+def test_an_entity_is_found_by_its_unique_value(db: Database) -> None:
+    vegetables = db.run(create(Category(id="1", name="vegetables")))
+
+    assert db.run(Category.by_name("vegetables")) == vegetables
+    assert db.run(Category.by_name("pasta")) is None
+
+
+def test_an_entity_is_found_by_each_of_its_unique_values(accounts: Database) -> None:
+    ann = accounts.run(create(Account(tenant="T", account_id="1", email="Ann@x.ch", handle="ann")))
+
+    assert accounts.run(Account.by_email("ann@x.ch")) == ann
+    assert accounts.run(Account.by_email("ANN@x.ch")) == ann
+    assert accounts.run(Account.by_email("bob@x.ch")) is None
+    by_handle: Any = Account.by_handle
+    assert accounts.run(by_handle("T", "ann")) == ann
+    assert accounts.run(by_handle("U", "ann")) is None
+
+
+def test_what_a_sentinel_keeps_must_lead_to_the_entity() -> None:
+    class Things(Table, name="things"):
+        pass
+
+    with pytest.raises(ModelError, match="thing_id"):
+
+        class Thing(Entity, table=Things):
+            thing_id: Attr[str] = attr()
+            name: Attr[str] = attr()
+            primary = key("THING" / thing_id, "THING")
+            by_name = unique("NAME" / name, keep=(name,))
+
+
+# -- create and put ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("write", [create, put])
+def test_a_second_entity_with_the_value_is_refused_and_nothing_is_written(
+    db: Database, engine: Engine, write: Any
+) -> None:
+    db.run(create(Category(id="1", name="vegetables")))
+    before = items(engine)
+
+    with pytest.raises(
+        NotUnique, match=r"another Category has the name 'vegetables'; Category\.by_name keeps it"
+    ) as refused:
+        db.run(write(Category(id="2", name="vegetables")))
+
+    assert refused.value.entity == "Category"
+    assert refused.value.key == {"PK": {"S": "CATEGORY#2"}, "SK": {"S": "CATEGORY#2"}}
+    assert items(engine) == before
+
+
+def test_values_that_differ_in_case_alone_are_one(accounts: Database) -> None:
+    accounts.run(create(Account(tenant="T", account_id="1", email="Ann@x.ch", handle="a")))
+
+    with pytest.raises(NotUnique, match=r"email 'ANN@x\.ch'"):
+        accounts.run(create(Account(tenant="T", account_id="2", email="ANN@x.ch", handle="b")))
+
+
+def test_a_value_can_be_unique_within_another(accounts: Database) -> None:
+    accounts.run(create(Account(tenant="T", account_id="1", handle="ann")))
+    accounts.run(create(Account(tenant="U", account_id="1", handle="ann")))
+
+    with pytest.raises(NotUnique):
+        accounts.run(create(Account(tenant="T", account_id="2", handle="ann")))
+
+
+def test_none_is_not_unique_and_has_no_sentinel(accounts: Database, engine: Engine) -> None:
+    accounts.run(create(Account(tenant="T", account_id="1", handle="a")))
+    accounts.run(create(Account(tenant="T", account_id="2", handle="b")))
+
+    assert not [item for item in items(engine, "accounts") if item["PK"].startswith("EMAIL")]
+
+
+def test_a_put_over_an_entity_moves_its_sentinel(db: Database, engine: Engine) -> None:
+    db.run(put(Category(id="1", name="vegetables")))
+    db.run(put(Category(id="1", name="greens")))
+
+    assert [item["PK"] for item in items(engine)] == ["CATEGORY#1", "CATEGORYNAME#greens"]
+    db.run(create(Category(id="2", name="vegetables")))
+
+
+def test_a_put_that_keeps_the_value_leaves_the_sentinel_alone(db: Database, engine: Engine) -> None:
+    db.run(put(Category(id="1", name="vegetables")))
+    db.transport = sent = Sent(db.transport)
+    db.run(put(Category(id="1", name="vegetables", shop_order=5)))
+
+    assert [operation for operation, _ in sent.requests] == ["GetItem", "PutItem"]
+    assert len(items(engine)) == 2
+
+
+def test_a_put_to_a_value_of_another_is_refused_and_nothing_is_written(
+    db: Database, engine: Engine
+) -> None:
+    db.run(put(Category(id="1", name="vegetables")))
+    db.run(put(Category(id="2", name="pasta")))
+    before = items(engine)
+
+    with pytest.raises(NotUnique):
+        db.run(put(Category(id="2", name="vegetables")))
+
+    assert items(engine) == before
+
+
+# -- update --------------------------------------------------------------------------------------
+
+
+def test_an_update_of_the_value_moves_the_sentinel(db: Database, engine: Engine) -> None:
+    db.run(create(Category(id="1", name="vegetables")))
+    updated = db.run(Category.primary("1").update(Category.name.set("greens")))
+
+    assert updated == Category(id="1", name="greens")
+    assert items(engine) == [
+        {"PK": "CATEGORY#1", "SK": "CATEGORY#1", "id": "1", "name": "greens", "shopOrder": "0"},
+        {"PK": "CATEGORYNAME#greens", "SK": "CATEGORYNAME#greens", "id": "1", "name": "greens"},
+    ]
+    assert db.run(Category.by_name("vegetables")) is None
+    assert db.run(Category.by_name("greens")) == updated
+
+
+def test_an_update_of_an_instance_moves_the_sentinel(db: Database, engine: Engine) -> None:
+    category = db.run(create(Category(id="1", name="vegetables")))
+    db.run(update(category, Category.name.set("greens"), Category.shop_order.add(3)))
+
+    assert category == Category(id="1", name="greens", shop_order=3)
+    assert [item["PK"] for item in items(engine)] == ["CATEGORY#1", "CATEGORYNAME#greens"]
+
+
+def test_an_update_to_the_value_of_another_is_refused_and_nothing_is_written(
+    db: Database, engine: Engine
+) -> None:
+    db.run(create(Category(id="1", name="vegetables")))
+    db.run(create(Category(id="2", name="pasta")))
+    before = items(engine)
+
+    with pytest.raises(NotUnique, match="name 'vegetables'"):
+        db.run(Category.primary("2").update(Category.name.set("vegetables")))
+
+    assert items(engine) == before
+
+
+def test_an_update_beside_the_value_leaves_the_sentinel_alone(db: Database) -> None:
+    db.run(create(Category(id="1", name="vegetables")))
+    db.transport = sent = Sent(db.transport)
+    db.run(Category.primary("1").update(Category.shop_order.set(5)))
+
+    assert [operation for operation, _ in sent.requests] == ["UpdateItem"]
+
+
+def test_an_update_to_the_same_value_leaves_the_sentinel_alone(
+    db: Database, engine: Engine
+) -> None:
+    db.run(create(Category(id="1", name="vegetables")))
+    before = items(engine)
+    db.transport = sent = Sent(db.transport)
+    db.run(Category.primary("1").update(Category.name.set("vegetables")))
+
+    assert [operation for operation, _ in sent.requests] == ["GetItem", "UpdateItem"]
+    assert items(engine) == before
+
+
+def test_an_update_to_another_spelling_of_the_value_keeps_it(
+    accounts: Database, engine: Engine
+) -> None:
+    accounts.run(create(Account(tenant="T", account_id="1", email="ann@x.ch", handle="a")))
+    accounts.run(Account.primary("T", "1").update(Account.email.set("ANN@x.ch")))
+
+    (sentinel,) = (item for item in items(engine, "accounts") if item["PK"] == "EMAIL#ann@x.ch")
+    assert sentinel["email"] == "ANN@x.ch"
+
+
+def test_an_update_of_a_kept_attribute_updates_the_sentinel(
+    accounts: Database, engine: Engine
+) -> None:
+    accounts.run(create(Account(tenant="T", account_id="1", handle="a")))
+    accounts.run(Account.primary("T", "1").update(Account.plan.set("paid")))
+
+    assert [item["plan"] for item in items(engine, "accounts")] == ["paid", "paid"]
+
+
+def test_a_list_that_a_sentinel_keeps_grows_with_the_entity(
+    accounts: Database, engine: Engine
+) -> None:
+    accounts.run(create(Account(tenant="T", account_id="1", handle="a")))
+    accounts.run(Account.primary("T", "1").update(Account.roles.append("admin")))
+
+    assert [item["roles"] for item in items(engine, "accounts")] == [[{"S": "admin"}]] * 2
+
+
+@pytest.mark.parametrize("change", [Account.email.set(None), Account.email.remove()], ids=repr)
+def test_an_update_to_nothing_frees_the_value(
+    accounts: Database, engine: Engine, change: Any
+) -> None:
+    accounts.run(create(Account(tenant="T", account_id="1", email="ann@x.ch", handle="a")))
+    accounts.run(Account.primary("T", "1").update(change))
+
+    assert not [item for item in items(engine, "accounts") if item["PK"].startswith("EMAIL")]
+    accounts.run(create(Account(tenant="T", account_id="2", email="ann@x.ch", handle="b")))
+
+
+@pytest.mark.parametrize(
+    "change", [Account.email.set("ann@x.ch"), Account.email.set_if_absent("ann@x.ch")], ids=repr
+)
+def test_an_update_from_nothing_takes_the_value(accounts: Database, change: Any) -> None:
+    accounts.run(create(Account(tenant="T", account_id="1", handle="a")))
+    ann = accounts.run(Account.primary("T", "1").update(change))
+
+    assert accounts.run(Account.by_email("ann@x.ch")) == ann
+
+
+def test_a_condition_that_fails_leaves_the_sentinel_alone(db: Database, engine: Engine) -> None:
+    db.run(create(Category(id="1", name="vegetables")))
+    before = items(engine)
+
+    with pytest.raises(ConditionFailed, match="shop_order = 9 does not hold"):
+        db.run(
+            Category.primary("1")
+            .update(Category.name.set("greens"))
+            .expect(Category.shop_order == 9)
+        )
+
+    assert items(engine) == before
+
+
+# -- several at once -----------------------------------------------------------------------------
+
+
+def test_two_entities_swap_their_values(db: Database, engine: Engine) -> None:
+    db.run(create(Category(id="1", name="vegetables")))
+    db.run(create(Category(id="2", name="pasta")))
+
+    db.run(
+        atomic(
+            Category.primary("1").update(Category.name.set("pasta")),
+            Category.primary("2").update(Category.name.set("vegetables")),
+        )
+    )
+
+    assert db.run(Category.by_name("pasta")) == Category(id="1", name="pasta")
+    assert db.run(Category.by_name("vegetables")) == Category(id="2", name="vegetables")
+    assert len(items(engine)) == 4
+
+
+def test_a_value_is_given_up_and_taken_in_one_transaction(db: Database, engine: Engine) -> None:
+    vegetables = db.run(create(Category(id="1", name="vegetables")))
+    db.run(atomic(create(Category(id="2", name="vegetables")), delete(vegetables)))
+
+    assert db.run(Category.by_name("vegetables")) == Category(id="2", name="vegetables")
+    assert [item["PK"] for item in items(engine)] == ["CATEGORY#2", "CATEGORYNAME#vegetables"]
+
+
+def test_a_swap_of_which_one_half_fails_changes_nothing(db: Database, engine: Engine) -> None:
+    db.run(create(Category(id="1", name="vegetables")))
+    db.run(create(Category(id="2", name="pasta")))
+    before = items(engine)
+
+    with pytest.raises(ConditionFailed, match="write 2 of 2, update Category"):
+        db.run(
+            atomic(
+                Category.primary("1").update(Category.name.set("pasta")),
+                Category.primary("2")
+                .update(Category.name.set("vegetables"))
+                .expect(Category.shop_order == 9),
+            )
+        )
+
+    assert items(engine) == before
+
+
+def test_a_value_taken_by_another_meanwhile_is_not_handed_on(db: Database, engine: Engine) -> None:
+    """The delete that was to free the value finds that its entity gave it up to somebody else."""
+    vegetables = db.run(create(Category(id="1", name="vegetables")))
+    other = connect(engine, Recipes)
+
+    def hand_on(_: int) -> None:
+        other.run(Category.primary("1").update(Category.name.set("greens")))
+        other.run(create(Category(id="3", name="vegetables")))
+
+    db.transport = Meanwhile(db.transport, hand_on)
+
+    with pytest.raises(NotUnique):
+        db.run(atomic(delete(vegetables), create(Category(id="2", name="vegetables"))))
+
+    assert [item["PK"] for item in items(engine)] == [
+        "CATEGORY#1",
+        "CATEGORY#3",
+        "CATEGORYNAME#greens",
+        "CATEGORYNAME#vegetables",
+    ]
+
+
+# -- others write at the same time ---------------------------------------------------------------
+
+
+def test_a_value_that_changes_after_it_was_read_is_read_again(db: Database, engine: Engine) -> None:
+    db.run(create(Category(id="1", name="vegetables")))
+    other = connect(engine, Recipes)
+    db.transport = Meanwhile(
+        db.transport,
+        lambda _: other.run(Category.primary("1").update(Category.name.set("roots"))),
+    )
+
+    db.run(Category.primary("1").update(Category.name.set("greens")))
+
+    assert [item["PK"] for item in items(engine)] == ["CATEGORY#1", "CATEGORYNAME#greens"]
+
+
+def test_a_put_over_a_value_that_changes_after_it_was_read_reads_it_again(
+    db: Database, engine: Engine
+) -> None:
+    db.run(create(Category(id="1", name="vegetables")))
+    other = connect(engine, Recipes)
+    db.transport = Meanwhile(
+        db.transport,
+        lambda _: other.run(Category.primary("1").update(Category.name.set("roots"))),
+    )
+
+    db.run(put(Category(id="1", name="greens")))
+
+    assert [item["PK"] for item in items(engine)] == ["CATEGORY#1", "CATEGORYNAME#greens"]
+
+
+def test_a_put_of_what_another_creates_meanwhile_replaces_it(db: Database, engine: Engine) -> None:
+    other = connect(engine, Recipes)
+    db.transport = Meanwhile(
+        db.transport, lambda _: other.run(create(Category(id="1", name="roots")))
+    )
+
+    db.run(put(Category(id="1", name="greens")))
+
+    assert [item["PK"] for item in items(engine)] == ["CATEGORY#1", "CATEGORYNAME#greens"]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda: Category.primary("1").update(Category.name.set("greens")),
+        lambda: put(Category(id="1", name="greens")),
+    ],
+    ids=["update", "put"],
+)
+def test_a_value_that_the_entity_itself_got_meanwhile_is_its_own(
+    db: Database, engine: Engine, write: Callable[[], Any]
+) -> None:
+    """Somebody else makes the same change first; no other entity has the value."""
+    db.run(create(Category(id="1", name="vegetables")))
+    other = connect(engine, Recipes)
+    db.transport = Meanwhile(
+        db.transport,
+        lambda _: other.run(Category.primary("1").update(Category.name.set("greens"))),
+    )
+
+    db.run(write())
+
+    assert [item["PK"] for item in items(engine)] == ["CATEGORY#1", "CATEGORYNAME#greens"]
+
+
+def test_a_value_that_another_takes_meanwhile_is_refused(db: Database, engine: Engine) -> None:
+    db.run(create(Category(id="1", name="vegetables")))
+    other = connect(engine, Recipes)
+    db.transport = Meanwhile(
+        db.transport, lambda _: other.run(create(Category(id="2", name="greens")))
+    )
+
+    with pytest.raises(NotUnique):
+        db.run(Category.primary("1").update(Category.name.set("greens")))
+
+    assert db.run(Category.by_name("vegetables")) == Category(id="1", name="vegetables")
+
+
+def test_a_change_that_never_wins_gives_up_and_writes_nothing(
+    db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tablewright.plan.write.FIRST_PAUSE", 0.0)
+    db.run(create(Category(id="1", name="vegetables")))
+    other = connect(engine, Recipes)
+    db.transport = Meanwhile(
+        db.transport,
+        lambda n: other.run(Category.primary("1").update(Category.name.set(f"name {n}"))),
+        times=1000,
+    )
+
+    with pytest.raises(Contended, match=r"update Category: .* nothing was written"):
+        db.run(Category.primary("1").update(Category.name.set("greens")))
+
+    (category, sentinel) = items(engine)
+    assert category["name"].startswith("name ")
+    assert sentinel["PK"] == f"CATEGORYNAME#{category['name']}"

@@ -1,0 +1,91 @@
+"""mypy (strict) and pyright follow a design without a plugin, and flag every seeded mistake."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from tablewright import explain, patterns
+from typing_tests import accepted, design
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "typing_tests"
+FILES = ["design.py", "accepted.py", "mistakes.py"]
+
+#: Where a checker finds errors: `mistakes.py:82: Settings(themes="dark")`.
+Places = set[str]
+
+
+def place(file: str | Path, line: int) -> str:
+    path = ROOT / file
+    return f"{path.name}:{line}: {path.read_text().splitlines()[line - 1].strip()}"
+
+
+def output(*command: str) -> str:
+    paths = [str((FOLDER / name).relative_to(ROOT)) for name in FILES]
+    command = (sys.executable, "-m", *command, *paths)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+
+
+def mypy() -> Places:
+    found = [json.loads(line) for line in output("mypy", "--output", "json").splitlines()]
+    return {place(one["file"], one["line"]) for one in found if one["severity"] == "error"}
+
+
+def pyright() -> Places:
+    found = json.loads(output("pyright", "--outputjson"))["generalDiagnostics"]
+    return {
+        place(one["file"], one["range"]["start"]["line"] + 1)
+        for one in found
+        if one["severity"] == "error"
+    }
+
+
+def marked() -> Places:
+    lines = (FOLDER / "mistakes.py").read_text().splitlines()
+    return {
+        place(FOLDER / "mistakes.py", number)
+        for number, line in enumerate(lines, 1)
+        if "  # E: " in line
+    }
+
+
+@pytest.mark.parametrize("checker", [mypy, pyright])
+def test_a_checker_flags_every_mistake_and_nothing_else(checker: Callable[[], Places]) -> None:
+    """Nothing in `design.py` and `accepted.py`, and in `mistakes.py` the marked lines alone."""
+    flagged, mistakes = checker(), marked()
+    assert len(mistakes) > 200
+    problems = [f"not flagged: {missed}" for missed in sorted(mistakes - flagged)]
+    problems += [f"flagged: {right}" for right in sorted(flagged - mistakes)]
+    assert not problems, "\n".join(["", *problems])
+
+
+def test_every_pattern_of_the_design_is_traced() -> None:
+    declared = re.findall(r"^@pattern\ndef (\w+)", inspect.getsource(design), re.MULTILINE)
+    assert [pattern.name for pattern in patterns(design.Desk)] == declared
+    for name in declared:
+        assert explain(getattr(design, name)).operation
+
+
+ACCEPTED = {
+    name: function
+    for name, function in vars(accepted).items()
+    if inspect.isfunction(function)
+    and function.__module__ == accepted.__name__
+    and not inspect.signature(function).parameters
+}
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_what_the_checkers_accept_also_runs(name: str) -> None:
+    result: Awaitable[None] | None = ACCEPTED[name]()
+    if inspect.iscoroutine(result):
+        asyncio.run(result)

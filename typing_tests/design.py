@@ -1,0 +1,443 @@
+"""A help desk: one design that uses every kind of declaration, without a plugin for the checkers.
+
+Organisations open tickets; a ticket has comments, a comment has files. `accepted.py` uses what is
+declared here, `mistakes.py` misuses it, and `tests/test_typing.py` runs both checkers over all.
+"""
+# pyright: strict
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import NewType
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from tablewright import (
+    GSI,
+    KSUID,
+    LSI,
+    Aggregate,
+    Atomic,
+    Attr,
+    Batch,
+    BatchGet,
+    Count,
+    Create,
+    Delete,
+    Entity,
+    First,
+    Get,
+    Load,
+    LoadFound,
+    Lookup,
+    Many,
+    Put,
+    Range,
+    Scan,
+    Table,
+    Tenancy,
+    Then,
+    Update,
+    atomic,
+    attr,
+    batch,
+    create,
+    created,
+    day,
+    delete,
+    descending,
+    epoch,
+    get_all,
+    history,
+    index,
+    key,
+    lower,
+    many,
+    month,
+    one,
+    pattern,
+    put,
+    require,
+    shard,
+    ttl,
+    unique,
+    update,
+    updated,
+    version,
+)
+
+AgentId = NewType("AgentId", str)
+
+
+class Status(StrEnum):
+    OPEN = "OPEN"
+    WAITING = "WAITING"
+    CLOSED = "CLOSED"
+
+
+class Line(BaseModel):
+    text: str
+    minutes: int = 0
+
+
+class Details(BaseModel):
+    summary: str
+    line: Line
+    lines: list[Line] = []
+    by_topic: dict[str, Line] = {}
+
+
+class Desk(Table, name="desk", pk="pk", sk="sk", type_attribute="kind"):
+    by_title = LSI("title_key")
+    by_status = GSI("gsi1pk", "gsi1sk", name="gsi_status")
+    by_day = GSI("gsi2pk", "gsi2sk", name="gsi_day")
+    open_only = GSI("gsi3pk", "gsi3sk", name="gsi_open")
+    reverse = GSI("sk", "pk", name="gsi_reverse")
+    id_lookup = GSI("id", "kind", name="gsi_id", project="KEYS_ONLY")
+    tenancy = Tenancy(
+        "org_id", write=("ORG#{org_id}",), read=("BILL#{org_id}",), filtered=(by_status,)
+    )
+
+
+class Flags(Table, name="flags", pk="name", sk=None, type_attribute=None):
+    """A table of one entity, whose key is an attribute."""
+
+
+# -- entities: the number of parts in the partition key rises from 0 to 3 ------------------------
+
+
+class Stamped(Entity):
+    """An abstract base: no table, only attributes that others build on."""
+
+    created_at: Attr[datetime] = created()
+    updated_at: Attr[datetime] = updated(name="updatedAt")
+
+
+class Owned(Stamped):
+    """A second one, upon the first."""
+
+    owner: Attr[AgentId | None] = attr(default=None)
+
+
+class Flag(Entity, table=Flags):
+    name: Attr[str] = attr()
+    on: Attr[bool] = attr(default=False)
+    primary = key(name)
+
+
+class Settings(Entity, table=Desk):
+    theme: Attr[str] = attr(default="light")
+    primary = key("SETTINGS", "SETTINGS")
+
+
+class Agent(Stamped, table=Desk):
+    agent_id: Attr[AgentId] = attr()
+    email: Attr[str] = attr()
+    team: Attr[str] = attr()
+    badge: Attr[str] = attr()
+    primary = key("AGENT", "AGENT" / agent_id)
+    by_email = unique("EMAIL" / lower(email))
+    by_badge = unique("BADGE" / team / badge, keep=(agent_id, team, badge), type_name="Badge")
+
+
+class StatusEvent(Entity, table=Desk):
+    org_id: Attr[str] = attr()
+    number: Attr[int] = attr(pad=6)
+    version: Attr[int] = attr(pad=6)
+    old_status: Attr[Status] = attr()
+    new_status: Attr[Status | None] = attr()
+    old_version: Attr[int] = attr()
+    at: Attr[datetime] = attr()
+    by: Attr[str | None] = attr()
+    why: Attr[str | None] = attr()
+    primary = key("ORG" / org_id, "STATUS" / number / version)
+
+
+class Ticket(Owned, table=Desk, type_name="TICKET"):
+    org_id: Attr[str] = attr(name="orgId")
+    number: Attr[int] = attr(pad=6)
+    ticket_id: Attr[KSUID] = attr(name="id", default_factory=KSUID.new)
+    title: Attr[str] = attr(doc="What it is about.")
+    status: Attr[Status] = attr(default=Status.OPEN)
+    due: Attr[date | None] = attr(default=None)
+    price: Attr[Decimal] = attr(default=Decimal(0))
+    weight: Attr[float] = attr(default=0.0)
+    urgent: Attr[bool] = attr(default=False)
+    rating: Attr[int | None] = attr(default=None)
+    note: Attr[str | None] = attr(default=None)
+    replies: Attr[int] = attr(default=0)
+    tags: Attr[set[str]] = attr(default_factory=set)
+    watchers: Attr[set[str] | None] = attr(default=None)
+    log: Attr[list[str]] = attr(default_factory=list)
+    hints: Attr[list[str] | None] = attr(default=None)
+    details: Attr[Details] = attr()
+    extra: Attr[Details | None] = attr(default=None)
+    counters: Attr[dict[str, int]] = attr(default_factory=dict)
+    expires: Attr[datetime | None] = ttl(default=None)
+    version: Attr[int] = version()
+
+    primary = key("ORG" / org_id, "TICKET" / number)
+    by_title = primary.local(Desk.by_title, "TITLE" / title)
+    by_status = index(Desk.by_status, "STATUS" / status, "DUE" / due / "ORG" / org_id / number)
+    waiting = index(
+        Desk.open_only, "ORG" / org_id, descending(number), when=status == Status.WAITING
+    )
+    by_month = index(Desk.by_day, "DUE" / month(due), "ORG" / org_id / number)
+    reverse = primary.swapped(Desk.reverse)
+    by_id = index(Desk.id_lookup, ticket_id)
+    changes = history(
+        status,
+        StatusEvent,
+        old=StatusEvent.old_status,
+        new=StatusEvent.new_status,
+        version=StatusEvent.version,
+        old_version=StatusEvent.old_version,
+        at=StatusEvent.at,
+        by=StatusEvent.by,
+        why=StatusEvent.why,
+    )
+
+
+class Bill(Entity, table=Desk):
+    org_id: Attr[str] = attr()
+    at: Attr[datetime] = attr()
+    amount: Attr[Decimal] = attr()
+    primary = key("BILL" / org_id, month(at))
+
+
+class Profile(Entity, table=Desk):
+    org_id: Attr[str] = attr()
+    site: Attr[str | None] = attr(default=None)
+    primary = key("ORG" / org_id, "PROFILE" / org_id.again)
+
+
+class Lead(Owned, table=Desk):
+    """Its parts may be missing, and then it is not in the index."""
+
+    lead_id: Attr[str] = attr()
+    handle: Attr[AgentId | None] = attr(default=None)
+    score: Attr[int | None] = attr(default=None, pad=4)
+    seen: Attr[datetime | None] = attr(default=None)
+    country: Attr[str] = attr()
+    town: Attr[str] = attr()
+    topics: Attr[frozenset[str]] = attr(default=frozenset())
+    primary = key("LEAD" / lead_id, "LEAD")
+    by_handle = index(Desk.by_status, "HANDLE" / lower(handle), "SCORE" / descending(score))
+    by_seen = index(Desk.by_day, "SEEN" / day(seen), epoch(seen))
+    by_place = unique("COUNTRY" / country, "TOWN" / town)
+
+
+class Comment(Stamped, table=Desk):
+    org_id: Attr[str] = attr(name="orgId")
+    number: Attr[int] = attr(pad=6)
+    at: Attr[datetime] = attr()
+    text: Attr[str] = attr()
+    primary = key("ORG" / org_id, "TICKET" / number / "COMMENT" / at)
+
+
+class File(Entity, table=Desk):
+    org_id: Attr[str] = attr()
+    number: Attr[int] = attr(pad=6)
+    at: Attr[datetime] = attr()
+    file_id: Attr[UUID] = attr()
+    content: Attr[bytes] = attr(default=b"")
+    primary = key("ORG" / org_id, "TICKET" / number / "COMMENT" / at / "FILE" / file_id)
+
+
+class Usage(Entity, table=Desk):
+    org_id: Attr[str] = attr()
+    at: Attr[datetime] = attr()
+    source: Attr[str] = attr()
+    seconds: Attr[int] = attr()
+    primary = key("USAGE" / org_id / month(at), epoch(at) / source)
+    by_day = index(Desk.by_day, "DAY" / day(at) / shard(source, of=4), "AT" / at / org_id)
+
+
+class Visit(Entity, table=Desk):
+    org_id: Attr[str] = attr()
+    agent_id: Attr[AgentId] = attr()
+    room: Attr[str] = attr()
+    at: Attr[datetime] = attr()
+    primary = key("VISIT" / org_id / agent_id / room, "AT" / at)
+    by_day = index(Desk.by_day, "VISITS" / day(at) / org_id / room, "AT" / at)
+
+
+# -- aggregates: one level, and two --------------------------------------------------------------
+
+
+class CommentWithFiles(Aggregate):
+    comment: Comment = one()
+    files: list[File] = many()
+
+
+class TicketWithComments(Aggregate):
+    ticket: Ticket = one()
+    comments: list[CommentWithFiles] = many()
+
+
+# -- patterns: reads -----------------------------------------------------------------------------
+
+
+@pattern
+def settings() -> Get[Settings]:
+    """The settings of the desk."""
+    return Settings.primary()
+
+
+@pattern
+def ticket(org_id: str, number: int) -> Get[Ticket]:
+    """One ticket, as it was written last."""
+    return Ticket.primary(org_id, number).consistent()
+
+
+@pattern
+def agents() -> Range[Agent, AgentId]:
+    """Every agent."""
+    return Agent.primary.within()
+
+
+@pattern
+def due_tickets(status: Status, due: date) -> Many[Ticket]:
+    """Tickets of a status that are due by a day, the latest first."""
+    return Ticket.by_status(status).until(due).newest_first()
+
+
+@pattern
+def comments_between(org_id: str, number: int, start: datetime, end: datetime) -> Many[Comment]:
+    """Comments on a ticket, of a time."""
+    return Comment.primary.within(org_id).at(number).between(start, end)
+
+
+@pattern
+def titled(org_id: str, start: str, size: int, cursor: str | None) -> Many[Ticket]:
+    """Tickets of an organisation whose title begins with a text, in pages."""
+    return Ticket.by_title(org_id).begins_with(start).limit(size).resume(cursor)
+
+
+@pattern
+def loud_tickets(org_id: str) -> Many[tuple[int, str]]:
+    """Numbers and titles of the urgent tickets of an organisation."""
+    wanted = Ticket.urgent == True  # noqa: E712  # a condition, not a comparison
+    return Ticket.primary.within(org_id).filter(wanted).select(Ticket.number, Ticket.title)
+
+
+@pattern
+def last_comment(org_id: str, number: int) -> First[Comment]:
+    """The last comment on a ticket."""
+    return Comment.primary.within(org_id).at(number).newest_first().first()
+
+
+@pattern
+def usage_count(org_id: str, in_month: date) -> Count:
+    """How many records of usage an organisation has in a month."""
+    return Usage.primary.within(org_id, in_month).count()
+
+
+@pattern
+def visits(on: date, org_id: str, room: str) -> Range[Visit, datetime]:
+    """Visits to a room on a day."""
+    return Visit.by_day(on, org_id, room)
+
+
+@pattern
+def tickets_of(org_id: str) -> Many[Ticket]:
+    """Tickets of an organisation, by whichever key serves."""
+    return Ticket.where(Ticket.org_id == org_id)
+
+
+@pattern
+def commented_ticket(org_id: str, number: int) -> Then[Comment, Ticket | None]:
+    """The last comment on a ticket, and then the ticket."""
+    last = Comment.primary.within(org_id).at(number).newest_first().first()
+    return last.then(lambda found: Ticket.primary(found.org_id, found.number))
+
+
+@pattern
+def all_files() -> Scan[File]:
+    """Every file there is."""
+    return File.scan(reason="the monthly export reads everything")
+
+
+@pattern
+def agent_by_email(email: str) -> Lookup[Agent]:
+    """The agent with an address."""
+    return Agent.by_email(email)
+
+
+@pattern
+def some_agents(ids: Sequence[AgentId]) -> BatchGet[Agent]:
+    """Agents by their ids."""
+    return get_all(Agent.primary(each) for each in ids)
+
+
+@pattern
+def ticket_with_comments(org_id: str, number: int) -> Load[TicketWithComments]:
+    """A ticket, its comments and their files."""
+    return TicketWithComments.of(Ticket.primary(org_id, number))
+
+
+@pattern
+def titled_ticket(org_id: str, start: str) -> LoadFound[TicketWithComments]:
+    """The first ticket whose title begins with a text, with its comments and their files."""
+    return TicketWithComments.of(Ticket.by_title(org_id).begins_with(start).first())
+
+
+# -- patterns: writes ----------------------------------------------------------------------------
+
+
+@pattern
+def hire(agent: Agent) -> Create[Agent]:
+    """Take an agent on."""
+    return create(agent)
+
+
+@pattern
+def save_settings(new: Settings) -> Put[Settings]:
+    """Replace the settings."""
+    return put(new)
+
+
+@pattern
+def close_ticket(org_id: str, number: int, expected: int, by: str) -> Update[Ticket]:
+    """Close a ticket that has not changed since it was read."""
+    closing = Ticket.primary(org_id, number).update(Ticket.status.set(Status.CLOSED))
+    return closing.expect(Ticket.version == expected).noting(by=by, why="solved")
+
+
+@pattern
+def rename(found: Ticket, title: str) -> Update[Ticket]:
+    """Give a ticket that is at hand another title."""
+    return update(found, Ticket.title.set(title))
+
+
+@pattern
+def forget(org_id: str, number: int) -> Delete[Ticket]:
+    """Delete a ticket that is closed."""
+    return Ticket.primary(org_id, number).delete().expect(Ticket.status == Status.CLOSED)
+
+
+@pattern
+def remove_agent(agent: Agent) -> Delete[Agent]:
+    """Delete an agent."""
+    return delete(agent)
+
+
+@pattern
+def comment_on(comment: Comment, files: Sequence[File]) -> Atomic:
+    """Add a comment and its files to a ticket that is not closed; all or nothing."""
+    found = Ticket.primary(comment.org_id, comment.number)
+    return atomic(
+        require(found, Ticket.status != Status.CLOSED),
+        create(comment),
+        *(create(file) for file in files),
+    )
+
+
+@pattern
+def load_usage(records: Sequence[Usage]) -> Batch:
+    """Write many records of usage."""
+    return batch(put(record) for record in records)
