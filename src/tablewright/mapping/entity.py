@@ -17,7 +17,7 @@ from msgspec import Struct, defstruct, field
 from msgspec.json import Decoder
 from msgspec.structs import astuple
 
-from tablewright.errors import InvalidValue, ModelError
+from tablewright.errors import InvalidValue, ModelError, UnreadableItem
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import (
     IndexMap,
@@ -36,6 +36,7 @@ Role: TypeAlias = Literal["", "version", "created", "updated", "ttl"]
 
 
 _new = object.__new__
+_plain = Decoder(dict[str, Any]).decode
 
 
 def _decoders(stored: tuple[str, ...]) -> tuple[Callable[[bytes], Any], Callable[[bytes], Any]]:
@@ -63,6 +64,16 @@ class AttributeMap(Struct, frozen=True):
     #: Gives the value where the item has none; None where absence has no meaning.
     default: Callable[[], Any] | None = None
     doc: str = ""
+
+    def store(self, value: Any) -> Value | None:
+        """The stored value; None where the attribute is left out.
+
+        An absent attribute reads back as its default; so a None that is not the default is kept.
+        """
+        stored = self.converter.stored(value)
+        if stored is None and value is None and self.default and self.default() is not None:
+            return {"NULL": True}
+        return stored
 
 
 class UniqueMap(Struct, frozen=True):
@@ -118,8 +129,7 @@ class EntityMap:
         self._got, self._page = _decoders(self._stored)
         self._composed = frozenset(name for key in (primary, *indexes) for name in key.composed)
         self._writers = tuple(
-            (attribute.name, attribute.stored, attribute.converter.stored)
-            for attribute in attributes.values()
+            (attribute.name, attribute.stored, attribute.store) for attribute in attributes.values()
         )
 
     def encode(self, values: Mapping[str, Any]) -> Item:
@@ -153,17 +163,27 @@ class EntityMap:
 
     def decode(self, item: Mapping[str, Value]) -> Any:
         """The entity that an item is."""
-        return self._build(map(item.get, self._stored))
+        try:
+            return self._build(map(item.get, self._stored))
+        except UnreadableItem as error:
+            keys = [f"{name}={item[name]}" for name in self.table.attributes if name in item]
+            raise UnreadableItem(f"{error} (the item with {', '.join(keys)})") from None
 
     def decode_got(self, answer: bytes) -> Any:
         """The entity in the answer of a GetItem, or None."""
         item = self._got(answer).Item
-        return None if item is None else self._build(astuple(item))
+        try:
+            return None if item is None else self._build(astuple(item))
+        except UnreadableItem:
+            return self.decode(_plain(answer)["Item"])  # which says what item that is
 
     def decode_page(self, answer: bytes) -> tuple[list[Any], Item | None]:
         """The entities in the answer of a Query, and the key it ended at."""
         page = self._page(answer)
-        return [self._build(astuple(item)) for item in page.Items], page.LastEvaluatedKey
+        try:
+            return [self._build(astuple(item)) for item in page.Items], page.LastEvaluatedKey
+        except UnreadableItem:
+            return [self.decode(item) for item in _plain(answer)["Items"]], page.LastEvaluatedKey
 
     def _build(self, stored: Iterable[Value | None]) -> Any:
         """The entity with these stored attributes, in the order they are declared."""
@@ -210,6 +230,24 @@ class EntityMap:
                 natural[name] = encoded(template.natural, values[template.parts[0].attribute])
         return natural
 
+    def templates(self) -> dict[str, Template]:
+        """For each attribute of its items that can be a key, what it can be."""
+        found = {
+            attribute.stored: _natural(attribute) for attribute in self.attributes.values()
+        } | self._type_template(self.type_name)
+        for key in (self.primary, *self.indexes):
+            found |= _by_attribute(key)
+        return found
+
+    def sentinel_templates(self, unique: UniqueMap) -> dict[str, Template]:
+        """The same, for the items that keep a value unique."""
+        kept = {attribute.stored: _natural(attribute) for attribute in unique.keeps}
+        return kept | self._type_template(unique.type_name) | _by_attribute(unique.key)
+
+    def _type_template(self, name: str) -> dict[str, Template]:
+        attribute = self.table.type_attribute
+        return {} if attribute is None else {attribute: Template((name,), ())}
+
     def is_in(self, key: KeyMap) -> KeyMap | None:
         """This entity's key in the same index, if it is in it at all."""
         if key.index is None:
@@ -238,35 +276,54 @@ class TableMap:
         self.type_attribute = type_attribute
         self.indexes = indexes
         self.entities: list[EntityMap] = []
+        #: Every key attribute that entities have shown so far, with its type.
+        self.key_types: dict[str, str] = {}
+        self._type_names: set[str] = set()
         self._by_type: dict[str, EntityMap] = {}
-        self._recognisers: list[tuple[re.Pattern[str], EntityMap]] = []
+        self._recognisers: list[tuple[re.Pattern[str], re.Pattern[str], EntityMap]] = []
         self._alone: dict[KeyMap, bool] = {}
         self._mixed: dict[tuple[KeyMap, int], bool] = {}
 
     def add(self, entity: EntityMap) -> None:
         """Take an entity in; an error if its items could be taken for another's."""
-        if entity.type_name in self._by_type:
-            raise ModelError(
-                f"{entity.name}: {self.name} has an entity of type {entity.type_name!r} already; "
-                "give one of them type_name=…"
-            )
-        for other in self.entities:
-            self._refuse_overlap(entity, entity.primary, other, other.primary)
-            for unique in other.uniques:
-                self._refuse_overlap(entity, entity.primary, other, unique.key)
-            for unique in entity.uniques:
-                self._refuse_overlap(entity, unique.key, other, other.primary)
-                for theirs in other.uniques:
-                    self._refuse_overlap(entity, unique.key, other, theirs.key)
+        types = [entity.type_name, *(unique.type_name for unique in entity.uniques)]
+        for name in types:
+            if name in self._type_names or types.count(name) > 1:
+                raise ModelError(
+                    f"{entity.name}: {self.owner} has items of type {name!r} already; give one of "
+                    "them type_name=…"
+                )
+        keys = [entity.primary, *(unique.key for unique in entity.uniques)]
+        others = [
+            key
+            for other in self.entities
+            for key in (other.primary, *(unique.key for unique in other.uniques))
+        ]
+        for position, key in enumerate(keys):
+            for theirs in (*keys[:position], *others):
+                self._refuse_overlap(key, theirs)
+        self._check_types(entity)
         self.entities.append(entity)
+        self._type_names.update(types)
         self._by_type[entity.type_name] = entity
-        self._recognisers.append((_recogniser(entity.primary), entity))
+        self._recognisers.append((*_recognisers(entity.primary), entity))
         self._alone.clear()
         self._mixed.clear()
 
-    def _refuse_overlap(
-        self, entity: EntityMap, key: KeyMap, other: EntityMap, theirs: KeyMap
-    ) -> None:
+    def _check_types(self, entity: EntityMap) -> None:
+        """A key attribute has one type, whatever entity it is on."""
+        keys = {*self.attributes, *(n for index in self.indexes.values() for n in index.attributes)}
+        for name, template in entity.templates().items():
+            if name in keys:
+                tag = "S" if template.natural is None else template.natural.tag
+                known = self.key_types.setdefault(name, tag or "S")
+                if known != tag:
+                    raise ModelError(
+                        f"{entity.name}: {name!r} is a key of {self.owner}, of type {known} on "
+                        f"other entities and {tag} here; a key attribute has one type"
+                    )
+
+    def _refuse_overlap(self, key: KeyMap, theirs: KeyMap) -> None:
         if overlap(key.partition, theirs.partition) and (
             key.sort is None or theirs.sort is None or overlap(key.sort, theirs.sort)
         ):
@@ -279,18 +336,21 @@ class TableMap:
         """The entity that an item is: by its type, or by its key."""
         if self.type_attribute is not None and self.type_attribute in item:
             return self._by_type.get(item[self.type_attribute].get("S", ""))
-        partition, sort = self.attributes
-        text = _content(item, partition) + "\n" + (_content(item, sort) if sort else "")
-        for recognise, entity in self._recognisers:
-            if recognise.fullmatch(text):
+        partition, sort = (_content(item, name) if name else "" for name in self.attributes)
+        for first, second, entity in self._recognisers:
+            if first.fullmatch(partition) and second.fullmatch(sort):
                 return entity
         return None
+
+    def key(self, item: Mapping[str, Value]) -> Item:
+        """The key of an item."""
+        return {name: item[name] for name in self.attributes if name is not None}
 
     def alone(self, key: KeyMap) -> bool:
         """Whether no other entity can be in the partitions of this key."""
         if key not in self._alone:
             self._alone[key] = not any(
-                overlap(key.partition, theirs.partition) for theirs in self._others(key)
+                overlap(key.partition, partition) for partition, _ in self._others(key)
             )
         return self._alone[key]
 
@@ -300,22 +360,38 @@ class TableMap:
         if (key, bound) not in facts:
             segments = [] if key.sort is None else _beginning(key, key.sort, bound)
             facts[key, bound] = any(
-                overlap(key.partition, theirs.partition)
-                and (theirs.sort is None or shares_beginning(segments, theirs.sort))
-                for theirs in self._others(key)
+                overlap(key.partition, partition)
+                and (sort is None or shares_beginning(segments, sort))
+                for partition, sort in self._others(key)
             )
         return facts[key, bound]
 
-    def _others(self, key: KeyMap) -> list[KeyMap]:
-        """The keys of all other entities, and of sentinels, in the same index."""
-        others: list[KeyMap] = []
+    def _others(self, key: KeyMap) -> list[tuple[Template, Template | None]]:
+        """The keys that all other items have in the same index: DynamoDB puts an item into every
+        index whose key attributes it has, whether its entity declares that or not."""
+        holders = []
         for entity in self.entities:
-            theirs = entity.is_in(key)
-            if theirs is not None and theirs is not key and key not in entity.indexes:
-                others.append(theirs)
-            if key.index is None:
-                others += [unique.key for unique in entity.uniques]
-        return others
+            if key is not entity.primary and key not in entity.indexes:
+                holders.append(entity.templates())
+            holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
+        partition, sort = key.attributes
+        return [
+            (templates[partition], None if sort is None else templates[sort])
+            for templates in holders
+            if partition in templates and (sort is None or sort in templates)
+        ]
+
+
+def _natural(attribute: AttributeMap) -> Template:
+    """An attribute as a key: anything that it can hold."""
+    return Template(
+        (Part(attribute.name, None, str, ".+", attribute.name),), (0,), attribute.converter
+    )
+
+
+def _by_attribute(key: KeyMap) -> dict[str, Template]:
+    pairs = zip(key.attributes, (key.partition, key.sort), strict=True)
+    return {name: template for name, template in pairs if name and template is not None}
 
 
 def _beginning(key: KeyMap, sort: Template, bound: int) -> list[str | Part]:
@@ -335,9 +411,9 @@ def _content(item: Mapping[str, Value], name: str) -> str:
     return ""
 
 
-def _recogniser(key: KeyMap) -> re.Pattern[str]:
+def _recognisers(key: KeyMap) -> tuple[re.Pattern[str], re.Pattern[str]]:
     sort = "" if key.sort is None else _expression(key.sort)
-    return re.compile(f"{_expression(key.partition)}\n{sort}", re.DOTALL)
+    return re.compile(_expression(key.partition), re.DOTALL), re.compile(sort, re.DOTALL)
 
 
 def _expression(template: Template) -> str:

@@ -224,7 +224,7 @@ class KeyMap:
             return True
         if comparison == "begins_with":
             return part.free
-        return part.ordered and (not part.free or self.is_last(bound))
+        return part.ordered and (not part.loose or self.is_last(bound))
 
     def beginning(self, arguments: Sequence[Any]) -> str:
         """The sort key as far as the arguments go, up to and with the delimiter."""

@@ -64,8 +64,10 @@ class Part(Struct, frozen=True):
     label: str
     #: Texts sort as values do.
     ordered: bool = True
-    #: Any text at all: order holds in the last place only, and a prefix makes sense.
+    #: Any text at all, of which a beginning makes sense.
     free: bool = False
+    #: Texts sort as values do in the last place only: something in them sorts below `#`.
+    loose: bool = False
     #: Larger values have smaller texts.
     reversed: bool = False
     #: A call asks for the attribute's own value, not for something derived from it.
@@ -106,7 +108,7 @@ def part(attribute: str, kind: Any, pad: int | None, where: str) -> Part:
         if isinstance(kind, type) and issubclass(kind, base):
             return make(attribute, kind, pad, where)
     if get_origin(kind) is Literal and all(isinstance(value, str) for value in get_args(kind)):
-        return _choices(attribute, {value: value for value in get_args(kind)}, where)
+        return _choices(attribute, {value: escape(value) for value in get_args(kind)}, where)
     raise ModelError(
         f"{where}: {attribute!r} is {_name(kind)}, which has no text that sorts as its values do; "
         "use a str, int, datetime, date, UUID, Enum, KSUID or ULID, or an index on the attribute "
@@ -150,7 +152,7 @@ def _text_part(attribute: str, kind: type, pad: int | None, where: str) -> Part:
             raise InvalidValue(f"{where}: {attribute} is empty; a part of a key needs a value")
         return escape(value)
 
-    return Part(attribute, None, text, ANY_TEXT, attribute, free=True)
+    return Part(attribute, None, text, ANY_TEXT, attribute, free=True, loose=True)
 
 
 def _id_part(attribute: str, kind: type, pad: int | None, where: str) -> Part:
@@ -158,7 +160,10 @@ def _id_part(attribute: str, kind: type, pad: int | None, where: str) -> Part:
         if type(value) is kind:
             return str.__str__(value)
         if isinstance(value, str):
-            return str.__str__(kind(value))  # the id's own check
+            try:
+                return str.__str__(kind(value))
+            except InvalidValue as error:
+                raise InvalidValue(f"{where}: {attribute}: {error}") from None
         return _other(where, attribute, kind, value)
 
     pattern = "[0-9A-Za-z]{27}" if issubclass(kind, KSUID) else "[0-9A-Z]{26}"
@@ -261,7 +266,9 @@ def _choices(attribute: str, texts: dict[Any, str], where: str, kind: type = str
             raise InvalidValue(f"{where}: {attribute} is {value!r}; it is one of {known}")
         return _other(where, attribute, kind, value)
 
-    return Part(attribute, None, text, "|".join(map(re.escape, texts.values())), attribute)
+    loose = any(character < DELIMITER for written in texts.values() for character in written)
+    pattern = "|".join(map(re.escape, texts.values()))
+    return Part(attribute, None, text, pattern, attribute, loose=loose)
 
 
 _KINDS: list[tuple[type, Callable[[str, Any, int | None, str], Part]]] = [
@@ -281,7 +288,7 @@ def _needs(where: str, label: str, attribute: str, kind: Any, *bases: type) -> N
     if not (isinstance(kind, type) and issubclass(kind, bases)):
         wanted = " or ".join(base.__name__ for base in bases)
         shown = label.format(attribute)
-        raise ModelError(f"{where}: {shown} needs a {wanted}; {attribute!r} is {_name(kind)}")
+        raise ModelError(f"{where}: {shown} is for {wanted}; {attribute!r} is {_name(kind)}")
 
 
 def cut_to(label: str, width: int, pattern: str) -> Transform:
@@ -306,10 +313,12 @@ MONTH = cut_to("month({})", 7, _MONTH)
 def _epoch(attribute: str, kind: Any, pad: int | None, where: str) -> Part:
     _needs(where, "epoch({})", attribute, kind, datetime)
     place = f"{where}: {attribute}"
-    padded = _padder(10, where, attribute)
 
     def seconds(value: datetime) -> str:
-        return padded(int(in_utc(value, place).timestamp() // 1))
+        count = int(in_utc(value, place).timestamp() // 1)
+        if not 0 <= count < 10**10:
+            raise InvalidValue(f"{place} is {value}, before 1970 or after the year 2286")
+        return f"{count:010d}"
 
     text = _checked(where, attribute, datetime, seconds)
     return Part(attribute, None, text, "[0-9]{10}", f"epoch({attribute})", exact=False)
@@ -326,7 +335,7 @@ def _lower(attribute: str, kind: Any, pad: int | None, where: str) -> Part:
         return plain.text(value.lower() if isinstance(value, str) else value)
 
     label = f"lower({attribute})"
-    return Part(attribute, None, text, ANY_TEXT, label, free=True, exact=False)
+    return Part(attribute, None, text, ANY_TEXT, label, free=True, loose=True, exact=False)
 
 
 LOWER = Transform("lower({})", _lower)

@@ -148,6 +148,10 @@ class Attr(Piece[T], Comparable[Any, T]):
 
     encode_member = encode_or_leave = encode
 
+    @property
+    def label(self) -> str:
+        return self.name
+
     def __repr__(self) -> str:
         return self.name or "attr()"
 

@@ -7,9 +7,11 @@ that could be another entity's.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
@@ -60,11 +62,21 @@ class Declared:
             )
         conversion = _ttl(kind, where) if declared.role == "ttl" else _constrained(kind, where)
         _check_role(declared, conversion, where)
+        if declared.role and any(other.role == declared.role for other in self.maps.values()):
+            raise ModelError(f"{where}: {self.name} has a {declared.role}() already; it has one")
+        self._check_default(declared, conversion, where)
         self.attributes[name] = declared
         self.kinds[name] = kind
         self.maps[name] = AttributeMap(
             name, stored, conversion, declared.role, default_of(declared), declared.doc
         )
+
+    def _check_default(self, declared: Attr[Any], conversion: Converter, where: str) -> None:
+        if declared.default is not MISSING:
+            try:
+                conversion.stored(declared.default)
+            except InvalidValue as error:
+                raise ModelError(f"{where}: its default does not fit it: {error}") from None
 
     # -- keys --------------------------------------------------------------------------------
 
@@ -127,8 +139,11 @@ class Declared:
             raise ModelError(f"{where}: {piece!r} is neither a literal nor an attribute")
         name = declared.name
         if self.attributes.get(name) is not declared:
+            close = get_close_matches(name, self.attributes, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ModelError(
-                f"{where}: the key uses {name or '?'!r}, which is not an attribute of {self.name}"
+                f"{where}: the key uses {name or '?'!r}, which is not an attribute of "
+                f"{self.name}{hint}"
             )
         kind = self.maps[name].converter.kind
         if natural:
@@ -205,7 +220,8 @@ def default_of(declared: Attr[Any]) -> Any:
         return declared.default_factory
     if declared.default is not MISSING:
         value = declared.default
-        return lambda: value
+        shared = not isinstance(value, (list, dict, set))
+        return lambda: value if shared else copy.deepcopy(value)
     return None
 
 
@@ -321,14 +337,29 @@ def _index(declared: Declared, name: str, value: Index[Any, Any], primary: KeyMa
             f"{declared.name}.{name}: {value.index.name!r} is not an index of {table.name}; it has "
             f"{', '.join(table.indexes) or 'none'}"
         )
-    if isinstance(value.index, LSI) is (index.kind == "global"):
-        raise ModelError(f"{declared.name}.{name}: write primary.local(…) for a local index")
+    if isinstance(value.index, LSI) is not value.local:
+        wanted = "index(…)" if value.local else "primary.local(…)"
+        raise ModelError(f"{declared.name}.{name}: {index.name} is {index.kind}; write {wanted}")
+    if value.swapped and table.attributes[1] is None:
+        raise ModelError(f"{declared.name}.{name}: {table.owner} has no sort key to swap")
     sort = value.sort
-    if sort is None and index.attributes[1] == table.type_attribute is not None:
-        sort = Path((_type_name(declared),))
+    if index.attributes[1] == table.type_attribute is not None:
+        type_name = _type_name(declared)
+        if sort is not None and sort.pieces != (type_name,):
+            raise ModelError(
+                f"{declared.name}.{name}: the sort key of {index.name} is the type, which is "
+                f"{type_name!r} here; leave the second path out"
+            )
+        sort = Path((type_name,))
+    _check_when(declared, f"{declared.name}.{name}", value.when)
     key = declared.key_map(
         name, index.attributes, value.partition, sort, index=index, when=value.when
     )
+    if key.when is not None and not key.composed:
+        raise ModelError(
+            f"{key.name}: {index.name} has attributes of the item as its keys, so when= cannot "
+            "keep the item out of it; compose a key"
+        )
     for attribute, template in zip(index.attributes, (key.partition, key.sort), strict=True):
         if attribute in table.attributes and template is not None:
             own = primary.partition if attribute == table.attributes[0] else primary.sort
@@ -338,6 +369,16 @@ def _index(declared: Declared, name: str, value: Index[Any, Any], primary: KeyMa
                     f"cannot be {template.show()} in an index"
                 )
     return key
+
+
+def _check_when(declared: Declared, where: str, when: Any) -> None:
+    """The condition is on attributes of this class."""
+    for operand in [] if when is None else when.operands():
+        if declared.attributes.get(operand.name) is not operand:
+            raise ModelError(
+                f"{where}: when={when!r} is not about an attribute of {declared.name}; write it "
+                "with the names of the body"
+            )
 
 
 def _type_name(declared: Declared) -> str:
@@ -389,6 +430,9 @@ def _history(declared: Declared, name: str, value: History) -> HistoryMap:
         raise ModelError(f"{where}: {value.event!r} is not an entity of {declared.table.name}")
     if declared.attributes.get(value.attribute.name) is not value.attribute:
         raise ModelError(f"{where}: {value.attribute!r} is not an attribute of {declared.name}")
+    for role, ref in value.told.items():
+        if event.attributes.get(ref.name) is not ref.attribute:
+            raise ModelError(f"{where}: {role}={ref!r} is not an attribute of {event.name}")
     sources = {ref.name: f":{role}" for role, ref in value.told.items()}
     has_version = any(attribute.role == "version" for attribute in declared.maps.values())
     for role in ("version", "old_version"):

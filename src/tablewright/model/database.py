@@ -23,7 +23,6 @@ from tablewright.errors import InvalidValue, ModelError
 from tablewright.mapping.entity import TableMap
 from tablewright.model.provision import Provision
 from tablewright.model.table import Table
-from tablewright.model.tenancy import Scope
 from tablewright.plan.plan import Context, Plan, run, run_async
 from tablewright.plan.query import Many
 from tablewright.plan.write import Write, atomic
@@ -51,8 +50,8 @@ def connect(
     not as declared. Cursors are signed with `cursor_secret`, else with the environment's
     TABLEWRIGHT_CURSOR_SECRET, else with a secret that ends with this process.
     """
-    transport, owned = _local(target, durability)
     context = _context(tables, table_name, cursor_secret)
+    transport, owned = _local(target, durability)
     database = Database(transport, context, tables, owned=owned)
     try:
         for table in context.names:
@@ -72,8 +71,8 @@ async def connect_async(
     durability: Durability = "full",
 ) -> AsyncDatabase:
     """`connect`, for an event loop."""
-    transport, owned = _local(target, durability)
     context = _context(tables, table_name, cursor_secret)
+    transport, owned = _local(target, durability)
     database = AsyncDatabase(transport, context, tables, owned=owned)
     try:
         for table in context.names:
@@ -124,18 +123,16 @@ class _Connection:
         tables: tuple[type[Table], ...],
         *,
         owned: bool = False,
-        scope: Scope | None = None,
     ) -> None:
         self.transport = transport
         self.context = context
         self.tables = tables
         self._owned = owned
-        self._scope = scope
 
     def scoped(self, **tenant: object) -> Self:
         """This database for one tenant: everything outside of its shards is refused."""
-        if self._scope is not None:
-            raise InvalidValue(f"this database is scoped to {self._scope.tenant} already")
+        if self.context.tenant:
+            raise InvalidValue(f"this database is scoped to {self.context.tenant} already")
         for table in self.tables:
             tenancy = table.__tenancy__
             if tenancy is not None and list(tenant) == [tenancy.tenant]:
@@ -146,9 +143,10 @@ class _Connection:
                     names={compiled: name},
                     secret=self.context.secret,
                     tenant=scope.tenant,
-                    filtered=frozenset(scope.filtered),
+                    filtered=frozenset(compiled.indexes),
+                    guard=scope,
                 )
-                return type(self)(self.transport, context, (table,), scope=scope)
+                return type(self)(self.transport, context, (table,))
         given = ", ".join(f"{name}=…" for name in tenant)
         known = [f"{t.__tenancy__.tenant}=…" for t in self.tables if t.__tenancy__ is not None]
         raise InvalidValue(
@@ -158,7 +156,7 @@ class _Connection:
 
     def __repr__(self) -> str:
         names = ", ".join(self.context.names.values())
-        scope = f", {self._scope.tenant}" if self._scope else ""
+        scope = f", {self.context.tenant}" if self.context.tenant else ""
         return f"{type(self).__name__}({names}{scope})"
 
 
@@ -169,7 +167,7 @@ class Database(_Connection):
 
     def run(self, plan: Plan[T]) -> T:
         """Run a plan, and give its result."""
-        return run(plan, self.context, self.transport.send, self._scope)
+        return run(plan, self.context, self.transport.send)
 
     def each(self, plan: Many[T]) -> Iterator[T]:
         """Every result of a query, page by page; a limit is the size of a page."""
@@ -207,7 +205,7 @@ class AsyncDatabase(_Connection):
 
     async def run(self, plan: Plan[T]) -> T:
         """Run a plan, and give its result."""
-        return await run_async(plan, self.context, self.transport.send_async, self._scope)
+        return await run_async(plan, self.context, self.transport.send_async)
 
     async def each(self, plan: Many[T]) -> AsyncIterator[T]:
         """Every result of a query, page by page; a limit is the size of a page."""

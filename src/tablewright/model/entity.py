@@ -13,12 +13,17 @@ decoded by a converter made for its type.
 from __future__ import annotations
 
 import builtins
+import dataclasses
+import math
 import sys
+import warnings
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import (
     TYPE_CHECKING,
+    Annotated,
     Any,
     ClassVar,
     Self,
@@ -35,7 +40,15 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.model.attribute import Attr, attr, created, ttl, updated, version
 from tablewright.model.compile import Declared, compile_entity
 from tablewright.model.find import find
-from tablewright.model.key import BoundIndex, BoundKey, BoundUnique, Index, Key, Unique
+from tablewright.model.key import (
+    BoundIndex,
+    BoundKey,
+    BoundUnique,
+    History,
+    Index,
+    Key,
+    Unique,
+)
 from tablewright.model.table import Table
 from tablewright.plan.condition import Condition
 from tablewright.plan.query import Many
@@ -61,6 +74,12 @@ class Entity:
             return
         if not hasattr(table, "__table__"):
             raise ModelError(f"{cls.__name__}: table={table!r} is not a subclass of Table")
+        for base in cls.__mro__[1:]:
+            if "__entity__" in vars(base):
+                raise ModelError(
+                    f"{cls.__name__} builds on {base.__name__}, which has a table; build on an "
+                    "abstract entity, without one"
+                )
         hints = _hints(cls, sys._getframe(1).f_locals)
         cls.__type_name__ = type_name or cls.__name__  # type: ignore[attr-defined]
         declared = Declared(cls, table.__table__, hints)
@@ -76,17 +95,19 @@ class Entity:
         def __init__(self, /, **values: Any) -> None:
             vars(self).update(_validated(type(self), values))
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        attributes = self.__entity__.attributes
-        if name not in attributes:
-            raise AttributeError(_unknown(type(self), name))
-        validator = type(self).__model__.__pydantic_validator__
-        holder = type(self).__model__.model_construct(**vars(self))
-        try:
-            validator.validate_assignment(holder, name, value)
-        except pydantic.ValidationError as error:
-            raise _invalid(type(self), error) from None
-        vars(self)[name] = getattr(holder, name)
+        def __setattr__(self, name: str, value: Any) -> None:
+            attribute = self.__entity__.attributes.get(name)
+            if attribute is None:
+                raise AttributeError(_unknown(type(self), name))
+            if attribute.role == "version":
+                raise AttributeError(f"{type(self).__name__}.{name} is counted by the library")
+            model = type(self).__model__
+            holder = model.model_construct(**vars(self))
+            try:
+                model.__pydantic_validator__.validate_assignment(holder, name, value)
+            except pydantic.ValidationError as error:
+                raise _invalid(type(self), error) from None
+            vars(self)[name] = vars(holder)[name]
 
     @classmethod
     def where(cls, *conditions: Condition[Self]) -> Many[Self]:
@@ -135,7 +156,9 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         module = sys.modules.get(base.__module__)
-        names = {**vars(builtins), **(vars(module) if module else {}), **local, **vars(base)}
+        # An attribute may have the name of a type: `date: Attr[date]`.
+        body = {name: value for name, value in vars(base).items() if not isinstance(value, Attr)}
+        names = {**vars(builtins), **(vars(module) if module else {}), **local, **body}
         for name, annotation in vars(base).get("__annotations__", {}).items():
             if isinstance(annotation, str):
                 if "Attr" not in annotation:
@@ -151,15 +174,16 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
     return hints
 
 
-_RESERVED = frozenset({"where", "scan"})
+_RESERVED = frozenset({"where", "scan", "model_config"})
 
 
 def _refuse_reserved(cls: type, declared: Declared) -> None:
-    for name in declared.attributes:
+    keys = [n for n, v in vars(cls).items() if isinstance(v, (Key, Index, Unique, History))]
+    for name in (*declared.attributes, *keys):
         if name in _RESERVED or name.startswith("_"):
             raise ModelError(
                 f"{cls.__name__}.{name}: the name is the library's; call it something else, with "
-                f"attr(name={name!r})"
+                f"attr(name={name!r}) if it is stored so"
             )
 
 
@@ -171,31 +195,53 @@ def _validation_model(cls: type, declared: Declared) -> type[pydantic.BaseModel]
         options: dict[str, Any] = {"description": attribute.doc or None}
         if default is not None:
             options["default_factory"] = default
-        elif declared.maps[name].converter.optional:
-            options["default"] = None
-        elif declared.maps[name].converter.empty is not None:
-            options["default_factory"] = declared.maps[name].converter.empty
-        fields[name] = (_aware(declared.kinds[name]), pydantic.Field(**options))
-    return pydantic.create_model(
-        cls.__name__,
-        __config__=pydantic.ConfigDict(extra="forbid", arbitrary_types_allowed=True),
-        __module__=cls.__module__,
-        __doc__=cls.__doc__,
-        **fields,
-    )
+        fields[name] = (_strict(declared.kinds[name]), pydantic.Field(**options))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an attribute may have the name of a method of pydantic's
+        return pydantic.create_model(
+            cls.__name__,
+            __config__=_CONFIG,
+            __module__=cls.__module__,
+            __doc__=cls.__doc__,
+            **fields,
+        )
 
 
-def _aware(kind: Any) -> Any:
-    """The type, with moments that must have a time zone."""
+_CONFIG = pydantic.ConfigDict(
+    extra="forbid",
+    arbitrary_types_allowed=True,
+    protected_namespaces=(),
+    ser_json_bytes="base64",  # bytes need not be text
+    val_json_bytes="base64",
+)
+
+
+def _strict(kind: Any) -> Any:
+    """The type, with moments that must have a time zone, and numbers that are not rounded."""
     if kind is datetime:
         return pydantic.AwareDatetime
-    if datetime in get_args(kind) and type(None) in get_args(kind) and len(get_args(kind)) == 2:
-        return pydantic.AwareDatetime | None
+    if kind is float:
+        return Annotated[float, pydantic.BeforeValidator(_exact)]
+    arguments = get_args(kind)
+    if type(None) in arguments and len(arguments) == 2:
+        return _strict(next(part for part in arguments if part is not type(None))) | None
     return kind
+
+
+def _exact(value: Any) -> Any:
+    """A number that a float holds exactly, or a ValueError."""
+    if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
+        near = float(value)
+        if not math.isfinite(near) or Decimal(near) != value:
+            # A decimal that was written with few digits is meant as that float.
+            if not isinstance(value, Decimal) or Decimal(repr(near)) != value:
+                raise ValueError("no float is exactly that number")
+    return value
 
 
 def _finish(cls: type, entity: EntityMap) -> None:
     """Put references and bound keys where the declarations were."""
+    cls.__dataclass_fields__ = _dataclass_fields(entity)  # type: ignore[attr-defined]
     uniques = {unique.key.name: unique for unique in entity.uniques}
     indexes = {key.name: key for key in entity.indexes}
     for name, attribute in entity.attributes.items():
@@ -208,6 +254,18 @@ def _finish(cls: type, entity: EntityMap) -> None:
             setattr(cls, name, BoundIndex(entity, indexes[where]))
         elif isinstance(value, Unique):
             setattr(cls, name, BoundUnique(entity, uniques[where]))
+
+
+def _dataclass_fields(entity: EntityMap) -> dict[str, Any]:
+    """What makes an entity a dataclass to others: FastAPI takes those as the body of a request,
+    and `dataclasses.asdict` works."""
+    fields = [
+        (name, Any, dataclasses.field(default=None, init=attribute.role in ("", "ttl")))
+        for name, attribute in entity.attributes.items()
+    ]
+    holder: Any = dataclasses.make_dataclass(entity.name, fields)
+    made: dict[str, Any] = holder.__dataclass_fields__
+    return made
 
 
 def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:

@@ -105,10 +105,10 @@ class BoundIndex(Generic[E, P, S]):
 
 def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any]:
     if len(values) > key.in_partition:
-        key.check(values[: key.in_partition], complete=False)
-        raise TypeError(
-            f"{key.name} takes the {key.in_partition} value{'s' * (key.in_partition != 1)} of its "
-            f"partition here; give the others with at()"
+        labels = ", ".join(part.label for part in key.asked[: key.in_partition]) or "nothing"
+        raise ModelError(
+            f"{key.name} takes {labels} here, the parts of its partition; {len(values)} values "
+            "were given. Give the others with at()"
         )
     return Range(entity, key, values)
 
@@ -141,11 +141,22 @@ def _path(path: Any) -> Path[Any]:
 class Index(Generic[P, S]):
     """A place in an index, declared in the body of an entity."""
 
-    def __init__(self, index: GSI | LSI, partition: Any, sort: Any, when: Any = None) -> None:
+    def __init__(
+        self,
+        index: GSI | LSI,
+        partition: Any,
+        sort: Any,
+        when: Any = None,
+        *,
+        local: bool = False,
+        swapped: bool = False,
+    ) -> None:
         self.index = index
         self.partition = partition
         self.sort = sort
         self.when = when
+        self.local = local
+        self.swapped = swapped
 
     if TYPE_CHECKING:
 
@@ -175,16 +186,17 @@ class Key(Generic[P, S]):
     def local(self, index: LSI, sort: S_, /) -> Index[P, S_]: ...
     def local(self, index: LSI, sort: Any, /) -> Any:
         """A place in a local index: this partition key, and another sort key."""
-        return Index(index, self.partition, _path(sort))
+        return Index(index, self.partition, _path(sort), local=True)
 
     def swapped(self, index: GSI, /) -> Index[S, P]:
         """A place in an index whose keys are the table's own, the sort key first."""
-        if self.sort is None or any(isinstance(piece, Again) for piece in self.sort.pieces):
+        sort = self.sort or Path(())
+        if any(isinstance(piece, Again) for piece in sort.pieces):
             raise ModelError(
                 "swapped() is for a sort key without .again; write the index out: "
                 "index(…, the path of the sort key, the path of the partition key)"
             )
-        return Index(index, self.sort, self.partition)
+        return Index(index, sort, self.partition, swapped=True)
 
 
 class Unique(Generic[P]):

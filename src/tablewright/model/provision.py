@@ -16,6 +16,7 @@ from tablewright.errors import (
     ResourceNotFoundException,
     TableDiffers,
     TableMissing,
+    ValidationException,
 )
 from tablewright.mapping.entity import TableMap
 from tablewright.mapping.keys import IndexMap
@@ -49,13 +50,7 @@ def key_types(table: TableMap) -> dict[str, str]:
     names = list(table.attributes)
     for index in table.indexes.values():
         names += index.attributes
-    types = {name: "S" for name in names if name is not None}
-    for entity in table.entities:
-        for key in (entity.primary, *entity.indexes):
-            for name, template in zip(key.attributes, (key.partition, key.sort), strict=True):
-                if name is not None and template is not None and template.natural is not None:
-                    types[name] = template.natural.tag or "S"
-    return types
+    return {name: table.key_types.get(name, "S") for name in names if name is not None}
 
 
 def ttl_attribute(table: TableMap) -> str | None:
@@ -99,11 +94,22 @@ class Provision(Plan[None]):
             yield from self._make(name)
             return
         differences = compare(self.table, found)
+        differences += yield from self._compare_ttl(name)
         if differences:
             listed = "\n  ".join(differences)
             raise TableDiffers(
-                f"the table {name!r} is not as {self.table.name} declares it:\n  {listed}"
+                f"the table {name!r} is not as {self.table.owner} declares it:\n  {listed}"
             )
+
+    def _compare_ttl(self, name: str) -> Steps[list[str]]:
+        wanted = ttl_attribute(self.table)
+        if wanted is None:
+            return []
+        found = yield from _ttl_of(name)
+        if found is None and self.create:
+            yield from _enable_ttl(name, wanted)  # whoever made the table did not come that far
+            return []
+        return [] if found == wanted else [f"TTL: declared {wanted}, found {found or 'none'}"]
 
     def _make(self, name: str) -> Steps[None]:
         with suppress(ResourceInUseException):  # somebody else makes it at the same moment
@@ -114,14 +120,26 @@ class Provision(Plan[None]):
                 break
             yield Wait(PAUSE)
         attribute = ttl_attribute(self.table)
-        if attribute is not None:
-            yield Request(
-                "UpdateTimeToLive",
-                {
-                    "TableName": name,
-                    "TimeToLiveSpecification": {"AttributeName": attribute, "Enabled": True},
-                },
-            )
+        if attribute is not None and (yield from _ttl_of(name)) != attribute:
+            yield from _enable_ttl(name, attribute)
+
+
+def _ttl_of(name: str) -> Steps[str | None]:
+    """The attribute by which a table's items expire."""
+    answer = yield Request("DescribeTimeToLive", {"TableName": name})
+    told = msgspec.json.decode(answer)["TimeToLiveDescription"]
+    return told.get("AttributeName") if told["TimeToLiveStatus"].startswith("ENABL") else None
+
+
+def _enable_ttl(name: str, attribute: str) -> Steps[None]:
+    specification = {"AttributeName": attribute, "Enabled": True}
+    try:
+        yield Request(
+            "UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": specification}
+        )
+    except ValidationException:
+        if (yield from _ttl_of(name)) != attribute:  # somebody else enabled it at the same moment
+            raise
 
 
 def _described(name: str) -> Steps[dict[str, Any] | None]:

@@ -8,12 +8,15 @@ class Commerce(Table, name="commerce_single_table", type_attribute="entityType")
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from tablewright.errors import ModelError
 from tablewright.mapping.entity import TableMap
 from tablewright.mapping.keys import IndexMap
 from tablewright.model.tenancy import Tenancy
+
+_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}").fullmatch
 
 Project: TypeAlias = Literal["ALL", "KEYS_ONLY"] | tuple[str, ...]
 
@@ -33,6 +36,8 @@ class GSI:
         self.name = self.name or name
 
     def compile(self, table: TableMap) -> IndexMap:
+        if self.pk == self.sk:
+            raise ModelError(f"{table.owner}.{self.name}: its two keys are both {self.pk!r}")
         return IndexMap(str(self.name), "global", (self.pk, self.sk), self.project)
 
 
@@ -53,6 +58,23 @@ class LSI:
                 f"{table.name}.{self.name}: a table without a sort key has no local indexes"
             )
         return IndexMap(str(self.name), "local", (table.attributes[0], self.sk), self.project)
+
+
+def _is_gsi(value: Any) -> bool:
+    return isinstance(value, GSI)
+
+
+def _check_tenancy(tenancy: Tenancy, table: TableMap, indexes: set[Any]) -> None:
+    for index in tenancy.filtered:
+        if index not in indexes:
+            raise ModelError(
+                f"{table.owner}: Tenancy(filtered=…) takes global indexes of the table, not {index!r}"
+            )
+        if table.attributes[0] in (index.pk, index.sk):
+            raise ModelError(
+                f"{table.owner}: {index.name} has the table's partition key as its own, and DynamoDB "
+                "filters by no key; query it with the partition: ….at(…)"
+            )
 
 
 class Table:
@@ -84,8 +106,20 @@ class Table:
                     f"{cls.__name__}.{attribute} is {value!r}; a table holds GSI(…), LSI(…) and "
                     "Tenancy(…)"
                 )
+        if cls.__tenancy__ is not None:
+            _check_tenancy(cls.__tenancy__, table, {v for v in vars(cls).values() if _is_gsi(v)})
         if sk == pk:
-            raise ModelError(f"{table.name}: the partition key and the sort key are both {pk!r}")
+            raise ModelError(f"{cls.__name__}: the partition key and the sort key are both {pk!r}")
+        if type_attribute in (pk, sk):
+            raise ModelError(
+                f"{cls.__name__}: {type_attribute!r} is a key, and cannot hold the type"
+            )
+        for kind, given in (("table", table.name), *(("index", n) for n in table.indexes)):
+            if not _NAME(given):
+                raise ModelError(
+                    f"{cls.__name__}: {given!r} is no name for {kind}s; DynamoDB takes 3 to 255 "
+                    "letters, digits, '_', '-' and '.'"
+                )
         cls.__table__ = table
 
     def __new__(cls, *_: Any, **__: Any) -> Any:

@@ -9,18 +9,20 @@
 
 `db.scoped(user_id=…)` is a database for one tenant. It looks at every request before it leaves:
 keys, items, batches, transactions and index queries outside of the tenant's shards are refused. An
-index is read by a key of its own, which says nothing of the tenant; so a query of one is refused
-unless its partition, or the table's partition key as its sort key, is the tenant's. Indexes named
-in `filtered` may be queried for anything: the request then asks for the tenant's rows only.
+index is read by a key of its own, and whose a row is only the table's partition key says. So a
+query of an index that reads like a shard of the tenant's, and any query of an index that is named
+in `filtered`, asks for rows in the tenant's partitions only; every other one is refused, unless it
+names the partition: `Order.by_system_key(order_id).at(user_id)`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tablewright.errors import InvalidValue, ModelError, OutOfScope
+from tablewright.expression import Scope as Expressions
 from tablewright.mapping.entity import TableMap
 from tablewright.mapping.parts import escape
 from tablewright.plan.plan import Request
@@ -52,9 +54,9 @@ class Tenancy:
                 )
 
     def scope(self, table: TableMap, name: str, value: object) -> Scope:
-        text = str(value)
+        text = "" if value is None else str(value)
         if not text:
-            raise InvalidValue(f"scoped({self.tenant}=…): the tenant is empty")
+            raise InvalidValue(f"scoped({self.tenant}={value!r}): that is nobody")
         tenant = escape(text)
         return Scope(
             table=table,
@@ -90,16 +92,17 @@ class Scope:
 
     def __call__(self, request: Request) -> Request:
         """The request, if it stays within the tenant's shards; perhaps with a filter."""
-        check = getattr(self, f"_{request.operation}", None)
+        check = _CHECKS.get(request.operation)
         if check is None:
             raise OutOfScope(f"{request.operation} is not for a database scoped to {self.tenant}")
-        body = check(request.body)
+        body = check(self, request.body)
         return request if body is None else Request(request.operation, body)
 
     def _refuse(self, action: str, partition: str) -> OutOfScope:
         allowed = sorted(self.readable if action == "read" else self.writable)
         return OutOfScope(
-            f"this database is scoped to {self.tenant} and may {action} {', '.join(allowed)}; "
+            f"this database is scoped to {self.tenant} and may {action} "
+            f"{', '.join(allowed) or 'nothing'}; "
             f"{self.table.attributes[0]}={partition!r} is outside"
         )
 
@@ -125,51 +128,48 @@ class Scope:
 
     # -- one method for each operation that plans send ---------------------------------------
 
-    def _GetItem(self, body: dict[str, Any]) -> None:  # noqa: N802  # named as the operation
+    def _get(self, body: dict[str, Any]) -> None:
         self._may_read(body["TableName"], body["Key"])
 
-    def _BatchGetItem(self, body: dict[str, Any]) -> None:  # noqa: N802
+    def _batch_get(self, body: dict[str, Any]) -> None:
         for table, asked in body["RequestItems"].items():
             for key in asked["Keys"]:
                 self._may_read(table, key)
 
-    def _PutItem(self, body: dict[str, Any]) -> None:  # noqa: N802
+    def _put(self, body: dict[str, Any]) -> None:
         self._may_write(body["TableName"], body["Item"])
 
-    def _UpdateItem(self, body: dict[str, Any]) -> None:  # noqa: N802
+    def _update(self, body: dict[str, Any]) -> None:
         self._may_write(body["TableName"], body["Key"])
 
-    _DeleteItem = _UpdateItem
-
-    def _BatchWriteItem(self, body: dict[str, Any]) -> None:  # noqa: N802
+    def _batch_write(self, body: dict[str, Any]) -> None:
         for table, requests in body["RequestItems"].items():
             for request in requests:
-                for write in request.values():
-                    self._may_write(table, write.get("Item") or write["Key"])
+                for kind, write in request.items():
+                    self._may_write(table, write["Item" if kind == "PutRequest" else "Key"])
 
-    def _TransactWriteItems(self, body: dict[str, Any]) -> None:  # noqa: N802
+    def _transact(self, body: dict[str, Any]) -> None:
         for action in body["TransactItems"]:
             for kind, write in action.items():
                 may = self._may_read if kind == "ConditionCheck" else self._may_write
-                may(write["TableName"], write.get("Item") or write["Key"])
+                may(write["TableName"], write["Item" if kind == "Put" else "Key"])
 
-    def _Query(self, body: dict[str, Any]) -> dict[str, Any] | None:  # noqa: N802
+    def _query(self, body: dict[str, Any]) -> dict[str, Any] | None:
         self._same_table(body["TableName"])
         pinned = _pinned(body)
         partition = self.table.attributes[0]
-        index = body.get("IndexName")
+        # The table's own partition key alone says whose a row is, and only equality counts.
+        if pinned.get(partition) in self.readable:
+            return None
+        index = self.table.indexes.get(body.get("IndexName", ""))
         if index is None:
-            if pinned.get(partition) not in self.readable:
-                raise self._refuse("read", str(pinned.get(partition)))
-            return None
-        # Only equality counts: a key that begins as a shard does may be another tenant's.
-        attributes = self.table.indexes[index].attributes
-        if pinned.get(attributes[0]) in self.readable or pinned.get(partition) in self.readable:
-            return None
-        if index in self.filtered:
+            raise self._refuse("read", str(pinned.get(partition)))
+        if index.name in self.filtered or (
+            pinned.get(index.attributes[0]) in self.readable and partition not in index.attributes
+        ):
             return self._filter(body)
         raise OutOfScope(
-            f"this database is scoped to {self.tenant}; a query of the index {index} by "
+            f"this database is scoped to {self.tenant}; a query of the index {index.name} by "
             f"{pinned} can give rows of others. Query the tenant's own partition, or name the "
             "index in Tenancy(filtered=…)"
         )
@@ -184,12 +184,38 @@ class Scope:
         names = {**body.get("ExpressionAttributeNames", {}), "#shard": self.table.attributes[0]}
         own = f"#shard IN ({', '.join(marks)})"
         given = body.get("FilterExpression")
+        if given:
+            # What is no condition by itself must not become one in our brackets.
+            Expressions(body.get("ExpressionAttributeNames"), values).filter(given)
+            own = f"{own} AND {_bracketed(given)}"
         return {
             **body,
-            "FilterExpression": f"({given}) AND {own}" if given else own,
+            "FilterExpression": own,
             "ExpressionAttributeNames": names,
             "ExpressionAttributeValues": values,
         }
+
+
+_CHECKS: dict[str, Callable[[Scope, dict[str, Any]], dict[str, Any] | None]] = {
+    "GetItem": Scope._get,
+    "BatchGetItem": Scope._batch_get,
+    "PutItem": Scope._put,
+    "UpdateItem": Scope._update,
+    "DeleteItem": Scope._update,
+    "BatchWriteItem": Scope._batch_write,
+    "TransactWriteItems": Scope._transact,
+    "Query": Scope._query,
+}
+
+
+def _bracketed(text: str) -> str:
+    """An expression in brackets, unless it is in some already: DynamoDB refuses two."""
+    depth = 0
+    for position, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and position < len(text) - 1:
+            return f"({text})"
+    return text if text.startswith("(") else f"({text})"
 
 
 _EQUALITY = re.compile(r"(#\w+) = (:\w+)")
@@ -198,7 +224,7 @@ _KEY_CONDITION = re.compile(r"(?P<partition>#\w+ = :\w+)(?: AND (?P<sort>.+))?")
 
 def _pinned(body: Mapping[str, Any]) -> dict[str, str]:
     """The key attributes that a query fixes to one value, as their texts."""
-    condition = _KEY_CONDITION.fullmatch(body["KeyConditionExpression"])
+    condition = _KEY_CONDITION.fullmatch(body.get("KeyConditionExpression", ""))
     pinned: dict[str, str] = {}
     if condition is not None:
         for term in (condition["partition"], condition["sort"] or ""):

@@ -130,11 +130,15 @@ class Load(Plan[T | None], Generic[T]):
                     f"{self.kind.name}: {entity.name} is not in the partitions of {self.key.name}, "
                     f"{self.key.partition.show()}; one query cannot read both"
                 )
-            if (
-                self.key.sort is None
-                or theirs.sort is None
-                or not goes_on(self.key.sort, theirs.sort)
-            ):
+            if self.key.sort is None or theirs.sort is None:
+                below = False
+            elif not goes_on(self.key.sort, theirs.sort):
+                if below and len(self.key.asked) > self.key.in_partition:
+                    raise ModelError(
+                        f"{self.kind.name}: {theirs.name} lies beside {self.key.name}, not below "
+                        f"it: {theirs.sort.show()} does not go on from {self.key.sort.show()}, so "
+                        "nothing says whose it is"
+                    )
                 below = False
         return below
 

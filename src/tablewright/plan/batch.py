@@ -7,7 +7,7 @@ value, history) are refused: their promises need a transaction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -17,9 +17,10 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.plan.delete import Delete
 from tablewright.plan.get import pause
 from tablewright.plan.plan import Context, Plan, Request, Steps
-from tablewright.plan.put import Create, Put
+from tablewright.plan.put import Put
 from tablewright.plan.shape import Shape
 from tablewright.plan.write import Write, shown_key
+from tablewright.values import Item
 
 #: DynamoDB takes this many in one BatchWriteItem.
 BATCH = 25
@@ -40,9 +41,10 @@ class Batch(Plan[None]):
 
     def steps(self, context: Context) -> Steps[None]:
         queue: list[tuple[str, dict[str, Any]]] = []
+        results: list[Callable[[Item | None], Any]] = []
         seen: set[tuple[str, bytes]] = set()
         for write in self.writes:
-            prepared = yield from write.prepare(context, 0)
+            prepared = yield from write.prepare(context, 0, alone=False)
             (action,) = prepared.actions
             name = context.name_of(action.table)
             identity = name, msgspec.json.encode(action.key, order="deterministic")
@@ -53,18 +55,20 @@ class Batch(Plan[None]):
                 )
             seen.add(identity)
             queue.append((name, {f"{action.kind}Request": action.body}))
+            results.append(prepared.result)
+        if queue:
+            context.check(_request(queue))
         attempt = 0
         while queue:
             sent, queue = queue[:BATCH], queue[BATCH:]
-            tables: dict[str, list[dict[str, Any]]] = {}
-            for name, request in sent:
-                tables.setdefault(name, []).append(request)
-            answer = yield Request("BatchWriteItem", {"RequestItems": tables})
+            answer = yield _request(sent)
             left = msgspec.json.decode(answer)["UnprocessedItems"]
             if left:
                 again = [(name, write) for name, writes in left.items() for write in writes]
                 queue += again
                 attempt = yield from pause(attempt, "BatchWriteItem", len(again) < len(sent))
+        for result in results:
+            result(None)
 
     def entities(self) -> tuple[EntityMap, ...]:
         return tuple(dict.fromkeys(write.entity for write in self.writes))
@@ -81,8 +85,15 @@ class Batch(Plan[None]):
         )
 
 
+def _request(writes: list[tuple[str, dict[str, Any]]]) -> Request:
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for name, write in writes:
+        tables.setdefault(name, []).append(write)
+    return Request("BatchWriteItem", {"RequestItems": tables})
+
+
 def _check(write: Any) -> None:
-    if not isinstance(write, (Put, Delete)) or isinstance(write, Create):
+    if not isinstance(write, (Put, Delete)):
         raise ModelError(f"batch() takes put(…) and delete(…), not {write!r}; use atomic()")
     entity = write.entity
     reasons = {

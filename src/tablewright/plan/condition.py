@@ -25,6 +25,8 @@ class Operand(Protocol):
     @property
     def name(self) -> str: ...
     @property
+    def label(self) -> str: ...
+    @property
     def steps(self) -> Sequence[str | int]: ...
     def encode(self, value: Any) -> Value: ...
     def encode_member(self, value: Any) -> Value: ...
@@ -34,10 +36,14 @@ class Operand(Protocol):
 class Condition(Generic[E]):
     """Something that may hold for an entity; combine with `&`, `|` and `~`."""
 
+    def operands(self) -> tuple[Operand, ...]:
+        """What it looks at."""
+        raise NotImplementedError
+
     @property
     def attributes(self) -> frozenset[str]:
         """The names of the attributes it looks at."""
-        raise NotImplementedError
+        return frozenset(operand.name for operand in self.operands())
 
     def text(self, marks: Placeholders) -> str:
         """The condition as an expression."""
@@ -88,9 +94,8 @@ class Compare(Condition[E]):
         self.comparator = comparator
         self.value = value
 
-    @property
-    def attributes(self) -> frozenset[str]:
-        return frozenset((self.operand.name,))
+    def operands(self) -> tuple[Operand, ...]:
+        return (self.operand,)
 
     def text(self, marks: Placeholders) -> str:
         path = marks.path(self.operand.steps)
@@ -103,7 +108,7 @@ class Compare(Condition[E]):
         return value is not None and _COMPARE[self.comparator](value, self.value)
 
     def __repr__(self) -> str:
-        return f"{self.operand.name} {self.comparator} {self.value!r}"
+        return f"{self.operand.label} {self.comparator} {self.value!r}"
 
 
 class Call(Condition[E]):
@@ -117,9 +122,8 @@ class Call(Condition[E]):
         self.check = check
         self.values = values
 
-    @property
-    def attributes(self) -> frozenset[str]:
-        return frozenset((self.operand.name,))
+    def operands(self) -> tuple[Operand, ...]:
+        return (self.operand,)
 
     def text(self, marks: Placeholders) -> str:
         encode = self.operand.encode_member if self.function == "contains" else self.operand.encode
@@ -135,7 +139,7 @@ class Call(Condition[E]):
         return self.check(values[self.operand.name])
 
     def __repr__(self) -> str:
-        return f"{self.function}({', '.join([self.operand.name, *map(repr, self.values)])})"
+        return f"{self.function}({', '.join([self.operand.label, *map(repr, self.values)])})"
 
 
 class All(Condition[E]):
@@ -144,9 +148,8 @@ class All(Condition[E]):
     def __init__(self, conditions: tuple[Condition[E], ...]) -> None:
         self.conditions = conditions
 
-    @property
-    def attributes(self) -> frozenset[str]:
-        return frozenset().union(*(condition.attributes for condition in self.conditions))
+    def operands(self) -> tuple[Operand, ...]:
+        return tuple(operand for each in self.conditions for operand in each.operands())
 
     def parts(self) -> tuple[Condition[E], ...]:
         return self.conditions
@@ -184,9 +187,8 @@ class Not(Condition[E]):
     def __init__(self, condition: Condition[E]) -> None:
         self.condition = condition
 
-    @property
-    def attributes(self) -> frozenset[str]:
-        return self.condition.attributes
+    def operands(self) -> tuple[Operand, ...]:
+        return self.condition.operands()
 
     def text(self, marks: Placeholders) -> str:
         return f"NOT ({self.condition.text(marks)})"

@@ -46,7 +46,7 @@ class Delete(Write[E | None], Generic[E]):
         """Only if this holds for what is stored now."""
         return self._expecting(condition)
 
-    def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
+    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, key = self.entity, self.key
         guards: Read = {} if self.version is None else version_read(entity, self.version)
         stored: Item | None = None

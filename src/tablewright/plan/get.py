@@ -103,14 +103,15 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
         queue = list(wanted.values())
         found: dict[tuple[str, bytes], Item] = {}
         attempt = 0
+        if queue:
+            context.check(Request("BatchGetItem", self._body(queue)))
         while queue:
             asked, queue = queue[:BATCH], queue[BATCH:]
             answer = msgspec.json.decode((yield Request("BatchGetItem", self._body(asked))))
             for name, items in answer["Responses"].items():
                 table = next(table for table in context.names if context.names[table] == name)
                 for item in items:
-                    key = {part: item[part] for part in table.attributes if part is not None}
-                    found[name, _identity(key)] = item
+                    found[name, _identity(table.key(item))] = item
             left = answer["UnprocessedKeys"]
             if left:
                 again = [(name, key) for name, asked in left.items() for key in asked["Keys"]]

@@ -42,7 +42,9 @@ def sentinel_actions(
         if before == after:
             continue
         same = (
-            before is not None and after is not None and _key(entity, before) == _key(entity, after)
+            before is not None
+            and after is not None
+            and entity.table.key(before) == entity.table.key(after)
         )
         if before is not None and not same:
             actions.append(_give_up(entity, before))
@@ -51,15 +53,11 @@ def sentinel_actions(
     return actions
 
 
-def _key(entity: EntityMap, item: Item) -> Item:
-    return {name: item[name] for name in entity.table.attributes if name is not None}
-
-
 def _give_up(entity: EntityMap, item: Item) -> Action:
     def failed(_: Item | None) -> Verdict:
         return None
 
-    return Action("Delete", entity.table, {"Key": _key(entity, item)}, failed, sentinel=True)
+    return Action("Delete", entity.table, {"Key": entity.table.key(item)}, failed, sentinel=True)
 
 
 def _take(entity: EntityMap, unique: UniqueMap, item: Item, key: Item, *, owned: bool) -> Action:
@@ -115,6 +113,8 @@ def _event(
             values[name] = None if attribute.default is None else attribute.default()
         else:
             values[name] = told[source[1:]] if source.startswith(":") else new[source]
+            if values[name] is None and attribute.default is not None:
+                values[name] = attribute.default()
         if values[name] is None and not attribute.converter.optional:
             raise InvalidValue(
                 f"{history.event.name}.{name} has no value; give it with the update: "
@@ -127,7 +127,7 @@ def _append(event: EntityMap, values: dict[str, Any]) -> Action:
     conditions = Conditions()
     conditions.not_exists(event.table)
     item = event.encode(values)
-    key = _key(event, item)
+    key = event.table.key(item)
 
     def failed(item: Item | None) -> Verdict:
         return refusal(AlreadyExists, event, key, item, "this event has been written before")

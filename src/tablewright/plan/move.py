@@ -16,13 +16,13 @@ is interrupted, the same update goes on where it stopped.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
 from tablewright.errors import (
     AlreadyExists,
-    Contended,
     InvalidValue,
     NotFound,
     TransactionCanceledException,
@@ -40,9 +40,10 @@ from tablewright.plan.query import decode_answer
 from tablewright.plan.shape import Shape, key_condition, write_units
 from tablewright.plan.update import Update
 from tablewright.plan.write import (
-    ATTEMPTS,
     MOST_ACTIONS,
+    MOST_BYTES,
     Action,
+    Again,
     Conditions,
     Prepared,
     Verdict,
@@ -50,8 +51,8 @@ from tablewright.plan.write import (
     read_from,
     refusal,
     send_all,
-    shown_key,
     stale,
+    transaction_size,
     verdict_of,
 )
 from tablewright.values import Item
@@ -70,7 +71,7 @@ class Below(Struct, frozen=True):
 class Move(Update[E], Generic[E]):
     """An update that gives an item another key."""
 
-    def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
+    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity = self.entity
         stored = yield from read_stored(context, entity, self.key)
         if stored is None:
@@ -80,46 +81,33 @@ class Move(Update[E], Generic[E]):
             raise refused
         now = context.clock()
         item = entity.rekey(self.counted(applied(self.stamped(now), stored), stored))
-        key = _key(entity, item)
-        if key == self.key:
-            raise InvalidValue(f"{entity.name}: the new key is the old one, {shown_key(key)}")
+        key = entity.table.key(item)
+        if key == self.key:  # another spelling of the same key, or the same value
+            return (yield from self._in_place().prepare(context, attempt, alone=alone))
         old, new = entity.values(stored), entity.values(item)
         own = _pair(entity, stored, item, self._all_conditions())
         own[0].failed = self._left(stored)
         own += sentinel_actions(entity, old, new, key)
         own += event_actions(entity, old, new, at=now, by=self.by, why=self.why)
-        rows = yield from self._move_rows(context, key, new, MOST_ACTIONS - len(own))
-        return Prepared(own + rows, lambda _: self.written(item))
+        members = below(entity)
+        rows = yield from _rows_below(entity, members, self.key, context)
+        moves = [_moved_row(row, members, new, now) for row in rows]
+        if not _fit(own, *moves):
+            if not alone:
+                raise InvalidValue(
+                    f"{entity.name}: {len(moves)} rows lie below it, too many to move in one "
+                    "transaction with other writes; move it on its own"
+                )
+            yield from _check_first(own, context)
+            moves = yield from _move_in_steps(own, moves, context)
+        return Prepared(_all(own, *moves), lambda _: self.written(item))
 
-    def _move_rows(
-        self, context: Context, key: Item, new: Values, room: int
-    ) -> Steps[list[Action]]:
-        """Move the rows below for which there is no room beside the item; give the others."""
-        members = below(self.entity)
-        if not members:
-            return []
-        for _ in range(ATTEMPTS):
-            rows = yield from _rows_below(self.entity, members, self.key, context)
-            moves = [_moved_row(row, members, new) for row in rows]
-            if sum(map(len, moves)) <= room:
-                return [action for move in moves for action in move]
-            if (yield from read_stored(context, self.entity, key)) is not None:
-                raise refusal(AlreadyExists, self.entity, key, None, "it exists already")
-            step: list[Action] = []
-            try:
-                while sum(map(len, moves)) > room:
-                    step = []
-                    while moves and len(step) + len(moves[0]) <= MOST_ACTIONS:
-                        step += moves.pop(0)
-                    yield from send_all(step, context)
-            except TransactionCanceledException as fault:
-                verdict, _position = verdict_of(step, fault)
-                if isinstance(verdict, WriteRefused):
-                    raise verdict from None
-                continue  # a row has changed since it was read
-            return [action for move in moves for action in move]
-        raise Contended(
-            f"{self.entity.name}: the rows below it kept changing while they were moved"
+    def _in_place(self) -> Update[E]:
+        """The same changes without those of the key's own attributes, which stay as they are."""
+        keys = self.entity.table.attributes
+        kept = tuple(change for change in self.changes if change.attribute.stored not in keys)
+        return Update(self.entity, self.key, self.known, kept, self.instance).but(
+            conditions=self.conditions, by=self.by, why=self.why
         )
 
     def _left(self, stored: Item) -> Callable[[Item | None], Verdict]:
@@ -157,22 +145,21 @@ class Move(Update[E], Generic[E]):
         )
 
 
-def _key(entity: EntityMap, item: Item) -> Item:
-    return {name: item[name] for name in entity.table.attributes if name is not None}
-
-
 def _pair(
     entity: EntityMap, stored: Item, item: Item, expected: Sequence[Condition[Any]] = ()
 ) -> list[Action]:
     """Delete a row that is still as it was read, and put it under its new key."""
     conditions = Conditions()
     conditions.take(expected)
-    guarded = stored if entity.version is None else [entity.version.stored]
-    conditions.still(read_from(stored, guarded))
-    delete = conditions.into({"Key": _key(entity, stored)})
+    if entity.version is None:
+        guarded = {*stored, *(attribute.stored for attribute in entity.attributes.values())}
+        conditions.still(read_from(stored, sorted(guarded)))
+    else:  # it stands for all attributes
+        conditions.still(read_from(stored, [entity.version.stored]))
+    delete = conditions.into({"Key": entity.table.key(stored)})
     absent = Conditions()
     absent.not_exists(entity.table)
-    key = _key(entity, item)
+    key = entity.table.key(item)
 
     def changed(_: Item | None) -> Verdict:
         return None
@@ -184,6 +171,54 @@ def _pair(
         Action("Delete", entity.table, delete, changed),
         Action("Put", entity.table, absent.into({"Item": item}), exists),
     ]
+
+
+# -- what does not fit into one transaction ------------------------------------------------------
+
+
+def _all(*groups: Sequence[Action]) -> list[Action]:
+    return [action for group in groups for action in group]
+
+
+def _fit(*groups: Sequence[Action]) -> bool:
+    """Whether the actions fit into one transaction."""
+    actions = _all(*groups)
+    return len(actions) <= MOST_ACTIONS and transaction_size(actions) <= MOST_BYTES
+
+
+def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
+    """Refuse what would be refused at the end, before any row has been moved."""
+    checks = []
+    for action in own:
+        if "ConditionExpression" in action.body:
+            body = {name: value for name, value in action.body.items() if name != "Item"}
+            check = Action(
+                "ConditionCheck", action.table, body | {"Key": action.key}, action.failed
+            )
+            checks.append(check)
+    yield from _sent(checks, context)
+
+
+def _move_in_steps(
+    own: Sequence[Action], moves: list[list[Action]], context: Context
+) -> Steps[list[list[Action]]]:
+    """Move rows, a transaction at a time, until the others fit in beside the item itself."""
+    while not _fit(own, *moves):
+        step: list[Action] = []
+        while moves and (not step or _fit(step, moves[0])):
+            step += moves.pop(0)
+        yield from _sent(step, context)
+    return moves
+
+
+def _sent(actions: list[Action], context: Context) -> Steps[None]:
+    try:
+        yield from send_all(actions, context)
+    except TransactionCanceledException as fault:
+        verdict, _ = verdict_of(actions, fault)
+        if isinstance(verdict, WriteRefused):
+            raise verdict from None
+        raise Again from None
 
 
 # -- the rows below ------------------------------------------------------------------------------
@@ -220,6 +255,8 @@ def _rows_below(
 ) -> Steps[list[Item]]:
     """All rows that lie below an item."""
     members = {member.entity for member in below}
+    if not members:
+        return []
     partition, sort = entity.table.attributes
     assert sort is not None
     names = {"#p": partition}
@@ -245,7 +282,7 @@ def _rows_below(
         body["ExclusiveStartKey"] = answer.last_evaluated_key
 
 
-def _moved_row(row: Item, members: Sequence[Below], values: Values) -> list[Action]:
+def _moved_row(row: Item, members: Sequence[Below], values: Values, now: datetime) -> list[Action]:
     """A row below, under the key that follows the moved item's."""
     for member in members:
         entity = member.entity
@@ -258,7 +295,11 @@ def _moved_row(row: Item, members: Sequence[Below], values: Values) -> list[Acti
             if entity.version is not None:
                 following = old[entity.version.name] + 1
                 moved[entity.version.stored] = {"N": str(following)}
+            if entity.updated is not None:
+                moved[entity.updated.stored] = entity.updated.converter.encode(now)
             item = entity.rekey(moved)
             new = entity.values(item)
-            return _pair(entity, row, item) + sentinel_actions(entity, old, new, _key(entity, row))
+            return _pair(entity, row, item) + sentinel_actions(
+                entity, old, new, entity.table.key(row)
+            )
     raise AssertionError("only rows of these entities were read")

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -55,7 +55,13 @@ class Context(Struct, frozen=True):
     tenant: str = ""
     #: Indexes whose rows are filtered by tenant on their way.
     filtered: frozenset[str] = frozenset()
+    #: Looks at each request before it leaves: gives it, perhaps with a filter, or raises.
+    guard: Callable[[Request], Request] | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def check(self, request: Request) -> Request:
+        """The request as it may leave."""
+        return request if self.guard is None else self.guard(request)
 
     def name_of(self, table: TableMap) -> str:
         try:
@@ -94,23 +100,18 @@ class Plan(Generic[T_co]):
         return changed
 
 
-class Guard(Protocol):
-    """Looks at each request before it leaves, and raises if it may not."""
-
-    def __call__(self, request: Request) -> Request: ...
-
-
 Send: TypeAlias = Callable[[str, dict[str, Any]], bytes]
+SendAsync: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[bytes]]
 
 
-def run(plan: Plan[T], context: Context, send: Send, guard: Guard | None = None) -> T:
+def run(plan: Plan[T], context: Context, send: Send) -> T:
     """Run a plan to its end."""
     steps = plan.steps(context)
     try:
         request = next(steps)
         while True:
             try:
-                answer = _sent(request, send, guard)
+                answer = _sent(request, context, send)
             except Fault as fault:
                 request = steps.throw(fault)
             else:
@@ -120,16 +121,15 @@ def run(plan: Plan[T], context: Context, send: Send, guard: Guard | None = None)
         return result
 
 
-def _sent(request: Request | Wait, send: Send, guard: Guard | None) -> bytes:
+def _sent(request: Request | Wait, context: Context, send: Send) -> bytes:
     if isinstance(request, Wait):
         time.sleep(request.seconds)
         return b""
-    if guard is not None:
-        request = guard(request)
+    request = context.check(request)
     return send(request.operation, request.body)
 
 
-async def run_async(plan: Plan[T], context: Context, send: Any, guard: Guard | None = None) -> T:
+async def run_async(plan: Plan[T], context: Context, send: SendAsync) -> T:
     """Run a plan to its end, in an event loop."""
     steps = plan.steps(context)
     try:
@@ -140,8 +140,7 @@ async def run_async(plan: Plan[T], context: Context, send: Any, guard: Guard | N
                     await asyncio.sleep(request.seconds)
                     answer = b""
                 else:
-                    if guard is not None:
-                        request = guard(request)
+                    request = context.check(request)
                     answer = await send(request.operation, request.body)
             except Fault as fault:
                 request = steps.throw(fault)

@@ -50,63 +50,12 @@ def read_stored(context: Context, entity: EntityMap, key: Item) -> Steps[Item | 
     return decode_got((yield Request("GetItem", body))).item
 
 
-class Put(Write[E], Generic[E]):
-    """Write a whole entity."""
-
-    verb = "put"
+class Whole(Write[E], Generic[E]):
+    """A write of a whole entity."""
 
     def __init__(self, instance: E) -> None:
         self.instance = instance
         self.entity = entity_of(instance)
-
-    def expect(self, condition: Condition[E]) -> Self:
-        """Only if this holds for what is stored now."""
-        return self._expecting(condition)
-
-    def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
-        entity, values = self.entity, dict(vars(self.instance))
-        now = context.clock()
-        version: Any = None if entity.version is None else values[entity.version.name]
-        if entity.version is not None:
-            values[entity.version.name] = version + 1
-        if entity.updated is not None:
-            values[entity.updated.name] = now
-        item = entity.encode(values)
-        key = {name: item[name] for name in entity.table.attributes if name is not None}
-        guards = version_read(entity, version)
-        old: Values | None = None
-        # An entity that was never stored replaces none: its version says so.
-        if (entity.uniques or entity.histories) and version != 0:
-            stored = yield from read_stored(context, entity, key)
-            old = None if stored is None else entity.values(stored)
-            guards |= read_from(stored, self._guarded())
-        conditions = Conditions()
-        conditions.still(guards)
-        conditions.take(self.conditions)
-
-        def failed(current: Item | None) -> Verdict:
-            refused = stale(entity, key, current, version)
-            if refused is not None:
-                return refused
-            if read_from(current, guards) != guards:
-                return None
-            return failed_condition(entity, key, current, self.conditions)
-
-        actions = [Action("Put", entity.table, conditions.into({"Item": item}), failed)]
-        actions += sentinel_actions(entity, old, values, key)
-        if old is not None:
-            actions += event_actions(entity, old, values, at=now, by=None, why=None)
-        return Prepared(actions, lambda _: self._written(values))
-
-    def _guarded(self) -> set[str]:
-        """The attributes that must not change between the read and the write: the key's first
-        attribute stands for whether it is there."""
-        entity = self.entity
-        names = {history.attribute for history in entity.histories}
-        for unique in entity.uniques:
-            names |= unique.key.names
-        stored = {entity.attributes[name].stored for name in names}
-        return stored | {entity.table.attributes[0]}
 
     def _written(self, values: Values) -> E:
         """The instance, with what the library counts as it was written."""
@@ -137,19 +86,80 @@ class Put(Write[E], Generic[E]):
         )
 
 
-class Create(Put[E], Generic[E]):
+class Put(Whole[E], Generic[E]):
+    """Write an entity, whether it is there or not."""
+
+    verb = "put"
+    by: Any = None
+    why: Any = None
+
+    def expect(self, condition: Condition[E]) -> Self:
+        """Only if this holds for what is stored now."""
+        return self._expecting(condition)
+
+    def noting(self, *, by: Any = None, why: Any = None) -> Self:
+        """Who changes it and why, for the history of the entity."""
+        return self.but(by=by, why=why)
+
+    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        entity, values = self.entity, dict(vars(self.instance))
+        now = context.clock()
+        version: Any = None if entity.version is None else values[entity.version.name]
+        if entity.version is not None:
+            values[entity.version.name] = version + 1
+        if entity.updated is not None:
+            values[entity.updated.name] = now
+        item = entity.encode(values)
+        key = entity.table.key(item)
+        guards = version_read(entity, version)
+        old: Values | None = None
+        # An entity that was never stored replaces none: its version says so.
+        if (entity.uniques or entity.histories) and version != 0:
+            stored = yield from read_stored(context, entity, key)
+            old = None if stored is None else entity.values(stored)
+            guards |= read_from(stored, self._guarded())
+        conditions = Conditions()
+        conditions.still(guards)
+        conditions.take(self.conditions)
+
+        def failed(current: Item | None) -> Verdict:
+            refused = stale(entity, key, current, version)
+            if refused is not None:
+                return refused
+            if read_from(current, guards) != guards:
+                return None
+            return failed_condition(entity, key, current, self.conditions)
+
+        actions = [Action("Put", entity.table, conditions.into({"Item": item}), failed)]
+        actions += sentinel_actions(entity, old, values, key)
+        if old is not None:
+            actions += event_actions(entity, old, values, at=now, by=self.by, why=self.why)
+        return Prepared(actions, lambda _: self._written(values))
+
+    def _guarded(self) -> set[str]:
+        """The attributes that must not change between the read and the write: the key's first
+        attribute stands for whether it is there."""
+        entity = self.entity
+        names = {history.attribute for history in entity.histories}
+        for unique in entity.uniques:
+            names |= unique.key.names
+        stored = {entity.attributes[name].stored for name in names}
+        return stored | {entity.table.attributes[0]}
+
+
+class Create(Whole[E], Generic[E]):
     """Write an entity that is not there yet."""
 
     verb = "create"
 
-    def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
+    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, values = self.entity, dict(vars(self.instance))
         if entity.updated is not None:
             values[entity.updated.name] = context.clock()
         if entity.version is not None:
             values[entity.version.name] = 1
         item = entity.encode(values)
-        key = {name: item[name] for name in entity.table.attributes if name is not None}
+        key = entity.table.key(item)
         conditions = Conditions()
         conditions.not_exists(entity.table)
 

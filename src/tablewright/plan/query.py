@@ -436,11 +436,15 @@ class Range(Many[R], Generic[R, *Rest]):
                 raise ModelError(
                     f"{key.name}: {part.label} is a number without pad=…, so 10 sorts before 9"
                 )
-            if part.free and not key.is_last(bound):
+            if part.loose and not key.is_last(bound):
                 raise ModelError(
-                    f"{key.name}: {part.label} is free text with more behind it, so its order is "
-                    "not the order of the texts; make it the last part, or use begins_with()"
+                    f"{key.name}: {part.label} is text with more behind it, so the order of keys "
+                    "is not the order of the texts; make it the last part, or use begins_with()"
                 )
+        if comparison == "between" and not any(isinstance(v, Symbol) for v in operands):
+            low, high = operands
+            if low > high:
+                raise InvalidValue(f"{key.name}: between({low!r}, {high!r}): {low!r} is above")
         return self.but(comparison=comparison, operands=operands)
 
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import builtins
 import dataclasses
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import MISSING
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints, overload
+from typing import Any, Generic, NoReturn, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from pydantic import BaseModel
 
@@ -97,7 +98,7 @@ class Comparable(Generic[E, T]):
 class Ref(Comparable[E, T]):
     """An attribute of an entity, or a place inside of it."""
 
-    __slots__ = ("attribute", "converter", "steps", "where")
+    __slots__ = ("attribute", "converter", "removable", "steps", "where")
 
     def __init__(
         self,
@@ -105,11 +106,14 @@ class Ref(Comparable[E, T]):
         attribute: AttributeMap,
         path: tuple[str | int, ...] = (),
         inner: Converter | None = None,
+        removable: bool | None = None,
     ) -> None:
         self.where = where
         self.attribute = attribute
         self.steps = path or (attribute.stored,)
         self.converter = inner or attribute.converter
+        #: Whether what holds it can do without it: it has a default, or is a member of something.
+        self.removable = attribute.default is not None if removable is None else removable
 
     # -- what conditions and changes need ----------------------------------------------------
 
@@ -131,7 +135,7 @@ class Ref(Comparable[E, T]):
         return self.converter.encode(value)
 
     def encode_or_leave(self, value: Any) -> Value | None:
-        return self.converter.stored(value)
+        return self.attribute.store(value) if len(self.steps) == 1 else self.converter.stored(value)
 
     def read(self, item: Mapping[str, Value]) -> T:
         """The value in an item; None where there is none."""
@@ -149,14 +153,26 @@ class Ref(Comparable[E, T]):
             return self.attribute.default()  # type: ignore[no-any-return]
         return self.converter.read({}, str(self.steps[-1]))  # type: ignore[no-any-return]
 
+    @property
+    def label(self) -> str:
+        """How it is called inside of its entity."""
+        return self.where.partition(".")[2]
+
     def __repr__(self) -> str:
         return self.where
+
+    def __rtruediv__(self, before: object) -> NoReturn:
+        raise ModelError(
+            f"{self.where} is finished; a key is made of the attributes in its own class's body"
+        )
 
     # -- changes -----------------------------------------------------------------------------
 
     def set(self, value: T) -> Change[E]:
         """Give it this value; None takes it away."""
-        return self.remove() if value is None else change.Set(self, self.attribute, value)
+        if value is None and not self.converter.optional:
+            return self.remove()  # which refuses it, where there is no default
+        return change.Set(self, self.attribute, value)
 
     def set_if_absent(self, value: T) -> Change[E]:
         """Give it this value, unless it has one."""
@@ -165,7 +181,7 @@ class Ref(Comparable[E, T]):
     def remove(self) -> Change[E]:
         """Take it away."""
         needed = not self.converter.optional and self.converter.empty is None
-        if needed and len(self.steps) == 1 and self.attribute.default is None:
+        if needed and not self.removable:
             raise InvalidValue(f"{self.where} cannot be removed: it is not optional")
         return change.Remove(self, self.attribute)
 
@@ -214,13 +230,12 @@ class Ref(Comparable[E, T]):
                 'lambda sections: sections["soups"].name'
             )
         kind: Any = self.converter.kind
-        path = self.steps
-        where = self.where
+        path, where, removable = self.steps, self.where, None
         for step in object.__getattribute__(recorded, "_steps"):
-            stored, kind = _inside(kind, step, where)
+            stored, kind, removable = _inside(kind, step, where)
             path = (*path, stored)
-            where += f"[{stored!r}]"
-        return Ref(where, self.attribute, path, _converter(kind, self.where))
+            where += f"[{step[1]!r}]" if step[0] == "member" else f".{step[1]}"
+        return Ref(where, self.attribute, path, _converter(kind, where), removable)
 
 
 class Place:
@@ -241,17 +256,17 @@ def _converter(kind: Any, where: str) -> Converter:
     return converter(kind, where)
 
 
-def _inside(kind: Any, step: tuple[str, Any], where: str) -> tuple[str | int, Any]:
-    """The stored name and the type of what a step leads to."""
+def _inside(kind: Any, step: tuple[str, Any], where: str) -> tuple[str | int, Any, bool]:
+    """The stored name and the type of what a step leads to, and whether it can be removed."""
     how, key = step
     kind = _without_none(kind)
     if how == "member":
         origin, arguments = get_origin(kind) or kind, get_args(kind)
         if isinstance(origin, type) and issubclass(origin, Mapping):
             text = Symbol.text(key) if isinstance(key, Symbol) else _key_text(key)
-            return text, arguments[1] if arguments else Any
+            return text, arguments[1] if arguments else Any, True
         if isinstance(key, int):
-            return key, arguments[0] if arguments else Any
+            return key, arguments[0] if arguments else Any, True
         raise ModelError(f"{where} is {kind}, which has no member {key!r}")
     fields = _fields(kind)
     if key not in fields:
@@ -270,14 +285,21 @@ def _key_text(key: Any) -> str:
     return str(getattr(key, "value", key))
 
 
-def _fields(kind: Any) -> dict[str, tuple[str, Any]]:
-    """The fields of a nested model: their stored names and types."""
+def _fields(kind: Any) -> dict[str, tuple[str, Any, bool]]:
+    """The fields of a nested model: their stored names and types, and whether they have defaults."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return {
-            name: (field.alias or name, field.annotation)
+            name: (field.alias or name, field.annotation, not field.is_required())
             for name, field in kind.model_fields.items()
         }
     if dataclasses.is_dataclass(kind):
         hints = get_type_hints(kind)
-        return {field.name: (field.name, hints[field.name]) for field in dataclasses.fields(kind)}
+        return {
+            field.name: (
+                field.name,
+                hints[field.name],
+                field.default is not MISSING or field.default_factory is not MISSING,
+            )
+            for field in dataclasses.fields(kind)
+        }
     return {}

@@ -36,7 +36,7 @@ class Require(Write[None], Generic[E]):
         self.key = fetch.key
         self.conditions = conditions
 
-    def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
+    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity = self.entity
         conditions = Conditions()
         conditions.exists(entity.table)

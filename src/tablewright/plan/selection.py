@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
+from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.change import Change
 from tablewright.plan.delete import Delete
@@ -50,5 +51,7 @@ def update(instance: E, *changes: Change[E]) -> Update[E]:
 def _update(
     entity: EntityMap, key: Item, known: Values, changes: Sequence[Change[Any]], instance: Any
 ) -> Update[Any]:
+    if not changes:
+        raise InvalidValue(f"{entity.name}: update() needs at least one change")
     moves = any(change.name in entity.primary.names for change in changes)
     return (Move if moves else Update)(entity, key, known, changes, instance)

@@ -72,15 +72,13 @@ class Update(Write[E], Generic[E]):
 
     def _check(self) -> None:
         entity = self.entity
-        if not self.changes:
-            raise InvalidValue(f"{entity.name}: update() needs at least one change")
         seen: list[tuple[str | int, ...]] = []
         for change in self.changes:
             name = f"{entity.name}.{change.name}"
             if change.attribute is not entity.attributes.get(change.name):
                 raise InvalidValue(f"{change!r} is not a change of {entity.name}'s")
-            if change.attribute.role in ("version", "updated"):
-                raise InvalidValue(f"{name} is counted by the library; leave it out of update()")
+            if change.attribute.role in ("version", "created", "updated"):
+                raise InvalidValue(f"{name} is set by the library; leave it out of update()")
             steps = tuple(change.operand.steps)
             if any(steps[: len(other)] == other[: len(steps)] for other in seen):
                 raise InvalidValue(f"{name} is changed twice in one update")
@@ -106,7 +104,7 @@ class Update(Write[E], Generic[E]):
         """The index keys that are made of what is changed."""
         return [key for key in self.entity.indexes if key.composed and key.names & self.changed]
 
-    def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
+    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity = self.entity
         now = context.clock()
         changes = self.stamped(now)
@@ -126,7 +124,9 @@ class Update(Write[E], Generic[E]):
             self._count(clauses, conditions)
         for key in touched:
             _move_index_key(key, values, clauses, conditions)
-        body = conditions.into({"Key": self.key, "UpdateExpression": clauses.text()})
+        body = conditions.into({"Key": self.key})
+        if clauses:
+            body["UpdateExpression"] = clauses.text()
         actions = [Action("Update", entity.table, body, self._failed(guards))]
         if needed and before is not None:
             old = entity.values(before)
@@ -256,8 +256,7 @@ class Update(Write[E], Generic[E]):
                 return None
             wrong = failed_condition(entity, key, item, self._all_conditions())
             brought = [change.condition for change in self.changes if change.condition is not None]
-            values = entity.values(item)
-            if brought and all(holds(condition, values) for condition in self.conditions):
+            if brought and all(holds(condition, item) for condition in self.conditions):
                 return Unchanged(self.written(item), wrong)
             return wrong
 

@@ -26,8 +26,10 @@ from tablewright.errors import (
     ModelError,
     Stale,
     TransactionCanceledException,
+    ValidationException,
     WriteRefused,
 )
+from tablewright.expression import Scope
 from tablewright.mapping.entity import EntityMap, TableMap
 from tablewright.plan.condition import Compare, Condition
 from tablewright.plan.expressions import Placeholders
@@ -44,6 +46,9 @@ FIRST_PAUSE = 0.02
 #: DynamoDB's limits on a transaction.
 MOST_ACTIONS = 100
 MOST_BYTES = 4 * 1024 * 1024
+
+#: What DynamoDB says of a path into a document that is not there.
+NO_PLACE = "document path provided in the update expression is invalid"
 
 #: Codes with which DynamoDB cancels a transaction that may succeed if it is sent again.
 TRANSIENT = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
@@ -68,6 +73,10 @@ def read_from(item: Item | None, names: Iterable[str]) -> Read:
 Verdict = WriteRefused | Unchanged | None
 
 
+class Again(Exception):
+    """What was read has changed while a write was prepared."""
+
+
 class Action(Struct):
     """One action of a transaction."""
 
@@ -81,8 +90,7 @@ class Action(Struct):
     @property
     def key(self) -> Item:
         if self.kind == "Put":
-            item = self.body["Item"]
-            return {name: item[name] for name in self.table.attributes if name is not None}
+            return self.table.key(self.body["Item"])
         key: Item = self.body["Key"]
         return key
 
@@ -105,7 +113,8 @@ class Write(Plan[T], Generic[T]):
     #: The verb that made it, for messages.
     verb = "write"
 
-    def prepare(self, context: Context, attempt: int) -> Steps[Prepared]:
+    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        """Read what has to be known, and give the actions. `alone`: not with other writes."""
         raise NotImplementedError
 
     def steps(self, context: Context) -> Steps[T]:
@@ -128,10 +137,14 @@ def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
         prepared: list[Prepared] = []
         for position, write in enumerate(writes):
             try:
-                ready = yield from write.prepare(context, attempt)
+                ready = yield from write.prepare(context, attempt, alone=len(writes) == 1)
             except WriteRefused as error:
                 raise _told(error, writes, position) from None
+            except Again:
+                break
             prepared.append(ready)
+        if len(prepared) < len(writes):
+            continue
         owners = [index for index, ready in enumerate(prepared) for _ in ready.actions]
         actions = [action for ready in prepared for action in ready.actions]
         if len(writes) > 1 or len(actions) > 1:
@@ -145,6 +158,12 @@ def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
                 yield from send_all(actions, context)
         except ConditionalCheckFailedException as fault:
             verdict, failed = actions[0].failed(fault.item), 0
+        except ValidationException as fault:
+            if NO_PLACE not in str(fault):
+                raise
+            owner = writes[owners[0]]
+            why = "a place that it changes is in something that is not there"
+            verdict, failed = refusal(ConditionFailed, owner.entity, actions[0].key, None, why), 0
         except TransactionCanceledException as fault:
             verdict, failed = verdict_of(actions, fault)
         else:
@@ -243,12 +262,17 @@ def _check_limits(writes: Sequence[Write[Any]], actions: list[Action], owners: l
                 f"{shown_key(action.key)}; DynamoDB allows one action on an item"
             )
         seen[_identity(action)] = owner
-    size = sum(item_size(action.body["Item"]) for action in actions if action.kind == "Put")
+    size = transaction_size(actions)
     if size > MOST_BYTES:
         raise InvalidValue(
             f"{_names(writes)}: {size:,} bytes; DynamoDB takes at most {MOST_BYTES:,} in one "
             "transaction"
         )
+
+
+def transaction_size(actions: Sequence[Action]) -> int:
+    """The bytes that a transaction puts."""
+    return sum(item_size(action.body["Item"]) for action in actions if action.kind == "Put")
 
 
 def _told(error: WriteRefused, writes: Sequence[Write[Any]], owner: int) -> WriteRefused:
@@ -323,19 +347,17 @@ def failed_condition(
     entity: EntityMap, key: Item, item: Item | None, conditions: Sequence[Condition[Any]]
 ) -> WriteRefused:
     """The error for conditions of the caller's that do not hold."""
-    told = " AND ".join(map(repr, conditions))
-    if item is not None:
-        values = entity.values(item)
-        wrong = [condition for condition in conditions if not holds(condition, values)]
-        told = " AND ".join(map(repr, wrong)) or told
+    wrong = [condition for condition in conditions if not holds(condition, item or {})]
+    told = " AND ".join(map(repr, wrong or conditions))
     return refusal(ConditionFailed, entity, key, item, f"the condition {told} does not hold")
 
 
-def holds(condition: Condition[Any], values: dict[str, Any]) -> bool:
-    try:
-        return condition.holds(values)
-    except (TypeError, KeyError):  # a place inside of a document; DynamoDB has looked, we cannot
-        return False
+def holds(condition: Condition[Any], item: Item) -> bool:
+    """Whether a condition holds for an item, by DynamoDB's rules."""
+    marks = Placeholders()
+    text = condition.text(marks)
+    parsed = Scope(marks.names or None, marks.values or None).condition(text)
+    return parsed is None or parsed.holds(item)
 
 
 class Conditions:
