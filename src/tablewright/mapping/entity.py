@@ -166,8 +166,8 @@ class EntityMap:
         try:
             return self._build(map(item.get, self._stored))
         except UnreadableItem as error:
-            keys = [f"{name}={item[name]}" for name in self.table.attributes if name in item]
-            raise UnreadableItem(f"{error} (the item with {', '.join(keys)})") from None
+            key = self.table.key(item) if item.keys() >= set(self.table.attributes) - {None} else {}
+            raise UnreadableItem(f"{error} (the item with the key {key})") from None
 
     def decode_got(self, answer: bytes) -> Any:
         """The entity in the answer of a GetItem, or None."""

@@ -45,9 +45,9 @@ def one() -> Any:
     return _Field(many=False)
 
 
-def many() -> Any:
+def many() -> list[Any]:
     """A member that is there any number of times."""
-    return _Field(many=True)
+    return _Field(many=True)  # type: ignore[return-value]  # the annotation says of what
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(one, many))

@@ -22,6 +22,7 @@ from typing import (
     Any,
     Generic,
     Literal,
+    TypeAlias,
     TypeVar,
     TypeVarTuple,
     overload,
@@ -37,6 +38,8 @@ from tablewright.values import Value
 E = TypeVar("E")
 T = TypeVar("T")
 U = TypeVar("U")
+V = TypeVar("V")
+Text = TypeVar("Text", bound=str)
 Ts = TypeVarTuple("Ts")
 
 MISSING: Any = object()
@@ -49,13 +52,18 @@ class Piece(Generic[T]):
     attribute: Attr[Any]
     transform: Transform | None = None
 
-    def __rtruediv__(self, before: str) -> Path[T]:
+    # An index has an entry only while its parts have values: a call gives one, never None.
+    @overload
+    def __rtruediv__(self: Piece[V | None], before: str) -> Path[V]: ...
+    @overload
+    def __rtruediv__(self, before: str) -> Path[T]: ...
+    def __rtruediv__(self, before: str) -> Any:
         return Path((before, self))
 
     @overload
-    def __truediv__(self, behind: str) -> Path[T]: ...
+    def __truediv__(self, behind: str | Again) -> Path[T]: ...
     @overload
-    def __truediv__(self, behind: Again) -> Path[T]: ...
+    def __truediv__(self, behind: Piece[U | None]) -> Path[T, U]: ...
     @overload
     def __truediv__(self, behind: Piece[U]) -> Path[T, U]: ...
     def __truediv__(self, behind: Any) -> Any:
@@ -87,9 +95,9 @@ class Path(Generic[*Ts]):
         self.pieces = pieces
 
     @overload
-    def __truediv__(self, behind: str) -> Path[*Ts]: ...
+    def __truediv__(self, behind: str | Again) -> Path[*Ts]: ...
     @overload
-    def __truediv__(self, behind: Again) -> Path[*Ts]: ...
+    def __truediv__(self, behind: Piece[U | None]) -> Path[*Ts, U]: ...
     @overload
     def __truediv__(self, behind: Piece[U]) -> Path[*Ts, U]: ...
     def __truediv__(self, behind: Any) -> Any:
@@ -169,6 +177,20 @@ class Derived(Piece[T]):
         return self.transform.label.format(self.attribute) if self.transform else ""
 
 
+@overload
+def attr(
+    *, name: str | None = None, default: T, pad: int | None = None, doc: str = ""
+) -> Attr[T]: ...
+@overload
+def attr(
+    *,
+    name: str | None = None,
+    default_factory: Callable[[], T],
+    pad: int | None = None,
+    doc: str = "",
+) -> Attr[T]: ...
+@overload
+def attr(*, name: str | None = None, pad: int | None = None, doc: str = "") -> Any: ...
 def attr(
     *,
     name: str | None = None,
@@ -182,17 +204,17 @@ def attr(
     return Attr(name=name, default=default, default_factory=default_factory, pad=pad, doc=doc)
 
 
-def version(*, name: str | None = None, init: Literal[False] = False) -> Any:
+def version(*, name: str | None = None, init: Literal[False] = False) -> Attr[int]:
     """Counts the writes of an entity, from 1; a writer of an older version is refused."""
     return Attr(name=name, default=0, role="version", init=False)
 
 
-def created(*, name: str | None = None, init: Literal[False] = False) -> Any:
+def created(*, name: str | None = None, init: Literal[False] = False) -> Attr[datetime]:
     """When the entity was made."""
     return Attr(name=name, role="created", init=False)
 
 
-def updated(*, name: str | None = None, init: Literal[False] = False) -> Any:
+def updated(*, name: str | None = None, init: Literal[False] = False) -> Attr[datetime]:
     """When the entity was written last; every write sets it."""
     return Attr(name=name, role="updated", init=False)
 
@@ -207,22 +229,30 @@ def ttl(
     return Attr(name=name, default=default, default_factory=default_factory, role="ttl")
 
 
-def day(moment: Attr[datetime] | Attr[date]) -> Derived[date]:
+#: What has a day.
+Moment: TypeAlias = Attr[datetime] | Attr[date] | Attr[datetime | None] | Attr[date | None]
+
+
+def day(moment: Moment) -> Derived[date]:
     """In a key: the day of a moment, in UTC."""
     return Derived(moment, parts.DAY)
 
 
-def month(moment: Attr[datetime] | Attr[date]) -> Derived[date]:
+def month(moment: Moment) -> Derived[date]:
     """In a key: the month of a moment, in UTC; a call takes any day of it."""
     return Derived(moment, parts.MONTH)
 
 
-def epoch(moment: Attr[datetime]) -> Derived[datetime]:
+def epoch(moment: Attr[datetime] | Attr[datetime | None]) -> Derived[datetime]:
     """In a key: the seconds since 1970, ten digits."""
     return Derived(moment, parts.EPOCH)
 
 
-def lower(text: Attr[str]) -> Derived[str]:
+@overload
+def lower(text: Attr[Text]) -> Derived[str]: ...
+@overload
+def lower(text: Attr[Text | None]) -> Derived[str]: ...
+def lower(text: Attr[Any]) -> Derived[str]:
     """In a key: the text in lower case."""
     return Derived(text, parts.LOWER)
 
@@ -234,6 +264,6 @@ def shard(value: Attr[Any], *, of: int) -> Derived[int]:
     return Derived(value, parts.sharded(of))
 
 
-def descending(number: Attr[int]) -> Derived[int]:
+def descending(number: Attr[int] | Attr[int | None]) -> Derived[int]:
     """In a key: the number, so that the largest sorts first."""
     return Derived(number, parts.DESCENDING)

@@ -397,7 +397,7 @@ def _refuse_shared_attributes(declared: Declared, indexes: tuple[KeyMap, ...]) -
             taken[attribute] = key.name
 
 
-def _unique(declared: Declared, name: str, value: Unique[Any], primary: KeyMap) -> UniqueMap:
+def _unique(declared: Declared, name: str, value: Unique[Any, Any], primary: KeyMap) -> UniqueMap:
     attributes = declared.table.attributes
     sort = value.sort
     if sort is None and attributes[1] is not None:

@@ -232,10 +232,10 @@ def _exact(value: Any) -> Any:
     """A number that a float holds exactly, or a ValueError."""
     if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
         near = float(value)
-        if not math.isfinite(near) or Decimal(near) != value:
-            # A decimal that was written with few digits is meant as that float.
-            if not isinstance(value, Decimal) or Decimal(repr(near)) != value:
-                raise ValueError("no float is exactly that number")
+        # A decimal that was written with few digits is meant as that float.
+        meant = isinstance(value, Decimal) and Decimal(repr(near)) == value
+        if not math.isfinite(near) or (Decimal(near) != value and not meant):
+            raise ValueError("no float is exactly that number")
     return value
 
 

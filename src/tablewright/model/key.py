@@ -16,6 +16,7 @@ On the finished class they are called with values, which the checker follows:
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 
 from tablewright.errors import ModelError
@@ -36,6 +37,7 @@ C = TypeVar("C")
 T = TypeVar("T")
 P = TypeVar("P")
 S = TypeVar("S")
+V = TypeVar("V")
 #: Paths, in the functions that take other things as well.
 P_ = TypeVar("P_", bound=Path[*tuple[Any, ...]])
 S_ = TypeVar("S_", bound=Path[*tuple[Any, ...]])
@@ -113,7 +115,7 @@ def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any
     return Range(entity, key, values)
 
 
-class BoundUnique(Generic[E, P]):
+class BoundUnique(Generic[E, P, S]):
     """A unique value of an entity: look it up."""
 
     def __init__(self, entity: EntityMap, unique: UniqueMap) -> None:
@@ -121,12 +123,18 @@ class BoundUnique(Generic[E, P]):
         self.unique = unique
 
     @overload
-    def __call__(self: BoundUnique[E, Path[A]], a: A, /) -> Lookup[E]: ...
+    def __call__(self: BoundUnique[E, Path[()], Path[*Ts]], *s: *Ts) -> Lookup[E]: ...
     @overload
-    def __call__(self: BoundUnique[E, Path[A, B]], a: A, b: B, /) -> Lookup[E]: ...
+    def __call__(self: BoundUnique[E, Path[A], Path[*Ts]], a: A, /, *s: *Ts) -> Lookup[E]: ...
     @overload
-    def __call__(self: BoundUnique[E, Path[A, B, C]], a: A, b: B, c: C, /) -> Lookup[E]: ...
-    def __call__(self, *values: Any) -> Any:
+    def __call__(
+        self: BoundUnique[E, Path[A, B], Path[*Ts]], a: A, b: B, /, *s: *Ts
+    ) -> Lookup[E]: ...
+    @overload
+    def __call__(
+        self: BoundUnique[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /, *s: *Ts
+    ) -> Lookup[E]: ...
+    def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """The entity that has this value."""
         return Lookup(self.entity, self.unique, values)
 
@@ -179,7 +187,7 @@ class Key(Generic[P, S]):
         def __get__(self, instance: Any, owner: type[E]) -> Any: ...
 
     @overload
-    def local(self, index: LSI, sort: str, /) -> Index[P, Path[()]]: ...
+    def local(self, index: LSI, sort: str | Again, /) -> Index[P, Path[()]]: ...
     @overload
     def local(self, index: LSI, sort: Piece[T], /) -> Index[P, Path[T]]: ...
     @overload
@@ -199,7 +207,7 @@ class Key(Generic[P, S]):
         return Index(index, sort, self.partition, swapped=True)
 
 
-class Unique(Generic[P]):
+class Unique(Generic[P, S]):
     """A value that no two entities share, declared in the body of an entity."""
 
     def __init__(
@@ -212,7 +220,7 @@ class Unique(Generic[P]):
 
     if TYPE_CHECKING:
 
-        def __get__(self, instance: Any, owner: type[E]) -> BoundUnique[E, P]: ...
+        def __get__(self, instance: Any, owner: type[E]) -> BoundUnique[E, P, S]: ...
 
 
 class History:
@@ -312,22 +320,76 @@ def index(
 
 @overload
 def unique(
-    partition: Piece[A],
-    sort: Any = None,
+    partition: str,
+    sort: Piece[T],
     /,
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
-) -> Unique[Path[A]]: ...
+) -> Unique[Path[()], Path[T]]: ...
+@overload
+def unique(
+    partition: str,
+    sort: S_,
+    /,
+    *,
+    keep: tuple[Attr[Any], ...] | None = None,
+    type_name: str | None = None,
+) -> Unique[Path[()], S_]: ...
+@overload
+def unique(
+    partition: Piece[A],
+    sort: str | Again | None = None,
+    /,
+    *,
+    keep: tuple[Attr[Any], ...] | None = None,
+    type_name: str | None = None,
+) -> Unique[Path[A], Path[()]]: ...
+@overload
+def unique(
+    partition: Piece[A],
+    sort: Piece[T],
+    /,
+    *,
+    keep: tuple[Attr[Any], ...] | None = None,
+    type_name: str | None = None,
+) -> Unique[Path[A], Path[T]]: ...
+@overload
+def unique(
+    partition: Piece[A],
+    sort: S_,
+    /,
+    *,
+    keep: tuple[Attr[Any], ...] | None = None,
+    type_name: str | None = None,
+) -> Unique[Path[A], S_]: ...
 @overload
 def unique(
     partition: P_,
-    sort: Any = None,
+    sort: str | Again | None = None,
     /,
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
-) -> Unique[P_]: ...
+) -> Unique[P_, Path[()]]: ...
+@overload
+def unique(
+    partition: P_,
+    sort: Piece[T],
+    /,
+    *,
+    keep: tuple[Attr[Any], ...] | None = None,
+    type_name: str | None = None,
+) -> Unique[P_, Path[T]]: ...
+@overload
+def unique(
+    partition: P_,
+    sort: S_,
+    /,
+    *,
+    keep: tuple[Attr[Any], ...] | None = None,
+    type_name: str | None = None,
+) -> Unique[P_, S_]: ...
 def unique(
     partition: Any,
     sort: Any = None,
@@ -346,16 +408,16 @@ def unique(
 
 def history(
     attribute: Attr[T],
-    event: type[Any],
+    event: type[V],
     *,
-    old: Ref[Any, T] | Ref[Any, T | None] | None = None,
-    new: Ref[Any, T] | None = None,
-    version: Ref[Any, int] | None = None,
-    old_version: Ref[Any, int] | None = None,
-    at: Ref[Any, Any] | None = None,
-    by: Ref[Any, Any] | None = None,
-    why: Ref[Any, Any] | None = None,
-) -> Any:
+    old: Ref[V, T] | Ref[V, T | None] | None = None,
+    new: Ref[V, T] | Ref[V, T | None] | None = None,
+    version: Ref[V, int] | Ref[V, int | None] | None = None,
+    old_version: Ref[V, int] | Ref[V, int | None] | None = None,
+    at: Ref[V, datetime] | Ref[V, datetime | None] | None = None,
+    by: Ref[V, Any] | None = None,
+    why: Ref[V, Any] | None = None,
+) -> History:
     """Write an event whenever the attribute changes, in the same transaction.
 
     The named attributes of the event get the old and new value, the versions, the time, and what

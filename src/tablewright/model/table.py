@@ -68,12 +68,13 @@ def _check_tenancy(tenancy: Tenancy, table: TableMap, indexes: set[Any]) -> None
     for index in tenancy.filtered:
         if index not in indexes:
             raise ModelError(
-                f"{table.owner}: Tenancy(filtered=…) takes global indexes of the table, not {index!r}"
+                f"{table.owner}: Tenancy(filtered=…) takes global indexes of the table, not "
+                f"{index!r}"
             )
         if table.attributes[0] in (index.pk, index.sk):
             raise ModelError(
-                f"{table.owner}: {index.name} has the table's partition key as its own, and DynamoDB "
-                "filters by no key; query it with the partition: ….at(…)"
+                f"{table.owner}: {index.name} has the table's partition key as its own, and "
+                "DynamoDB filters by no key; query it with the partition: ….at(…)"
             )
 
 
@@ -110,7 +111,7 @@ class Table:
             _check_tenancy(cls.__tenancy__, table, {v for v in vars(cls).values() if _is_gsi(v)})
         if sk == pk:
             raise ModelError(f"{cls.__name__}: the partition key and the sort key are both {pk!r}")
-        if type_attribute in (pk, sk):
+        if type_attribute is not None and type_attribute in (pk, sk):
             raise ModelError(
                 f"{cls.__name__}: {type_attribute!r} is a key, and cannot hold the type"
             )

@@ -26,7 +26,7 @@ from tablewright.values import Item
 BATCH = 25
 
 
-def batch(writes: Iterable[Write[Any]]) -> Batch:
+def batch(writes: Iterable[Put[Any] | Delete[Any]]) -> Batch:
     """Many `put` and `delete`, in as few requests as can be; not all or nothing."""
     return Batch(tuple(writes))
 

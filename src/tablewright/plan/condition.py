@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
+from tablewright.errors import InvalidValue
 from tablewright.plan.expressions import Placeholders
 from tablewright.values import Value
 
@@ -90,6 +91,8 @@ class Compare(Condition[E]):
     """`attribute comparator value`."""
 
     def __init__(self, operand: Operand, comparator: str, value: Any) -> None:
+        if value is None:
+            raise InvalidValue(f"{operand!r} is compared with None; use exists() or missing()")
         self.operand = operand
         self.comparator = comparator
         self.value = value
@@ -126,7 +129,9 @@ class Call(Condition[E]):
         return (self.operand,)
 
     def text(self, marks: Placeholders) -> str:
-        encode = self.operand.encode_member if self.function == "contains" else self.operand.encode
+        encode = self.operand.encode
+        if self.function in ("contains", "begins_with"):
+            encode = self.operand.encode_member
         arguments = [marks.path(self.operand.steps)]
         arguments += [marks.value(encode(value)) for value in self.values]
         if self.function == "IN":

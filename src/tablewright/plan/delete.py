@@ -12,7 +12,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.plan.condition import Condition
 from tablewright.plan.keeping import sentinel_actions
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.put import entity_of, read_stored
+from tablewright.plan.put import Stored, entity_of, read_stored
 from tablewright.plan.shape import Shape, key_condition, write_units
 from tablewright.plan.write import (
     Action,
@@ -99,7 +99,7 @@ class Delete(Write[E | None], Generic[E]):
         )
 
 
-def delete(instance: E) -> Delete[E]:
+def delete(instance: Stored) -> Delete[Stored]:
     """Delete an entity: the version at hand, if it is versioned."""
     entity = entity_of(instance)
     values = vars(instance)

@@ -9,7 +9,7 @@ the instance. A versioned entity is only replaced by a writer that has read its 
 
 from __future__ import annotations
 
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from tablewright.errors import AlreadyExists, ModelError
 from tablewright.mapping.entity import EntityMap, Values
@@ -34,6 +34,15 @@ from tablewright.symbol import Symbol
 from tablewright.values import Item
 
 E = TypeVar("E")
+
+
+class IsEntity(Protocol):
+    """An instance of an entity's class; this layer does not know the class itself."""
+
+    __entity__: ClassVar[EntityMap]
+
+
+Stored = TypeVar("Stored", bound=IsEntity)
 
 
 def entity_of(instance: Any) -> EntityMap:
@@ -172,11 +181,11 @@ class Create(Whole[E], Generic[E]):
         return Prepared(actions, lambda _: self._written(values))
 
 
-def put(instance: E) -> Put[E]:
+def put(instance: Stored) -> Put[Stored]:
     """Write an entity, whether it is there or not."""
     return Put(instance)
 
 
-def create(instance: E) -> Create[E]:
+def create(instance: Stored) -> Create[Stored]:
     """Write an entity; AlreadyExists if it is there."""
     return Create(instance)

@@ -44,6 +44,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
 F = TypeVar("F")
+Text = TypeVar("Text", bound=str)
 Rest = TypeVarTuple("Rest")
 #: What is left behind the part that a method binds.
 Behind = TypeVarTuple("Behind")
@@ -240,7 +241,7 @@ class Many(Plan[Page[R]], Generic[R]):
                 "select(…) what it holds, or project more"
             )
 
-    def _type_to_filter(self) -> str | None:
+    def type_to_filter(self) -> str | None:
         """The attribute by which items of other entities are left out, where there may be any."""
         name = self.entity.table.type_attribute
         if name is None or name in self.key.attributes or not self._holds(name) or not self.mixed:
@@ -249,7 +250,7 @@ class Many(Plan[Page[R]], Generic[R]):
 
     def _filters(self, marks: Placeholders) -> list[str]:
         filters = []
-        type_attribute = self._type_to_filter()
+        type_attribute = self.type_to_filter()
         if type_attribute is not None:
             mark = marks.value({"S": self.entity.type_name})
             filters.append(f"{marks.name(type_attribute)} = {mark}")
@@ -334,7 +335,7 @@ class Many(Plan[Page[R]], Generic[R]):
         self._check_projection()
         sort = self.sort_condition()
         size = self.size if isinstance(self.size, int) else TYPICAL_PAGE
-        type_attribute = self._type_to_filter()
+        type_attribute = self.type_to_filter()
         filters = [f'{type_attribute}="{self.entity.type_name}"'] if type_attribute else []
         if self.condition is not None:
             filters.append(repr(self.condition))
@@ -399,7 +400,7 @@ class Range(Many[R], Generic[R, *Rest]):
             self.key.check(arguments, complete=False)
         return self.but(arguments=arguments)
 
-    def begins_with(self: Range[R, str, *Behind], start: str) -> Many[R]:
+    def begins_with(self: Range[R, Text, *Behind], start: Text) -> Many[R]:
         """Where the next part begins with this text."""
         part = self.key.next_part(len(self.arguments))
         if part is not None and not part.free and self.key.sort.natural is None:  # type: ignore[union-attr]
@@ -474,7 +475,10 @@ class Count(Plan[int]):
         many = self.many.but(columns=())
         body, _, excluded = many.request(context)
         # Without a type to filter by, or with a key to leave out, the items have to be seen.
-        seen = excluded is not None or (many.mixed and many.entity.table.type_attribute is None)
+        told_apart = (
+            many.type_to_filter() or many.entity.table.type_attribute in many.key.attributes
+        )
+        seen = excluded is not None or (many.mixed and not told_apart)
         if not seen:
             body["Select"] = "COUNT"
         total = 0

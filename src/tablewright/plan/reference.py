@@ -31,68 +31,79 @@ from tablewright.values import SET_MEMBER, Value
 E = TypeVar("E")
 T = TypeVar("T")
 U = TypeVar("U")
+V = TypeVar("V")
+T_co = TypeVar("T_co", covariant=True)
 
 
-class Comparable(Generic[E, T]):
+class Held(Generic[E, T_co]):
+    """Something of an entity that holds a T. A method for texts, or for lists, says so with its
+    `self: Held[E, str | None]`: it is there for subclasses and for what may be missing, too."""
+
+    __slots__ = ()
+
+
+class Comparable(Held[E, T]):
     """The conditions that an attribute can be part of."""
 
     __hash__ = object.__hash__
 
-    def __eq__(self, value: object) -> Condition[E]:  # type: ignore[override]  # as SQLAlchemy's columns
+    def __eq__(self, value: T) -> Condition[E]:  # type: ignore[override]  # as SQLAlchemy's columns
         return self.missing() if value is None else condition.Compare(self, "=", value)  # type: ignore[arg-type]
 
-    def __ne__(self, value: object) -> Condition[E]:  # type: ignore[override]
+    def __ne__(self, value: T) -> Condition[E]:  # type: ignore[override]
         return self.exists() if value is None else condition.Compare(self, "<>", value)  # type: ignore[arg-type]
 
-    def __lt__(self, value: T) -> Condition[E]:
+    def __lt__(self: Held[E, V | None], value: V) -> Condition[E]:
         return condition.Compare(self, "<", value)  # type: ignore[arg-type]
 
-    def __le__(self, value: T) -> Condition[E]:
+    def __le__(self: Held[E, V | None], value: V) -> Condition[E]:
         return condition.Compare(self, "<=", value)  # type: ignore[arg-type]
 
-    def __gt__(self, value: T) -> Condition[E]:
+    def __gt__(self: Held[E, V | None], value: V) -> Condition[E]:
         return condition.Compare(self, ">", value)  # type: ignore[arg-type]
 
-    def __ge__(self, value: T) -> Condition[E]:
+    def __ge__(self: Held[E, V | None], value: V) -> Condition[E]:
         return condition.Compare(self, ">=", value)  # type: ignore[arg-type]
 
-    def between(self, low: T, high: T) -> Condition[E]:
+    def between(self: Held[E, V | None], low: V, high: V) -> Condition[E]:
         """From `low` to `high`, both included."""
-        return self._call("BETWEEN", lambda v: v is not None and low <= v <= high, low, high)
+        return _call(self, "BETWEEN", lambda v: v is not None and low <= v <= high, low, high)
 
-    def is_in(self, values: Collection[T]) -> Condition[E]:
+    def is_in(self: Held[E, V | None], values: Collection[V]) -> Condition[E]:
         """One of these; at most 100, says DynamoDB."""
         if not values:
             raise InvalidValue("is_in() needs at least one value")
-        return self._call("IN", lambda v: v in values, *values)
+        return _call(self, "IN", lambda v: v in values, *values)
 
     def exists(self) -> Condition[E]:
         """It has a value."""
-        return self._call("attribute_exists", lambda v: v is not None)
+        return _call(self, "attribute_exists", lambda v: v is not None)
 
     def missing(self) -> Condition[E]:
         """It has no value."""
-        return self._call("attribute_not_exists", lambda v: v is None)
+        return _call(self, "attribute_not_exists", lambda v: v is None)
 
-    def begins_with(
-        self: Comparable[E, str] | Comparable[E, str | None], start: str
-    ) -> Condition[E]:
-        return self._call("begins_with", lambda v: v is not None and v.startswith(start), start)
+    def begins_with(self: Held[E, str | None], start: str) -> Condition[E]:
+        """A text begins with this text."""
+        return _call(self, "begins_with", lambda v: v is not None and v.startswith(start), start)
 
     @overload
-    def contains(self: Comparable[E, str], member: str) -> Condition[E]: ...
+    def contains(self: Held[E, str | None], member: str) -> Condition[E]: ...
     @overload
-    def contains(self: Comparable[E, list[U]], member: U) -> Condition[E]: ...
+    def contains(self: Held[E, list[U] | None], member: U) -> Condition[E]: ...
     @overload
-    def contains(self: Comparable[E, set[U]], member: U) -> Condition[E]: ...
+    def contains(self: Held[E, set[U] | None], member: U) -> Condition[E]: ...
     @overload
-    def contains(self: Comparable[E, frozenset[U]], member: U) -> Condition[E]: ...
+    def contains(self: Held[E, frozenset[U] | None], member: U) -> Condition[E]: ...
     def contains(self, member: Any) -> Condition[E]:
         """A text holds this text; a list or set holds this member."""
-        return self._call("contains", lambda v: v is not None and member in v, member)
+        return _call(self, "contains", lambda v: v is not None and member in v, member)
 
-    def _call(self, function: str, check: Callable[[Any], bool], *values: Any) -> Condition[E]:
-        return condition.Call(function, self, check, *values)  # type: ignore[arg-type]
+
+def _call(
+    held: Held[E, Any], function: str, check: Callable[[Any], bool], *values: Any
+) -> Condition[E]:
+    return condition.Call(function, held, check, *values)  # type: ignore[arg-type]
 
 
 class Ref(Comparable[E, T]):
@@ -131,7 +142,10 @@ class Ref(Comparable[E, T]):
             member: Value = self.converter.encode([value])["L"][0]
             return member
         if tag in SET_MEMBER:
-            return {SET_MEMBER[tag]: self.converter.encode({value})[tag][0]}
+            members = frozenset if self.converter.empty is frozenset else builtins.set
+            return {SET_MEMBER[tag]: self.converter.encode(members((value,)))[tag][0]}
+        if tag == "S" and isinstance(value, str):
+            return {"S": str.__str__(value)}  # a part of a text need not be one of its kind
         return self.converter.encode(value)
 
     def encode_or_leave(self, value: Any) -> Value | None:
@@ -186,56 +200,72 @@ class Ref(Comparable[E, T]):
         return change.Remove(self, self.attribute)
 
     @overload
-    def add(self: Ref[E, int] | Ref[E, int | None], amount: int) -> Change[E]: ...
+    def add(self: Ref[E, int], amount: int) -> Change[E]: ...
     @overload
-    def add(self: Ref[E, Decimal] | Ref[E, Decimal | None], amount: Decimal) -> Change[E]: ...
+    def add(self: Ref[E, int | None], amount: int) -> Change[E]: ...
     @overload
-    def add(self: Ref[E, float] | Ref[E, float | None], amount: float) -> Change[E]: ...
+    def add(self: Ref[E, Decimal], amount: Decimal | int) -> Change[E]: ...
     @overload
-    def add(
-        self: Ref[E, builtins.set[U]] | Ref[E, builtins.set[U] | None], amount: builtins.set[U]
-    ) -> Change[E]: ...
+    def add(self: Ref[E, Decimal | None], amount: Decimal | int) -> Change[E]: ...
+    @overload
+    def add(self: Ref[E, float], amount: float) -> Change[E]: ...
+    @overload
+    def add(self: Ref[E, float | None], amount: float) -> Change[E]: ...
+    @overload
+    def add(self: Held[E, builtins.set[U] | None], amount: builtins.set[U]) -> Change[E]: ...
+    @overload
+    def add(self: Held[E, frozenset[U] | None], amount: frozenset[U]) -> Change[E]: ...
     def add(self, amount: Any) -> Change[E]:
         """Add to a number, which counts from 0 where it is not there; or members to a set."""
         if self.converter.tag in SET_MEMBER:
             return change.AddMembers(self, self.attribute, amount)
         return change.Add(self, self.attribute, amount)
 
-    def discard(
-        self: Ref[E, builtins.set[U]] | Ref[E, builtins.set[U] | None], members: builtins.set[U]
-    ) -> Change[E]:
+    @overload
+    def discard(self: Held[E, builtins.set[U] | None], members: builtins.set[U]) -> Change[E]: ...
+    @overload
+    def discard(self: Held[E, frozenset[U] | None], members: frozenset[U]) -> Change[E]: ...
+    def discard(self, members: Any) -> Change[E]:
         """Take members out of a set."""
         return change.DiscardMembers(self, self.attribute, members)
 
-    def append(self: Ref[E, list[U]] | Ref[E, list[U] | None], *members: U) -> Change[E]:
+    def append(self: Held[E, list[U] | None], *members: U) -> Change[E]:
         """Put members behind a list, which is made where it is not there."""
-        return change.Append(self, self.attribute, list(members))
+        return _change(change.Append, self, list(members))
 
-    def prepend(self: Ref[E, list[U]] | Ref[E, list[U] | None], *members: U) -> Change[E]:
+    def prepend(self: Held[E, list[U] | None], *members: U) -> Change[E]:
         """Put members before a list."""
-        return change.Prepend(self, self.attribute, list(members))
+        return _change(change.Prepend, self, list(members))
 
-    def append_if_absent(self: Ref[E, list[U]] | Ref[E, list[U] | None], member: U) -> Change[E]:
+    def append_if_absent(self: Held[E, list[U] | None], member: U) -> Change[E]:
         """Put a member behind a list that does not hold it; otherwise leave all as it is."""
-        return change.AppendIfAbsent(self, self.attribute, [member])
+        return _change(change.AppendIfAbsent, self, [member])
 
     # -- places inside -----------------------------------------------------------------------
 
-    def path(self, place: Callable[[T], U]) -> Ref[E, U]:
+    def path(self: Held[E, V | None], place: Callable[[V], U]) -> Ref[E, U]:
         """A place inside of a document: `Menu.sections.path(lambda s: s["soups"].name)`."""
-        recorded = place(Place(()))  # type: ignore[arg-type]  # records what is done with it
-        if not isinstance(recorded, Place):
-            raise ModelError(
-                f"{self.where}.path(…) takes a function that goes to a place inside, such as "
-                'lambda sections: sections["soups"].name'
-            )
-        kind: Any = self.converter.kind
-        path, where, removable = self.steps, self.where, None
-        for step in object.__getattribute__(recorded, "_steps"):
-            stored, kind, removable = _inside(kind, step, where)
-            path = (*path, stored)
-            where += f"[{step[1]!r}]" if step[0] == "member" else f".{step[1]}"
-        return Ref(where, self.attribute, path, _converter(kind, where), removable)
+        return _reached(self, place)
+
+
+def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
+    return kind(held, held.attribute, value)
+
+
+def _reached(ref: Any, place: Callable[[Any], Any]) -> Ref[Any, Any]:
+    recorded = place(Place(()))  # records what is done with it
+    if not isinstance(recorded, Place):
+        raise ModelError(
+            f"{ref.where}.path(…) takes a function that goes to a place inside, such as "
+            'lambda sections: sections["soups"].name'
+        )
+    kind: Any = ref.converter.kind
+    path, where, removable = ref.steps, ref.where, None
+    for step in object.__getattribute__(recorded, "_steps"):
+        stored, kind, removable = _inside(kind, step, where)
+        path = (*path, stored)
+        where += f"[{step[1]!r}]" if step[0] == "member" else f".{step[1]}"
+    return Ref(where, ref.attribute, path, _converter(kind, where), removable)
 
 
 class Place:
@@ -286,7 +316,7 @@ def _key_text(key: Any) -> str:
 
 
 def _fields(kind: Any) -> dict[str, tuple[str, Any, bool]]:
-    """The fields of a nested model: their stored names and types, and whether they have defaults."""
+    """The fields of a nested model: stored names, types, and whether they have defaults."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return {
             name: (field.alias or name, field.annotation, not field.is_required())

@@ -16,7 +16,7 @@ from tablewright.plan.change import Change
 from tablewright.plan.delete import Delete
 from tablewright.plan.get import Fetch
 from tablewright.plan.move import Move
-from tablewright.plan.put import entity_of
+from tablewright.plan.put import Stored, entity_of
 from tablewright.plan.update import Update
 from tablewright.values import Item
 
@@ -40,7 +40,7 @@ class Get(Fetch[E], Generic[E]):
         return Delete(self.entity, self.key)
 
 
-def update(instance: E, *changes: Change[E]) -> Update[E]:
+def update(instance: Stored, *changes: Change[Stored]) -> Update[Stored]:
     """Change attributes of an entity at hand: of this version, if it is versioned."""
     entity = entity_of(instance)
     values = vars(instance)
