@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format bench lock clean
+.PHONY: help setup run test check format docs bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -22,8 +22,8 @@ $(READY): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-run: $(READY) ## start an endpoint, talk to it with boto3, and stop
-	@$(BIN)/python examples/hello.py
+run: $(READY) ## verify the five designs on the embedded engine
+	@$(BIN)/python examples/verify_all.py
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q $(ARGS)
@@ -39,6 +39,10 @@ check: $(READY) ## format, lint, types, layers and tests: what a change must pas
 format: $(READY) ## format the code and make the safe lint fixes
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+
+docs: $(READY) ## write docs/designs/*.md from the designs
+	@for design in shop market recipes menu commerce; do \
+	  $(BIN)/tablewright docs $$design -o docs/designs/$$design.md || exit 1; done
 
 bench: $(READY) ## measure, print a table, write benchmarks/results/bench.json
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -1,4 +1,4 @@
-"""The command line: `tablewright serve`, `check-file`, `version`.
+"""The command line: `tablewright serve`, `check-file`, `designs`, `verify`, `docs`, `version`.
 
 Laws:
 - Standard output holds what a program would read (the URL, the result of a check); everything meant
@@ -10,6 +10,7 @@ Laws:
 
 from __future__ import annotations
 
+from tablewright.cli import designs as _designs  # its commands join the application
 from tablewright.cli.commands import main
 
-__all__ = ["main"]
+__all__ = ["_designs", "main"]

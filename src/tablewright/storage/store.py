@@ -7,6 +7,8 @@ Laws:
   writers share one fsync; the others find their work done.
 - A step (a function of a transaction) either raises before it changes anything or changes all it
   means to. Should one fail half way, the commit is rolled back and its steps run one by one.
+- A file becomes ours in one transaction, and is switched to its log by whoever finds that undone;
+  so it can be opened by many at once, and after a kill at any point.
 - A process that was forked off opens the file for itself: SQLite's connections cannot be shared.
 
 Durability: "full" syncs the log at each commit, so an acknowledged write survives power loss;
@@ -202,25 +204,30 @@ class Store:
         self._check_usable()
         try:
             connection = apsw.Connection(self.path, statementcachesize=512)
-            # Before anything touches the file: switching to the log needs the lock as well.
-            connection.set_busy_handler(_wait_for_lock())
-            if connection.readonly("main"):
-                raise CannotOpen(f"{self.path}: the file is read-only")
-            new = not _is_ours(connection, self.path)
-            if new:
-                connection.pragma("page_size", 8192)
-                connection.pragma("journal_mode", "wal")
-            connection.pragma("mmap_size", MAPPED_BYTES)
-            connection.pragma("cache_size", -CACHE_KIB)
-            connection.pragma("temp_store", "memory")
-            connection.pragma("synchronous", self.durability)
-            connection.pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
-            if new:
-                _claim(connection, self.path)
+            try:
+                self._set_up(connection)
+            except BaseException:
+                connection.close()  # else its locks would stay for as long as the error is kept
+                raise
         except (apsw.NotADBError, apsw.CantOpenError, apsw.CorruptError) as error:
             raise CannotOpen(f"{self.path}: {_reason(self.path, error)}") from error
+        except apsw.Error as error:
+            raise _translated(error, self.path) from error
         self._connections.add(connection)
         return connection
+
+    def _set_up(self, connection: apsw.Connection) -> None:
+        connection.set_busy_handler(_wait_for_lock())  # first: even to look needs a lock
+        if connection.readonly("main"):
+            raise CannotOpen(f"{self.path}: the file is read-only")
+        if not _is_ours(connection, self.path):
+            _claim(connection, self.path)
+        _switch_to_log(connection)
+        connection.pragma("mmap_size", MAPPED_BYTES)
+        connection.pragma("cache_size", -CACHE_KIB)
+        connection.pragma("temp_store", "memory")
+        connection.pragma("synchronous", self.durability)
+        connection.pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
 
 
 _STORES: WeakSet[Store] = WeakSet()
@@ -235,12 +242,30 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def _claim(connection: apsw.Connection, path: str) -> None:
-    """Mark a new file as ours, unless another process was quicker."""
+    """Mark an empty file as ours, unless another was quicker: then it is ours already."""
+    connection.pragma("page_size", 8192)
     connection.execute("BEGIN IMMEDIATE")
     if not _is_ours(connection, path):
         connection.pragma("application_id", APPLICATION_ID)
         connection.pragma("user_version", FORMAT)
     connection.execute("COMMIT")
+
+
+def _switch_to_log(connection: apsw.Connection) -> None:
+    """Write ahead into a log from now on; nothing is done where the file is kept so already.
+
+    The switch cannot be part of the claim's transaction, so whoever finds it missing makes it.
+    SQLite does not wait in it for others who want the same: it would wait with a lock in hand.
+    """
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.pragma("journal_mode", "wal")
+            return
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.001)
 
 
 def _reason(path: str, error: apsw.Error) -> str:
@@ -254,10 +279,12 @@ def _reason(path: str, error: apsw.Error) -> str:
 
 def _is_ours(connection: apsw.Connection, path: str) -> bool:
     """Whether the file is marked as ours; an empty one is not yet, any other is refused."""
-    marks = connection.pragma("application_id"), connection.pragma("user_version")
+    with connection:  # one state of the file: another may be about to make it ours
+        marks = connection.pragma("application_id"), connection.pragma("user_version")
+        schema = connection.pragma("schema_version")
     if marks == (APPLICATION_ID, FORMAT):
         return True
-    if marks != (0, 0) or connection.pragma("schema_version"):
+    if marks != (0, 0) or schema:
         what = f"a Tablewright file of format {marks[1]}, and this version reads {FORMAT}"
         if marks[0] != APPLICATION_ID:
             what = "an SQLite file, but not one of Tablewright's"

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from tablewright.errors import TablewrightError
 from tablewright.mapping.entity import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.put import put
@@ -23,6 +24,10 @@ from tablewright.verify.design import Design
 from tablewright.verify.rows import Refused, Row
 
 E = TypeVar("E")
+
+
+class NotEmpty(TablewrightError):
+    """The target holds items already."""
 
 
 class Result(Struct, frozen=True):
@@ -76,9 +81,15 @@ def verify(design: Design, database: Database) -> Iterator[Result]:
     """Load the design's sample, and run its rows one after the other."""
     if design.sample is None or design.rows is None:
         return
+    scan = Scanner(database)
+    for table in database.context.names:
+        if scan.items(table):
+            raise NotEmpty(
+                f"the table {table.name} holds items already; verify needs an empty one, where "
+                "nothing can be mixed up or lost"
+            )
     for entity in design.sample():
         database.run(put(entity))
-    scan = Scanner(database)
     meter = Meter(database.transport)
     measured = Database(meter, database.context, database.tables)
     for row in design.rows(scan):
