@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import expressions, growth, http, model, reads, report, start, writes
+from benchmarks import expressions, growth, http, model, reads, recipes, report, start, writes
 from benchmarks.measure import Context, Figure
 
 RESULTS = Path(__file__).parent / "results"
@@ -28,6 +28,7 @@ BENCHMARKS: dict[str, Callable[[Context], list[Figure]]] = {
     "start": start.start,
     "expressions": expressions.expressions,
     "model": model.model,
+    "recipes": recipes.at_size,
     "growth": growth.growth,
 }
 

@@ -1,4 +1,4 @@
-"""Verify the five designs on the embedded engine, and tell what to try next. `make run` runs this."""
+"""Verify the five designs on the embedded engine, and tell what to try next: `make run`."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_the_readme_runs_from_top_to_bottom(
         names["engine"].close()
     for block in blocks("README.md", "console"):
         for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-            if not command.startswith(("make", "pip", "tablewright serve")):
+            if output and not command.startswith("tablewright serve"):
                 assert run(shlex.split(command)) == output
 
 

@@ -179,6 +179,7 @@ File.scan()  # E: a scan says why
 first.update(Ticket.title.set("x")).expect(Comment.text == "t")  # E: another entity's attribute
 first.delete().expect(Comment.text == "t")  # E: another entity's attribute
 put(found).expect(Comment.text == "t")  # E: another entity's attribute
+create(found).expect(Ticket.title == "t")  # E: a create has a condition of its own
 require(first, Comment.text == "t")  # E: another entity's attribute
 
 # -- changes

@@ -16,12 +16,14 @@ from tablewright import (
     Entity,
     InvalidValue,
     Load,
+    LoadFound,
     ModelError,
     Plan,
     Table,
     TablewrightError,
     attr,
     connect,
+    explain,
     index,
     key,
     many,
@@ -344,26 +346,75 @@ def test_levels_below_a_root_that_is_beside_them(db: Database) -> None:
     assert held == {"1": ["1"], "10": ["10"], "1 x": ["1 x"]}
 
 
+class Dispute(Aggregate):
+    order: Order = one()
+    complaints: list[Complaint] = many()
+
+
+def test_children_beside_a_root_that_is_one_of_many_are_refused() -> None:
+    """Nothing says whose they are; so the aggregate of one would hold those of the others."""
+    with pytest.raises(
+        ModelError, match=r"Dispute: Complaint\.primary lies beside Order\.primary, not below it"
+    ):
+        Dispute.of(Order.primary("C1", "2"))
+
+
+def test_children_beside_a_root_that_is_found_first_are_refused_as_well() -> None:
+    with pytest.raises(ModelError, match=r"Complaint\.primary lies beside Order\.primary"):
+        Dispute.of(Order.by_state("open").first())
+
+
+class Disputes(Aggregate):
+    profile: Profile = one()
+    disputes: list[Dispute] = many()
+
+
+def test_children_beside_the_root_of_a_member_are_refused_as_well() -> None:
+    """The profile is one; the orders below it are many, and the complaints lie beside them."""
+    with pytest.raises(ModelError, match=r"Complaint\.primary lies beside Order\.primary"):
+        Disputes.of(Profile.primary("C1"))
+
+
 def test_the_root_is_the_one_that_was_asked_for(db: Database) -> None:
-    """A partition may hold several roots, and the query may have to read all of it."""
-
-    class Dispute(Aggregate):
-        order: Order = one()
-        complaints: list[Complaint] = many()
-
-    store(db, order("1"), order("2"), Complaint(customer_id="C1", order_id="2"))
-    found = db.run(Dispute.of(Order.primary("C1", "2")))
+    """A partition may hold several roots."""
+    store(db, order("1"), item("1", "a"), order("2"), item("2", "a"), item("3", "a"))
+    found = db.run(OrderWithItems.of(Order.primary("C1", "2")))
     assert found is not None
     assert found.order == order("2")
+    assert found.items == [item("2", "a")]
 
 
 def test_without_the_root_that_was_asked_for_there_is_no_aggregate(db: Database) -> None:
-    class Quarrel(Aggregate):
-        order: Order = one()
-        complaints: list[Complaint] = many()
+    store(db, order("1"), item("1", "a"), item("2", "a"))
+    assert db.run(OrderWithItems.of(Order.primary("C1", "2"))) is None
 
-    store(db, order("1"), Complaint(customer_id="C1", order_id="1"))
-    assert db.run(Quarrel.of(Order.primary("C1", "2"))) is None
+
+# -- a root that is found by another plan -------------------------------------------------------
+
+
+@pattern
+def first_in_state(state: str) -> LoadFound[OrderWithItems]:
+    return OrderWithItems.of(Order.by_state(state).first())
+
+
+def test_the_aggregate_of_a_root_that_is_found_first(db: Database) -> None:
+    store(db, order("1"), item("1", "a"), order("2", state="open"), item("2", "a"), item("2", "b"))
+    found = db.run(first_in_state("open"))
+    assert found == OrderWithItems(
+        order=order("2", state="open"), items=[item("2", "a"), item("2", "b")]
+    )
+
+
+def test_without_a_root_that_is_found_there_is_no_aggregate(db: Database) -> None:
+    store(db, order("1"), item("1", "a"))
+    assert db.run(first_in_state("open")) is None
+
+
+def test_the_shape_of_a_root_that_is_found_first_has_both_requests() -> None:
+    shape = explain(first_in_state)
+    assert shape.operation == "Query + Query"
+    assert [step.index for step in shape.steps] == [Sales.by_state.name, None]
+    assert shape.read_units == sum(step.read_units for step in shape.steps)
 
 
 # -- several levels by composite sort keys: the third way of the menu ----------------------------
@@ -832,7 +883,7 @@ def test_many_is_annotated_as_a_list() -> None:
 
         class Single(Aggregate):
             order: Order = one()
-            items: OrderItem = many()
+            items: OrderItem = many()  # type: ignore[assignment]
 
 
 def test_a_member_is_an_entity_or_an_aggregate() -> None:

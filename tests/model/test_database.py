@@ -582,7 +582,7 @@ def test_a_table_that_differs_is_refused_with_every_difference_and_left_as_it_is
         with pytest.raises(TableDiffers) as refused:
             connect(engine, Shop, create=create)
         first, *listed = str(refused.value).splitlines()
-        assert first == "the table 'shop' is not as shop declares it:"
+        assert first == "the table 'shop' is not as Shop declares it:"
         assert [line.strip() for line in listed] == lines
         assert described(engine, "shop") == before
 
@@ -620,7 +620,7 @@ def test_a_table_that_expires_otherwise_differs(attribute: str | None) -> None:
 def test_the_second_of_two_tables_that_differs_is_told() -> None:
     with Engine() as engine:
         connect(engine, Ledger, table_name="shop")
-        with pytest.raises(TableDiffers, match="'shop' is not as shop declares it"):
+        with pytest.raises(TableDiffers, match="'shop' is not as Shop declares it"):
             connect(engine, Ledger, Shop)
 
 

@@ -157,7 +157,7 @@ def test_a_stale_delete_is_refused(db: Database, engine: Engine) -> None:
     loan = db.run(create(Loan(loan_id="1")))
     current = db.run(Loan.primary("1").update(Loan.state.set("late")))
 
-    with pytest.raises(Stale, match="version 1 was expected, and 2 is stored") as refused:
+    with pytest.raises(Stale, match="version 1 was expected, and version 2 is stored") as refused:
         db.run(delete(loan))
 
     assert refused.value.current == current
@@ -187,7 +187,9 @@ def test_a_delete_of_a_version_that_was_deleted_is_stale(db: Database) -> None:
     loan = db.run(create(Loan(loan_id="1")))
     db.run(Loan.primary("1").delete())
 
-    with pytest.raises(Stale, match="version 1 was expected, and none is stored") as refused:
+    with pytest.raises(
+        Stale, match="version 1 was expected, and it is not there: it was deleted"
+    ) as refused:
         db.run(delete(loan))
 
     assert refused.value.current is None

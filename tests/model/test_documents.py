@@ -26,7 +26,6 @@ from tablewright import (
     update,
     version,
 )
-from tablewright.errors import Fault
 
 
 class Dish(BaseModel):
@@ -208,8 +207,23 @@ def test_a_place_that_a_document_needs_cannot_be_removed(db: Database) -> None:
 def test_a_place_in_what_is_not_there_is_refused(db: Database, engine: Engine) -> None:
     before = item(engine)
 
-    with pytest.raises(Fault, match="document path provided in the update expression is invalid"):
+    with pytest.raises(ConditionFailed, match=r"a place .* in something that is not there"):
         db.run(MENU.update(Menu.sections.path(lambda s: s["z"].title).set("Soups")))
+
+    assert item(engine) == before
+
+
+def test_a_place_in_what_is_not_there_is_refused_in_a_move_as_well(
+    db: Database, engine: Engine
+) -> None:
+    before = item(engine)
+
+    with pytest.raises(ConditionFailed, match=r"a place .* in something that is not there"):
+        db.run(
+            MENU.update(
+                Menu.menu_id.set("9"), Menu.sections.path(lambda s: s["z"].title).set("Soups")
+            )
+        )
 
     assert item(engine) == before
 

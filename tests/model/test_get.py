@@ -205,6 +205,14 @@ def test_an_absent_attribute_without_default_is_named(engine: Engine, db: Databa
         db.run(Customer.primary("C1"))
 
 
+def test_an_unreadable_item_is_named_by_its_key(engine: Engine, db: Database) -> None:
+    engine.call("PutItem", {"TableName": "get_store", "Item": raw_customer(email={})})
+    with pytest.raises(UnreadableItem) as refused:
+        db.run(Customer.primary("C1"))
+    assert "CUST#C1" in str(refused.value)
+    assert "PROFILE#C1" in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("stored", "told"),
     [

@@ -84,6 +84,25 @@ class Order(Entity, table=Ledger):
     )
 
 
+class Renaming(Entity, table=Ledger):
+    shop_id: Attr[str] = attr()
+    version: Attr[int] = attr(pad=4)
+    why: Attr[str] = attr(default="unknown")
+
+    primary = key("SHOP" / shop_id, "RENAMING" / version)
+
+
+class Shop(Entity, table=Ledger):
+    """Its events need no word about why."""
+
+    shop_id: Attr[str] = attr()
+    name: Attr[str] = attr()
+    version: Attr[int] = version()
+
+    primary = key("SHOP" / shop_id, "SHOP")
+    names = history(name, Renaming, version=Renaming.version, why=Renaming.why)
+
+
 class Booking(Entity, table=Ledger):
     account_id: Attr[str] = attr()
     at: Attr[datetime] = attr()
@@ -301,6 +320,15 @@ def test_what_an_event_may_lack_can_be_left_out(db: Database, order: Order) -> N
     db.run(Order.primary("1").update(Order.state.set(State.PAID)).noting(by="ann"))
 
     assert [event.why for event in changes(db)] == [None]
+
+
+def test_an_event_has_its_default_where_nothing_is_noted(db: Database) -> None:
+    shop = db.run(create(Shop(shop_id="1", name="a")))
+    db.run(update(shop, Shop.name.set("b")))
+    db.run(update(shop, Shop.name.set("c")).noting(why="sold"))
+
+    events = db.run(Renaming.primary.within("1"))
+    assert [(event.version, event.why) for event in events] == [(2, "unknown"), (3, "sold")]
 
 
 @pytest.mark.parametrize(

@@ -572,6 +572,17 @@ def test_a_change_of_a_unique_value_is_charged_for_every_item_it_writes(db: Data
     assert actual / 2 <= shape.read_units + shape.write_units <= actual * 2
 
 
+def test_a_write_with_a_sentinel_is_no_dearer_inside_of_atomic() -> None:
+    """It is a transaction already, and doubled once."""
+
+    @pattern
+    def add_atomically(user: User) -> Atomic:
+        return atomic(create(user))
+
+    assert explain(add_user).operation == "TransactWriteItems"
+    assert explain(add_atomically).write_units == explain(add_user).write_units
+
+
 def test_a_consistent_read_costs_twice_as_much() -> None:
     @pattern
     def surely(user_id: str) -> Get[User]:
@@ -746,6 +757,7 @@ def test_parameters_may_be_any_number(db: Database) -> None:
 def test_an_entity_parameter_has_symbols_for_its_attributes() -> None:
     @pattern
     def neighbours(of: User) -> Many[User]:
+        assert of.city is not None
         return User.in_city(of.city).since(of.joined)
 
     assert explain(neighbours).condition == (
@@ -753,13 +765,54 @@ def test_an_entity_parameter_has_symbols_for_its_attributes() -> None:
     )
 
 
-def test_an_optional_parameter_is_traced_as_a_value() -> None:
+def test_an_optional_parameter_is_traced_as_a_value_and_as_none(db: Database) -> None:
     @pattern
-    def maybe(city: str | None, by: User | None) -> Many[User]:
+    def pages(city: str, cursor: str | None) -> Many[User]:
+        return User.in_city(city).limit(2).resume(cursor)
+
+    assert explain(pages).condition == 'GSI1PK="CITY#{city}"'
+    assert list(db.run(pages("Rome", None))) == []
+
+
+def test_a_condition_may_depend_on_whether_a_parameter_is_none() -> None:
+    """Operation, index and order are the same; so is what it needs and costs."""
+
+    @pattern
+    def in_city(city: str, since: datetime | None) -> Many[User]:
+        users = User.in_city(city)
+        return users if since is None else users.since(since)
+
+    assert explain(in_city).condition == 'GSI1PK="CITY#{city}" AND GSI1SK>="USER#{since}"'
+
+
+def test_a_body_that_does_not_take_none_is_traced_with_a_value() -> None:
+    @pattern
+    def maybe(city: str, by: User | None) -> Many[User]:
         assert by is not None
         return User.in_city(city).since(by.joined)
 
     assert explain(maybe).condition == 'GSI1PK="CITY#{city}" AND GSI1SK>="USER#{by.joined}"'
+
+
+def backwards(city: str, newest: bool | None) -> Many[User]:
+    return User.in_city(city) if newest is None else User.in_city(city).newest_first()
+
+
+def elsewhere(user_id: str, city: str | None) -> Many[User]:
+    return User.recent() if city is None else User.in_city(city)
+
+
+def another_operation(user_id: str, text: str | None) -> Any:
+    user = User.primary(user_id)
+    return user if text is None else user.update(User.city.set(text))
+
+
+@pytest.mark.parametrize("function", [backwards, elsewhere, another_operation])
+def test_another_operation_index_or_order_for_none_is_an_error(
+    function: Callable[..., Any],
+) -> None:
+    with pytest.raises(ModelError, match=r"depends on whether '.*' is None.*one pattern for each"):
+        pattern(function)
 
 
 @pytest.mark.parametrize(
@@ -893,6 +946,7 @@ def by_absence(city: str | None) -> Many[User]:
 
 
 def by_attribute(of: User) -> Many[User]:
+    assert of.city is not None
     return User.in_city(of.city) if of.points > 5 else User.recent()
 
 
@@ -954,7 +1008,7 @@ def test_a_pattern_that_returns_no_plan_is_an_error(result: Any) -> None:
     def nothing(user_id: str) -> Any:
         return result
 
-    with pytest.raises(ModelError, match=r"pattern nothing returns .*, not a plan"):
+    with pytest.raises(ModelError, match=r"pattern nothing: it returns .*, not a plan"):
         pattern(nothing)
 
 

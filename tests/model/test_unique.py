@@ -55,7 +55,7 @@ class Account(Entity, table=Accounts):
     roles: Attr[list[str]] = attr(default_factory=list)
 
     primary = key("TENANT" / tenant, "ACCOUNT" / account_id)
-    by_email = unique("EMAIL" / lower(email), type_name="Email")  # type: ignore[arg-type]
+    by_email = unique("EMAIL" / lower(email), type_name="Email")
     by_handle = unique(
         "HANDLES" / tenant, "HANDLE" / handle, keep=(tenant, account_id, plan, roles)
     )
@@ -189,17 +189,22 @@ def test_an_entity_is_found_by_each_of_its_unique_values(accounts: Database) -> 
     assert accounts.run(by_handle("U", "ann")) is None
 
 
-def test_what_a_sentinel_keeps_must_lead_to_the_entity() -> None:
+def test_what_a_sentinel_keeps_must_lead_to_the_entity_that_is_looked_up() -> None:
     class Things(Table, name="things"):
         pass
 
-    with pytest.raises(ModelError, match="thing_id"):
+    class Thing(Entity, table=Things):
+        thing_id: Attr[str] = attr()
+        name: Attr[str] = attr()
+        primary = key("THING" / thing_id, "THING")
+        by_name = unique("NAME" / name, keep=(name,))
 
-        class Thing(Entity, table=Things):
-            thing_id: Attr[str] = attr()
-            name: Attr[str] = attr()
-            primary = key("THING" / thing_id, "THING")
-            by_name = unique("NAME" / name, keep=(name,))
+    db = connect(":memory:", Things)
+    db.run(create(Thing(thing_id="1", name="pot")))
+    with pytest.raises(NotUnique):
+        db.run(create(Thing(thing_id="2", name="pot")))
+    with pytest.raises(ModelError, match=r"Thing\.by_name: its sentinel does not keep thing_id"):
+        Thing.by_name("pot")
 
 
 # -- create and put ------------------------------------------------------------------------------

@@ -232,7 +232,7 @@ def test_a_put_over_what_was_never_read_is_refused(db: Database, memo: Memo) -> 
 def test_a_put_of_what_was_deleted_is_refused(db: Database, engine: Engine, memo: Memo) -> None:
     db.run(Memo.primary("R1", "1").delete())
 
-    with pytest.raises(Stale, match="version 1 was expected, and there is none: it was deleted"):
+    with pytest.raises(Stale, match="version 1 was expected, and it is not there: it was deleted"):
         db.run(put(memo))
 
     assert items(engine) == []

@@ -81,10 +81,10 @@ class Thing(Entity, table=Things):
     version: Attr[int] = version()
 
     primary = key("OWNER" / owner, "THING" / number)
-    ranked = primary.local(Things.by_rank, "RANK" / descending(rank) / number)  # type: ignore[arg-type]
+    ranked = primary.local(Things.by_rank, "RANK" / descending(rank) / number)
     placed = index(
         Things.by_place,
-        "CITY" / lower(city) / "STATE" / state,  # type: ignore[arg-type]
+        "CITY" / lower(city) / "STATE" / state,
         "STREET" / street / weight / number,
     )
     daily = index(Things.by_day, "DAY" / day(at) / shard(owner, of=3), "AT" / at / number)
@@ -94,7 +94,7 @@ class Thing(Entity, table=Things):
         "WEIGHT" / weight / number,
         when=((state == State.OPEN) & (weight > 3)) | tags.contains("urgent"),
     )
-    by_email = unique("EMAIL" / lower(email))  # type: ignore[arg-type]
+    by_email = unique("EMAIL" / lower(email))
     by_handle = unique("HANDLES" / owner, "HANDLE" / handle, keep=(owner, number, handle, tags))
 
 
@@ -124,10 +124,10 @@ class Plain(Entity, table=Plains):
     changed: Attr[datetime] = updated()
 
     primary = key("OWNER" / owner, "THING" / number)
-    ranked = primary.local(Plains.by_rank, "RANK" / descending(rank) / number)  # type: ignore[arg-type]
+    ranked = primary.local(Plains.by_rank, "RANK" / descending(rank) / number)
     placed = index(
         Plains.by_place,
-        "CITY" / lower(city) / "STATE" / state,  # type: ignore[arg-type]
+        "CITY" / lower(city) / "STATE" / state,
         "STREET" / street / weight / number,
     )
     daily = index(Plains.by_day, "DAY" / day(at) / shard(owner, of=3), "AT" / at / number)
@@ -137,7 +137,7 @@ class Plain(Entity, table=Plains):
         "WEIGHT" / weight / number,
         when=((state == State.OPEN) & (weight > 3)) | tags.contains("urgent"),
     )
-    by_email = unique("EMAIL" / lower(email))  # type: ignore[arg-type]
+    by_email = unique("EMAIL" / lower(email))
     by_handle = unique("HANDLES" / owner, "HANDLE" / handle, keep=(owner, number, handle, tags))
 
 

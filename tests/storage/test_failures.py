@@ -11,11 +11,16 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tablewright.errors import StoreClosed, StoreFailed, StoreForked
+from tablewright.errors import CannotOpen, StoreClosed, StoreFailed, StoreForked
 from tablewright.storage import Snapshot, Store, Transaction
 from tablewright.storage import store as store_module
 from tests.storage.conftest import TREE
 from tests.storage.forks import in_child, name_of_error
+
+MARKING = [
+    f"PRAGMA application_id = {store_module.APPLICATION_ID}",
+    f"PRAGMA user_version = {store_module.FORMAT}",
+]
 
 
 @contextmanager
@@ -65,6 +70,42 @@ def test_a_reader_does_not_need_the_lock(store: Store, path: Path) -> None:
     store.write(putting(b"a"))
     with locked(path):
         assert keys(store) == [b"a"]
+
+
+@pytest.mark.parametrize(
+    ("made_by", "held_by"),
+    [
+        ([], "BEGIN IMMEDIATE"),
+        ([], "BEGIN EXCLUSIVE"),
+        (MARKING, "BEGIN IMMEDIATE"),
+        (MARKING, "BEGIN EXCLUSIVE"),
+        (MARKING, "BEGIN; SELECT * FROM sqlite_schema"),
+    ],
+)
+def test_a_file_that_is_locked_for_too_long_cannot_be_opened_and_then_can(
+    path: Path, made_by: list[str], held_by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new one, and one that is ours but not yet switched to its log."""
+    monkeypatch.setattr(store_module, "BUSY_SECONDS", 0.05)
+    with closing(apsw.Connection(str(path))) as other:
+        for statement in made_by:
+            other.execute(statement)
+        other.execute(held_by)
+        with pytest.raises(StoreFailed, match=r"rows\.db: BusyError"):
+            Store(path)
+        other.execute("COMMIT")
+    with closing(Store(path)) as store:
+        assert store._writer.pragma("journal_mode") == "wal"
+
+
+def test_an_error_that_is_kept_keeps_no_lock(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "BUSY_SECONDS", 0.05)
+    with closing(apsw.Connection(str(path))) as other:
+        other.execute("CREATE TABLE notes (text)")
+        with pytest.raises(CannotOpen) as kept:
+            Store(path)
+        other.execute("BEGIN EXCLUSIVE")
+    assert kept.value.__traceback__ is not None
 
 
 # -- closing

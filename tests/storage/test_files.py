@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from tablewright.errors import CannotOpen, TablewrightError
 from tablewright.storage import Store, Transaction, Tree
-from tablewright.storage.store import APPLICATION_ID, FORMAT
+from tablewright.storage.store import APPLICATION_ID, FORMAT, _claim, _is_ours
 from tests.storage.conftest import TREE
 
 
@@ -104,6 +107,53 @@ def test_an_empty_file_becomes_ours(path: Path) -> None:
         store.write(lambda tx: tx.create_tree(TREE))
     with closing(Store(path)) as store:
         assert store.read(lambda snapshot: snapshot.count(TREE)) == (0, 0)
+
+
+def marked_without_log(path: Path) -> None:
+    sqlite_file(
+        path, f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {FORMAT}"
+    )
+
+
+def log_without_mark(path: Path) -> None:
+    sqlite_file(path, "PRAGMA journal_mode = wal")
+
+
+@pytest.mark.parametrize("make", [marked_without_log, log_without_mark])
+def test_what_a_file_lacks_of_being_ours_is_made_up_for(make: Any, path: Path) -> None:
+    make(path)
+    Store(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_threads_that_open_one_new_file_at_once_all_find_it_ours(tmp_path: Path) -> None:
+    barrier = threading.Barrier(8)
+
+    def open_and_write(path: Path, number: int) -> list[int]:
+        barrier.wait(30)
+        with closing(Store(path)) as store:
+            store.write(lambda tx: tx.create_tree(Tree(number)))
+            return store.read(lambda snapshot: list(snapshot.count(Tree(number))))
+
+    with ThreadPoolExecutor(8) as pool:
+        for turn in range(40):
+            path = tmp_path / f"{turn}.db"
+            assert list(pool.map(open_and_write, [path] * 8, range(8))) == [[0, 0]] * 8
+
+
+def test_of_two_that_find_a_file_empty_the_second_refuses_what_the_first_made(path: Path) -> None:
+    """A foreign program fills the file after we have looked, and before we have its lock."""
+    with closing(apsw.Connection(str(path))) as ours:
+        assert not _is_ours(ours, "rows.db")
+        with closing(apsw.Connection(str(path))) as theirs:
+            theirs.execute("CREATE TABLE notes (text)")
+        before = path.read_bytes()
+        with pytest.raises(CannotOpen, match="not one of Tablewright's"):
+            _claim(ours, "rows.db")
+    assert path.read_bytes() == before
 
 
 def test_a_new_file_is_marked_as_ours_at_once(path: Path) -> None:

@@ -10,7 +10,11 @@ status, and the feed of one customer and one status. An update of the status mov
 feed to feed, counts its version and appends an event, all in one transaction.
 
 Chosen where the document leaves it open: the version in an event's key has ten digits; an event is
-written when the status changes, and not when an order is created; times have microseconds.
+written when the status changes, and not when an order is created or set to the status it has;
+times have microseconds. Chosen where it contradicts itself: an update of the status without an
+expected version is the same transaction as with one, and not a lone UpdateItem. And an order with
+its items is the range from its key to the end of what is below it, since
+`begins_with(SK, ORDER#O10)` would read O100 as well.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ Chosen where the document leaves it open: what each entity holds; carts in the p
 user writes them; bills beside the orders that they are for; `#P`, which the document calls both
 payments (the type) and products (the shard), holds payments; accounts and inventory items, which
 belong to no user, in partitions of their own. The id of a user is text: the document has UUIDs and
-`rabinovich`.
+`rabinovich`. ReverseIndex, which the document calls minimal, holds whole items, so that a lookup is
+one request; its keys alone would make writes cheaper, and each lookup two requests.
 
 A scoped database may look up by business id, and finds what is in its own shards. It may not look
 up by system key: that index can be asked for anybody's, and the key is never shown to a user.

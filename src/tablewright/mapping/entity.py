@@ -347,9 +347,13 @@ class TableMap:
         return {name: item[name] for name in self.attributes if name is not None}
 
     def alone(self, key: KeyMap) -> bool:
-        """Whether no other entity can be in the partitions of this key."""
+        """Whether the partitions of this key are for this entity alone, now and later.
+
+        A partition of the table that belongs to something (`USER#{id}`) is where other things of
+        it will be put some day; a query there says what it wants from the start.
+        """
         if key not in self._alone:
-            self._alone[key] = not any(
+            self._alone[key] = not (key.index is None and key.partition.parts) and not any(
                 overlap(key.partition, partition) for partition, _ in self._others(key)
             )
         return self._alone[key]

@@ -90,6 +90,7 @@ class Delete(Write[E | None], Generic[E]):
             condition=key_condition(self.key),
             page=str(1 + len(self.entity.uniques)),
             filter=" AND ".join(map(repr, self.conditions)),
+            read_units=1 if several else 0,
             write_units=write_units(
                 self.entity,
                 index_entries=len(self.entity.indexes),

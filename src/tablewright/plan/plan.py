@@ -93,6 +93,10 @@ class Plan(Generic[T_co]):
         """What it will ask of DynamoDB, as far as that is known."""
         raise NotImplementedError
 
+    def __repr__(self) -> str:
+        shape = self.shape()
+        return f"{type(self).__name__}({shape.operation} {shape.condition})"
+
     def but(self, **changes: Any) -> Self:
         """This plan, with some things changed."""
         changed = object.__new__(type(self))

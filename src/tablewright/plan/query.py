@@ -276,6 +276,11 @@ class Many(Plan[Page[R]], Generic[R]):
         return [name for name in dict.fromkeys(names) if name is not None]
 
     def steps(self, context: Context) -> Steps[Page[R]]:
+        results, last, binding = yield from self.page(context)
+        return Page(results, None if last is None else sign(context.secret, binding, last))
+
+    def page(self, context: Context) -> Steps[tuple[list[R], Item | None, Any]]:
+        """The results of a page, the key it ended at, and what a cursor is bound to."""
         self._check_projection()
         body, filtered, excluded = self.request(context)
         binding = (self.pattern, context.tenant, self.entity.name, self.comparison, dict(body))
@@ -288,7 +293,7 @@ class Many(Plan[Page[R]], Generic[R]):
                 body["Limit"] = self.size
             answer = yield Request(self.operation, body)
             results, last = self.entity.decode_page(answer)  # straight from the bytes
-        return Page(results, None if last is None else sign(context.secret, binding, last))
+        return results, last, binding
 
     def _picked(
         self, body: dict[str, Any], filtered: bool, excluded: Value | None
@@ -457,8 +462,8 @@ class First(Single[R], Generic[R]):
         self.entity = many.entity
 
     def steps(self, context: Context) -> Steps[R | None]:
-        page = yield from self.many.steps(context)
-        return page[0] if page else None
+        results, _, _ = yield from self.many.page(context)
+        return results[0] if results else None
 
     def shape(self) -> Shape:
         return self.many.shape()

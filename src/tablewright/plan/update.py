@@ -13,7 +13,7 @@ see `tablewright.plan.move`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import InvalidValue, NotFound
@@ -282,7 +282,7 @@ class Update(Write[E], Generic[E]):
             actions += len(self.entity.histories)
         several = actions > 1
         indexes = ", ".join(key.index.name for key in touched if key.index is not None)
-        reads = bool(self._needed(touched, self.changes))
+        reads = bool(self._needed(touched, self.stamped(datetime.now(UTC))))
         return Shape(
             operation="TransactWriteItems" if several else "UpdateItem",
             table=self.entity.table.name,

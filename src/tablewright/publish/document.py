@@ -6,21 +6,13 @@ at no other time.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-import msgspec
-
 from tablewright.mapping.entity import TableMap
 from tablewright.model.database import Database, connect
-from tablewright.plan.plan import Context
-from tablewright.plan.put import put
 from tablewright.publish import charts
 from tablewright.publish.erd import erd
 from tablewright.verify.design import Design
-from tablewright.verify.run import Scanner
+from tablewright.verify.run import Scanner, load_sample
 
-#: When the sample was written, in every document.
-WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)
 #: How many partitions, and items of each, a sample shows.
 SHOWN = 8
 
@@ -102,12 +94,9 @@ def _node(name: str) -> str:
 
 
 def _sampled(design: Design) -> Database | None:
-    """A database with the sample in it, written at one fixed moment."""
+    """A database with the sample in it."""
     if design.sample is None:
         return None
     database = connect(":memory:", *design.tables)
-    context: Context = msgspec.structs.replace(database.context, clock=lambda: WRITTEN)
-    database.context = context
-    for entity in design.sample():
-        database.run(put(entity))
+    load_sample(design, database)
     return database

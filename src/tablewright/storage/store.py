@@ -220,7 +220,10 @@ class Store:
         connection.set_busy_handler(_wait_for_lock())  # first: even to look needs a lock
         if connection.readonly("main"):
             raise CannotOpen(f"{self.path}: the file is read-only")
-        if not _is_ours(connection, self.path):
+        connection.execute("BEGIN")
+        ours = _is_ours(connection, self.path)
+        connection.execute("COMMIT")
+        if not ours:
             _claim(connection, self.path)
         _switch_to_log(connection)
         connection.pragma("mmap_size", MAPPED_BYTES)
@@ -278,13 +281,14 @@ def _reason(path: str, error: apsw.Error) -> str:
 
 
 def _is_ours(connection: apsw.Connection, path: str) -> bool:
-    """Whether the file is marked as ours; an empty one is not yet, any other is refused."""
-    with connection:  # one state of the file: another may be about to make it ours
-        marks = connection.pragma("application_id"), connection.pragma("user_version")
-        schema = connection.pragma("schema_version")
+    """Whether the file is marked as ours; an empty one is not yet, any other is refused.
+
+    Asked in a transaction: between two questions, another could make an empty file ours.
+    """
+    marks = connection.pragma("application_id"), connection.pragma("user_version")
     if marks == (APPLICATION_ID, FORMAT):
         return True
-    if marks != (0, 0) or schema:
+    if marks != (0, 0) or connection.pragma("schema_version"):
         what = f"a Tablewright file of format {marks[1]}, and this version reads {FORMAT}"
         if marks[0] != APPLICATION_ID:
             what = "an SQLite file, but not one of Tablewright's"

@@ -7,6 +7,8 @@ indexes: each must hold exactly the items that have its keys.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -24,6 +26,9 @@ from tablewright.verify.design import Design
 from tablewright.verify.rows import Refused, Row
 
 E = TypeVar("E")
+
+#: When a sample was written that does not say so itself.
+WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class NotEmpty(TablewrightError):
@@ -88,12 +93,26 @@ def verify(design: Design, database: Database) -> Iterator[Result]:
                 f"the table {table.name} holds items already; verify needs an empty one, where "
                 "nothing can be mixed up or lost"
             )
-    for entity in design.sample():
-        database.run(put(entity))
+    load_sample(design, database)
     meter = Meter(database.transport)
     measured = Database(meter, database.context, database.tables)
     for row in design.rows(scan):
         yield _checked(design, row, measured, meter, scan)
+
+
+def load_sample(design: Design, database: Database) -> None:
+    """Put a design's sample into its tables; each entity as of the time that it says."""
+    if design.sample is None:
+        return
+    for entity in design.sample():
+        updated = type(entity).__entity__.updated
+        moment = WRITTEN if updated is None else vars(entity)[updated.name]
+        context = msgspec.structs.replace(database.context, clock=partial(_at, moment))
+        Database(database.transport, context, database.tables).run(put(entity))
+
+
+def _at(moment: datetime) -> datetime:
+    return moment
 
 
 class Scanner:
@@ -179,7 +198,10 @@ def _compare(row: Row, answer: Any) -> str:
         return f"{row.expect.error.__name__} was expected, and this came: {answer!r}"
     if isinstance(answer, Exception):
         return f"{type(answer).__name__}: {answer}"
-    expected = row.expect() if callable(row.expect) else row.expect
+    try:
+        expected = row.expect() if callable(row.expect) else row.expect
+    except Exception as error:
+        return f"what it must give cannot be told: {type(error).__name__}: {error}"
     given = list(answer) if isinstance(answer, Page) else answer
     return "" if given == expected else f"a scan gives {expected!r}, the pattern {given!r}"
 

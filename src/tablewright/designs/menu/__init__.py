@@ -13,3 +13,32 @@ rows, in `joins` a row and the index keys of its children, in `document` nothing
 Chosen where the document leaves it open is told in each module. It lists "Get Sections by Menu"
 twice; here it is one pattern.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from tablewright import Entity
+from tablewright.designs.menu import collection, composite, document, joins
+from tablewright.verify.rows import Row, Stored
+
+WAYS = {
+    "collection": collection,
+    "joins": joins,
+    "composite": composite,
+    "document": document,
+}
+
+
+def sample() -> list[Entity]:
+    """The same menus, four times."""
+    return [entity for way in WAYS.values() for entity in way.sample()]
+
+
+def rows(stored: Stored) -> Iterator[Row]:
+    """Every row of every way; its name begins with the way's."""
+    for name, way in WAYS.items():
+        for row in way.rows(stored):
+            yield msgspec.structs.replace(row, name=f"{name}: {row.name}")

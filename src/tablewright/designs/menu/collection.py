@@ -7,16 +7,18 @@
 Chosen: the document has no key for products in this way; they lie in the menu's partition under
 their section's name. Everything is keyed by name, so a rename moves rows: of a menu, its whole
 partition; of a section, its row and those of its products, in one transaction.
+That has room for 49 products; more of them are moved before, 50 at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tablewright import (
     Aggregate,
     Atomic,
     Attr,
+    Create,
     Entity,
     Get,
     Load,
@@ -25,12 +27,15 @@ from tablewright import (
     Update,
     atomic,
     attr,
+    create,
     key,
     many,
     one,
     pattern,
     update,
 )
+from tablewright.designs.menu.carte import CARTE, Carte
+from tablewright.verify.rows import Row, Stored, changed
 
 
 class Collection(Table, name="menu_collection", pk="pk", sk="sk", type_attribute=None):
@@ -110,6 +115,20 @@ def update_product(menu: str, section: str, product: str, allergens: list[str]) 
 
 
 @pattern
+def add_allergen(menu: str, section: str, product: str, allergen: str) -> Update[Product]:
+    """Append to a product's list, if it is not there"""
+    return Product.primary(menu, section, product).update(
+        Product.allergens.append_if_absent(allergen)
+    )
+
+
+@pattern
+def add_section(section: Section) -> Create[Section]:
+    """Add a section"""
+    return create(section)
+
+
+@pattern
 def rename_menu(menu: str, name: str) -> Update[Menu]:
     """Rename a menu: everything in its partition moves"""
     return Menu.primary(menu).update(Menu.name.set(name))
@@ -125,6 +144,124 @@ def rename_section(section: Section, products: Sequence[Product], name: str) -> 
 
 
 @pattern
+def move_products(products: Sequence[Product], section: str) -> Atomic:
+    """Move products to another section of their menu, up to 50"""
+    return atomic(*(update(product, Product.section.set(section)) for product in products))
+
+
+@pattern
 def rename_product(menu: str, section: str, product: str, name: str) -> Update[Product]:
     """Rename a product: its row moves"""
     return Product.primary(menu, section, product).update(Product.name.set(name))
+
+
+# -- sample data, and what each row of the document must give ------------------------------------
+
+
+def sample(carte: Carte = CARTE) -> list[Entity]:
+    """The menus of a carte."""
+    found: list[Entity] = []
+    for menu, sections in carte.items():
+        found.append(Menu(name=menu))
+        for section, products in sections.items():
+            found.append(Section(menu=menu, name=section))
+            found += [
+                Product(menu=menu, section=section, name=product, allergens=allergens)
+                for product, allergens in products.items()
+            ]
+    return found
+
+
+def rows(stored: Stored) -> Iterator[Row]:
+    """The document's patterns, then renames."""
+    yield from _reads(stored)
+    yield from _updates(stored)
+    yield from _renames(stored)
+
+
+def _menu(stored: Stored, name: str) -> Menu:
+    return next(menu for menu in stored(Menu) if menu.name == name)
+
+
+def _sections(stored: Stored, menu: str) -> list[Section]:
+    return [section for section in stored(Section) if section.menu == menu]
+
+
+def _products(stored: Stored, menu: str, section: str) -> list[Product]:
+    return [p for p in stored(Product) if (p.menu, p.section) == (menu, section)]
+
+
+def _reads(stored: Stored) -> Iterator[Row]:
+    yield Row("Get Menu by Name", menu_by_name("Lunch"), _menu(stored, "Lunch"))
+    yield Row("Get Sections by Menu", sections_by_menu("Lunch"), _sections(stored, "Lunch"))
+    yield Row(
+        "Get Products by Section",
+        products_by_section("Lunch", "Desserts"),
+        _products(stored, "Lunch", "Desserts"),
+    )
+    yield Row("Get the whole menu", whole_menu("Lunch"), _whole(stored, "Lunch"))
+
+
+def _whole(stored: Stored, menu: str) -> WholeMenu:
+    return WholeMenu(
+        menu=_menu(stored, menu),
+        sections=_sections(stored, menu),
+        products=[product for product in stored(Product) if product.menu == menu],
+    )
+
+
+def _updates(stored: Stored) -> Iterator[Row]:
+    yield Row(
+        "Update Menu",
+        update_menu("Lunch", "INACTIVE"),
+        changed(_menu(stored, "Lunch"), status="INACTIVE"),
+    )
+    soups = next(s for s in _sections(stored, "Lunch") if s.name == "Soups")
+    yield Row(
+        "Update Section",
+        update_section("Lunch", "Soups", "INACTIVE"),
+        changed(soups, status="INACTIVE"),
+    )
+    borscht, _ = _products(stored, "Lunch", "Soups")
+    yield Row(
+        "Update Product",
+        update_product("Lunch", "Soups", "Borscht", ["Celery", "Beetroot"]),
+        changed(borscht, allergens=["Celery", "Beetroot"]),
+    )
+    yield Row(
+        "Add an allergen, if it is not there",
+        add_allergen("Lunch", "Soups", "Borscht", "Milk"),
+        changed(borscht, allergens=["Celery", "Beetroot", "Milk"]),
+    )
+    salads = Section(menu="Lunch", name="Salads")
+    yield Row("Add a section", add_section(salads), salads)
+
+
+def _renames(stored: Stored) -> Iterator[Row]:
+    coffee = _products(stored, "Breakfast", "Hot Drinks")[0]
+    yield Row(
+        "Rename a product",
+        rename_product("Breakfast", "Hot Drinks", "Coffee", "Filter Coffee"),
+        changed(coffee, name="Filter Coffee"),
+    )
+    drinks = _sections(stored, "Breakfast")[1]
+    teas = _products(stored, "Breakfast", "Hot Drinks")
+    yield Row("Rename a section", rename_section(drinks, teas, "Teas and Coffees"), None)
+    yield Row(
+        "Get Products by Section, renamed",
+        products_by_section("Breakfast", "Teas and Coffees"),
+        [changed(tea, section="Teas and Coffees") for tea in teas],
+    )
+    whole = _whole(stored, "Breakfast")
+    whole_renamed = WholeMenu(
+        menu=changed(whole.menu, name="Brunch"),
+        sections=[changed(section, menu="Brunch") for section in whole.sections],
+        products=[changed(product, menu="Brunch") for product in whole.products],
+    )
+    yield Row(
+        "Rename a menu",
+        rename_menu("Breakfast", "Brunch"),
+        changed(_menu(stored, "Breakfast"), name="Brunch"),
+    )
+    yield Row("Get the whole menu, renamed", whole_menu("Brunch"), whole_renamed)
+    yield Row("Get Menu by its old name", menu_by_name("Breakfast"), None)

@@ -10,9 +10,12 @@ not be renamed. Here a rename is a move of the row and of all rows below it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tablewright import (
     Aggregate,
     Attr,
+    Create,
     Entity,
     Get,
     Load,
@@ -20,11 +23,14 @@ from tablewright import (
     Table,
     Update,
     attr,
+    create,
     key,
     many,
     one,
     pattern,
 )
+from tablewright.designs.menu.carte import CARTE, Carte
+from tablewright.verify.rows import Row, Stored, changed
 
 
 class Composite(Table, name="menu_composite", pk="pk", sk="sk", type_attribute=None):
@@ -108,6 +114,20 @@ def update_product(menu: str, section: str, product: str, allergens: list[str]) 
 
 
 @pattern
+def add_allergen(menu: str, section: str, product: str, allergen: str) -> Update[Product]:
+    """Append to a product's list, if it is not there"""
+    return Product.primary(menu, section, product).update(
+        Product.allergens.append_if_absent(allergen)
+    )
+
+
+@pattern
+def add_section(section: Section) -> Create[Section]:
+    """Add a section"""
+    return create(section)
+
+
+@pattern
 def rename_menu(menu: str, name: str) -> Update[Menu]:
     """Rename a menu: it and all rows below it move"""
     return Menu.primary(menu).update(Menu.name.set(name))
@@ -123,3 +143,128 @@ def rename_section(menu: str, section: str, name: str) -> Update[Section]:
 def rename_product(menu: str, section: str, product: str, name: str) -> Update[Product]:
     """Rename a product: its row moves"""
     return Product.primary(menu, section, product).update(Product.name.set(name))
+
+
+# -- sample data, and what each row of the document must give ------------------------------------
+
+
+def sample(carte: Carte = CARTE) -> list[Entity]:
+    """The menus of a carte."""
+    found: list[Entity] = []
+    for menu, sections in carte.items():
+        found.append(Menu(name=menu))
+        for section, products in sections.items():
+            found.append(Section(menu=menu, name=section))
+            found += [
+                Product(menu=menu, section=section, name=product, allergens=allergens)
+                for product, allergens in products.items()
+            ]
+    return found
+
+
+def rows(stored: Stored) -> Iterator[Row]:
+    """The document's patterns, then renames."""
+    yield from _reads(stored)
+    yield from _updates(stored)
+    yield from _renames(stored)
+
+
+def _menu(stored: Stored, name: str) -> Menu:
+    return next(menu for menu in stored(Menu) if menu.name == name)
+
+
+def _sections(stored: Stored, menu: str) -> list[Section]:
+    return [section for section in stored(Section) if section.menu == menu]
+
+
+def _products(stored: Stored, menu: str, section: str) -> list[Product]:
+    return [p for p in stored(Product) if (p.menu, p.section) == (menu, section)]
+
+
+def _reads(stored: Stored) -> Iterator[Row]:
+    yield Row("Get Menu by Name", menu_by_name("Lunch"), _menu(stored, "Lunch"))
+    yield Row("Get Sections by Menu", sections_by_menu("Lunch"), _sections(stored, "Lunch"))
+    yield Row(
+        "Get Products by Section",
+        products_by_section("Lunch", "Desserts"),
+        _products(stored, "Lunch", "Desserts"),
+    )
+    yield Row("Get the whole menu", whole_menu("Lunch"), _whole(stored, "Lunch"))
+
+
+def _whole(stored: Stored, menu: str) -> WholeMenu:
+    return WholeMenu(
+        menu=_menu(stored, menu),
+        sections=[
+            SectionWithProducts(section=section, products=_products(stored, menu, section.name))
+            for section in _sections(stored, menu)
+        ],
+    )
+
+
+def _updates(stored: Stored) -> Iterator[Row]:
+    yield Row(
+        "Update Menu",
+        update_menu("Lunch", "INACTIVE"),
+        changed(_menu(stored, "Lunch"), status="INACTIVE"),
+    )
+    soups = next(s for s in _sections(stored, "Lunch") if s.name == "Soups")
+    yield Row(
+        "Update Section",
+        update_section("Lunch", "Soups", "INACTIVE"),
+        changed(soups, status="INACTIVE"),
+    )
+    borscht, _ = _products(stored, "Lunch", "Soups")
+    yield Row(
+        "Update Product",
+        update_product("Lunch", "Soups", "Borscht", ["Celery", "Beetroot"]),
+        changed(borscht, allergens=["Celery", "Beetroot"]),
+    )
+    yield Row(
+        "Add an allergen, if it is not there",
+        add_allergen("Lunch", "Soups", "Borscht", "Milk"),
+        changed(borscht, allergens=["Celery", "Beetroot", "Milk"]),
+    )
+    salads = Section(menu="Lunch", name="Salads")
+    yield Row("Add a section", add_section(salads), salads)
+
+
+def _renames(stored: Stored) -> Iterator[Row]:
+    coffee = _products(stored, "Breakfast", "Hot Drinks")[0]
+    yield Row(
+        "Rename a product",
+        rename_product("Breakfast", "Hot Drinks", "Coffee", "Filter Coffee"),
+        changed(coffee, name="Filter Coffee"),
+    )
+    drinks = _sections(stored, "Breakfast")[1]
+    teas = _products(stored, "Breakfast", "Hot Drinks")
+    yield Row(
+        "Rename a section",
+        rename_section("Breakfast", "Hot Drinks", "Teas and Coffees"),
+        changed(drinks, name="Teas and Coffees"),
+    )
+    yield Row(
+        "Get Products by Section, renamed",
+        products_by_section("Breakfast", "Teas and Coffees"),
+        [changed(tea, section="Teas and Coffees") for tea in teas],
+    )
+    whole_renamed = WholeMenu(
+        menu=changed(_menu(stored, "Breakfast"), name="Brunch"),
+        sections=[
+            SectionWithProducts(
+                section=changed(section, menu="Brunch"),
+                products=[
+                    changed(product, menu="Brunch")
+                    for product in _products(stored, "Breakfast", section.name)
+                ],
+            )
+            for section in _sections(stored, "Breakfast")
+        ],
+    )
+    yield Row(
+        "Rename a menu",
+        rename_menu("Breakfast", "Brunch"),
+        changed(_menu(stored, "Breakfast"), name="Brunch"),
+    )
+    yield Row("Get the whole menu, renamed", whole_menu("Brunch"), whole_renamed)
+    yield Row("Get Menu by its old name", menu_by_name("Breakfast"), None)

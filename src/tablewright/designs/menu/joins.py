@@ -7,12 +7,17 @@
 
 Chosen: a third index, by the menu's name, without which "Get Menu by Name" would be a scan. A
 child holds the id and the name of its parent, as its index key is made of both; so a rename of a
-parent updates its children too, in one transaction.
+parent updates its children too, in one transaction. That has room for 98 children; more of them
+are updated before, 100 at a time.
+
+The joins are keyed by id and name. Who knows names only begins at the menu's: `sections_by_name`
+is two queries, `products_by_names` three. The whole menu is `menu_with_sections` and one query for
+each section.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from uuid import UUID, uuid4
 
 from tablewright import (
@@ -20,14 +25,18 @@ from tablewright import (
     Aggregate,
     Atomic,
     Attr,
+    Create,
     Entity,
     First,
     Load,
     Many,
+    Page,
     Table,
+    Then,
     Update,
     atomic,
     attr,
+    create,
     index,
     key,
     many,
@@ -35,6 +44,8 @@ from tablewright import (
     pattern,
     update,
 )
+from tablewright.designs.menu.carte import CARTE, Carte, id_of
+from tablewright.verify.rows import Row, Stored, changed
 
 
 class Joins(Table, name="menu_joins", pk="pk", sk="sk", type_attribute=None):
@@ -112,6 +123,29 @@ def products_by_section(section_id: UUID, section: str) -> Many[Product]:
 
 
 @pattern
+def sections_by_name(menu: str) -> Then[Menu, Page[Section]]:
+    """Get Sections by Menu, from its name"""
+    return Menu.by_name(menu).first().then(lambda found: Section.by_menu(found.id, found.name))
+
+
+@pattern
+def products_by_names(menu: str, section: str) -> Then[Menu, tuple[Section, Page[Product]] | None]:
+    """Get Products by Section, from the names of the menu and the section"""
+    return (
+        Menu.by_name(menu)
+        .first()
+        .then(
+            lambda found: (
+                Section.by_menu(found.id, found.name)
+                .at(section)
+                .first()
+                .then(lambda inner: Product.by_section(inner.id, inner.name))
+            )
+        )
+    )
+
+
+@pattern
 def update_menu(menu_id: UUID, menu: str, status: str) -> Update[Menu]:
     """Update Menu"""
     return Menu.primary(menu_id, menu).update(Menu.status.set(status))
@@ -130,12 +164,30 @@ def update_product(product_id: UUID, product: str, allergens: list[str]) -> Upda
 
 
 @pattern
+def add_allergen(product_id: UUID, product: str, allergen: str) -> Update[Product]:
+    """Append to a product's list, if it is not there"""
+    return Product.primary(product_id, product).update(Product.allergens.append_if_absent(allergen))
+
+
+@pattern
+def add_section(section: Section) -> Create[Section]:
+    """Add a section"""
+    return create(section)
+
+
+@pattern
 def rename_menu(menu: Menu, sections: Sequence[Section], name: str) -> Atomic:
     """Rename a menu: its row moves, and the index keys of its sections"""
     return atomic(
         update(menu, Menu.name.set(name)),
         *(update(section, Section.menu.set(name)) for section in sections),
     )
+
+
+@pattern
+def move_sections(sections: Sequence[Section], name: str) -> Atomic:
+    """Give sections the new name of their menu, up to 100: those that do not fit into its rename"""
+    return atomic(*(update(section, Section.menu.set(name)) for section in sections))
 
 
 @pattern
@@ -148,6 +200,141 @@ def rename_section(section: Section, products: Sequence[Product], name: str) -> 
 
 
 @pattern
+def move_products(products: Sequence[Product], name: str) -> Atomic:
+    """Give products the new name of their section, up to 100"""
+    return atomic(*(update(product, Product.section.set(name)) for product in products))
+
+
+@pattern
 def rename_product(product_id: UUID, product: str, name: str) -> Update[Product]:
     """Rename a product: its row moves"""
     return Product.primary(product_id, product).update(Product.name.set(name))
+
+
+# -- sample data, and what each row of the document must give ------------------------------------
+
+
+def sample(carte: Carte = CARTE) -> list[Entity]:
+    """The menus of a carte."""
+    found: list[Entity] = []
+    for menu, sections in carte.items():
+        menu_id = id_of(menu)
+        found.append(Menu(id=menu_id, name=menu))
+        for section, products in sections.items():
+            section_id = id_of(menu, section)
+            found.append(Section(id=section_id, name=section, menu_id=menu_id, menu=menu))
+            found += [
+                Product(
+                    id=id_of(menu, section, product),
+                    name=product,
+                    section_id=section_id,
+                    section=section,
+                    allergens=allergens,
+                )
+                for product, allergens in products.items()
+            ]
+    return found
+
+
+def rows(stored: Stored) -> Iterator[Row]:
+    """The document's patterns, then renames."""
+    yield from _reads(stored)
+    yield from _updates(stored)
+    yield from _renames(stored)
+
+
+def _menu(stored: Stored, name: str) -> Menu:
+    return next(menu for menu in stored(Menu) if menu.name == name)
+
+
+def _sections(stored: Stored, menu: Menu) -> list[Section]:
+    """In the order of GSI1: by name."""
+    found = [section for section in stored(Section) if section.menu_id == menu.id]
+    return sorted(found, key=lambda section: section.name)
+
+
+def _section(stored: Stored, menu: Menu, name: str) -> Section:
+    return next(section for section in _sections(stored, menu) if section.name == name)
+
+
+def _products(stored: Stored, section: Section) -> list[Product]:
+    """In the order of GSI2: by id."""
+    found = [product for product in stored(Product) if product.section_id == section.id]
+    return sorted(found, key=lambda product: str(product.id))
+
+
+def _reads(stored: Stored) -> Iterator[Row]:
+    lunch = _menu(stored, "Lunch")
+    sections = _sections(stored, lunch)
+    desserts = _section(stored, lunch, "Desserts")
+    products = _products(stored, desserts)
+    yield Row("Get Menu by Name", menu_by_name("Lunch"), lunch)
+    yield Row("Get Sections by Menu", sections_by_menu(lunch.id, "Lunch"), sections)
+    yield Row("Get Products by Section", products_by_section(desserts.id, "Desserts"), products)
+    yield Row(
+        "Get the menu with its sections",
+        menu_with_sections(lunch.id, "Lunch"),
+        MenuWithSections(menu=lunch, sections=sections),
+    )
+    yield Row("Get one section of a menu", section_by_name(lunch.id, "Lunch", "Desserts"), desserts)
+    yield Row("Get Sections by Menu, from its name", sections_by_name("Lunch"), (lunch, sections))
+    yield Row(
+        "Get Products by Section, from the names",
+        products_by_names("Lunch", "Desserts"),
+        (lunch, (desserts, products)),
+    )
+
+
+def _updates(stored: Stored) -> Iterator[Row]:
+    lunch = _menu(stored, "Lunch")
+    soups = _section(stored, lunch, "Soups")
+    borscht = next(p for p in _products(stored, soups) if p.name == "Borscht")
+    yield Row(
+        "Update Menu", update_menu(lunch.id, "Lunch", "INACTIVE"), changed(lunch, status="INACTIVE")
+    )
+    yield Row(
+        "Update Section",
+        update_section(soups.id, "Soups", "INACTIVE"),
+        changed(soups, status="INACTIVE"),
+    )
+    yield Row(
+        "Update Product",
+        update_product(borscht.id, "Borscht", ["Celery", "Beetroot"]),
+        changed(borscht, allergens=["Celery", "Beetroot"]),
+    )
+    yield Row(
+        "Add an allergen, if it is not there",
+        add_allergen(borscht.id, "Borscht", "Milk"),
+        changed(borscht, allergens=["Celery", "Beetroot", "Milk"]),
+    )
+    salads = Section(id=id_of("Lunch", "Salads"), name="Salads", menu_id=lunch.id, menu="Lunch")
+    yield Row("Add a section", add_section(salads), salads)
+
+
+def _renames(stored: Stored) -> Iterator[Row]:
+    breakfast = _menu(stored, "Breakfast")
+    drinks = _section(stored, breakfast, "Hot Drinks")
+    coffee = next(p for p in _products(stored, drinks) if p.name == "Coffee")
+    yield Row(
+        "Rename a product",
+        rename_product(coffee.id, "Coffee", "Filter Coffee"),
+        changed(coffee, name="Filter Coffee"),
+    )
+    teas = _products(stored, drinks)
+    yield Row("Rename a section", rename_section(drinks, teas, "Teas and Coffees"), None)
+    yield Row(
+        "Get Products by Section, renamed",
+        products_by_section(drinks.id, "Teas and Coffees"),
+        [changed(tea, section="Teas and Coffees") for tea in teas],
+    )
+    sections = _sections(stored, breakfast)
+    yield Row("Rename a menu", rename_menu(breakfast, sections, "Brunch"), None)
+    yield Row(
+        "Get the menu with its sections, renamed",
+        menu_with_sections(breakfast.id, "Brunch"),
+        MenuWithSections(
+            menu=changed(breakfast, name="Brunch"),
+            sections=[changed(section, menu="Brunch") for section in sections],
+        ),
+    )
+    yield Row("Get Menu by its old name", menu_by_name("Breakfast"), None)

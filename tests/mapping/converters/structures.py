@@ -19,8 +19,8 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from tests.encoding.strategies import texts
-from tests.mapping.test_converters.choices import NULL
-from tests.mapping.test_converters.scalars import integers
+from tests.mapping.converters.choices import NULL
+from tests.mapping.converters.scalars import integers
 
 Value = dict[str, Any]
 

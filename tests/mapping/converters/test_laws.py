@@ -20,11 +20,11 @@ from typing_extensions import TypeAliasType
 
 from tablewright.errors import InvalidValue, ModelError, UnreadableItem
 from tablewright.mapping.converters import converter
-from tests.mapping.test_converters import choices, containers, dynamic, scalars, structures, times
-from tests.mapping.test_converters.choices import NULL, Mixed, Status
-from tests.mapping.test_converters.scalars import UserId
-from tests.mapping.test_converters.structures import Point
-from tests.mapping.test_converters.times import moments_in
+from tests.mapping.converters import choices, containers, dynamic, scalars, structures, times
+from tests.mapping.converters.choices import NULL, Mixed, Status
+from tests.mapping.converters.scalars import UserId
+from tests.mapping.converters.structures import Point
+from tests.mapping.converters.times import moments_in
 
 Value = dict[str, Any]
 

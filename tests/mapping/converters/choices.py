@@ -8,7 +8,7 @@ from typing import Any, Literal, Optional
 from hypothesis import strategies as st
 
 from tests.encoding.strategies import raw_bytes, texts
-from tests.mapping.test_converters.scalars import integers
+from tests.mapping.converters.scalars import integers
 
 Value = dict[str, Any]
 NULL: Value = {"NULL": True}

@@ -52,7 +52,7 @@ OTHER_SPELLINGS: list[tuple[Any, Value, Any]] = [
 ]
 
 REFUSED: list[tuple[Any, Any, str]] = [
-    (datetime, datetime(2026, 1, 15), "give it a time zone, e.g. datetime.now(UTC)"),
+    (datetime, datetime(2026, 1, 15), "has no time zone; give it one, e.g. datetime.now(UTC)"),
     (datetime, date(2026, 1, 15), "is not a datetime"),
     (datetime, "2026-01-15T00:00:00Z", "is not a datetime"),
     (

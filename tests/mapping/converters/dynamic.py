@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pydantic import HttpUrl, JsonValue, SecretStr
 
 from tests.encoding.strategies import decimals, raw_bytes, texts
-from tests.mapping.test_converters.choices import NULL
-from tests.mapping.test_converters.scalars import integers
+from tests.mapping.converters.choices import NULL
+from tests.mapping.converters.scalars import integers
 
 Value = dict[str, Any]
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tablewright.ids import KSUID
 from tests.encoding.strategies import decimals, raw_bytes, texts
-from tests.mapping.test_converters.choices import NULL, Mixed, Status
-from tests.mapping.test_converters.scalars import A_KSUID, A_UUID, floats, integers
-from tests.mapping.test_converters.times import moments
+from tests.mapping.converters.choices import NULL, Mixed, Status
+from tests.mapping.converters.scalars import A_KSUID, A_UUID, floats, integers
+from tests.mapping.converters.times import moments
 
 Value = dict[str, Any]
 

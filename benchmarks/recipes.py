@@ -1,0 +1,76 @@
+"""The performance test of the recipes' document, made useful: every pattern at two sizes.
+
+The document inserts a lot of ingredients and reads one by its key. Here 100,000 ingredients are
+loaded, each with the sentinel of its name, and every pattern that reads is timed at that size and
+at 1,000. A pattern that only touches what it asks for takes as long with a hundred times the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import Context, Figure, judged, take_turns
+from benchmarks.reads import draw
+from tablewright import Database, Plan, connect, put
+from tablewright.designs import recipes
+
+ROUNDS = 20
+#: Ingredients of one category: what a pattern reads is the same at every size.
+IN_A_CATEGORY = 20
+#: How much longer a pattern may take with a hundred times the data: some levels of a tree.
+AT_MOST = 1.6
+
+PATTERNS: dict[str, Callable[[int], Plan[Any]]] = {
+    "ingredient by id": lambda n: recipes.ingredient_by_id(str(n)),
+    "ingredient by name": lambda n: recipes.ingredient_by_name(f"ingredient {n}"),
+    "ingredient by its key": lambda n: recipes.get_ingredient(str(n // IN_A_CATEGORY), str(n)),
+    "ingredients of a category": lambda n: recipes.ingredients_of_category(str(n // IN_A_CATEGORY)),
+    "ingredient with category": lambda n: recipes.ingredient_with_category(str(n)),
+    "category by name": lambda n: recipes.category_by_name(f"category {n // IN_A_CATEGORY}"),
+}
+
+
+def at_size(context: Context) -> list[Figure]:
+    """Each pattern with many ingredients, beside the same with few."""
+    many, few = context.size(100_000, 2000), context.size(1000, 200)
+    calls = context.size(1000, 40)
+    with (
+        _loaded(context, many) as large,
+        _loaded(context, few) as small,
+    ):
+        figures = []
+        for name, pattern in PATTERNS.items():
+            ours, theirs = take_turns(
+                context,
+                name,
+                (large.run, [pattern(n) for n in draw(calls, many)]),
+                (small.run, [pattern(n) for n in draw(calls, few)]),
+                rounds=ROUNDS,
+            )
+            figure = judged(
+                f"{name}, of {many:,}",
+                "µs",
+                ours,
+                limit=theirs,
+                limit_is=f"of {few:,}",
+                at_most=AT_MOST,
+            )
+            figures.append(figure)
+    return figures
+
+
+def _loaded(context: Context, count: int) -> Database:
+    """A database with so many ingredients, loaded as a program would: through the model."""
+    path = Path(context.folder) / f"recipes-{count}.db"
+    database = connect(path, recipes.Recipes, durability="normal")
+    for n in context.track(f"load {count:,} ingredients", range(count)):
+        if n % IN_A_CATEGORY == 0:
+            category = str(n // IN_A_CATEGORY)
+            database.run(put(recipes.Category(id=category, name=f"category {category}")))
+        ingredient = recipes.Ingredient(
+            id=str(n), name=f"ingredient {n}", category_id=str(n // IN_A_CATEGORY)
+        )
+        database.run(recipes.create_ingredient(ingredient))
+    return database

@@ -1,0 +1,631 @@
+"""Market, row by row: its patterns, its indexes, its expiring carts, and who reaches what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tablewright import (
+    ULID,
+    CursorRefused,
+    Database,
+    NotFound,
+    OutOfScope,
+    Page,
+    Plan,
+    connect,
+    explain,
+    patterns,
+    put,
+)
+from tablewright.designs import market
+from tablewright.designs.market import (
+    ACCOUNT,
+    ANNA,
+    BILL,
+    CART,
+    EXPIRY,
+    FIRST_ORDER,
+    GLASS,
+    LAST_ORDER,
+    PAYMENT,
+    RABIN,
+    RABINOVICH,
+    REWARD,
+    SAMOVAR,
+    TEAPOT,
+    Account,
+    Cart,
+    InventoryItem,
+    Market,
+    Order,
+    OrderItem,
+    OrderWithItems,
+    Reward,
+    User,
+)
+from tablewright.transport import Local
+from tablewright.verify import load, verify
+
+ULID_1 = "01JZ10H7X367VB2NF4YQ973DHW"
+ULID_2 = "01JZ10H7X367VB2NF4YQ973DXZ"
+
+
+@pytest.fixture
+def db() -> Iterator[Database]:
+    with connect(":memory:", Market) as database:
+        for entity in market.sample():
+            database.run(put(entity))
+        yield database
+        assert engine(database).check()
+
+
+def engine(db: Database) -> Any:
+    assert isinstance(db.transport, Local)
+    return db.transport.engine
+
+
+def items(db: Database, index: str | None = None) -> list[dict[str, Any]]:
+    """Every item of the table or of an index, as it is stored."""
+    body = {"TableName": "Market"} | ({} if index is None else {"IndexName": index})
+    found: list[dict[str, Any]] = engine(db).call("Scan", body)["Items"]
+    return sorted(found, key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
+
+
+def in_shard(db: Database, shard: str) -> list[str]:
+    return [item["sk"]["S"] for item in items(db) if item["pk"]["S"] == shard]
+
+
+def stored(db: Database, sk: str) -> dict[str, Any]:
+    (found,) = (item for item in items(db) if item["sk"]["S"] == sk)
+    return found
+
+
+def test_every_row_gives_what_a_scan_gives_and_none_scans() -> None:
+    design = load("market")
+    with connect(":memory:", *design.tables) as database:
+        results = list(verify(design, database))
+    assert [result for result in results if not result.ok] == []
+    assert {result.pattern for result in results} == {found.name for found in patterns(Market)}
+
+
+# -- the four access patterns --------------------------------------------------------------------
+
+
+def test_get_user_profile(db: Database) -> None:
+    assert db.run(market.user_profile(RABINOVICH)) == User(
+        user_id="rabinovich",
+        business_id="rabinovich",
+        name="Moishe Rabinovich",
+        email="rabinovich@example.com",
+        phones=["+380 48 722 0001"],
+        addresses=["12 Deribasivska Street, Odesa"],
+        account_id=ACCOUNT,
+    )
+    assert db.run(market.user_profile("nobody")) is None
+    shape = explain(market.user_profile)
+    assert (shape.operation, shape.index) == ("GetItem", None)
+    assert shape.condition == 'pk="U#{user_id}" AND sk="U#{user_id}"'
+
+
+def test_get_the_list_of_last_n_orders_for_user(db: Database) -> None:
+    both = db.run(market.last_orders(RABINOVICH, 10))
+    assert [order.order_id for order in both] == [LAST_ORDER, FIRST_ORDER]
+    assert list(db.run(market.last_orders(RABINOVICH, 1))) == [both[0]]
+    shape = explain(market.last_orders)
+    assert (shape.operation, shape.index) == ("Query", None)
+    assert shape.condition == 'pk="U#{user_id}#O" AND begins_with(sk, "O#")'
+    assert shape.order == "descending"
+
+
+def test_a_page_of_orders_is_full_although_items_lie_between_them(db: Database) -> None:
+    made = [ULID.new() for _ in range(5)]
+    for order_id in made:
+        lines = [
+            OrderItem(
+                user_id=RABIN, order_id=order_id, number=n, item_id=GLASS, price=Decimal("4.50")
+            )
+            for n in range(1, 61)
+        ]
+        db.run(market.place_order(Order(user_id=RABIN, order_id=order_id), lines))
+    last = db.run(market.last_orders(RABIN, 3))
+    assert [order.order_id for order in last] == made[:1:-1]
+    rest = db.run(market.last_orders(RABIN, 3).resume(last.next))
+    assert [order.order_id for order in rest][:2] == made[1::-1]
+
+
+def test_display_bonuses_for_user(db: Database) -> None:
+    found = db.run(market.bonuses(RABINOVICH))
+    assert [(reward.points, reward.reason) for reward in found] == [
+        (4, "order"),
+        (208, "first order"),
+    ]
+    assert list(db.run(market.bonuses(RABIN))) == []
+    shape = explain(market.bonuses)
+    assert (shape.operation, shape.index, shape.order) == ("Query", None, "descending")
+    assert shape.condition == 'pk="U#{user_id}#R" AND begins_with(sk, "R#")'
+
+
+def test_get_a_single_order_with_all_its_items_by_id(db: Database) -> None:
+    found = db.run(market.order_with_items("2025-0001"))
+    assert found is not None
+    assert found.order.order_id == FIRST_ORDER
+    assert found.order.total == Decimal("208.50")
+    assert [(item.number, item.item_id) for item in found.items] == [
+        (1, TEAPOT),
+        (2, SAMOVAR),
+        (3, GLASS),
+    ]
+    assert db.run(market.order_with_items("2025-9999")) is None
+    lookup, query = explain(market.order_with_items).steps
+    assert (lookup.operation, lookup.index) == ("Query", "IdLookupIndex")
+    assert lookup.condition == 'id="{business_id}" AND tp="order"'
+    assert (query.operation, query.index) == ("Query", None)
+    assert query.condition == (
+        'pk="U#{order.user_id}#O" AND sk BETWEEN "O#{order.order_id}" AND "O#{order.order_id}$"'
+    )
+
+
+# -- keys ----------------------------------------------------------------------------------------
+
+
+def test_the_order_shard_is_laid_out_as_in_the_document(db: Database) -> None:
+    orders = [sk for sk in in_shard(db, "U#rabinovich#O") if sk.startswith("O#")]
+    assert orders == [
+        "O#01JZ10H7X367VB2NF4YQ973DHW",
+        "O#01JZ10H7X367VB2NF4YQ973DHW#001",
+        "O#01JZ10H7X367VB2NF4YQ973DHW#002",
+        "O#01JZ10H7X367VB2NF4YQ973DHW#003",
+        "O#01JZ10H7X367VB2NF4YQ973DXZ",
+        "O#01JZ10H7X367VB2NF4YQ973DXZ#001",
+    ]
+
+
+def test_a_user_has_the_shards_of_the_document(db: Database) -> None:
+    own = [item for item in items(db) if item["pk"]["S"].startswith("U#rabinovich")]
+    kinds: dict[str, set[str]] = {}
+    for item in own:
+        kinds.setdefault(item["pk"]["S"], set()).add(item["tp"]["S"])
+    assert kinds == {
+        "U#rabinovich": {"user", "cart"},
+        "U#rabinovich#O": {"order", "order_item", "bill"},
+        "U#rabinovich#P": {"payment"},
+        "U#rabinovich#R": {"reward"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("tp", "keys"),
+    [
+        ("account", ("A#01JZ10H7X367VB2NF4YQ973DHW", "A#01JZ10H7X367VB2NF4YQ973DHW")),
+        ("bill", ("U#rabinovich#O", "B#01JZ10H7X367VB2NF4YQ973DJ0")),
+        ("cart", ("U#rabinovich", "C#01JZ10H7X367VB2NF4YQ973DM0")),
+        ("inventory", ("I#01JZ0ZZZZZ0000000000000001", "I#01JZ0ZZZZZ0000000000000001")),
+        ("order", (f"U#{ANNA}#O", "O#01JZ10H7X367VB2NF4YQ973DHX")),
+        ("order_item", (f"U#{ANNA}#O", "O#01JZ10H7X367VB2NF4YQ973DHX#001")),
+        ("payment", ("U#rabinovich#P", "P#01JZ10H7X367VB2NF4YQ973DK0")),
+        ("reward", ("U#rabinovich#R", "R#01JZ10H7X367VB2NF4YQ973DHY")),
+        (
+            "user",
+            (
+                "U#550e8400-e29b-41d4-a716-446655440000",
+                "U#550e8400-e29b-41d4-a716-446655440000",
+            ),
+        ),
+    ],
+)
+def test_a_system_key_is_a_letter_and_an_id(db: Database, tp: str, keys: tuple[str, str]) -> None:
+    assert keys in [
+        (item["pk"]["S"], item["sk"]["S"]) for item in items(db) if item["tp"]["S"] == tp
+    ]
+
+
+def test_an_item_holds_its_keys_its_type_and_its_attributes_and_nothing_else(db: Database) -> None:
+    assert stored(db, f"O#{ULID_1}") == {
+        "pk": {"S": "U#rabinovich#O"},
+        "sk": {"S": f"O#{ULID_1}"},
+        "tp": {"S": "order"},
+        "id": {"S": "2025-0001"},
+        "user_id": {"S": "rabinovich"},
+        "order_id": {"S": ULID_1},
+        "status": {"S": "placed"},
+        "total": {"N": "208.5"},
+    }
+
+
+# -- lookup by system key ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pattern", "own", "anothers", "key", "condition"),
+    [
+        (
+            market.account_by_system_key,
+            (ACCOUNT,),
+            (TEAPOT,),
+            f"A#{ACCOUNT}",
+            'sk="A#{account_id}" AND pk="A#{account_id}"',
+        ),
+        (market.bill_by_system_key, (BILL,), (CART,), f"B#{BILL}", 'sk="B#{bill_id}"'),
+        (market.cart_by_system_key, (CART,), (BILL,), f"C#{CART}", 'sk="C#{cart_id}"'),
+        (
+            market.inventory_item_by_system_key,
+            (SAMOVAR,),
+            (ACCOUNT,),
+            f"I#{SAMOVAR}",
+            'sk="I#{item_id}" AND pk="I#{item_id}"',
+        ),
+        (
+            market.order_by_system_key,
+            (LAST_ORDER,),
+            (BILL,),
+            f"O#{LAST_ORDER}",
+            'sk="O#{order_id}"',
+        ),
+        (
+            market.order_item_by_system_key,
+            (LAST_ORDER, 1),
+            (LAST_ORDER, 2),
+            f"O#{LAST_ORDER}#001",
+            'sk="O#{order_id}#{number}"',
+        ),
+        (
+            market.payment_by_system_key,
+            (PAYMENT,),
+            (BILL,),
+            f"P#{PAYMENT}",
+            'sk="P#{payment_id}"',
+        ),
+        (market.reward_by_system_key, (REWARD,), (BILL,), f"R#{REWARD}", 'sk="R#{reward_id}"'),
+        (
+            market.user_by_system_key,
+            (ANNA,),
+            ("anna",),
+            f"U#{ANNA}",
+            'sk="U#{user_id}" AND pk="U#{user_id}"',
+        ),
+    ],
+)
+def test_lookup_by_system_key(
+    db: Database,
+    pattern: Callable[..., Plan[Any]],
+    own: tuple[Any, ...],
+    anothers: tuple[Any, ...],
+    key: str,
+    condition: str,
+) -> None:
+    found = db.run(pattern(*own))
+    assert found in market.sample()
+    assert stored(db, key)["tp"] == {"S": type(found).__entity__.type_name}
+    assert db.run(pattern(*anothers)) is None
+    shape = explain(pattern)
+    assert (shape.operation, shape.index) == ("Query", "ReverseIndex")
+    assert shape.condition == condition
+
+
+def test_the_reverse_index_holds_every_item(db: Database) -> None:
+    assert items(db, "ReverseIndex") == items(db)
+
+
+# -- lookup by business id -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pattern", "business_id", "tp", "key"),
+    [
+        (market.account_by_id, "tea-circle", "account", f"A#{ACCOUNT}"),
+        (market.bill_by_id, "B-0001", "bill", f"B#{BILL}"),
+        (market.inventory_item_by_id, "TEA-02", "inventory", f"I#{SAMOVAR}"),
+        (market.order_by_id, "2025-0003", "order", f"O#{LAST_ORDER}"),
+        (market.payment_by_id, "P-0001", "payment", f"P#{PAYMENT}"),
+        (market.user_by_id, "anna", "user", f"U#{ANNA}"),
+    ],
+)
+def test_lookup_by_business_id(
+    db: Database, pattern: Callable[[str], Plan[Any]], business_id: str, tp: str, key: str
+) -> None:
+    found = db.run(pattern(business_id))
+    assert found is not None
+    assert found.business_id == business_id
+    assert stored(db, key)["id"] == {"S": business_id}
+    assert db.run(pattern("nothing")) is None
+    shape = explain(pattern)
+    assert (shape.operation, shape.index) == ("Query", "IdLookupIndex")
+    assert shape.condition == f'id="{{business_id}}" AND tp="{tp}"'
+
+
+def test_the_same_business_id_in_two_types_names_two_things(db: Database) -> None:
+    db.run(put(Account(business_id="2025-0001", name="Borrowed")))
+    account = db.run(market.account_by_id("2025-0001"))
+    order = db.run(market.order_by_id("2025-0001"))
+    assert account is not None
+    assert account.name == "Borrowed"
+    assert order is not None
+    assert order.order_id == FIRST_ORDER
+
+
+def test_an_item_without_a_business_id_is_not_in_the_id_lookup_index(db: Database) -> None:
+    found = items(db, "IdLookupIndex")
+    assert found == [item for item in items(db) if "id" in item]
+    assert 0 < len(found) < len(items(db))
+    assert {item["tp"]["S"] for item in found} == {
+        "account",
+        "bill",
+        "inventory",
+        "order",
+        "payment",
+        "user",
+    }
+
+
+def test_a_business_id_that_is_taken_away_takes_the_item_out_of_the_index(db: Database) -> None:
+    db.run(market.set_order_id(RABINOVICH, LAST_ORDER, None))
+    assert db.run(market.order_by_id("2025-0003")) is None
+    assert "id" not in stored(db, f"O#{ULID_2}")
+    db.run(market.set_order_id(RABINOVICH, LAST_ORDER, "2025-0033"))
+    assert db.run(market.order_by_id("2025-0003")) is None
+    found = db.run(market.order_by_id("2025-0033"))
+    assert found is not None
+    assert found.order_id == LAST_ORDER
+
+
+# -- writes --------------------------------------------------------------------------------------
+
+
+def test_update_user_profile(db: Database) -> None:
+    changed = db.run(market.update_profile(RABIN, ["+972 3 555 0001"], ["Tel Aviv"]))
+    assert changed == db.run(market.user_profile(RABIN))
+    assert (changed.phones, changed.addresses) == (["+972 3 555 0001"], ["Tel Aviv"])
+    assert changed.name == "Leah Rabin"
+    with pytest.raises(NotFound):
+        db.run(market.update_profile("nobody", [], []))
+
+
+def test_place_an_order_with_all_its_items(db: Database) -> None:
+    order = Order(user_id=RABIN, order_id=ULID.new(), business_id="2025-0004")
+    lines = [
+        OrderItem(
+            user_id=RABIN, order_id=order.order_id, number=n, item_id=GLASS, price=Decimal("4.50")
+        )
+        for n in range(1, 12)
+    ]
+    db.run(market.place_order(order, lines))
+    assert db.run(market.order_with_items("2025-0004")) == OrderWithItems(order=order, items=lines)
+    assert in_shard(db, "U#rabin#O")[-1] == f"O#{order.order_id}#011"
+
+
+def test_grant_a_reward(db: Database) -> None:
+    reward = Reward(user_id=RABIN, points=33)
+    assert db.run(market.grant_reward(reward)) == reward
+    assert list(db.run(market.bonuses(RABIN))) == [reward]
+
+
+# -- carts that expire ---------------------------------------------------------------------------
+
+
+def test_a_cart_holds_its_time_in_seconds(db: Database) -> None:
+    cart = Cart(user_id=RABIN, cart_id=ULID.new(), lines={GLASS: 2}, expires=EXPIRY)
+    assert db.run(market.put_cart(cart)) == cart
+    assert db.run(market.cart(RABIN, cart.cart_id)) == cart
+    assert stored(db, f"C#{cart.cart_id}") == {
+        "pk": {"S": "U#rabin"},
+        "sk": {"S": f"C#{cart.cart_id}"},
+        "tp": {"S": "cart"},
+        "user_id": {"S": "rabin"},
+        "cart_id": {"S": cart.cart_id},
+        "lines": {"M": {GLASS: {"N": "2"}}},
+        "ttl": {"N": str(int(EXPIRY.timestamp()))},
+    }
+
+
+def test_put_an_inventory_item_into_a_cart(db: Database) -> None:
+    changed = db.run(market.put_into_cart(RABINOVICH, CART, GLASS, 6))
+    assert changed.lines == {TEAPOT: 1, GLASS: 6}
+    assert db.run(market.put_into_cart(RABINOVICH, CART, GLASS, 4)).lines == {TEAPOT: 1, GLASS: 4}
+
+
+def test_the_table_names_the_attribute_that_carts_expire_by(db: Database) -> None:
+    told = engine(db).call("DescribeTimeToLive", {"TableName": "Market"})
+    assert told["TimeToLiveDescription"] == {
+        "AttributeName": "ttl",
+        "TimeToLiveStatus": "ENABLED",
+    }
+
+
+def test_carts_expire_and_nothing_else_does(db: Database) -> None:
+    before = items(db)
+    assert engine(db).expire(EXPIRY.timestamp() - 1) == 0
+    assert items(db) == before
+    assert engine(db).expire(EXPIRY.timestamp() + 1) == 1
+    assert db.run(market.cart(RABINOVICH, CART)) is None
+    assert db.run(market.cart_by_system_key(CART)) is None
+    assert list(db.run(market.carts(RABINOVICH))) == []
+    assert len(db.run(market.carts(ANNA))) == 1  # a month later
+    assert engine(db).expire(EXPIRY.replace(month=3).timestamp()) == 1
+    assert items(db) == [item for item in before if item["tp"]["S"] != "cart"]
+    assert items(db, "ReverseIndex") == items(db)
+
+
+# -- tenancy -------------------------------------------------------------------------------------
+
+NEW = ULID("01JZ10H7X367VB2NF4YQ973DZX")
+NEW_ORDER = Order(user_id=RABINOVICH, order_id=NEW)
+NEW_LINE = OrderItem(
+    user_id=RABINOVICH, order_id=NEW, number=1, item_id=GLASS, price=Decimal("4.50")
+)
+
+#: For each pattern, a call that reaches for what is Rabinovich's.
+REACHES: dict[str, Plan[Any]] = {
+    "user_profile": market.user_profile(RABINOVICH),
+    "last_orders": market.last_orders(RABINOVICH, 5),
+    "bonuses": market.bonuses(RABINOVICH),
+    "order_with_items": market.order_with_items("2025-0001"),
+    "cart": market.cart(RABINOVICH, CART),
+    "carts": market.carts(RABINOVICH),
+    "bills": market.bills(RABINOVICH),
+    "payments": market.payments(RABINOVICH),
+    "account_by_system_key": market.account_by_system_key(ACCOUNT),
+    "bill_by_system_key": market.bill_by_system_key(BILL),
+    "cart_by_system_key": market.cart_by_system_key(CART),
+    "inventory_item_by_system_key": market.inventory_item_by_system_key(GLASS),
+    "order_by_system_key": market.order_by_system_key(FIRST_ORDER),
+    "order_item_by_system_key": market.order_item_by_system_key(FIRST_ORDER, 1),
+    "payment_by_system_key": market.payment_by_system_key(PAYMENT),
+    "reward_by_system_key": market.reward_by_system_key(REWARD),
+    "user_by_system_key": market.user_by_system_key(RABINOVICH),
+    "account_by_id": market.account_by_id("tea-circle"),
+    "bill_by_id": market.bill_by_id("B-0001"),
+    "inventory_item_by_id": market.inventory_item_by_id("TEA-01"),
+    "order_by_id": market.order_by_id("2025-0001"),
+    "payment_by_id": market.payment_by_id("P-0001"),
+    "user_by_id": market.user_by_id("rabinovich"),
+    "update_profile": market.update_profile(RABINOVICH, ["1"], ["2"]),
+    "put_cart": market.put_cart(Cart(user_id=RABINOVICH, cart_id=NEW, expires=EXPIRY)),
+    "put_into_cart": market.put_into_cart(RABINOVICH, CART, GLASS, 3),
+    "place_order": market.place_order(NEW_ORDER, [NEW_LINE]),
+    "grant_reward": market.grant_reward(
+        Reward(user_id=RABINOVICH, reward_id=NEW, points=1_000_000)
+    ),
+    "set_order_id": market.set_order_id(RABINOVICH, FIRST_ORDER, "changed"),
+}
+
+OWN_READS = (
+    "user_profile",
+    "last_orders",
+    "bonuses",
+    "order_with_items",
+    "cart",
+    "carts",
+    "bills",
+    "payments",
+    "bill_by_id",
+    "order_by_id",
+    "payment_by_id",
+    "user_by_id",
+)
+OWN_WRITES = ("update_profile", "put_cart", "put_into_cart")
+READ_ONLY = ("place_order", "grant_reward", "set_order_id")
+#: The index lookup is answered, and what it finds of others is left out.
+LEFT_OUT = (
+    "account_by_id",
+    "bill_by_id",
+    "inventory_item_by_id",
+    "order_by_id",
+    "order_with_items",
+    "payment_by_id",
+    "user_by_id",
+)
+SYSTEM_KEYS = tuple(name for name in REACHES if name.endswith("_by_system_key"))
+
+
+def test_tenancy_is_tested_for_every_pattern() -> None:
+    assert set(REACHES) == {found.name for found in patterns(Market)}
+    nobodys = {"account_by_id", "inventory_item_by_id"}
+    assert {*OWN_READS, *OWN_WRITES, *READ_ONLY, *SYSTEM_KEYS, *nobodys} == set(REACHES)
+
+
+@pytest.mark.parametrize("name", OWN_READS)
+def test_a_user_reads_all_own_shards(db: Database, name: str) -> None:
+    plan = REACHES[name]
+    found = db.scoped(user_id=RABINOVICH).run(plan)
+    assert found
+    assert _plain(found) == _plain(db.run(plan))
+
+
+def _plain(found: Any) -> Any:
+    return list(found) if isinstance(found, Page) else found
+
+
+@pytest.mark.parametrize("name", OWN_WRITES)
+def test_a_user_writes_the_own_profile_shard(db: Database, name: str) -> None:
+    written = db.scoped(user_id=RABINOVICH).run(REACHES[name])
+    if isinstance(written, Cart):
+        assert db.run(market.cart(RABINOVICH, written.cart_id)) == written
+    else:
+        assert db.run(market.user_profile(RABINOVICH)) == written
+
+
+@pytest.mark.parametrize("name", READ_ONLY)
+def test_a_user_only_reads_orders_and_rewards(db: Database, name: str) -> None:
+    before = items(db)
+    with pytest.raises(OutOfScope, match=r"may write U#rabinovich; pk='U#rabinovich#[OR]'"):
+        db.scoped(user_id=RABINOVICH).run(REACHES[name])
+    assert items(db) == before
+
+
+def test_a_user_only_reads_payments(db: Database) -> None:
+    own = db.scoped(user_id=RABINOVICH)
+    (payment,) = own.run(market.payments(RABINOVICH))
+    with pytest.raises(OutOfScope, match=r"may write U#rabinovich; pk='U#rabinovich#P'"):
+        own.run(put(payment))
+
+
+@pytest.mark.parametrize("name", [name for name in REACHES if name not in LEFT_OUT])
+@pytest.mark.parametrize("user", [RABIN, ANNA])
+def test_a_user_reaches_nothing_of_another_user(db: Database, name: str, user: str) -> None:
+    before = items(db)
+    with pytest.raises(OutOfScope):
+        db.scoped(user_id=user).run(REACHES[name])
+    assert items(db) == before
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+@pytest.mark.parametrize("user", [RABIN, ANNA])
+def test_a_lookup_by_business_id_does_not_find_what_is_anothers(
+    db: Database, name: str, user: str
+) -> None:
+    plan = REACHES[name]
+    assert db.run(plan) is not None
+    assert db.scoped(user_id=user).run(plan) is None
+
+
+def test_the_business_id_lookup_works_for_the_own_order(db: Database) -> None:
+    own = db.scoped(user_id=ANNA)
+    found = own.run(market.order_with_items("2025-0002"))
+    assert found == db.run(market.order_with_items("2025-0002"))
+    assert found is not None
+    assert found.order.user_id == ANNA
+    assert own.run(market.order_with_items("2025-0001")) is None
+
+
+@pytest.mark.parametrize("name", SYSTEM_KEYS)
+def test_a_user_does_not_look_up_by_system_key(db: Database, name: str) -> None:
+    """Save the own profile, whose partition the key names."""
+    own = db.scoped(user_id=RABINOVICH)
+    if name == "user_by_system_key":
+        assert own.run(REACHES[name]) == db.run(market.user_profile(RABINOVICH))
+    else:
+        with pytest.raises(OutOfScope, match="of the index ReverseIndex"):
+            own.run(REACHES[name])
+
+
+@pytest.mark.parametrize("user", ["rabinovich#O", "rabinovic", "rabinovich#", "U#rabinovich"])
+def test_a_user_id_that_reads_like_a_shard_is_somebody_else(db: Database, user: str) -> None:
+    scoped = db.scoped(user_id=user)
+    assert scoped.run(market.user_profile(user)) is None
+    assert scoped.run(market.order_with_items("2025-0001")) is None
+    assert list(scoped.run(market.last_orders(user, 5))) == []
+    for name in ("user_profile", "last_orders", "bonuses", "payments", "update_profile"):
+        with pytest.raises(OutOfScope):
+            scoped.run(REACHES[name])
+
+
+def test_a_cursor_of_one_user_is_no_use_to_another(db: Database) -> None:
+    page = db.scoped(user_id=RABINOVICH).run(market.last_orders(RABINOVICH, 1))
+    assert page.next is not None
+    for user in (RABINOVICH, ANNA):
+        with pytest.raises(CursorRefused):
+            db.scoped(user_id=ANNA).run(market.last_orders(user, 1).resume(page.next))
+
+
+def test_inventory_belongs_to_nobody(db: Database) -> None:
+    own = db.scoped(user_id=RABINOVICH)
+    teapot = db.run(InventoryItem.primary(TEAPOT))
+    assert teapot is not None
+    with pytest.raises(OutOfScope):
+        own.run(InventoryItem.primary(TEAPOT))
+    with pytest.raises(OutOfScope):
+        own.run(put(teapot))

@@ -1,0 +1,656 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from tablewright import (
+    AlreadyExists,
+    Database,
+    Engine,
+    Entity,
+    NotFound,
+    NotUnique,
+    Plan,
+    connect,
+    explain,
+    put,
+)
+from tablewright.designs import recipes
+from tablewright.designs.recipes import (
+    Category,
+    CategoryWithIngredients,
+    Ingredient,
+    Menu,
+    MenuItem,
+    MenuWithItems,
+    Recipe,
+    RecipeIngredient,
+    Recipes,
+    RecipeWithIngredients,
+    Reversed,
+    ReversedCategory,
+    ReversedIngredient,
+)
+
+Item = dict[str, dict[str, Any]]
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(":memory:") as engine:
+        yield engine
+        assert engine.check().problems == []
+
+
+@pytest.fixture
+def db(engine: Engine) -> Database:
+    db = connect(engine, Recipes, Reversed)
+    for entity in recipes.sample():
+        db.run(put(entity))
+    return db
+
+
+@pytest.fixture
+def items(engine: Engine) -> Callable[..., list[Item]]:
+    def scan(table: str = "recipes") -> list[Item]:
+        found: list[Item] = engine.call("Scan", {"TableName": table})["Items"]
+        return sorted(found, key=lambda item: (item["PK"]["S"], item["SK"]["S"]))
+
+    return scan
+
+
+def where(pattern: Callable[..., Any]) -> tuple[str, str | None, str]:
+    """Operation, index and key condition of a pattern."""
+    shape = explain(pattern)
+    return shape.operation, shape.index, shape.condition
+
+
+def item(partition: str, sort: str, **values: str) -> Item:
+    """An item of texts, as DynamoDB has it."""
+    return {"PK": {"S": partition}, "SK": {"S": sort}} | {
+        name: {"S": value} for name, value in values.items()
+    }
+
+
+def sentinel(kind: str, name: str, number: str) -> Item:
+    return item(f"{kind}#{name}", f"{kind}#{name}", id=number, name=name)
+
+
+def ingredient_item(category_id: str, number: str, name: str) -> Item:
+    return item(
+        f"CATEGORY#{category_id}",
+        f"INGREDIENT#{number}",
+        id=number,
+        name=name,
+        categoryId=category_id,
+        GSI1PK=f"INGREDIENT#{number}",
+        GSI1SK=f"INGREDIENT#{number}",
+        GSI2PK=f"INGREDIENTNAME#{name}",
+        GSI2SK=f"INGREDIENTNAME#{name}",
+    )
+
+
+# -- CRUD on all entities ------------------------------------------------------------------------
+
+
+class Crud(NamedTuple):
+    """The patterns of an entity, for one of it."""
+
+    entity: Entity
+    create: Callable[[Any], Plan[Any]]
+    get: Callable[[], Plan[Any]]
+    update: Callable[[], Plan[Any]]
+    delete: Callable[[], Plan[Any]]
+    #: What the update changes.
+    changes: dict[str, str]
+    condition: str
+
+
+CRUD = {
+    "a_menu": Crud(
+        Menu(id="7", name="Picnic"),
+        recipes.create_menu,
+        lambda: recipes.get_menu("7"),
+        lambda: recipes.rename_menu("7", "Breakfast"),
+        lambda: recipes.delete_menu("7"),
+        {"name": "Breakfast"},
+        'PK="MENU#7" AND SK="MENU#7"',
+    ),
+    "a_menu_item": Crud(
+        MenuItem(menu_id="1", id="7", recipe_id="1", name="Lunch"),
+        recipes.create_menu_item,
+        lambda: recipes.get_menu_item("1", "7"),
+        lambda: recipes.change_menu_item("1", "7", "Late lunch", "2"),
+        lambda: recipes.delete_menu_item("1", "7"),
+        {"name": "Late lunch", "recipe_id": "2"},
+        'PK="MENU#1" AND SK="MENUITEM#7"',
+    ),
+    "a_recipe": Crud(
+        Recipe(id="7", name="Omelette"),
+        recipes.create_recipe,
+        lambda: recipes.get_recipe("7"),
+        lambda: recipes.change_recipe("7", "Frittata", "Whisk. Fry."),
+        lambda: recipes.delete_recipe("7"),
+        {"name": "Frittata", "instructions": "Whisk. Fry."},
+        'PK="RECIPE#7" AND SK="RECIPE#7"',
+    ),
+    "a_recipe_ingredient": Crud(
+        RecipeIngredient(recipe_id="2", ingredient_id="4", name="basil", amount="a leaf"),
+        recipes.create_recipe_ingredient,
+        lambda: recipes.get_recipe_ingredient("2", "4"),
+        lambda: recipes.change_recipe_ingredient("2", "4", "fresh basil", "a bunch"),
+        lambda: recipes.delete_recipe_ingredient("2", "4"),
+        {"name": "fresh basil", "amount": "a bunch"},
+        'PK="RECIPE#2" AND SK="RECIPEINGREDIENT#4"',
+    ),
+    "a_category": Crud(
+        Category(id="7", name="fruit"),
+        recipes.create_category,
+        lambda: recipes.get_category("7"),
+        lambda: recipes.rename_category("7", "fruits"),
+        lambda: recipes.delete_category("7"),
+        {"name": "fruits"},
+        'PK="CATEGORY#7" AND SK="CATEGORY#7"',
+    ),
+    "an_ingredient": Crud(
+        Ingredient(id="7", name="butter", category_id="10"),
+        recipes.create_ingredient,
+        lambda: recipes.get_ingredient("10", "7"),
+        lambda: recipes.rename_ingredient("10", "7", "salted butter"),
+        lambda: recipes.delete_ingredient("10", "7"),
+        {"name": "salted butter"},
+        'PK="CATEGORY#10" AND SK="INGREDIENT#7"',
+    ),
+}
+
+
+@pytest.fixture(params=CRUD)
+def crud(request: pytest.FixtureRequest) -> Crud:
+    return CRUD[request.param]
+
+
+def copied(entity: Entity, **values: str) -> Entity:
+    return type(entity)(**{**vars(entity), **values})
+
+
+def test_create(db: Database, items: Callable[..., list[Item]], crud: Crud) -> None:
+    plan = crud.create(copied(crud.entity))
+    assert plan.shape().condition == crud.condition
+    assert db.run(plan) == crud.entity
+    assert db.run(crud.get()) == crud.entity
+    before = items()
+    with pytest.raises(AlreadyExists):
+        db.run(crud.create(copied(crud.entity, name="another")))
+    assert items() == before
+
+
+def test_read(db: Database, crud: Crud) -> None:
+    assert db.run(crud.get()) is None
+    db.run(crud.create(copied(crud.entity)))
+    assert db.run(crud.get()) == crud.entity
+    shape = crud.get().shape()
+    assert (shape.operation, shape.index, shape.condition) == ("GetItem", None, crud.condition)
+
+
+def test_update(db: Database, crud: Crud) -> None:
+    with pytest.raises(NotFound):
+        db.run(crud.update())
+    db.run(crud.create(copied(crud.entity)))
+    after = copied(crud.entity, **crud.changes)
+    assert db.run(crud.update()) == after
+    assert db.run(crud.get()) == after
+    assert crud.update().shape().condition == crud.condition
+
+
+def test_delete(db: Database, items: Callable[..., list[Item]], crud: Crud) -> None:
+    before = items()
+    db.run(crud.create(copied(crud.entity)))
+    assert db.run(crud.delete()) == crud.entity
+    assert db.run(crud.get()) is None
+    assert db.run(crud.delete()) is None
+    assert items() == before
+    assert crud.delete().shape().condition == crud.condition
+
+
+def test_a_category_gets_another_place_in_the_shop(
+    db: Database, items: Callable[..., list[Item]]
+) -> None:
+    before = items()
+    category = db.run(recipes.reorder_category("2", 9))
+    assert category == Category(id="2", name="pasta", shop_order=9)
+    (changed,) = [item for item in items() if item not in before]
+    assert changed == item("CATEGORY#2", "CATEGORY#2", id="2", name="pasta") | {
+        "shopOrder": {"N": "9"}
+    }
+
+
+# -- the other patterns of the document ----------------------------------------------------------
+
+
+def test_get_a_menu_and_all_its_menu_items(db: Database) -> None:
+    """Menu 10, and nothing of it, is beside menu 1."""
+    assert db.run(recipes.menu_with_items("1")) == MenuWithItems(
+        menu=Menu(id="1", name="Weekday dinners"),
+        items=[
+            MenuItem(menu_id="1", id="1", recipe_id="1", name="Monday: spaghetti"),
+            MenuItem(menu_id="1", id="2", recipe_id="2", name="Tuesday: soup"),
+        ],
+    )
+    assert db.run(recipes.menu_with_items("2")) is None
+    assert where(recipes.menu_with_items) == ("Query", None, 'PK="MENU#{menu_id}"')
+
+
+def test_a_menu_without_items_is_a_menu(db: Database) -> None:
+    db.run(recipes.create_menu(Menu(id="7", name="Picnic")))
+    assert db.run(recipes.menu_with_items("7")) == MenuWithItems(
+        menu=Menu(id="7", name="Picnic"), items=[]
+    )
+
+
+SALAD = RecipeWithIngredients(
+    recipe=Recipe(id="10", name="Tomato salad"),
+    ingredients=[RecipeIngredient(recipe_id="10", ingredient_id="1", name="tomatoes", amount="4")],
+)
+
+
+def test_get_a_menu_item_and_the_details_of_its_recipe(db: Database) -> None:
+    starter = MenuItem(menu_id="10", id="1", recipe_id="10", name="Starter: salad")
+    assert db.run(recipes.menu_item_with_recipe("10", "1")) == (starter, SALAD)
+    assert db.run(recipes.menu_item_with_recipe("10", "9")) is None
+    assert [
+        (step.operation, step.condition) for step in explain(recipes.menu_item_with_recipe).steps
+    ] == [
+        ("GetItem", 'PK="MENU#{menu_id}" AND SK="MENUITEM#{item_id}"'),
+        ("Query", 'PK="RECIPE#{MenuItem.recipe_id}"'),
+    ]
+
+
+def test_a_menu_item_whose_recipe_is_gone(db: Database) -> None:
+    db.run(recipes.delete_recipe("10"))
+    starter = MenuItem(menu_id="10", id="1", recipe_id="10", name="Starter: salad")
+    assert db.run(recipes.menu_item_with_recipe("10", "1")) == (starter, None)
+
+
+def test_get_a_recipe_and_its_list_of_ingredients(db: Database) -> None:
+    assert db.run(recipes.recipe_with_ingredients("10")) == SALAD
+    spaghetti = db.run(recipes.recipe_with_ingredients("1"))
+    assert spaghetti is not None
+    assert [(part.name, part.amount) for part in spaghetti.ingredients] == [
+        ("tomatoes", "800 g"),
+        ("parmesan", "50 g"),
+        ("spaghetti", "500 g"),
+    ]
+    assert where(recipes.recipe_with_ingredients) == ("Query", None, 'PK="RECIPE#{recipe_id}"')
+
+
+def test_get_an_ingredient_and_its_category(db: Database) -> None:
+    assert db.run(recipes.ingredient_with_category("3")) == (
+        Ingredient(id="3", name="mushrooms", category_id="1"),
+        Category(id="1", name="vegetables", shop_order=1),
+    )
+    assert db.run(recipes.ingredient_with_category("99")) is None
+    shape = explain(recipes.ingredient_with_category)
+    assert [(step.operation, step.index, step.condition) for step in shape.steps] == [
+        (
+            "Query",
+            "GSI1",
+            'GSI1PK="INGREDIENT#{ingredient_id}" AND GSI1SK="INGREDIENT#{ingredient_id}"',
+        ),
+        (
+            "GetItem",
+            None,
+            'PK="CATEGORY#{Ingredient.category_id}" AND SK="CATEGORY#{Ingredient.category_id}"',
+        ),
+    ]
+
+
+def test_query_by_category_id(db: Database) -> None:
+    """All ingredients of category 1: not the category itself, and none of category 10."""
+    found = db.run(recipes.ingredients_of_category("1"))
+    assert [(each.id, each.name) for each in found] == [
+        ("1", "tomatoes"),
+        ("11", "tomato"),
+        ("12", "onions"),
+        ("3", "mushrooms"),
+    ]
+    assert where(recipes.ingredients_of_category) == (
+        "Query",
+        None,
+        'PK="CATEGORY#{category_id}" AND begins_with(SK, "INGREDIENT#")',
+    )
+
+
+def test_query_by_ingredient_id(db: Database) -> None:
+    tomatoes = Ingredient(id="1", name="tomatoes", category_id="1")
+    assert db.run(recipes.ingredient_by_id("1")) == tomatoes
+    assert db.run(recipes.ingredient_by_id("99")) is None
+    assert where(recipes.ingredient_by_id) == (
+        "Query",
+        "GSI1",
+        'GSI1PK="INGREDIENT#{ingredient_id}" AND GSI1SK="INGREDIENT#{ingredient_id}"',
+    )
+
+
+def test_query_by_ingredient_name(db: Database) -> None:
+    tomato = Ingredient(id="11", name="tomato", category_id="1")
+    assert db.run(recipes.ingredient_by_name("tomato")) == tomato
+    assert db.run(recipes.ingredient_by_name("tom")) is None
+    assert where(recipes.ingredient_by_name) == (
+        "Query",
+        "GSI2",
+        'GSI2PK="INGREDIENTNAME#{name}" AND GSI2SK="INGREDIENTNAME#{name}"',
+    )
+
+
+def test_get_a_category_by_its_name(db: Database) -> None:
+    pasta = Category(id="2", name="pasta", shop_order=2)
+    assert db.run(recipes.category_by_name("pasta")) == pasta
+    assert db.run(recipes.category_by_name("past")) is None
+    assert [
+        (step.operation, step.condition) for step in explain(recipes.category_by_name).steps
+    ] == [
+        ("GetItem", 'PK="CATEGORYNAME#{name}" AND SK="CATEGORYNAME#{name}"'),
+        ("GetItem", 'PK="CATEGORY#{id}" AND SK="CATEGORY#{id}"'),
+    ]
+
+
+# -- the document's tables of items --------------------------------------------------------------
+
+
+def test_the_items_of_categories_are_as_the_document_shows_them(
+    db: Database, items: Callable[..., list[Item]]
+) -> None:
+    document = [
+        item("CATEGORY#1", "CATEGORY#1", id="1", name="vegetables") | {"shopOrder": {"N": "1"}},
+        item("CATEGORY#2", "CATEGORY#2", id="2", name="pasta") | {"shopOrder": {"N": "2"}},
+        sentinel("CATEGORYNAME", "pasta", "2"),
+        sentinel("CATEGORYNAME", "vegetables", "1"),
+    ]
+    wanted = {(row["PK"]["S"], row["SK"]["S"]) for row in document}
+    assert [row for row in items() if (row["PK"]["S"], row["SK"]["S"]) in wanted] == document
+
+
+def test_the_items_of_ingredients_are_as_the_document_shows_them(
+    db: Database, items: Callable[..., list[Item]]
+) -> None:
+    document = [
+        ingredient_item("1", "1", "tomatoes"),
+        ingredient_item("1", "3", "mushrooms"),
+        ingredient_item("2", "2", "spaghetti"),
+        sentinel("INGREDIENTNAME", "mushrooms", "3"),
+        sentinel("INGREDIENTNAME", "spaghetti", "2"),
+        sentinel("INGREDIENTNAME", "tomatoes", "1"),
+    ]
+    wanted = {(row["PK"]["S"], row["SK"]["S"]) for row in document}
+    assert [row for row in items() if (row["PK"]["S"], row["SK"]["S"]) in wanted] == document
+
+
+def test_the_other_items_have_the_keys_of_the_chart(
+    db: Database, items: Callable[..., list[Item]]
+) -> None:
+    document = [
+        item("MENU#1", "MENU#1", id="1", name="Weekday dinners"),
+        item("MENU#1", "MENUITEM#2", id="2", menuId="1", recipeId="2", name="Tuesday: soup"),
+        item(
+            "RECIPE#2",
+            "RECIPE#2",
+            id="2",
+            name="Mushroom soup",
+            instructions="Chop. Fry. Simmer.",
+        ),
+        item(
+            "RECIPE#2",
+            "RECIPEINGREDIENT#12",
+            recipeId="2",
+            ingredientId="12",
+            name="onions",
+            amount="2",
+        ),
+    ]
+    wanted = {(row["PK"]["S"], row["SK"]["S"]) for row in document}
+    assert [row for row in items() if (row["PK"]["S"], row["SK"]["S"]) in wanted] == document
+
+
+@pytest.mark.parametrize("index", ["GSI1", "GSI2"])
+def test_the_indexes_hold_ingredients_alone(db: Database, engine: Engine, index: str) -> None:
+    found = engine.call("Scan", {"TableName": "recipes", "IndexName": index})["Items"]
+    assert len(found) == 7
+    assert {row["SK"]["S"].partition("#")[0] for row in found} == {"INGREDIENT"}
+
+
+def test_the_items_of_option_2_are_as_the_document_shows_them(
+    db: Database, items: Callable[..., list[Item]]
+) -> None:
+    document = [
+        item("Category#2", "#Ingredient#2", id="2", name="spaghetti", categoryId="2"),
+        item("Category#2", "Category#2", id="2", name="pasta"),
+        sentinel("CategoryName", "pasta", "2"),
+        sentinel("IngredientName", "spaghetti", "2"),
+    ]
+    names = {"Category#2", "CategoryName#pasta", "IngredientName#spaghetti"}
+    assert [row for row in items("recipes_option2") if row["PK"]["S"] in names] == document
+
+
+# -- names are unique ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        recipes.create_category(Category(id="20", name="pasta")),
+        recipes.rename_category("1", "pasta"),
+        recipes.create_ingredient(Ingredient(id="20", name="tomatoes", category_id="1")),
+        recipes.create_ingredient(Ingredient(id="20", name="tomatoes", category_id="3")),
+        recipes.rename_ingredient("1", "3", "tomatoes"),
+        recipes.rename_ingredient("10", "10", "tomatoes"),
+        recipes.create_reversed_category(ReversedCategory(id="20", name="pasta")),
+        recipes.create_reversed_ingredient(
+            ReversedIngredient(id="20", name="tomatoes", category_id="2")
+        ),
+    ],
+    ids=[
+        "a second category",
+        "a renamed category",
+        "a second ingredient of the category",
+        "a second ingredient elsewhere",
+        "a renamed ingredient of the category",
+        "a renamed ingredient elsewhere",
+        "a second category of option 2",
+        "a second ingredient of option 2",
+    ],
+)
+def test_a_name_that_is_taken_is_refused(
+    db: Database, items: Callable[..., list[Item]], plan: Plan[Any]
+) -> None:
+    before = items(), items("recipes_option2")
+    with pytest.raises(NotUnique, match="name"):
+        db.run(plan)
+    assert (items(), items("recipes_option2")) == before
+
+
+def test_a_category_and_an_ingredient_may_share_a_name(db: Database) -> None:
+    herbs = Ingredient(id="20", name="herbs", category_id="3")
+    assert db.run(recipes.create_ingredient(herbs)) == herbs
+
+
+def test_renaming_a_category_moves_its_sentinel(
+    db: Database, items: Callable[..., list[Item]]
+) -> None:
+    before = items()
+    db.run(recipes.rename_category("2", "noodles"))
+    assert [row for row in before if row not in items()] == [
+        item("CATEGORY#2", "CATEGORY#2", id="2", name="pasta") | {"shopOrder": {"N": "2"}},
+        sentinel("CATEGORYNAME", "pasta", "2"),
+    ]
+    assert [row for row in items() if row not in before] == [
+        item("CATEGORY#2", "CATEGORY#2", id="2", name="noodles") | {"shopOrder": {"N": "2"}},
+        sentinel("CATEGORYNAME", "noodles", "2"),
+    ]
+    noodles = Category(id="2", name="noodles", shop_order=2)
+    assert db.run(recipes.category_by_name("noodles")) == noodles
+    assert db.run(recipes.category_by_name("pasta")) is None
+    assert len(db.run(recipes.ingredients_of_category("2"))) == 1
+
+
+def test_renaming_an_ingredient_moves_its_sentinel_and_its_index_key(
+    db: Database, items: Callable[..., list[Item]]
+) -> None:
+    before = items()
+    db.run(recipes.rename_ingredient("1", "3", "champignons"))
+    assert [row for row in before if row not in items()] == [
+        ingredient_item("1", "3", "mushrooms"),
+        sentinel("INGREDIENTNAME", "mushrooms", "3"),
+    ]
+    assert [row for row in items() if row not in before] == [
+        ingredient_item("1", "3", "champignons"),
+        sentinel("INGREDIENTNAME", "champignons", "3"),
+    ]
+    champignons = Ingredient(id="3", name="champignons", category_id="1")
+    assert db.run(recipes.ingredient_by_name("champignons")) == champignons
+    assert db.run(recipes.ingredient_by_name("mushrooms")) is None
+    assert db.run(recipes.ingredient_by_id("3")) == champignons
+
+
+def test_a_name_that_was_given_up_is_free(db: Database) -> None:
+    db.run(recipes.rename_category("2", "noodles"))
+    db.run(recipes.rename_ingredient("1", "3", "champignons"))
+    db.run(recipes.create_category(Category(id="20", name="pasta")))
+    db.run(recipes.create_ingredient(Ingredient(id="20", name="mushrooms", category_id="1")))
+    found = db.run(recipes.category_by_name("pasta"))
+    assert found is not None
+    assert found.id == "20"
+
+
+def test_a_name_that_was_deleted_is_free(db: Database, items: Callable[..., list[Item]]) -> None:
+    before = items()
+    db.run(recipes.delete_category("2"))
+    db.run(recipes.delete_ingredient("1", "3"))
+    assert [row for row in before if row not in items()] == [
+        ingredient_item("1", "3", "mushrooms"),
+        item("CATEGORY#2", "CATEGORY#2", id="2", name="pasta") | {"shopOrder": {"N": "2"}},
+        sentinel("CATEGORYNAME", "pasta", "2"),
+        sentinel("INGREDIENTNAME", "mushrooms", "3"),
+    ]
+    pasta = Category(id="20", name="pasta")
+    mushrooms = Ingredient(id="20", name="mushrooms", category_id="1")
+    assert db.run(recipes.create_category(pasta)) == pasta
+    assert db.run(recipes.create_ingredient(mushrooms)) == mushrooms
+    assert db.run(recipes.category_by_name("pasta")) == pasta
+    assert db.run(recipes.ingredient_by_name("mushrooms")) == mushrooms
+
+
+def test_renaming_to_the_same_name_changes_nothing(
+    db: Database, items: Callable[..., list[Item]]
+) -> None:
+    before = items()
+    db.run(recipes.rename_category("2", "pasta"))
+    db.run(recipes.rename_ingredient("1", "3", "mushrooms"))
+    assert items() == before
+
+
+# -- another category for an ingredient ----------------------------------------------------------
+
+
+def test_moving_an_ingredient_to_another_category(
+    db: Database, items: Callable[..., list[Item]]
+) -> None:
+    before = items()
+    moved = Ingredient(id="3", name="mushrooms", category_id="10")
+    assert db.run(recipes.move_ingredient("1", "3", "10")) == moved
+    assert [row for row in before if row not in items()] == [ingredient_item("1", "3", "mushrooms")]
+    assert [row for row in items() if row not in before] == [
+        ingredient_item("10", "3", "mushrooms")
+    ]
+    assert db.run(recipes.get_ingredient("1", "3")) is None
+    assert db.run(recipes.ingredient_by_id("3")) == moved
+    assert db.run(recipes.ingredient_by_name("mushrooms")) == moved
+    assert [each.id for each in db.run(recipes.ingredients_of_category("1"))] == ["1", "11", "12"]
+    assert [each.id for each in db.run(recipes.ingredients_of_category("10"))] == ["10", "3"]
+    with pytest.raises(NotUnique):
+        db.run(recipes.create_ingredient(Ingredient(id="40", name="mushrooms", category_id="1")))
+
+
+def test_moving_an_ingredient_that_is_not_there(
+    db: Database, items: Callable[..., list[Item]]
+) -> None:
+    before = items()
+    with pytest.raises(NotFound):
+        db.run(recipes.move_ingredient("2", "3", "10"))
+    assert items() == before
+
+
+def test_moving_an_ingredient_onto_another(db: Database, items: Callable[..., list[Item]]) -> None:
+    """Nothing keeps ids apart that lie in different categories; a move loses neither of them."""
+    db.run(recipes.create_ingredient(Ingredient(id="3", name="cream", category_id="10")))
+    before = items()
+    with pytest.raises(AlreadyExists):
+        db.run(recipes.move_ingredient("1", "3", "10"))
+    assert items() == before
+
+
+# -- option 2 ------------------------------------------------------------------------------------
+
+
+def test_option_2_retrieves_a_category_and_its_ingredients(db: Database) -> None:
+    found = db.run(recipes.category_with_ingredients("1"))
+    assert found is not None
+    assert found.category == ReversedCategory(id="1", name="vegetables")
+    assert [each.id for each in found.ingredients] == sorted(str(n) for n in range(1, 13))
+    assert where(recipes.category_with_ingredients) == (
+        "Query",
+        None,
+        'PK="Category#{category_id}"',
+    )
+
+
+@pytest.mark.parametrize("count", [1, 10, 11])
+def test_option_2_reads_only_the_first_batch(db: Database, count: int) -> None:
+    """Backwards: the category first, then so many of its ingredients."""
+    found = db.run(recipes.category_with_first_ingredients("1", count))
+    assert found is not None
+    assert found.category == ReversedCategory(id="1", name="vegetables")
+    backwards = sorted((str(n) for n in range(1, 13)), reverse=True)
+    assert [each.id for each in found.ingredients] == backwards[:count]
+
+
+def test_option_2_has_fewer_than_a_batch(db: Database) -> None:
+    assert db.run(recipes.category_with_first_ingredients("2", 10)) == CategoryWithIngredients(
+        category=ReversedCategory(id="2", name="pasta"),
+        ingredients=[ReversedIngredient(id="2", name="spaghetti", category_id="2")],
+    )
+    assert db.run(recipes.category_with_first_ingredients("10", 10)) == CategoryWithIngredients(
+        category=ReversedCategory(id="10", name="dairy"), ingredients=[]
+    )
+    assert db.run(recipes.category_with_first_ingredients("9", 10)) is None
+
+
+def test_option_2_is_one_query_backwards_with_the_documents_limit(db: Database) -> None:
+    sent: list[tuple[str, dict[str, Any]]] = []
+
+    class Recorder:
+        """Sends requests on, and keeps them."""
+
+        def send(self, operation: str, request: dict[str, Any]) -> bytes:
+            sent.append((operation, request))
+            return db.transport.send(operation, request)
+
+        def close(self) -> None:
+            pass
+
+    recorded = Database(Recorder(), db.context, db.tables)
+    recorded.run(recipes.category_with_first_ingredients("1", 10))
+    ((operation, request),) = sent
+    assert operation == "Query"
+    assert (request["ScanIndexForward"], request["Limit"]) == (False, 11)
+    shape = explain(recipes.category_with_first_ingredients)
+    assert (shape.condition, shape.order, shape.page) == (
+        'PK="Category#{category_id}"',
+        "descending",
+        "1 + {count}",
+    )
+
+
+def test_the_sample_is_the_same_every_time() -> None:
+    assert recipes.sample() == recipes.sample()

@@ -1,0 +1,662 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import pytest
+
+from tablewright import (
+    KSUID,
+    AlreadyExists,
+    ConditionFailed,
+    Database,
+    Engine,
+    InvalidValue,
+    NotFound,
+    connect,
+    create,
+    explain,
+    put,
+)
+from tablewright.designs import shop
+from tablewright.designs.shop import (
+    Brand,
+    Category,
+    Order,
+    OrderItem,
+    OrderStatus,
+    Product,
+    Shop,
+    User,
+)
+
+START = datetime(2024, 6, 27, 7, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(":memory:") as engine:
+        yield engine
+        assert engine.check().problems == []
+
+
+@pytest.fixture
+def db(engine: Engine) -> Database:
+    """The shop with its sample; each entity was written when its stamp says."""
+    db = connect(engine, Shop)
+    for entity in shop.sample():
+        at(db, vars(entity)["updated_at"]).run(put(entity))
+    return db
+
+
+def at(db: Database, moment: datetime) -> Database:
+    """The same database, at another time."""
+    context = msgspec.structs.replace(db.context, clock=lambda: moment)
+    return Database(db.transport, context, db.tables)
+
+
+@pytest.fixture
+def items(engine: Engine) -> Callable[[], list[dict[str, Any]]]:
+    def scan() -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = engine.call("Scan", {"TableName": "shop"})["Items"]
+        return found
+
+    return scan
+
+
+def made(minutes: int) -> KSUID:
+    """The id of what the sample made so many minutes after its start."""
+    return KSUID.floor(START + timedelta(minutes=minutes))
+
+
+def where(pattern: Callable[..., Any]) -> tuple[str, str | None, str]:
+    """Operation, index and key condition of a pattern."""
+    shape = explain(pattern)
+    return shape.operation, shape.index, shape.condition
+
+
+def minutes(entities: Any) -> list[int]:
+    """When the sample made each of these, in minutes after its start."""
+    return [int((entity.id.time - START).total_seconds()) // 60 for entity in entities]
+
+
+# -- the rows of the document's table ------------------------------------------------------------
+
+
+def test_get_a_user_by_id(db: Database) -> None:
+    user = db.run(shop.user_by_id(made(1)))
+    assert user is not None
+    assert (user.id, user.email) == (made(1), "test1@gmail.com")
+    assert db.run(shop.user_by_id(made(9))) is None
+    assert where(shop.user_by_id) == ("GetItem", None, 'PK="USER" AND SK="USER#{user_id}"')
+
+
+def test_get_a_user_by_email(db: Database) -> None:
+    user = db.run(shop.user_by_email("test01@gmail.com"))
+    assert user is not None
+    assert (user.id, user.email) == (made(3), "test01@gmail.com")
+    assert where(shop.user_by_email) == ("Query", "LSI", 'PK="USER" AND SKU="EMAIL#{email}"')
+
+
+@pytest.mark.parametrize("email", ["test01@gmail.co", "test0", "Test01@gmail.com", "EMAIL#"])
+def test_get_a_user_by_an_email_that_nobody_has(db: Database, email: str) -> None:
+    assert db.run(shop.user_by_email(email)) is None
+
+
+def test_list_users(db: Database) -> None:
+    assert minutes(db.run(shop.users())) == [0, 1, 2, 3, 4, 5]
+    assert where(shop.users) == ("Query", None, 'PK="USER"')
+    assert explain(shop.users).order == "ascending"
+
+
+def test_list_users_filter_by_created_at(db: Database) -> None:
+    moment = START + timedelta(minutes=2)
+    assert minutes(db.run(shop.users_created_after(moment))) == [3, 4, 5]
+    assert where(shop.users_created_after) == (
+        "Query",
+        None,
+        'PK="USER" AND SK>"USER#{KSUID.ceiling(moment)}"',
+    )
+
+
+@pytest.mark.parametrize(
+    ("offset", "found"),
+    [
+        (timedelta(seconds=-1), True),
+        (timedelta(microseconds=-1), True),
+        (timedelta(0), False),
+        (timedelta(microseconds=1), False),
+        (timedelta(seconds=1), False),
+    ],
+)
+def test_created_after_tells_the_seconds_of_ids_apart(
+    db: Database, offset: timedelta, found: bool
+) -> None:
+    moment = START + timedelta(days=1)
+    new = [
+        User(id=KSUID.new(at=moment), name="N", email=f"new{n}@example.com", password="x")
+        for n in range(5)
+    ]
+    for user in new:
+        db.run(shop.register(user))
+    expected = sorted(user.id for user in new) if found else []
+    assert [user.id for user in db.run(shop.users_created_after(moment + offset))] == expected
+
+
+def test_list_users_filter_by_email_prefix(db: Database) -> None:
+    emails = [user.email for user in db.run(shop.users_by_email_prefix("test"))]
+    assert emails == ["test01@gmail.com", "test1@gmail.com", "tester@example.com"]
+    assert where(shop.users_by_email_prefix) == (
+        "Query",
+        "GSI1",
+        'GSI1PK="USER" AND begins_with(GSI1SK, "EMAIL#{prefix}")',
+    )
+
+
+def test_get_a_category_by_id(db: Database) -> None:
+    category = db.run(shop.category_by_id(made(12)))
+    assert category is not None
+    assert (category.id, category.name) == (made(12), "CatX")
+    assert where(shop.category_by_id) == ("GetItem", None, 'PK="CAT" AND SK="CAT#{category_id}"')
+
+
+def test_list_categories(db: Database) -> None:
+    names = [category.name for category in db.run(shop.categories())]
+    assert names == ["CatXY", "Phones", "CatX", "Cat"]
+    assert where(shop.categories) == ("Query", None, 'PK="CAT"')
+    assert explain(shop.categories).order == "ascending"
+
+
+def test_list_categories_filter_by_name_prefix(db: Database) -> None:
+    found = db.run(shop.categories_by_name_prefix("CatX"))
+    assert [category.name for category in found] == ["CatX", "CatXY"]
+    assert where(shop.categories_by_name_prefix) == (
+        "Query",
+        "LSI",
+        'PK="CAT" AND begins_with(SKU, "CAT#NAME#{prefix}")',
+    )
+
+
+def test_get_a_brand_by_id(db: Database) -> None:
+    brand = db.run(shop.brand_by_id(made(22)))
+    assert brand is not None
+    assert (brand.id, brand.name) == (made(22), "BrY")
+    assert where(shop.brand_by_id) == ("GetItem", None, 'PK="BRAND" AND SK="BRAND#{brand_id}"')
+
+
+def test_list_brands(db: Database) -> None:
+    names = [brand.name for brand in db.run(shop.brands())]
+    assert names == ["BrYZ", "Acme", "BrY", "Br"]
+    assert where(shop.brands) == ("Query", None, 'PK="BRAND"')
+    assert explain(shop.brands).order == "ascending"
+
+
+def test_list_brands_filter_by_name_prefix(db: Database) -> None:
+    found = db.run(shop.brands_by_name_prefix("BrY"))
+    assert [brand.name for brand in found] == ["BrY", "BrYZ"]
+    assert where(shop.brands_by_name_prefix) == (
+        "Query",
+        "LSI",
+        'PK="BRAND" AND begins_with(SKU, "BRAND#NAME#{prefix}")',
+    )
+
+
+def test_get_a_product_by_id(db: Database) -> None:
+    product = db.run(shop.product_by_id(made(32)))
+    assert product is not None
+    assert (product.id, product.name, product.price) == (made(32), "Product 2", Decimal("29.70"))
+    assert where(shop.product_by_id) == ("GetItem", None, 'PK="PROD" AND SK="PRO#{product_id}"')
+
+
+def test_list_products(db: Database) -> None:
+    assert minutes(db.run(shop.products())) == list(range(30, 46))
+    assert where(shop.products) == ("Query", None, 'PK="PROD"')
+
+
+def test_list_products_by_brand(db: Database) -> None:
+    """In the order of the key: by the category's creation, then by the product's."""
+    found = db.run(shop.products_by_brand(made(21)))
+    assert {product.brand_id for product in found} == {made(21)}
+    assert minutes(found) == [34, 37, 40, 31, 43]
+    categories = [product.category_id for product in found]
+    assert categories == [made(10), made(11), made(12), made(13), made(13)]
+    assert where(shop.products_by_brand) == ("Query", "GSI1", 'GSI1PK="BRAND#{brand_id}"')
+
+
+def test_list_products_by_brand_and_category(db: Database) -> None:
+    found = db.run(shop.products_by_brand_and_category(made(21), made(13)))
+    assert minutes(found) == [31, 43]
+    assert where(shop.products_by_brand_and_category) == (
+        "Query",
+        "GSI1",
+        'GSI1PK="BRAND#{brand_id}" AND begins_with(GSI1SK, "CAT#{category_id}#AT#")',
+    )
+
+
+def test_list_products_by_category(db: Database) -> None:
+    """In the order of the key: by the brand's creation, then by the product's."""
+    found = db.run(shop.products_by_category(made(13)))
+    assert {product.category_id for product in found} == {made(13)}
+    assert minutes(found) == [39, 31, 43, 35]
+    brands = [product.brand_id for product in found]
+    assert brands == [made(20), made(21), made(21), made(22)]
+    assert where(shop.products_by_category) == ("Query", "GSI2", 'GSI2PK="CAT#{category_id}"')
+
+
+def test_list_products_by_category_and_brand(db: Database) -> None:
+    found = db.run(shop.products_by_category_and_brand(made(13), made(21)))
+    assert minutes(found) == [31, 43]
+    assert where(shop.products_by_category_and_brand) == (
+        "Query",
+        "GSI2",
+        'GSI2PK="CAT#{category_id}" AND begins_with(GSI2SK, "BRAND#{brand_id}#AT#")',
+    )
+
+
+def test_get_users_order_by_id(db: Database) -> None:
+    order = db.run(shop.order_by_id(made(0), made(50)))
+    assert order is not None
+    assert (order.id, order.status) == (made(50), OrderStatus.DELIVERED)
+    assert [(item.product_id, item.quantity) for item in order.items] == [
+        (made(31), 1),
+        (made(39), 2),
+    ]
+    assert db.run(shop.order_by_id(made(1), made(50))) is None
+    assert where(shop.order_by_id) == (
+        "GetItem",
+        None,
+        'PK="USER#{user_id}" AND SK="ORDER#{order_id}"',
+    )
+
+
+def test_list_users_orders(db: Database) -> None:
+    """The document adds `SK.startswith("ORDER")`: nothing else is in the partition."""
+    assert minutes(db.run(shop.orders_of_user(made(0)))) == [50, 53, 56]
+    assert minutes(db.run(shop.orders_of_user(made(5)))) == []
+    assert where(shop.orders_of_user) == ("Query", None, 'PK="USER#{user_id}"')
+    assert explain(shop.orders_of_user).order == "ascending"
+
+
+def test_list_orders_by_status(db: Database) -> None:
+    """The sample settles orders in the opposite order of their creation, a second apart."""
+    since = START + timedelta(hours=2, seconds=-4)
+    assert minutes(db.run(shop.orders_by_status(OrderStatus.DELIVERED, START))) == [57, 54, 52, 50]
+    assert minutes(db.run(shop.orders_by_status(OrderStatus.DELIVERED, since))) == [54, 52, 50]
+    assert where(shop.orders_by_status) == (
+        "Query",
+        "GSI1",
+        'GSI1PK="ORDER#STATUS#{status}" AND GSI1SK>="AT#{since}"',
+    )
+
+
+def test_orders_by_status_have_the_seconds_of_the_documents_example(db: Database) -> None:
+    moment = datetime.fromtimestamp(1719473962, UTC)
+    shape = shop.orders_by_status(OrderStatus.DELIVERED, moment).shape()
+    assert shape.condition == 'GSI1PK="ORDER#STATUS#DELIVERED" AND GSI1SK>="AT#1719473962"'
+
+
+# -- the tables of keys --------------------------------------------------------------------------
+
+KEYS = ("PK", "SK", "SKU", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK")
+
+
+def keys(item: dict[str, Any]) -> dict[str, str]:
+    return {name: item[name]["S"] for name in KEYS if name in item}
+
+
+def seconds(minutes: int) -> int:
+    return int((START + timedelta(minutes=minutes)).timestamp())
+
+
+@pytest.mark.parametrize(
+    ("entity", "expected"),
+    [
+        (
+            ("User", made(3)),
+            {
+                "PK": "USER",
+                "SK": f"USER#{made(3)}",
+                "SKU": "EMAIL#test01@gmail.com",
+                "GSI1PK": "USER",
+                "GSI1SK": "EMAIL#test01@gmail.com",
+            },
+        ),
+        (
+            ("Category", made(12)),
+            {"PK": "CAT", "SK": f"CAT#{made(12)}", "SKU": "CAT#NAME#CatX"},
+        ),
+        (
+            ("Brand", made(22)),
+            {"PK": "BRAND", "SK": f"BRAND#{made(22)}", "SKU": "BRAND#NAME#BrY"},
+        ),
+        (
+            ("Product", made(31)),
+            {
+                "PK": "PROD",
+                "SK": f"PRO#{made(31)}",
+                "GSI1PK": f"BRAND#{made(21)}",
+                "GSI1SK": f"CAT#{made(13)}#AT#{seconds(31)}",
+                "GSI2PK": f"CAT#{made(13)}",
+                "GSI2SK": f"BRAND#{made(21)}#AT#{seconds(31)}",
+            },
+        ),
+        (
+            ("Order", made(50)),
+            {
+                "PK": f"USER#{made(0)}",
+                "SK": f"ORDER#{made(50)}",
+                "GSI1PK": "ORDER#STATUS#DELIVERED",
+                "GSI1SK": f"AT#{seconds(120)}",
+            },
+        ),
+    ],
+)
+def test_items_have_the_documents_keys(
+    db: Database,
+    items: Callable[[], list[dict[str, Any]]],
+    entity: tuple[str, str],
+    expected: dict[str, str],
+) -> None:
+    kind, entity_id = entity
+    (item,) = [i for i in items() if i["type"]["S"] == kind and i["id"]["S"] == entity_id]
+    assert keys(item) == expected
+
+
+def test_the_table_has_the_documents_indexes(engine: Engine) -> None:
+    connect(engine, Shop)
+    table = engine.call("DescribeTable", {"TableName": "shop"})["Table"]
+    found = {
+        index["IndexName"]: [part["AttributeName"] for part in index["KeySchema"]]
+        for index in (*table["LocalSecondaryIndexes"], *table["GlobalSecondaryIndexes"])
+    }
+    assert found == {
+        "LSI": ["PK", "SKU"],
+        "GSI1": ["GSI1PK", "GSI1SK"],
+        "GSI2": ["GSI2PK", "GSI2SK"],
+    }
+    assert [part["AttributeName"] for part in table["KeySchema"]] == ["PK", "SK"]
+
+
+def test_an_order_holds_its_items(db: Database, items: Callable[[], list[dict[str, Any]]]) -> None:
+    (item,) = [i for i in items() if i["SK"]["S"] == f"ORDER#{made(50)}"]
+    assert [line["M"] for line in item["items"]["L"]] == [
+        {
+            "id": {"S": KSUID.floor(made(50).time + timedelta(seconds=quantity))},
+            "product_id": {"S": made(product)},
+            "quantity": {"N": str(quantity)},
+            "price": {"N": price},
+        }
+        for quantity, product, price in ((1, 31, "19.8"), (2, 39, "99"))
+    ]
+
+
+def test_the_sample_is_the_same_every_time() -> None:
+    assert shop.sample() == shop.sample()
+
+
+# -- writes: what must move, moves ---------------------------------------------------------------
+
+LATER = START + timedelta(days=3)
+
+
+def test_registering_a_user_twice_is_refused(db: Database) -> None:
+    user = User(name="Eve", email="eve@example.com", password="x")
+    assert db.run(shop.register(user)) == user
+    with pytest.raises(AlreadyExists):
+        db.run(shop.register(User(id=user.id, name="Eva", email="eva@example.com", password="y")))
+    assert db.run(shop.user_by_id(user.id)) == user
+    assert db.run(shop.user_by_email("eva@example.com")) is None
+
+
+def test_an_update_of_an_email_moves_it_in_both_indexes(
+    db: Database, items: Callable[[], list[dict[str, Any]]]
+) -> None:
+    user = at(db, LATER).run(shop.change_email(made(3), "zero@gmail.com"))
+    assert (user.email, user.updated_at, user.created_at) == (
+        "zero@gmail.com",
+        LATER,
+        made(3).time,
+    )
+    assert db.run(shop.user_by_email("zero@gmail.com")) == user
+    assert db.run(shop.user_by_email("test01@gmail.com")) is None
+    assert minutes(db.run(shop.users_by_email_prefix("test"))) == [1, 0]
+    assert minutes(db.run(shop.users_by_email_prefix("zero"))) == [3]
+    (item,) = [i for i in items() if i["SK"]["S"] == f"USER#{made(3)}"]
+    assert keys(item) == {
+        "PK": "USER",
+        "SK": f"USER#{made(3)}",
+        "SKU": "EMAIL#zero@gmail.com",
+        "GSI1PK": "USER",
+        "GSI1SK": "EMAIL#zero@gmail.com",
+    }
+
+
+def test_an_update_of_a_price_moves_nothing_and_shows_everywhere(
+    db: Database, items: Callable[[], list[dict[str, Any]]]
+) -> None:
+    before = {item["SK"]["S"]: keys(item) for item in items()}
+    product = at(db, LATER).run(shop.change_price(made(31), Decimal("1.25")))
+    assert (product.price, product.updated_at) == (Decimal("1.25"), LATER)
+    assert {item["SK"]["S"]: keys(item) for item in items()} == before
+    for found in (
+        shop.products(),
+        shop.products_by_brand(made(21)),
+        shop.products_by_category(made(13)),
+        shop.products_by_brand_and_category(made(21), made(13)),
+        shop.products_by_category_and_brand(made(13), made(21)),
+    ):
+        assert [p.price for p in db.run(found) if p.id == made(31)] == [Decimal("1.25")]
+
+
+def test_an_update_of_a_brand_moves_the_product_in_both_indexes(
+    db: Database, items: Callable[[], list[dict[str, Any]]]
+) -> None:
+    product = at(db, LATER).run(shop.change_brand(made(31), made(22)))
+    assert (product.brand_id, product.updated_at) == (made(22), LATER)
+    assert 31 not in minutes(db.run(shop.products_by_brand(made(21))))
+    assert 31 in minutes(db.run(shop.products_by_brand(made(22))))
+    assert minutes(db.run(shop.products_by_category(made(13)))) == [39, 43, 31, 35]
+    assert minutes(db.run(shop.products_by_category_and_brand(made(13), made(22)))) == [31, 35]
+    (item,) = [i for i in items() if i["SK"]["S"] == f"PRO#{made(31)}"]
+    assert keys(item) == {
+        "PK": "PROD",
+        "SK": f"PRO#{made(31)}",
+        "GSI1PK": f"BRAND#{made(22)}",
+        "GSI1SK": f"CAT#{made(13)}#AT#{seconds(31)}",
+        "GSI2PK": f"CAT#{made(13)}",
+        "GSI2SK": f"BRAND#{made(22)}#AT#{seconds(31)}",
+    }
+
+
+def test_an_update_of_a_category_moves_the_product_in_both_indexes(
+    db: Database, items: Callable[[], list[dict[str, Any]]]
+) -> None:
+    product = at(db, LATER).run(shop.change_category(made(31), made(10)))
+    assert (product.category_id, product.updated_at) == (made(10), LATER)
+    assert 31 not in minutes(db.run(shop.products_by_category(made(13))))
+    assert 31 in minutes(db.run(shop.products_by_category(made(10))))
+    assert minutes(db.run(shop.products_by_brand(made(21)))) == [31, 34, 37, 40, 43]
+    (item,) = [i for i in items() if i["SK"]["S"] == f"PRO#{made(31)}"]
+    assert keys(item) == {
+        "PK": "PROD",
+        "SK": f"PRO#{made(31)}",
+        "GSI1PK": f"BRAND#{made(21)}",
+        "GSI1SK": f"CAT#{made(10)}#AT#{seconds(31)}",
+        "GSI2PK": f"CAT#{made(10)}",
+        "GSI2SK": f"BRAND#{made(21)}#AT#{seconds(31)}",
+    }
+
+
+def test_an_update_of_a_status_moves_the_order_to_the_end_of_the_other_list(
+    db: Database, items: Callable[[], list[dict[str, Any]]]
+) -> None:
+    order = at(db, LATER).run(shop.change_status(made(0), made(53), OrderStatus.DELIVERED))
+    assert (order.status, order.updated_at, order.created_at) == (
+        OrderStatus.DELIVERED,
+        LATER,
+        made(53).time,
+    )
+    assert db.run(shop.orders_by_status(OrderStatus.SHIPPED, START)) == []
+    found = db.run(shop.orders_by_status(OrderStatus.DELIVERED, START))
+    assert minutes(found) == [57, 54, 52, 50, 53]
+    assert minutes(db.run(shop.orders_by_status(OrderStatus.DELIVERED, LATER))) == [53]
+    assert minutes(db.run(shop.orders_of_user(made(0)))) == [50, 53, 56]
+    (item,) = [i for i in items() if i["SK"]["S"] == f"ORDER#{made(53)}"]
+    assert keys(item) == {
+        "PK": f"USER#{made(0)}",
+        "SK": f"ORDER#{made(53)}",
+        "GSI1PK": "ORDER#STATUS#DELIVERED",
+        "GSI1SK": f"AT#{int(LATER.timestamp())}",
+    }
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        shop.change_email(made(9), "x@example.com"),
+        shop.change_price(made(9), Decimal(1)),
+        shop.change_brand(made(9), made(20)),
+        shop.change_category(made(9), made(10)),
+        shop.change_status(made(9), made(50), OrderStatus.PAID),
+    ],
+    ids=["email", "price", "brand", "category", "status"],
+)
+def test_an_update_of_what_is_not_there_is_refused(
+    db: Database, items: Callable[[], list[dict[str, Any]]], plan: Any
+) -> None:
+    before = items()
+    with pytest.raises(NotFound):
+        db.run(plan)
+    assert items() == before
+
+
+# -- placing an order ----------------------------------------------------------------------------
+
+
+def order_of(*lines: tuple[int, int]) -> Order:
+    """An order of so many of each product, which the sample made at these minutes."""
+    return Order(
+        user_id=made(4),
+        total_price=Decimal(10),
+        items=[
+            OrderItem(id=KSUID.new(), product_id=made(product), quantity=quantity, price=Decimal(1))
+            for product, quantity in lines
+        ],
+    )
+
+
+def stock(db: Database) -> dict[int, int]:
+    found = db.run(shop.products())
+    return dict(zip(minutes(found), [product.stock for product in found], strict=True))
+
+
+def test_placing_an_order_takes_its_products_from_the_stock(db: Database) -> None:
+    before = stock(db)
+    order = order_of((31, 1), (32, 10), (35, 3))
+    db.run(shop.place_order(order))
+    assert stock(db) == before | {31: before[31] - 1, 32: 0, 35: before[35] - 3}
+    assert db.run(shop.order_by_id(made(4), order.id)) == order
+    assert db.run(shop.orders_by_status(OrderStatus.PENDING, order.created_at)) == [order]
+
+
+@pytest.mark.parametrize(
+    ("lines", "error"),
+    [
+        pytest.param([(31, 1), (32, 11), (35, 1)], ConditionFailed, id="too many of the second"),
+        pytest.param([(31, 1), (35, 1), (30, 1)], ConditionFailed, id="none of the last"),
+        pytest.param([(31, 1), (29, 1)], NotFound, id="no such product"),
+    ],
+)
+def test_an_order_that_cannot_be_served_leaves_everything_as_it_was(
+    db: Database,
+    items: Callable[[], list[dict[str, Any]]],
+    lines: list[tuple[int, int]],
+    error: type[Exception],
+) -> None:
+    before = items()
+    with pytest.raises(error, match="Product"):
+        db.run(shop.place_order(order_of(*lines)))
+    assert items() == before
+
+
+def test_an_order_that_was_placed_is_not_placed_again(
+    db: Database, items: Callable[[], list[dict[str, Any]]]
+) -> None:
+    order = order_of((35, 1))
+    db.run(shop.place_order(order))
+    before = items()
+    with pytest.raises(AlreadyExists):
+        db.run(shop.place_order(order))
+    assert items() == before
+
+
+def test_an_order_names_each_product_once(
+    db: Database, items: Callable[[], list[dict[str, Any]]]
+) -> None:
+    before = items()
+    with pytest.raises(InvalidValue, match="about one item"):
+        db.run(shop.place_order(order_of((35, 1), (35, 2))))
+    assert items() == before
+
+
+@pytest.mark.parametrize("quantity", [0, -1])
+def test_an_order_cannot_fill_the_stock(quantity: int) -> None:
+    with pytest.raises(InvalidValue, match=r"OrderItem\.quantity"):
+        order_of((35, quantity))
+
+
+def test_an_order_is_placed_in_one_transaction() -> None:
+    shape = explain(shop.place_order)
+    assert shape.operation == "TransactWriteItems"
+    assert [(step.operation, step.entity, step.condition) for step in shape.steps] == [
+        ("PutItem", "Order", 'PK="USER#{user_id}" AND SK="ORDER#{id}"'),
+        ("UpdateItem", "Product", 'PK="PROD" AND SK="PRO#{order.items.product_id}"'),
+    ]
+    assert shape.steps[1].filter == "stock >= {order.items.quantity}"
+
+
+# -- names that are the beginning of others, or look like keys -----------------------------------
+
+
+def test_names_with_delimiters_are_found_by_their_beginning(db: Database) -> None:
+    for name in ("A#B", "A", "A#C", "AB", "%23"):
+        db.run(create(Category(name=name)))
+        db.run(create(Brand(name=name)))
+    assert [c.name for c in db.run(shop.categories_by_name_prefix("A#"))] == ["A#B", "A#C"]
+    assert {c.name for c in db.run(shop.categories_by_name_prefix("A"))} == {
+        "A",
+        "A#B",
+        "A#C",
+        "AB",
+    }
+    assert {b.name for b in db.run(shop.brands_by_name_prefix("A"))} == {
+        "A",
+        "A#B",
+        "A#C",
+        "AB",
+        "Acme",
+    }
+    assert [c.name for c in db.run(shop.categories_by_name_prefix("%"))] == ["%23"]
+
+
+def test_lists_of_products_come_in_pages(db: Database) -> None:
+    whole = minutes(db.run(shop.products_by_brand(made(20))))
+    assert minutes(db.each(shop.products_by_brand(made(20)).limit(2))) == whole
+    newest = shop.products_by_brand(made(20)).newest_first().limit(4)
+    assert minutes(db.each(newest)) == whole[::-1]
+
+
+def test_two_products_of_one_second_are_both_listed(db: Database) -> None:
+    moment = START + timedelta(days=1)
+    products = [
+        Product(name=f"P{n}", price=Decimal(1), category_id=made(10), brand_id=made(23))
+        for n in range(3)
+    ]
+    for product in products:
+        product.created_at = moment
+        db.run(create(product))
+    found = db.run(shop.products_by_brand(made(23)))
+    assert sorted(product.name for product in found) == ["P0", "P1", "P2"]
