@@ -582,7 +582,7 @@ def test_create_order_root(db: Database, sent: Sent, engine: Engine) -> None:
     """putOrder: shouldQueryCustomerOrderTimelineFromGsi"""
     assert asked(put_order) == (
         "PutItem",
-        None,
+        ", ".join(INDEXES),
         'PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"',
     )
     created = db.run(put_order(order("O500", total=Decimal(5))))

@@ -273,10 +273,13 @@ def test_get_users_order_by_id(db: Database) -> None:
 
 
 def test_list_users_orders(db: Database) -> None:
-    """The document adds `SK.startswith("ORDER")`: nothing else is in the partition."""
     assert minutes(db.run(shop.orders_of_user(made(0)))) == [50, 53, 56]
     assert minutes(db.run(shop.orders_of_user(made(5)))) == []
-    assert where(shop.orders_of_user) == ("Query", None, 'PK="USER#{user_id}"')
+    assert where(shop.orders_of_user) == (
+        "Query",
+        None,
+        'PK="USER#{user_id}" AND begins_with(SK, "ORDER#")',
+    )
     assert explain(shop.orders_of_user).order == "ascending"
 
 

@@ -10,13 +10,14 @@ part. What is left over is a filter. Of several keys that serve, the one that bi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from msgspec import Struct
 
 from tablewright.errors import ModelError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap
+from tablewright.mapping.parts import Part, part
 from tablewright.plan.condition import Call, Compare, Condition
 from tablewright.plan.query import Many, Range
 
@@ -36,8 +37,12 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Many[Any]:
     conditions = [part for condition in given for part in condition.parts()]
     if not conditions:
         raise ModelError(f"{entity.name}.where() needs a condition; {_declare_scan(entity)}")
+    pinned = [condition.operand.name for condition in conditions if _is_equal(condition)]
+    for name in pinned:
+        if pinned.count(name) > 1:
+            raise ModelError(f"{entity.name}.where(): {name} cannot equal two values at once")
     found = [_match(entity, key, conditions) for key in (entity.primary, *entity.indexes)]
-    matches = [match for match in found if match is not None]
+    matches = [match for match in found if match is not None and match.used]
     if not matches:
         raise ModelError(_refusal(entity, conditions))
     best = max(matches, key=lambda match: len(match.used))
@@ -51,25 +56,23 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Many[Any]:
 
 
 def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]]) -> Match | None:
-    equal = {
-        condition.operand.name: condition
-        for condition in conditions
-        if isinstance(condition, Compare) and condition.comparator == "="
-    }
+    equal = {condition.operand.name: condition for condition in conditions if _is_equal(condition)}
     if key.when is not None:
         return None  # the index holds some of the items only
     arguments: list[Any] = []
     used: list[Condition[Any]] = []
-    for part in key.asked:
-        pinned = equal.get(part.attribute)
-        if pinned is None or not part.exact:
+    for asked in key.asked:
+        pinned = equal.get(asked.attribute)
+        if pinned is None or not asked.exact:
             break
         arguments.append(pinned.value)
         used.append(pinned)
     if len(arguments) < key.in_partition:
         return None
-    if any(entity.attributes[part.attribute].converter.optional for part in key.asked[len(used) :]):
-        return None  # it lacks the items in which that part has no value
+    for left in key.asked[len(arguments) :]:
+        optional = entity.attributes[left.attribute].converter.optional
+        if optional and not any(_needs_a_value(each, left.attribute) for each in conditions):
+            return None  # it lacks the items in which that part has no value
     comparison, operands = None, ()
     following = key.next_part(len(arguments)) if key.sort is not None else None
     if following is not None:
@@ -80,6 +83,13 @@ def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]])
                 used.append(condition)
                 break
     return Match(key, tuple(arguments), comparison, operands, used)
+
+
+def _needs_a_value(condition: Condition[Any], attribute: str) -> bool:
+    """Whether a condition never holds where the attribute has no value."""
+    if isinstance(condition, Compare):
+        return condition.operand.name == attribute and condition.comparator != "<>"
+    return _comparison(condition, attribute) is not None
 
 
 def _comparison(
@@ -98,25 +108,56 @@ def _comparison(
 
 def _refusal(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> str:
     """What is missing, and which index would serve."""
-    equal = [
-        condition.operand.name
-        for condition in conditions
-        if isinstance(condition, Compare) and condition.comparator == "="
-    ]
-    others = sorted(set().union(*(condition.attributes for condition in conditions)) - set(equal))
-    literal = entity.name.upper()
-    partition = " / ".join(f'"{name.upper()}" / {name}' for name in equal) or f'"{literal}"'
-    asked = [part.attribute for part in entity.primary.asked if part.attribute not in equal]
-    rest = [*others, *(name for name in asked if name not in others)]
-    sort = f'"{literal}" / ' + " / ".join(rest) if rest else f'"{literal}"'
+    equal = [condition.operand.name for condition in conditions if _is_equal(condition)]
+    compared = [name for each in conditions for name in each.attributes if name not in equal]
     told = " and ".join(map(repr, conditions))
-    name = "_".join(equal or others)
+    begins = f"begins with {', '.join(equal)}" if equal else "has a partition of all of them"
     return (
-        f"{entity.name}.where({told}) would be a scan: no key or index of {entity.name} begins "
-        f"with {', '.join(equal) or 'a literal alone'}. An index would serve it: "
-        f"by_{name} = index({entity.table.owner}.by_{name}, {partition}, {sort}). "
+        f"{entity.name}.where({told}) would be a scan: no key or index of {entity.name} {begins}. "
+        f"An index would serve it: {_proposal(entity, equal, compared[:1])}. "
         f"{_declare_scan(entity)}"
     )
+
+
+def _proposal(entity: EntityMap, equal: list[str], compared: list[str]) -> str:
+    """The declaration of an index, in the table and in the entity."""
+    table = entity.table.owner
+    taken = {n for index in entity.table.indexes.values() for n in index.attributes}
+    number = next(n for n in range(1, 99) if not {f"GSI{n}PK", f"GSI{n}SK"} & taken)
+    name = f"by_{'_'.join(equal or compared or [entity.name.lower()])}"
+    literal = f'"{entity.name.upper()}"'
+    keys, paths = [f'"GSI{number}PK"', f'"GSI{number}SK"'], ["", ""]
+    if len(equal) == 1 and not _composes(entity, equal[0]):
+        keys[0], paths[0] = f'"{entity.attributes[equal[0]].stored}"', equal[0]
+    else:
+        paths[0] = " / ".join(f'"{name.upper()}" / {name}' for name in equal) or literal
+    if compared and not _composes(entity, compared[0]):
+        keys[1], paths[1] = f'"{entity.attributes[compared[0]].stored}"', compared[0]
+    else:
+        loose = any(_part(entity, name).loose for name in compared)
+        rest = [part.attribute for part in entity.primary.asked if part.attribute not in equal]
+        behind = [] if loose else [name for name in rest if name not in compared]
+        paths[1] = " / ".join([literal, *compared, *behind])
+    return (
+        f"in {table}: {name} = GSI({', '.join(keys)}); in {entity.name}: "
+        f"{name} = index({table}.{name}, {', '.join(paths)})"
+    )
+
+
+def _part(entity: EntityMap, name: str) -> Part:
+    return part(name, entity.attributes[name].converter.kind, None, entity.name)
+
+
+def _composes(entity: EntityMap, name: str) -> bool:
+    """Whether an attribute sorts as a part of a composed key; otherwise it is a key by itself."""
+    try:
+        return _part(entity, name).ordered
+    except ModelError:
+        return False
+
+
+def _is_equal(condition: Condition[Any]) -> TypeGuard[Compare[Any]]:
+    return isinstance(condition, Compare) and condition.comparator == "="
 
 
 def _declare_scan(entity: EntityMap) -> str:

@@ -24,7 +24,7 @@ from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from msgspec import Struct
 
-from tablewright.errors import ModelError, TablewrightError
+from tablewright.errors import ModelError
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
@@ -125,7 +125,7 @@ def _refuse_dependence_on_none(
     arguments = {name: symbolic(name, hint) for name, hint in hints.items()}
     try:
         _, other = _traced(function, arguments | {parameter: None})
-    except TablewrightError:
+    except Exception:
         return  # it does not take None, whatever its annotation says
     if (other.operation, other.index, other.order) != (shape.operation, shape.index, shape.order):
         raise ModelError(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from tablewright.errors import InvalidValue
@@ -111,7 +112,7 @@ class Compare(Condition[E]):
         return value is not None and _COMPARE[self.comparator](value, self.value)
 
     def __repr__(self) -> str:
-        return f"{self.operand.label} {self.comparator} {self.value!r}"
+        return f"{self.operand.label} {self.comparator} {_shown(self.value)}"
 
 
 class Call(Condition[E]):
@@ -144,7 +145,16 @@ class Call(Condition[E]):
         return self.check(values[self.operand.name])
 
     def __repr__(self) -> str:
-        return f"{self.function}({', '.join([self.operand.label, *map(repr, self.values)])})"
+        shown = [_shown(value) for value in self.values]
+        if self.function == "BETWEEN":
+            return f"{self.operand.label} BETWEEN {shown[0]} AND {shown[1]}"
+        if self.function == "IN":
+            return f"{self.operand.label} IN ({', '.join(shown)})"
+        return f"{self.function}({', '.join([self.operand.label, *shown])})"
+
+
+def _shown(value: Any) -> str:
+    return repr(value.value if isinstance(value, Enum) else value)
 
 
 class All(Condition[E]):

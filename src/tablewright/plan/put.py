@@ -84,6 +84,7 @@ class Whole(Write[E], Generic[E]):
             operation="TransactWriteItems" if several else "PutItem",
             table=entity.table.name,
             entity=entity.name,
+            index=", ".join(key.index.name for key in entity.indexes if key.index) or None,
             condition=key_condition(entity.key_of(values)) if known else key_template(entity),
             page=str(1 + len(entity.uniques)),
             write_units=write_units(
