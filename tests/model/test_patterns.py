@@ -379,7 +379,7 @@ EXPLAINED: dict[Callable[..., Any], Told] = {
     export: ("Scan", None, "the monthly export", "", "1 MB", ""),
     export_rich: ("Scan", None, "the monthly export", "", "1 MB", "points >= {points}"),
     add_visit: ("PutItem", None, 'PK="USER" AND SK="USER#{user_id}#VISIT#{at}"', "", "1", ""),
-    add_user: ("TransactWriteItems", None, USER % "user_id", "", "2", ""),
+    add_user: ("TransactWriteItems", "lsi1, gsi1, ids", USER % "user_id", "", "2", ""),
     reward: ("UpdateItem", None, USER % "user_id", "", "1", ""),
     move_city: ("UpdateItem", "gsi1", USER % "user_id", "", "1", "points > 3"),
     rewrite: ("UpdateItem", "gsi1", USER % "changed.user_id", "", "1", ""),
@@ -1103,7 +1103,8 @@ def test_an_undeclared_scan_is_refused_with_the_index_that_would_serve_it() -> N
     assert said.startswith(
         "pattern made_since: Item.where(made >= {since} and rank = 3) would be a scan: "
     )
-    assert 'by_rank = index(Found.by_rank, "RANK" / rank, "ITEM" / made / item_id)' in said
+    assert 'in Found: by_rank = GSI("rank", "GSI' in said
+    assert 'in Item: by_rank = index(Found.by_rank, rank, "ITEM" / made / item_id)' in said
     assert 'Item.scan(reason="…").filter(…)' in said
 
 

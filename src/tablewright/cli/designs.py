@@ -150,3 +150,5 @@ def _show(design: Design, results: list[Result]) -> None:
     console = Console()
     console.width = max(console.width, 200)  # a key condition cut in pieces helps nobody
     console.print(table)
+    if design.compare is not None:
+        console.print(design.compare.as_table(design.compare.compare(results)))

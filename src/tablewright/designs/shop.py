@@ -15,9 +15,8 @@ Ids are KSUIDs, so whatever is sorted by id is sorted by creation. Items of an o
 Chosen where the document contradicts itself or leaves it open: orders by status are in GSI1, as its
 index table says (the pattern's row says GSI1 and then GSI2PK); times in keys are seconds since
 1970, as in its example `AT#1719473962`; products of a brand come by category and then by time,
-which is what the key gives, where the row says by time; a user's partition holds orders alone, so
-listing them needs no condition on SK; an item of an order does not repeat the order's id; prices
-are exact decimals, not floats.
+which is what the key gives, where the row says by time; an item of an order does not repeat the
+order's id; prices are exact decimals, not floats.
 """
 
 from __future__ import annotations

@@ -71,9 +71,16 @@ class AttributeMap(Struct, frozen=True):
         An absent attribute reads back as its default; so a None that is not the default is kept.
         """
         stored = self.converter.stored(value)
-        if stored is None and value is None and self.default and self.default() is not None:
+        if stored is None and value is None and self.absent_means_a_value:
             return {"NULL": True}
         return stored
+
+    @property
+    def absent_means_a_value(self) -> bool:
+        """It is optional, and has a default other than None."""
+        if not self.converter.optional or self.default is None:
+            return False
+        return self.default() is not None
 
 
 class UniqueMap(Struct, frozen=True):
@@ -166,8 +173,9 @@ class EntityMap:
         try:
             return self._build(map(item.get, self._stored))
         except UnreadableItem as error:
-            key = self.table.key(item) if item.keys() >= set(self.table.attributes) - {None} else {}
-            raise UnreadableItem(f"{error} (the item with the key {key})") from None
+            names = [name for name in self.table.attributes if name is not None and name in item]
+            key = ", ".join(f'{name}="{_content(item, name)}"' for name in names)
+            raise UnreadableItem(f"{error} (the item with {key})") from None
 
     def decode_got(self, answer: bytes) -> Any:
         """The entity in the answer of a GetItem, or None."""

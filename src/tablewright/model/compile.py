@@ -125,6 +125,11 @@ class Declared:
         if len(path.pieces) == 1 and isinstance(path.pieces[0], Attr):
             found = self.maps.get(path.pieces[0].name)
             if found is not None and found.stored == attribute:
+                if found.absent_means_a_value:
+                    raise ModelError(
+                        f"{self.name}.{found.name} is a key by itself, and cannot hold None; "
+                        "its default has to be None, or it is not optional"
+                    )
                 return found.converter
         return None
 

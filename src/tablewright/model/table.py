@@ -115,10 +115,10 @@ class Table:
             raise ModelError(
                 f"{cls.__name__}: {type_attribute!r} is a key, and cannot hold the type"
             )
-        for kind, given in (("table", table.name), *(("index", n) for n in table.indexes)):
+        for kind, given in (("a table", table.name), *(("an index", n) for n in table.indexes)):
             if not _NAME(given):
                 raise ModelError(
-                    f"{cls.__name__}: {given!r} is no name for {kind}s; DynamoDB takes 3 to 255 "
+                    f"{cls.__name__}: {given!r} is no name for {kind}; DynamoDB takes 3 to 255 "
                     "letters, digits, '_', '-' and '.'"
                 )
         cls.__table__ = table

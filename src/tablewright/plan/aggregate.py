@@ -85,6 +85,7 @@ class LoadFound(Plan[T | None], Generic[T]):
         self.kind = kind
         self.root = root
         self.entity = kind.root.entity
+        self._load(self.entity.symbolic(kind.root.field))  # refuses what no query can load
 
     def entities(self) -> tuple[EntityMap, ...]:
         return tuple(self.kind.entities())
@@ -116,6 +117,7 @@ class Load(Plan[T | None], Generic[T]):
         self.is_consistent = False
         self.entity = kind.root.entity
         self.extends = self._check_members()
+        _check_nested(kind, key)
 
     def entities(self) -> tuple[EntityMap, ...]:
         return tuple(self.kind.entities())
@@ -258,6 +260,23 @@ class Load(Plan[T | None], Generic[T]):
                 size / len(self.kind.entities()) * (1 + children), consistent=self.is_consistent
             ),
         )
+
+
+def _check_nested(kind: AggregateMap, key: KeyMap) -> None:
+    """Members that are aggregates themselves have theirs below their own roots."""
+    for member in kind.members:
+        if isinstance(member.kind, AggregateMap):
+            root = member.entity.is_in(key)
+            for entity in member.kind.entities()[1:]:
+                theirs = entity.is_in(key)
+                if not (root and root.sort and theirs and theirs.sort) or not goes_on(
+                    root.sort, theirs.sort
+                ):
+                    raise ModelError(
+                        f"{member.kind.name}: {entity.primary.name} lies beside "
+                        f"{member.entity.primary.name}, not below it, so nothing says whose it is"
+                    )
+            _check_nested(member.kind, key)
 
 
 def _beginning(sort: Template) -> str:

@@ -157,6 +157,25 @@ def _shown(value: Any) -> str:
     return repr(value.value if isinstance(value, Enum) else value)
 
 
+class IsNull(Condition[E]):
+    """The attribute holds None, where being absent means something else."""
+
+    def __init__(self, operand: Operand) -> None:
+        self.operand = operand
+
+    def operands(self) -> tuple[Operand, ...]:
+        return (self.operand,)
+
+    def text(self, marks: Placeholders) -> str:
+        return f"{marks.path(self.operand.steps)} = {marks.value({'NULL': True})}"
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        return values[self.operand.name] is None
+
+    def __repr__(self) -> str:
+        return f"{self.operand.label} = None"
+
+
 class All(Condition[E]):
     """Every one holds."""
 

@@ -31,7 +31,6 @@ from tablewright.errors import (
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import KeyMap, goes_on, overlap
 from tablewright.mapping.parts import DELIMITER, Part
-from tablewright.plan.change import applied
 from tablewright.plan.condition import Condition
 from tablewright.plan.keeping import event_actions, sentinel_actions
 from tablewright.plan.plan import Context, Request, Steps
@@ -80,7 +79,7 @@ class Move(Update[E], Generic[E]):
         if refused is not None:
             raise refused
         now = context.clock()
-        item = entity.rekey(self.counted(applied(self.stamped(now), stored), stored))
+        item = entity.rekey(self.counted(self.applied(self.stamped(now), stored), stored))
         key = entity.table.key(item)
         if key == self.key:  # another spelling of the same key, or the same value
             return (yield from self._in_place().prepare(context, attempt, alone=alone))
@@ -168,7 +167,7 @@ def _pair(
         return refusal(AlreadyExists, entity, key, current, "it exists already")
 
     return [
-        Action("Delete", entity.table, delete, changed),
+        Action("Delete", entity.table, delete, changed, deletes=stored),
         Action("Put", entity.table, absent.into({"Item": item}), exists),
     ]
 

@@ -165,7 +165,19 @@ class Ref(Comparable[E, T]):
     def _absent(self) -> T:
         if len(self.steps) == 1 and self.attribute.default is not None:
             return self.attribute.default()  # type: ignore[no-any-return]
+        if len(self.steps) > 1 and self.converter.empty is None:
+            return None  # type: ignore[return-value]  # what would hold it is not there
         return self.converter.read({}, str(self.steps[-1]))  # type: ignore[no-any-return]
+
+    def missing(self) -> Condition[E]:
+        """It has no value."""
+        absent = self.attribute.absent_means_a_value and len(self.steps) == 1
+        return condition.IsNull(self) if absent else super().missing()
+
+    def exists(self) -> Condition[E]:
+        """It has a value."""
+        absent = self.attribute.absent_means_a_value and len(self.steps) == 1
+        return ~self.missing() if absent else super().exists()
 
     @property
     def label(self) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Generic, Self, TypeVar
 
-from tablewright.errors import InvalidValue, NotFound
+from tablewright.errors import ConditionFailed, InvalidValue, NotFound, ValidationException
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.change import Change, Clauses, Remove, Set, applied
@@ -27,6 +27,8 @@ from tablewright.plan.put import read_stored
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape, key_condition, write_units
 from tablewright.plan.write import (
+    NO_PLACE,
+    PLACE_MISSING,
     Action,
     Conditions,
     Prepared,
@@ -111,7 +113,7 @@ class Update(Write[E], Generic[E]):
         touched = self.touched()
         needed = self._needed(touched, changes)
         before, guards = yield from self._before(needed, context, attempt)
-        after = None if before is None else self.counted(applied(changes, before), before)
+        after = None if before is None else self.counted(self.applied(changes, before), before)
         values = self._set(changes) if after is None else entity.values(after)
         conditions = Conditions()
         conditions.exists(entity.table)
@@ -151,6 +153,15 @@ class Update(Write[E], Generic[E]):
             return self.changes
         stamp: Ref[Any, Any] = Ref(f"{self.entity.name}.{updated.name}", updated)
         return (*self.changes, stamp.set(now))
+
+    def applied(self, changes: Sequence[Change[Any]], item: Item) -> Item:
+        """The item after the changes."""
+        try:
+            return applied(changes, item)
+        except ValidationException as fault:
+            if NO_PLACE not in str(fault):
+                raise
+            raise refusal(ConditionFailed, self.entity, self.key, item, PLACE_MISSING) from None
 
     def counted(self, item: Item, before: Item) -> Item:
         """The item, in the version that follows."""

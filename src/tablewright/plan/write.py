@@ -49,6 +49,7 @@ MOST_BYTES = 4 * 1024 * 1024
 
 #: What DynamoDB says of a path into a document that is not there.
 NO_PLACE = "document path provided in the update expression is invalid"
+PLACE_MISSING = "a place that it changes is in something that is not there"
 
 #: Codes with which DynamoDB cancels a transaction that may succeed if it is sent again.
 TRANSIENT = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
@@ -86,6 +87,8 @@ class Action(Struct):
     failed: Callable[[Item | None], Verdict]
     #: A sentinel: one may be given up and taken in the same transaction.
     sentinel: bool = False
+    #: What it deletes, where that is known and large: DynamoDB counts it.
+    deletes: Item | None = None
 
     @property
     def key(self) -> Item:
@@ -162,8 +165,8 @@ def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
             if NO_PLACE not in str(fault):
                 raise
             owner = writes[owners[0]]
-            why = "a place that it changes is in something that is not there"
-            verdict, failed = refusal(ConditionFailed, owner.entity, actions[0].key, None, why), 0
+            key = actions[0].key
+            verdict, failed = refusal(ConditionFailed, owner.entity, key, None, PLACE_MISSING), 0
         except TransactionCanceledException as fault:
             verdict, failed = verdict_of(actions, fault)
         else:
@@ -271,8 +274,9 @@ def _check_limits(writes: Sequence[Write[Any]], actions: list[Action], owners: l
 
 
 def transaction_size(actions: Sequence[Action]) -> int:
-    """The bytes that a transaction puts."""
-    return sum(item_size(action.body["Item"]) for action in actions if action.kind == "Put")
+    """The bytes of the items that a transaction puts and deletes, as far as they are known."""
+    items = [action.body.get("Item") or action.deletes for action in actions]
+    return sum(item_size(item) for item in items if item is not None)
 
 
 def _told(error: WriteRefused, writes: Sequence[Write[Any]], owner: int) -> WriteRefused:

@@ -11,7 +11,7 @@ from tablewright.model.database import Database, connect
 from tablewright.publish import charts
 from tablewright.publish.erd import erd
 from tablewright.verify.design import Design
-from tablewright.verify.run import Scanner, load_sample
+from tablewright.verify.run import Scanner, load_sample, verify
 
 #: How many partitions, and items of each, a sample shows.
 SHOWN = 8
@@ -25,8 +25,19 @@ def document(design: Design) -> str:
     for table in design.tables:
         parts += _table(table.__table__, design, database, several=len(design.tables) > 1)
     if database is not None:
+        if design.compare is not None:
+            parts += _comparison(design)
         database.close()
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _comparison(design: Design) -> list[str]:
+    """What the design's ways cost, measured on its sample."""
+    with connect(":memory:", *design.tables) as fresh:
+        results = list(verify(design, fresh))
+    title, _, words = (design.compare.__doc__ or "").strip().partition("\n")
+    table = design.compare.as_markdown(design.compare.compare(results))
+    return ["## Comparison", title, words.strip("\n"), table]
 
 
 def _indented(text: str) -> str:

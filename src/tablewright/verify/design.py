@@ -38,6 +38,8 @@ class Design(Struct, frozen=True):
     tables: tuple[type[Table], ...]
     sample: Callable[[], list[Any]] | None
     rows: Callable[[Stored], Iterator[Row]] | None
+    #: Sets the results of its rows side by side, where a design has several ways.
+    compare: Any = None
 
     @property
     def patterns(self) -> list[Pattern]:
@@ -67,6 +69,7 @@ def load(name: str) -> Design:
         tables=tuple(tables),
         sample=getattr(module, "sample", None),
         rows=getattr(module, "rows", None),
+        compare=getattr(module, "compare", None),
     )
 
 

@@ -21,7 +21,7 @@ from tablewright.plan.put import put
 from tablewright.plan.query import Many, Page
 from tablewright.plan.shape import Shape
 from tablewright.transport import Transport
-from tablewright.values import Item
+from tablewright.values import Item, sort_key
 from tablewright.verify.design import Design
 from tablewright.verify.rows import Refused, Row
 
@@ -143,8 +143,10 @@ class Scanner:
         return {table.name: self.items(table) for table in self.database.context.names}
 
 
-def _place(table: TableMap, item: Item) -> list[str]:
-    return [str(item[name]) for name in table.attributes if name is not None]
+def _place(table: TableMap, item: Item) -> list[Any]:
+    """What an item sorts by."""
+    keys = table.key(item).values()
+    return [sort_key(tag, content) for key in keys for tag, content in key.items()]
 
 
 def _checked(design: Design, row: Row, database: Database, meter: Meter, scan: Scanner) -> Result:

@@ -265,3 +265,13 @@ def _renames(stored: Stored) -> Iterator[Row]:
     )
     yield Row("Get the whole menu, renamed", whole_menu("Brunch"), whole_renamed)
     yield Row("Get Menu by its old name", menu_by_name("Breakfast"), None)
+    # Where a section has more products than one transaction takes: the products, then itself.
+    desserts = next(s for s in _sections(stored, "Lunch") if s.name == "Desserts")
+    sweets = _products(stored, "Lunch", "Desserts")
+    yield Row("Rename a section in steps: its products", move_products(sweets, "Sweets"), None)
+    yield Row("Rename a section in steps: itself", rename_section(desserts, [], "Sweets"), None)
+    yield Row(
+        "Get Products by Section, renamed in steps",
+        products_by_section("Lunch", "Sweets"),
+        [changed(sweet, section="Sweets") for sweet in sweets],
+    )

@@ -338,3 +338,26 @@ def _renames(stored: Stored) -> Iterator[Row]:
         ),
     )
     yield Row("Get Menu by its old name", menu_by_name("Breakfast"), None)
+    yield from _renames_in_steps(stored)
+
+
+def _renames_in_steps(stored: Stored) -> Iterator[Row]:
+    """Where a parent has more children than one transaction takes: the children, then itself."""
+    lunch = _menu(stored, "Lunch")
+    desserts = _section(stored, lunch, "Desserts")
+    sweets = _products(stored, desserts)
+    yield Row("Rename a section in steps: its products", move_products(sweets, "Sweets"), None)
+    yield Row("Rename a section in steps: itself", rename_section(desserts, [], "Sweets"), None)
+    yield Row(
+        "Get Products by Section, renamed in steps",
+        products_by_section(desserts.id, "Sweets"),
+        [changed(sweet, section="Sweets") for sweet in sweets],
+    )
+    sections = _sections(stored, lunch)
+    yield Row("Rename a menu in steps: its sections", move_sections(sections, "Midday"), None)
+    yield Row("Rename a menu in steps: itself", rename_menu(lunch, [], "Midday"), None)
+    yield Row(
+        "Get Sections by Menu, renamed in steps",
+        sections_by_menu(lunch.id, "Midday"),
+        [changed(section, menu="Midday") for section in sections],
+    )
