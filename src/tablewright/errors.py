@@ -13,6 +13,8 @@
     ├── Contended                               others kept changing the item while we tried
     ├── CursorRefused                           a cursor is damaged, or of another query or tenant
     ├── OutOfScope                              a scoped database was asked for what is not its own
+    ├── EndpointFailed                          an endpoint cannot be reached, or answers nonsense
+    ├── Unsupported                             an endpoint lacks an operation that a plan needs
     ├── TableMissing                            connect: there is no such table
     ├── TableDiffers                            connect: the table is not as the model declares it
     ├── CannotOpen                              the file is not ours, or not to be had
@@ -106,6 +108,20 @@ class CursorRefused(TablewrightError, ValueError):
 
 class OutOfScope(TablewrightError):
     """A scoped database was asked for something outside of its tenant's shards."""
+
+
+class EndpointFailed(TablewrightError):
+    """An endpoint cannot be reached, does not answer in time, or not as DynamoDB does."""
+
+
+class Unsupported(TablewrightError):
+    """An endpoint does not have an operation."""
+
+    def __init__(self, operation: str, endpoint: str, pattern: str = "") -> None:
+        needed = f", which {pattern} needs" if pattern else ""
+        super().__init__(f"{endpoint} does not have {operation}{needed}")
+        self.operation = operation
+        self.endpoint = endpoint
 
 
 class TableMissing(TablewrightError):

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from tablewright.engine import Engine
-from tablewright.errors import InvalidValue, ModelError
+from tablewright.errors import InvalidValue, ModelError, Unsupported
 from tablewright.mapping.entity import TableMap
 from tablewright.model.provision import Provision
 from tablewright.model.table import Table
@@ -27,7 +27,7 @@ from tablewright.plan.plan import Context, Plan, run, run_async
 from tablewright.plan.query import Many
 from tablewright.plan.write import Write, atomic
 from tablewright.storage import Durability
-from tablewright.transport import AsyncTransport, Local, Transport
+from tablewright.transport import AsyncTransport, Local, Remote, Transport, open_target
 
 T = TypeVar("T")
 
@@ -43,19 +43,21 @@ def connect(
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
 ) -> Database:
-    """Open a database: `":memory:"`, the path of a file, or an `Engine` that is open already.
+    """Open a database: `":memory:"`, the path of a file, an `Engine` that is open already,
+    `"dynamodb://eu-west-1"`, or the URL of an endpoint that speaks DynamoDB's protocol.
 
-    A table that is missing is made; one that differs from its declaration is an error that lists
-    what differs. `create=False` makes nothing. `table_name` is what the table is called there, if
+    A table that is missing is made in memory and in a file, and elsewhere with `create=True`; one
+    that differs from its declaration is an error that lists what differs. `table_name` is what the table is called there, if
     not as declared. Cursors are signed with `cursor_secret`, else with the environment's
     TABLEWRIGHT_CURSOR_SECRET, else with a secret that ends with this process.
     """
     context = _context(tables, table_name, cursor_secret)
-    transport, owned = _local(target, durability)
+    transport = open_target(target, durability=durability)
+    owned = not isinstance(target, Engine)
     database = Database(transport, context, tables, owned=owned)
     try:
         for table in context.names:
-            database.run(Provision(table, create=create is not False))
+            database.run(Provision(table, create=_creates(transport, create)))
     except BaseException:
         database.close()
         raise
@@ -72,24 +74,21 @@ async def connect_async(
 ) -> AsyncDatabase:
     """`connect`, for an event loop."""
     context = _context(tables, table_name, cursor_secret)
-    transport, owned = _local(target, durability)
+    transport = open_target(target, durability=durability)
+    owned = not isinstance(target, Engine)
     database = AsyncDatabase(transport, context, tables, owned=owned)
     try:
         for table in context.names:
-            await database.run(Provision(table, create=create is not False))
+            await database.run(Provision(table, create=_creates(transport, create)))
     except BaseException:
         await database.close()
         raise
     return database
 
 
-def _local(target: str | Path | Engine, durability: Durability) -> tuple[Local, bool]:
-    if isinstance(target, Engine):
-        return Local(target), False
-    text = str(target)
-    if "://" in text:
-        raise InvalidValue(f"{text!r} is not a path; give ':memory:', a file or an Engine")
-    return Local(Engine(text, durability=durability)), True
+def _creates(transport: Local | Remote, create: bool | None) -> bool:
+    """Whether a missing table is made: unasked only in a file of one's own."""
+    return isinstance(transport, Local) if create is None else create
 
 
 def _context(
@@ -111,6 +110,11 @@ def _context(
         names = dict.fromkeys(names, table_name)
     key = secret or os.environ.get(CURSOR_SECRET) or secrets.token_bytes(32)
     return Context(names=names, secret=key.encode() if isinstance(key, str) else key)
+
+
+def _needed(error: Unsupported, plan: Plan[Any]) -> Unsupported:
+    name = plan.pattern.rpartition(".")[2]
+    return Unsupported(error.operation, error.endpoint, name or type(plan).__name__)
 
 
 class _Connection:
@@ -167,7 +171,10 @@ class Database(_Connection):
 
     def run(self, plan: Plan[T]) -> T:
         """Run a plan, and give its result."""
-        return run(plan, self.context, self.transport.send)
+        try:
+            return run(plan, self.context, self.transport.send)
+        except Unsupported as error:
+            raise _needed(error, plan) from None
 
     def each(self, plan: Many[T]) -> Iterator[T]:
         """Every result of a query, page by page; a limit is the size of a page."""
@@ -205,7 +212,10 @@ class AsyncDatabase(_Connection):
 
     async def run(self, plan: Plan[T]) -> T:
         """Run a plan, and give its result."""
-        return await run_async(plan, self.context, self.transport.send_async)
+        try:
+            return await run_async(plan, self.context, self.transport.send_async)
+        except Unsupported as error:
+            raise _needed(error, plan) from None
 
     async def each(self, plan: Many[T]) -> AsyncIterator[T]:
         """Every result of a query, page by page; a limit is the size of a page."""

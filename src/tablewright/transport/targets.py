@@ -1,0 +1,39 @@
+"""Targets: the one string that says where a database is.
+
+":memory:"                the engine in this process, in memory
+"shop.db"                 the engine in this process, in a file
+"dynamodb://eu-west-1"    AWS DynamoDB, with the credentials of the AWS chain
+"http://host:8000"        any endpoint that speaks DynamoDB's protocol; https:// too
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tablewright.engine import Engine
+from tablewright.errors import InvalidValue
+from tablewright.storage import Durability
+from tablewright.transport.local import Local
+from tablewright.transport.remote import Remote
+
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d").fullmatch
+
+
+def open_target(target: str | Path | Engine, *, durability: Durability = "full") -> Local | Remote:
+    """The transport to a target."""
+    if isinstance(target, Engine):
+        return Local(target)
+    text = str(target)
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        return Local(Engine(text, durability=durability))
+    if scheme in ("http", "https"):
+        return Remote.endpoint(text)
+    if scheme == "dynamodb":
+        if not _REGION(rest):
+            raise InvalidValue(f"{text!r}: {rest!r} is not a region, such as eu-west-1")
+        return Remote.aws(rest)
+    raise InvalidValue(
+        f"{text!r} is no target; give ':memory:', a file, dynamodb://region or http://host:port"
+    )
