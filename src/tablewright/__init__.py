@@ -28,6 +28,7 @@ from tablewright.errors import (
     ConditionFailed,
     Contended,
     CursorRefused,
+    EndpointFailed,
     Fault,
     InvalidValue,
     ModelError,
@@ -39,6 +40,7 @@ from tablewright.errors import (
     TableMissing,
     TablewrightError,
     UnreadableItem,
+    Unsupported,
     WriteRefused,
 )
 
@@ -219,6 +221,7 @@ __all__ = [
     "CursorRefused",
     "Database",
     "Delete",
+    "EndpointFailed",
     "Engine",
     "Entity",
     "Fault",
@@ -251,6 +254,7 @@ __all__ = [
     "Tenancy",
     "Then",
     "UnreadableItem",
+    "Unsupported",
     "Update",
     "Write",
     "WriteRefused",

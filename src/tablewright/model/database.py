@@ -23,6 +23,7 @@ from tablewright.errors import InvalidValue, ModelError, Unsupported
 from tablewright.mapping.entity import TableMap
 from tablewright.model.provision import Provision
 from tablewright.model.table import Table
+from tablewright.plan.events import Observer
 from tablewright.plan.plan import Context, Plan, run, run_async
 from tablewright.plan.query import Many
 from tablewright.plan.write import Write, atomic
@@ -42,16 +43,18 @@ def connect(
     table_name: str | None = None,
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
+    observe: Observer | None = None,
 ) -> Database:
     """Open a database: `":memory:"`, the path of a file, an `Engine` that is open already,
     `"dynamodb://eu-west-1"`, or the URL of an endpoint that speaks DynamoDB's protocol.
 
     A table that is missing is made in memory and in a file, and elsewhere with `create=True`; one
-    that differs from its declaration is an error that lists what differs. `table_name` is what the table is called there, if
-    not as declared. Cursors are signed with `cursor_secret`, else with the environment's
-    TABLEWRIGHT_CURSOR_SECRET, else with a secret that ends with this process.
+    that differs from its declaration is an error that lists what differs. `table_name` is what the
+    table is called there, if not as declared. Cursors are signed with `cursor_secret`, else with
+    the environment's TABLEWRIGHT_CURSOR_SECRET, else with a secret that ends with this process.
+    `observe` is told of each request: see `tablewright.observe`.
     """
-    context = _context(tables, table_name, cursor_secret)
+    context = _context(tables, table_name, cursor_secret, observe)
     transport = open_target(target, durability=durability)
     owned = not isinstance(target, Engine)
     database = Database(transport, context, tables, owned=owned)
@@ -71,9 +74,10 @@ async def connect_async(
     table_name: str | None = None,
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
+    observe: Observer | None = None,
 ) -> AsyncDatabase:
     """`connect`, for an event loop."""
-    context = _context(tables, table_name, cursor_secret)
+    context = _context(tables, table_name, cursor_secret, observe)
     transport = open_target(target, durability=durability)
     owned = not isinstance(target, Engine)
     database = AsyncDatabase(transport, context, tables, owned=owned)
@@ -92,7 +96,10 @@ def _creates(transport: Local | Remote, create: bool | None) -> bool:
 
 
 def _context(
-    tables: tuple[type[Table], ...], table_name: str | None, secret: bytes | str | None
+    tables: tuple[type[Table], ...],
+    table_name: str | None,
+    secret: bytes | str | None,
+    observe: Observer | None,
 ) -> Context:
     if not tables:
         raise InvalidValue("connect(target, …) takes at least one Table")
@@ -109,12 +116,12 @@ def _context(
             raise InvalidValue("table_name= is for one table; connect each on its own")
         names = dict.fromkeys(names, table_name)
     key = secret or os.environ.get(CURSOR_SECRET) or secrets.token_bytes(32)
-    return Context(names=names, secret=key.encode() if isinstance(key, str) else key)
+    secret_bytes = key.encode() if isinstance(key, str) else key
+    return Context(names=names, secret=secret_bytes, observe=observe)
 
 
 def _needed(error: Unsupported, plan: Plan[Any]) -> Unsupported:
-    name = plan.pattern.rpartition(".")[2]
-    return Unsupported(error.operation, error.endpoint, name or type(plan).__name__)
+    return Unsupported(error.operation, error.endpoint, plan.name)
 
 
 class _Connection:
@@ -149,6 +156,7 @@ class _Connection:
                     tenant=scope.tenant,
                     filtered=frozenset(compiled.indexes),
                     guard=scope,
+                    observe=self.context.observe,
                 )
                 return type(self)(self.transport, context, (table,))
         given = ", ".join(f"{name}=…" for name in tenant)

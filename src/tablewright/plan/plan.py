@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from tablewright.errors import Fault, ModelError
 from tablewright.mapping.entity import EntityMap, TableMap
+from tablewright.plan.events import Observer, Stopwatch, metered
 from tablewright.plan.shape import Shape
 
 T_co = TypeVar("T_co", covariant=True)
@@ -57,6 +58,8 @@ class Context(Struct, frozen=True):
     filtered: frozenset[str] = frozenset()
     #: Looks at each request before it leaves: gives it, perhaps with a filter, or raises.
     guard: Callable[[Request], Request] | None = None
+    #: Is told of each request.
+    observe: Observer | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def check(self, request: Request) -> Request:
@@ -81,6 +84,11 @@ class Plan(Generic[T_co]):
     pattern: str = ""
     #: What it reads or writes.
     entity: EntityMap
+
+    @property
+    def name(self) -> str:
+        """The pattern's name, or what kind of plan it is."""
+        return self.pattern.rpartition(".")[2] or type(self).__name__
 
     def entities(self) -> tuple[EntityMap, ...]:
         """Every entity that it reads or writes."""
@@ -115,7 +123,7 @@ def run(plan: Plan[T], context: Context, send: Send) -> T:
         request = next(steps)
         while True:
             try:
-                answer = _sent(request, context, send)
+                answer = _sent(request, context, send, plan)
             except Fault as fault:
                 request = steps.throw(fault)
             else:
@@ -125,12 +133,44 @@ def run(plan: Plan[T], context: Context, send: Send) -> T:
         return result
 
 
-def _sent(request: Request | Wait, context: Context, send: Send) -> bytes:
+def _sent(request: Request | Wait, context: Context, send: Send, plan: Plan[Any]) -> bytes:
     if isinstance(request, Wait):
         time.sleep(request.seconds)
         return b""
     request = context.check(request)
-    return send(request.operation, request.body)
+    if context.observe is None:
+        return send(request.operation, request.body)
+    watch = _watch(context.observe, request, plan)
+    try:
+        answer = send(request.operation, metered(request.operation, request.body))
+    except Exception as error:
+        watch.failed(error)
+        raise
+    watch.answered(answer)
+    return answer
+
+
+async def _sent_async(
+    request: Request | Wait, context: Context, send: SendAsync, plan: Plan[Any]
+) -> bytes:
+    if isinstance(request, Wait):
+        await asyncio.sleep(request.seconds)
+        return b""
+    request = context.check(request)
+    if context.observe is None:
+        return await send(request.operation, request.body)
+    watch = _watch(context.observe, request, plan)
+    try:
+        answer = await send(request.operation, metered(request.operation, request.body))
+    except Exception as error:
+        watch.failed(error)
+        raise
+    watch.answered(answer)
+    return answer
+
+
+def _watch(observe: Observer, request: Request, plan: Plan[Any]) -> Stopwatch:
+    return Stopwatch(observe, request.operation, request.body, plan.name)
 
 
 async def run_async(plan: Plan[T], context: Context, send: SendAsync) -> T:
@@ -140,12 +180,7 @@ async def run_async(plan: Plan[T], context: Context, send: SendAsync) -> T:
         request = next(steps)
         while True:
             try:
-                if isinstance(request, Wait):
-                    await asyncio.sleep(request.seconds)
-                    answer = b""
-                else:
-                    request = context.check(request)
-                    answer = await send(request.operation, request.body)
+                answer = await _sent_async(request, context, send, plan)
             except Fault as fault:
                 request = steps.throw(fault)
             else:

@@ -17,6 +17,7 @@ from msgspec import Struct
 from tablewright.errors import TablewrightError
 from tablewright.mapping.entity import TableMap
 from tablewright.model.database import Database
+from tablewright.plan.events import units_of
 from tablewright.plan.put import put
 from tablewright.plan.query import Many, Page
 from tablewright.plan.shape import Shape
@@ -71,9 +72,7 @@ class Meter:
         self.requests += 1
         answer = self.transport.send(operation, {**request, "ReturnConsumedCapacity": "TOTAL"})
         told = msgspec.json.decode(answer)
-        capacity = told.get("ConsumedCapacity") or []
-        for consumed in capacity if isinstance(capacity, list) else [capacity]:
-            self.units += consumed["CapacityUnits"]
+        self.units += units_of(answer)
         self.read += told.get("ScannedCount", 1 if "Item" in told else 0)
         self.read += sum(map(len, told.get("Responses", {}).values()))
         return answer

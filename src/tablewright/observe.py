@@ -1,0 +1,117 @@
+"""Observers: what to do with the event of each request.
+
+    db = connect("dynamodb://eu-west-1", Commerce, observe=log_requests())
+    db = connect("commerce.db", Commerce, observe=trace_requests())         # OpenTelemetry
+
+    usage = Usage()
+    db = connect("commerce.db", Commerce, observe=usage)
+    usage.by_pattern["customer_timeline"].units                             # in all, so far
+
+An observer is any function that takes an `Event`. It is called after each request, in the thread or
+task that made it; what it raises comes out of `db.run`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any
+
+from msgspec import Struct
+
+from tablewright.errors import TablewrightError
+from tablewright.plan.events import Event, Observer
+
+__all__ = ["Event", "Observer", "Total", "Usage", "log_requests", "trace_requests"]
+
+
+class Total(Struct):
+    """What all requests of one pattern have used."""
+
+    requests: int = 0
+    units: float = 0.0
+    retries: int = 0
+    failures: int = 0
+    seconds: float = 0.0
+
+
+class Usage:
+    """Adds up what each pattern uses.
+
+    >>> usage = Usage()
+    >>> usage(Event(operation="Query", table="shop", pattern="users", units=0.5))
+    >>> usage.by_pattern["users"].units
+    0.5
+    """
+
+    def __init__(self) -> None:
+        self.by_pattern: dict[str, Total] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, event: Event) -> None:
+        with self._lock:
+            total = self.by_pattern.setdefault(event.pattern, Total())
+            total.requests += 1
+            total.units += event.units
+            total.retries += event.attempts - 1
+            total.failures += bool(event.error)
+            total.seconds += event.seconds
+
+
+def log_requests(logger: logging.Logger | None = None, *, level: int = logging.DEBUG) -> Observer:
+    """Log each request: a failed one as a warning."""
+    log = logger or logging.getLogger("tablewright.requests")
+
+    def observe(event: Event) -> None:
+        where = f"{event.table}.{event.index}" if event.index else event.table
+        log.log(
+            logging.WARNING if event.error else level,
+            "%s %s by %s: %s units, %d attempt(s), %.1f ms%s",
+            event.operation,
+            where,
+            event.pattern,
+            f"{event.units:g}",
+            event.attempts,
+            event.seconds * 1000,
+            f", {event.error}" if event.error else "",
+        )
+
+    return observe
+
+
+def trace_requests(tracer: Any = None) -> Observer:
+    """Record each request as a span of OpenTelemetry, with the names it has for databases."""
+    try:
+        from opentelemetry import trace
+    except ModuleNotFoundError:
+        raise TablewrightError(
+            "OpenTelemetry is not installed: pip install 'tablewright[otel]'"
+        ) from None
+    import time
+
+    spans = tracer or trace.get_tracer("tablewright")
+
+    def observe(event: Event) -> None:
+        ended = time.time_ns()
+        attributes: dict[str, Any] = {
+            "db.system.name": "aws.dynamodb",
+            "db.operation.name": event.operation,
+            "db.collection.name": event.table,
+            "tablewright.pattern": event.pattern,
+            "tablewright.units": event.units,
+            "tablewright.attempts": event.attempts,
+        }
+        if event.index:
+            attributes["aws.dynamodb.index_name"] = event.index
+        span = spans.start_span(
+            f"{event.operation} {event.table}",
+            kind=trace.SpanKind.CLIENT,
+            start_time=ended - int(event.seconds * 1e9),
+            attributes=attributes,
+        )
+        if event.error:
+            span.set_attribute("error.type", event.error)
+            span.set_status(trace.StatusCode.ERROR, event.error)
+        span.end(ended)
+
+    return observe
