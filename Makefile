@@ -45,6 +45,10 @@ docs: $(READY) ## write docs/designs/*.md from the designs
 	  $(BIN)/tablewright docs $$design -o docs/designs/$$design.md || exit 1; done
 
 bench: $(READY) ## measure, print a table, write benchmarks/results/bench.json
+	@$(BIN)/python -c 'import aiodynamo, aiohttp, pydynox, pynamodb' 2>/dev/null \
+	  || $(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation \
+	    -c requirements.lock -e '.[bench]' \
+	  || echo "the clients to compare with could not be installed; they are left out" >&2
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 lock: ## resolve the newest versions again and pin them in requirements.lock

@@ -11,7 +11,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import expressions, growth, http, model, reads, recipes, report, start, writes
+from benchmarks import (
+    clients,
+    expressions,
+    growth,
+    http,
+    model,
+    reads,
+    recipes,
+    report,
+    start,
+    writes,
+)
 from benchmarks.measure import Context, Figure
 
 RESULTS = Path(__file__).parent / "results"
@@ -25,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[Context], list[Figure]]] = {
     "put-item": writes.put_item,
     "http-get": http.get_item,
     "http-put": http.put_item,
+    "clients": clients.clients,
     "start": start.start,
     "expressions": expressions.expressions,
     "model": model.model,

@@ -67,12 +67,15 @@ class UnreadableItem(TablewrightError):
 class WriteRefused(TablewrightError):
     """A write that was not done, and left everything as it was.
 
-    `entity` is the name of the entity, `key` its key in the table, `current` the entity as it is
-    stored, where DynamoDB tells.
+    `entity` is the name of the entity, `key` its key in the table, `reason` why in words, `current`
+    the entity as it is stored, where DynamoDB tells.
     """
 
-    def __init__(self, message: str, *, entity: str, key: dict[str, Any], current: Any) -> None:
+    def __init__(
+        self, message: str, *, entity: str, key: dict[str, Any], current: Any, reason: str = ""
+    ) -> None:
         super().__init__(message)
+        self.reason = reason or message
         self.entity = entity
         self.key = key
         self.current = current

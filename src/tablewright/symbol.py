@@ -74,8 +74,9 @@ class Symbol:
 
     def _decides(self, *_: Any) -> NoReturn:
         raise ModelError(
-            f"the shape of the pattern depends on the value of {self._expression!r}; write one "
-            "pattern for each shape, or pass the value on without looking at it"
+            f"the value of {self._expression!r} is not known while the pattern is traced, and "
+            "something depends on it; compute it before the call, or write one pattern for each "
+            "shape"
         )
 
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _decides

@@ -790,8 +790,11 @@ def test_the_comparison_has_every_way_for_every_row_of_the_document(results: lis
 def test_reads_have_read_units_and_writes_have_write_units(results: list[Result]) -> None:
     for pattern, ways in compare.compare(results).items():
         for cost in ways.values():
-            read, written = cost.read_units > 0, cost.write_units > 0
-            assert (read, written) == (pattern.startswith("Get"), not pattern.startswith("Get"))
+            if pattern.startswith("Get"):
+                assert cost.read_units > 0
+                assert cost.write_units == 0
+            else:  # a rename reads what it moves
+                assert cost.write_units > 0
             assert cost.requests >= 1
 
 
@@ -812,7 +815,7 @@ def test_the_comparison_shows_what_its_words_say(results: list[Result]) -> None:
         assert 1 < costs["joins"] < costs["document"]
     for pattern in ("Rename a menu", "Rename a section", "Rename a product"):
         costs = {way: cost.write_units for way, cost in compared[pattern].items()}
-        assert min(costs, key=costs.__getitem__) == "document"
+        assert costs["document"] <= min(costs.values())
         assert compared[pattern]["document"].requests == 1
 
 

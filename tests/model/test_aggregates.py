@@ -860,7 +860,7 @@ def test_a_member_of_a_member_outside_of_the_partition_is_refused() -> None:
 
 
 def test_the_root_of_another_entity_is_refused() -> None:
-    with pytest.raises(ModelError, match=r"OrderWithItems\.of\(\) takes a Order, not a Profile"):
+    with pytest.raises(ModelError, match=r"OrderWithItems\.of\(\) takes Order, not Profile"):
         OrderWithItems.of(Profile.primary("C1"))
 
 

@@ -230,7 +230,7 @@ def test_closing_twice_is_no_error() -> None:
 
 
 def test_what_is_neither_a_path_nor_an_engine_is_refused() -> None:
-    with pytest.raises(InvalidValue, match=r"'ftp://host' is not a path"):
+    with pytest.raises(InvalidValue, match=r"'ftp://host' is no target"):
         connect("ftp://host", Shop)
 
 

@@ -315,7 +315,7 @@ EXPLAINED: dict[Callable[..., Any], Told] = {
         "gsi1",
         'GSI1PK="CITY#{city}"',
         "ascending",
-        "5",
+        "5, of 100 read at a time",
         "points > {points} AND attribute_exists(email)",
     ),
     one_id: ("Query", "ids", 'id="{user_id}" AND type="User"', "ascending", "1 MB", ""),
@@ -811,7 +811,9 @@ def another_operation(user_id: str, text: str | None) -> Any:
 def test_another_operation_index_or_order_for_none_is_an_error(
     function: Callable[..., Any],
 ) -> None:
-    with pytest.raises(ModelError, match=r"depends on whether '.*' is None.*one pattern for each"):
+    with pytest.raises(
+        ModelError, match=r"depends on '.*': .* for None; write one pattern for each"
+    ):
         pattern(function)
 
 
@@ -991,8 +993,8 @@ def test_a_shape_that_depends_on_an_argument_is_an_error(
 def test_the_error_says_what_to_do_instead() -> None:
     with pytest.raises(
         ModelError,
-        match=r"pattern by_truth: the shape of the pattern depends on the value of 'city'; write "
-        r"one pattern for each shape, or pass the value on without looking at it",
+        match=r"pattern by_truth: the value of 'city' is not known while the pattern is traced, "
+        r"and something depends on it; compute it before the call, or write one pattern for each",
     ):
         pattern(by_truth)
 

@@ -1,4 +1,5 @@
-"""The command line: `tablewright serve`, `check-file`, `designs`, `verify`, `docs`, `version`.
+"""The command line: `tablewright serve`, `check-file`, `designs`, `verify`, `docs`, `copy`, `dump`,
+`load`, `version`.
 
 Laws:
 - Standard output holds what a program would read (the URL, the result of a check); everything meant
@@ -11,6 +12,7 @@ Laws:
 from __future__ import annotations
 
 from tablewright.cli import designs as _designs  # its commands join the application
+from tablewright.cli import transfer as _transfer
 from tablewright.cli.commands import main
 
-__all__ = ["_designs", "main"]
+__all__ = ["_designs", "_transfer", "main"]

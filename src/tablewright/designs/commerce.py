@@ -351,6 +351,28 @@ def _feed(stored: Stored, customer_id: str | None, status: OrderStatus | None) -
     return sorted(found, key=lambda order: order.created_at, reverse=True)
 
 
+def _history(stored: Stored) -> list[StatusEvent]:
+    """The two changes of order O1, newest first; when they were made is all that is not known."""
+    steps = [
+        (3, OrderStatus.AWAITING_PAYMENT, OrderStatus.PAID, "till", "card"),
+        (2, OrderStatus.CREATED, OrderStatus.AWAITING_PAYMENT, None, None),
+    ]
+    made = {event.version: event.changed_at for event in stored(StatusEvent)}
+    return [
+        StatusEvent(
+            customer_id="C3",
+            order_id="O1",
+            version=version,
+            from_status=old,
+            to_status=new,
+            changed_at=made[version],
+            changed_by=by,
+            reason=why,
+        )
+        for version, old, new, by, why in steps
+    ]
+
+
 def _reads(stored: Stored) -> Iterator[Row]:
     paid = OrderStatus.PAID
     yield Row(
@@ -430,11 +452,17 @@ def _writes(stored: Stored) -> Iterator[Row]:
     yield Row(
         "List status change history for one order",
         status_history("C3", "O1", 10),
-        lambda: sorted(
-            (event for event in stored(StatusEvent) if event.order_id == "O1"),
-            key=lambda event: event.version,
-            reverse=True,
-        ),
+        lambda: _history(stored),
+    )
+    yield Row(
+        "List global orders for one status, after the update",
+        orders_by_status(OrderStatus.PAID, 10),
+        lambda: _feed(stored, None, OrderStatus.PAID),
+    )
+    yield Row(
+        "List customer orders for one status, after the update",
+        customer_orders_by_status("C3", OrderStatus.AWAITING_PAYMENT, 10),
+        [],
     )
     yield Row(
         "Update item status (partial fulfillment)",

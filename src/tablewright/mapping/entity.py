@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, defstruct, field
@@ -34,6 +35,9 @@ from tablewright.values import Item, Value
 Values: TypeAlias = dict[str, Any]
 Role: TypeAlias = Literal["", "version", "created", "updated", "ttl"]
 
+
+#: When an item was written that does not tell.
+BEFORE = datetime(1970, 1, 1, tzinfo=UTC)
 
 _new = object.__new__
 _plain = Decoder(dict[str, Any]).decode
@@ -208,6 +212,8 @@ class EntityMap:
     def absent(self, name: str) -> Any:
         """The value of an attribute that an item does not have."""
         attribute = self.attributes[name]
+        if attribute.role in ("created", "updated"):
+            return BEFORE  # the stamp was declared later than the item was written
         if attribute.default is not None:
             return attribute.default()
         return attribute.converter.read({}, attribute.stored)
@@ -284,6 +290,8 @@ class TableMap:
         self.type_attribute = type_attribute
         self.indexes = indexes
         self.entities: list[EntityMap] = []
+        #: The patterns that read or write them, by where they are defined.
+        self.patterns: dict[str, Any] = {}
         #: Every key attribute that entities have shown so far, with its type.
         self.key_types: dict[str, str] = {}
         self._type_names: set[str] = set()
@@ -336,8 +344,8 @@ class TableMap:
             key.sort is None or theirs.sort is None or overlap(key.sort, theirs.sort)
         ):
             raise ModelError(
-                f"{key.name}: {_shown(key)} can be the same key as {theirs.name}: "
-                f"{_shown(theirs)}; begin one of them with a literal of its own"
+                f"{key.name}: {key.show()} can be the same key as {theirs.name}: "
+                f"{theirs.show()}; begin one of them with a literal of its own"
             )
 
     def entity_of(self, item: Mapping[str, Value]) -> EntityMap | None:
@@ -435,8 +443,3 @@ def _expression(template: Template) -> str:
         re.escape(piece) if isinstance(piece, str) else f"(?:{piece.pattern})"
         for piece in template.pieces
     )
-
-
-def _shown(key: KeyMap) -> str:
-    partition = f"{key.attributes[0]}={key.partition.show()}"
-    return partition if key.sort is None else f"{partition}, {key.attributes[1]}={key.sort.show()}"

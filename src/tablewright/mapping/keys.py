@@ -185,6 +185,11 @@ class KeyMap:
         beginnings.append((Composer(sort, len(sort.pieces)), None))
         return beginnings
 
+    def show(self) -> str:
+        """Both templates, as documents write them: `PK=USER, SK=USER#{id}`."""
+        pairs = zip(self.attributes, (self.partition, self.sort), strict=True)
+        return ", ".join(f"{name}={each.show()}" for name, each in pairs if each is not None)
+
     # -- from the arguments of a call --------------------------------------------------------
 
     def check(self, arguments: Sequence[Any], *, complete: bool) -> None:

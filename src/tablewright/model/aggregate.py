@@ -82,7 +82,8 @@ class Aggregate:
             kind = self.__aggregate__
             names = [member.field for member in (kind.root, *kind.members)]
             if sorted(members) != sorted(names):
-                raise TypeError(f"{kind.name} takes {', '.join(names)}, not {', '.join(members)}")
+                given = ", ".join(members) or "nothing"
+                raise TypeError(f"{kind.name} has {', '.join(names)}; {given} was given")
             vars(self).update(members)
 
     @overload
@@ -95,9 +96,14 @@ class Aggregate:
     def of(cls, root: Any) -> Any:
         """The aggregate of this root: a key, a place in an index, or a root that is looked up."""
         kind = cls.__aggregate__
+        if not isinstance(root, (Fetch, Range, First, Lookup)):
+            raise ModelError(
+                f"{cls.__name__}.of() takes a key, such as {kind.root.entity.name}.primary(…), not "
+                f"{root!r}"
+            )
         if root.entity is not kind.root.entity:
             raise ModelError(
-                f"{cls.__name__}.of() takes a {kind.root.entity.name}, not a {root.entity.name}"
+                f"{cls.__name__}.of() takes {kind.root.entity.name}, not {root.entity.name}"
             )
         if isinstance(root, (First, Lookup)):
             return LoadFound(kind, root)

@@ -22,6 +22,7 @@ from typing import (
     Any,
     Generic,
     Literal,
+    NoReturn,
     TypeAlias,
     TypeVar,
     TypeVarTuple,
@@ -163,6 +164,13 @@ class Attr(Piece[T], Comparable[Any, T]):
     def __repr__(self) -> str:
         return self.name or "attr()"
 
+    def __format__(self, specification: str) -> NoReturn:
+        raise ModelError(
+            f'{self!r} is in a text, and has no value there; keys are paths: "USER" / user_id'
+        )
+
+    __str__ = __repr__
+
 
 class Derived(Piece[T]):
     """What a transform makes of an attribute."""
@@ -174,7 +182,7 @@ class Derived(Piece[T]):
         self.transform = transform
 
     def __repr__(self) -> str:
-        return self.transform.label.format(self.attribute) if self.transform else ""
+        return self.transform.label.format(repr(self.attribute)) if self.transform else ""
 
 
 @overload

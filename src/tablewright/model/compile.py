@@ -26,7 +26,7 @@ from tablewright.mapping.entity import (
     UniqueMap,
 )
 from tablewright.mapping.keys import IndexMap, KeyMap, Template
-from tablewright.mapping.parts import Part, part
+from tablewright.mapping.parts import DELIMITER, Part, part
 from tablewright.model.attribute import MISSING, Again, Attr, Path, Piece
 from tablewright.model.key import History, Index, Key, Unique
 from tablewright.model.table import LSI
@@ -49,7 +49,8 @@ class Declared:
     def _add_attribute(self, name: str, declared: Attr[Any], hint: Any) -> None:
         where = f"{self.name}.{name}"
         if get_origin(hint) is not Attr:
-            raise ModelError(f"{where} is not annotated; write {name}: Attr[…] = attr(…)")
+            told = "not annotated" if hint is MISSING else f"annotated {hint!r}"
+            raise ModelError(f"{where} is {told}; write {name}: Attr[…] = attr(…)")
         (kind,) = get_args(hint)
         stored = declared.stored or name
         for other in self.maps.values():
@@ -134,8 +135,11 @@ class Declared:
         return None
 
     def _literal(self, text: str, where: str) -> str:
-        if not text or "$" in text:
-            raise ModelError(f"{where}: the literal {text!r} is empty, or holds a $")
+        if not text or "$" in text or text.endswith(DELIMITER):
+            raise ModelError(
+                f"{where}: the literal {text!r} is empty, holds a $, or ends with the # that is "
+                "put behind it anyway"
+            )
         return text
 
     def _part(self, piece: Piece[Any], where: str, *, natural: bool) -> Part:
@@ -424,6 +428,8 @@ def _unique(declared: Declared, name: str, value: Unique[Any, Any], primary: Key
     for kept in names:
         if kept not in declared.maps:
             raise ModelError(f"{key.name}: keep={kept!r} is not an attribute of {declared.name}")
+    # What expires gives its value free: the sentinel expires with it.
+    names |= {kept: None for kept, each in declared.maps.items() if each.role == "ttl"}
     keeps = tuple(declared.maps[kept] for kept in names)
     return UniqueMap(key, keeps, value.type_name or f"{declared.name}.{name}")
 

@@ -18,6 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+import msgspec
+
 from tablewright.engine import Engine
 from tablewright.errors import InvalidValue, ModelError, Unsupported
 from tablewright.mapping.entity import TableMap
@@ -55,7 +57,7 @@ def connect(
     `observe` is told of each request: see `tablewright.observe`.
     """
     context = _context(tables, table_name, cursor_secret, observe)
-    transport = open_target(target, durability=durability)
+    transport = open_target(_checked_target(target), durability=durability)
     owned = not isinstance(target, Engine)
     database = Database(transport, context, tables, owned=owned)
     try:
@@ -78,7 +80,7 @@ async def connect_async(
 ) -> AsyncDatabase:
     """`connect`, for an event loop."""
     context = _context(tables, table_name, cursor_secret, observe)
-    transport = open_target(target, durability=durability)
+    transport = open_target(_checked_target(target), durability=durability)
     owned = not isinstance(target, Engine)
     database = AsyncDatabase(transport, context, tables, owned=owned)
     try:
@@ -88,6 +90,15 @@ async def connect_async(
         await database.close()
         raise
     return database
+
+
+def _checked_target(target: Any) -> str | Path | Engine:
+    if not isinstance(target, (str, Path, Engine)) or not str(target):
+        raise InvalidValue(
+            f"{target!r} is no target; give ':memory:', a file, an Engine, dynamodb://region or "
+            "http://host:port"
+        )
+    return target
 
 
 def _creates(transport: Local | Remote, create: bool | None) -> bool:
@@ -120,6 +131,16 @@ def _context(
     return Context(names=names, secret=secret_bytes, observe=observe)
 
 
+def _refuse_no_plan(plan: Any, kind: type) -> None:
+    if isinstance(plan, kind):
+        return
+    if hasattr(plan, "__pattern__"):
+        name = plan.__name__
+        raise InvalidValue(f"{name} is a pattern; call it, and run what it gives: {name}(…)")
+    wanted = "a query" if kind is Many else "a plan, such as Order.primary(…) or create(order)"
+    raise InvalidValue(f"this takes {wanted}, not {plan!r}")
+
+
 def _needed(error: Unsupported, plan: Plan[Any]) -> Unsupported:
     return Unsupported(error.operation, error.endpoint, plan.name)
 
@@ -150,13 +171,12 @@ class _Connection:
                 compiled = table.__table__
                 name = self.context.names[compiled]
                 scope = tenancy.scope(compiled, name, tenant[tenancy.tenant])
-                context = Context(
+                context = msgspec.structs.replace(
+                    self.context,
                     names={compiled: name},
-                    secret=self.context.secret,
                     tenant=scope.tenant,
                     filtered=frozenset(compiled.indexes),
                     guard=scope,
-                    observe=self.context.observe,
                 )
                 return type(self)(self.transport, context, (table,))
         given = ", ".join(f"{name}=…" for name in tenant)
@@ -179,6 +199,7 @@ class Database(_Connection):
 
     def run(self, plan: Plan[T]) -> T:
         """Run a plan, and give its result."""
+        _refuse_no_plan(plan, Plan)
         try:
             return run(plan, self.context, self.transport.send)
         except Unsupported as error:
@@ -186,6 +207,7 @@ class Database(_Connection):
 
     def each(self, plan: Many[T]) -> Iterator[T]:
         """Every result of a query, page by page; a limit is the size of a page."""
+        _refuse_no_plan(plan, Many)
         while True:
             page = self.run(plan)
             yield from page
@@ -220,6 +242,7 @@ class AsyncDatabase(_Connection):
 
     async def run(self, plan: Plan[T]) -> T:
         """Run a plan, and give its result."""
+        _refuse_no_plan(plan, Plan)
         try:
             return await run_async(plan, self.context, self.transport.send_async)
         except Unsupported as error:
@@ -227,6 +250,7 @@ class AsyncDatabase(_Connection):
 
     async def each(self, plan: Many[T]) -> AsyncIterator[T]:
         """Every result of a query, page by page; a limit is the size of a page."""
+        _refuse_no_plan(plan, Many)
         while True:
             page = await self.run(plan)
             for result in page:

@@ -19,7 +19,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap
 from tablewright.mapping.parts import Part, part
 from tablewright.plan.condition import Call, Compare, Condition
-from tablewright.plan.query import Many, Range
+from tablewright.plan.query import Many, Range, holds
 
 
 class Match(Struct):
@@ -48,7 +48,7 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Many[Any]:
     best = max(matches, key=lambda match: len(match.used))
     plan: Many[Any] = Range(entity, best.key, best.arguments)
     if best.comparison is not None:
-        plan = plan._compared(best.comparison, *best.operands)  # type: ignore[attr-defined]
+        plan = plan.compared(best.comparison, *best.operands)  # type: ignore[attr-defined]
     for condition in conditions:
         if condition not in best.used:
             plan = plan.filter(condition)
@@ -59,6 +59,8 @@ def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]])
     equal = {condition.operand.name: condition for condition in conditions if _is_equal(condition)}
     if key.when is not None:
         return None  # the index holds some of the items only
+    if not all(holds(entity, key, each.stored) for each in entity.attributes.values()):
+        return None  # the index holds some of each item only
     arguments: list[Any] = []
     used: list[Condition[Any]] = []
     for asked in key.asked:

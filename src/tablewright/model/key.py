@@ -64,9 +64,15 @@ class BoundKey(Generic[E, P, S]):
     def __call__(
         self: BoundKey[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /, *s: *Ts
     ) -> Get[E]: ...
-    def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
+    def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """The item with this key."""
+        if named:
+            labels = ", ".join(part.label for part in self.key.asked)
+            raise ModelError(f"{self.key.name} takes its values by position: {labels}")
         return Get(self.entity, values)
+
+    def __repr__(self) -> str:
+        return f"{self.key.name}: {self.key.show()}"
 
     @overload
     def within(self: BoundKey[E, Path[()], Path[*Ts]]) -> Range[E, *Ts]: ...
@@ -103,6 +109,9 @@ class BoundIndex(Generic[E, P, S]):
     def __call__(self, *values: Any) -> Any:
         """All items of the entity in one partition of the index."""
         return _range(self.entity, self.key, values)
+
+    def __repr__(self) -> str:
+        return f"{self.key.name}: {self.key.show()}"
 
 
 def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any]:

@@ -19,8 +19,9 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from enum import Enum
 from types import UnionType
-from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from msgspec import Struct
 
@@ -43,41 +44,46 @@ class Pattern(Struct, frozen=True):
     function: Callable[..., Any]
     parameters: tuple[str, ...]
     plan: Plan[Any]
-    shape: Shape
 
-
-_PATTERNS: dict[str, Pattern] = {}
+    @property
+    def shape(self) -> Shape:
+        """What it asks of DynamoDB, given all entities that its table has by now."""
+        return self.plan.shape()
 
 
 def pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
     """Declare an access pattern: trace it now, and let it be called as it is."""
     name = function.__name__
+    if inspect.iscoroutinefunction(function):
+        raise ModelError(f"pattern {name} is async; a pattern makes a plan, and waits for nothing")
     hints = _hints(function, sys._getframe(1).f_locals)
     plan, shape = _traced(function, {name: symbolic(name, hint) for name, hint in hints.items()})
     for parameter, hint in hints.items():
-        if type(None) in get_args(hint):
-            _refuse_dependence_on_none(function, hints, parameter, shape)
+        for value in alternatives(parameter, hint):
+            _refuse_dependence(function, hints, parameter, value, shape)
     label = f"{function.__module__}.{function.__qualname__}"
 
     @functools.wraps(function)
     def call(*arguments: Ps.args, **named: Ps.kwargs) -> T:
-        made = function(*arguments, **named)
-        made.pattern = label  # what cursors are bound to
-        return made
+        return function(*arguments, **named).but(pattern=label)  # what cursors are bound to
 
-    call.__pattern__ = _PATTERNS[label] = Pattern(  # type: ignore[attr-defined]
+    traced = Pattern(
         name=name,
         doc=inspect.getdoc(function) or "",
         function=call,
         parameters=tuple(hints),
         plan=plan,
-        shape=shape,
     )
+    call.__pattern__ = traced  # type: ignore[attr-defined]
+    for table in {entity.table for entity in plan.entities()}:
+        table.patterns[label] = traced
     return call
 
 
-def explain(function: Callable[..., Any]) -> Shape:
-    """What a pattern asks of DynamoDB: operation, index, key condition, order, page, units."""
+def explain(function: Callable[..., Any] | Plan[Any]) -> Shape:
+    """What a pattern, or a plan, asks of DynamoDB: operation, index, key condition, order, …"""
+    if isinstance(function, Plan):
+        return function.shape()
     traced = getattr(function, "__pattern__", None)
     if not isinstance(traced, Pattern):
         name = getattr(function, "__name__", repr(function))
@@ -87,11 +93,7 @@ def explain(function: Callable[..., Any]) -> Shape:
 
 def patterns(table: type[Table]) -> list[Pattern]:
     """Every pattern of a table, in the order they were defined."""
-    return [
-        traced
-        for traced in _PATTERNS.values()
-        if any(entity.table is table.__table__ for entity in traced.plan.entities())
-    ]
+    return list(table.__table__.patterns.values())
 
 
 # -- tracing -------------------------------------------------------------------------------------
@@ -114,24 +116,51 @@ def _traced(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pl
     except ModelError as error:
         raise ModelError(f"pattern {name}: {error}") from None
     except TypeError as error:
-        told = f"pattern {name}: {error}; is every argument passed on as it is?"
+        told = (
+            f"pattern {name}: {error}. While it is traced its arguments have no values; compute "
+            "with them before the call, and pass the result"
+        )
         raise ModelError(told) from error
 
 
-def _refuse_dependence_on_none(
-    function: Callable[..., Any], hints: dict[str, Any], parameter: str, shape: Shape
+def alternatives(name: str, hint: Any) -> list[Any]:
+    """Values that code can tell apart without asking a symbol: None, members, lengths."""
+    if get_origin(hint) in (Union, UnionType):
+        return [None] if type(None) in get_args(hint) else []
+    if hint is bool:
+        return [True, False]
+    if get_origin(hint) is Literal:
+        return list(get_args(hint))
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return list(hint)
+    if _is_collection(get_origin(hint)) and get_args(hint):
+        inside = get_args(hint)[0]
+        return [[symbolic(f"{name}[]", inside), symbolic(f"{name}[]", inside)]]
+    return []
+
+
+def _refuse_dependence(
+    function: Callable[..., Any], hints: dict[str, Any], parameter: str, value: Any, shape: Shape
 ) -> None:
-    """`None` is no symbol, and can be looked at; so what it leads to is looked at here."""
+    """A value leads to the same shape as any other."""
     arguments = {name: symbolic(name, hint) for name, hint in hints.items()}
     try:
-        _, other = _traced(function, arguments | {parameter: None})
+        _, other = _traced(function, arguments | {parameter: value})
     except Exception:
-        return  # it does not take None, whatever its annotation says
-    if (other.operation, other.index, other.order) != (shape.operation, shape.index, shape.order):
+        return  # it does not take that value, whatever its annotation says
+    if _essence(other) != _essence(shape):
         raise ModelError(
-            f"pattern {function.__name__}: its shape depends on whether {parameter!r} is None: "
-            f"{shape.operation} or {other.operation}; write one pattern for each"
+            f"pattern {function.__name__}: its shape depends on {parameter!r}: {_told(shape)}, or "
+            f"{_told(other)} for {value!r}; write one pattern for each"
         )
+
+
+def _essence(shape: Shape) -> tuple[Any, ...]:
+    return shape.operation, shape.table, shape.entity, shape.index, shape.order
+
+
+def _told(shape: Shape) -> str:
+    return " ".join(filter(None, [shape.operation, shape.index, shape.order]))
 
 
 def _hints(function: Callable[..., Any], local: Mapping[str, Any]) -> dict[str, Any]:

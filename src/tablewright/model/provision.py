@@ -93,6 +93,8 @@ class Provision(Plan[None]):
                 )
             yield from self._make(name)
             return
+        if found["TableStatus"] != "ACTIVE":
+            found = yield from _active(name)
         differences = compare(self.table, found)
         differences += yield from self._compare_ttl(name)
         if differences:
@@ -114,14 +116,20 @@ class Provision(Plan[None]):
     def _make(self, name: str) -> Steps[None]:
         with suppress(ResourceInUseException):  # somebody else makes it at the same moment
             yield Request("CreateTable", definition(self.table, name))
-        for _ in range(PAUSES):
-            found = yield from _described(name)
-            if found is not None and found["TableStatus"] == "ACTIVE":
-                break
-            yield Wait(PAUSE)
+        yield from _active(name)
         attribute = ttl_attribute(self.table)
         if attribute is not None and (yield from _ttl_of(name)) != attribute:
             yield from _enable_ttl(name, attribute)
+
+
+def _active(name: str) -> Steps[dict[str, Any]]:
+    """The description of a table, once it can be used."""
+    for _ in range(PAUSES):
+        found = yield from _described(name)
+        if found is not None and found["TableStatus"] == "ACTIVE":
+            return found
+        yield Wait(PAUSE)
+    raise TableMissing(f"the table {name!r} is not ready after {PAUSE * PAUSES:g} seconds")
 
 
 def _ttl_of(name: str) -> Steps[str | None]:

@@ -40,6 +40,10 @@ class Tenancy:
         read: tuple[str, ...] = (),
         filtered: tuple[Any, ...] = (),
     ) -> None:
+        given: tuple[tuple[str, Any], ...] = (("write", write), ("read", read))
+        for name, shards in given:
+            if isinstance(shards, str):
+                raise ModelError(f"Tenancy({tenant!r}): {name}= takes a tuple: ({shards!r},)")
         self.tenant = tenant
         self.write = write
         self.read = read

@@ -22,7 +22,7 @@ from tablewright.mapping.keys import KeyMap, Sort, Template, goes_on, overlap
 from tablewright.mapping.parts import ABOVE, DELIMITER, Part
 from tablewright.plan.expressions import Placeholders
 from tablewright.plan.plan import Context, Plan, Request, Steps
-from tablewright.plan.query import checked_size, condition_text, decode_answer
+from tablewright.plan.query import check_held, checked_size, condition_text, decode_answer
 from tablewright.plan.shape import (
     TYPICAL_PAGE,
     Shape,
@@ -125,6 +125,7 @@ class Load(Plan[T | None], Generic[T]):
     def _check_members(self) -> bool:
         """Whether all members lie below the root; an error if one is not in its partition."""
         below = len(self.arguments) == len(self.key.asked)
+        check_held(self.entity, self.key)
         for entity in self.kind.entities()[1:]:
             theirs = entity.is_in(self.key)
             if theirs is None or not overlap(self.key.partition, theirs.partition):
@@ -132,9 +133,16 @@ class Load(Plan[T | None], Generic[T]):
                     f"{self.kind.name}: {entity.name} is not in the partitions of {self.key.name}, "
                     f"{self.key.partition.show()}; one query cannot read both"
                 )
+            check_held(entity, theirs)
             if self.key.sort is None or theirs.sort is None:
                 below = False
-            elif not goes_on(self.key.sort, theirs.sort):
+            elif goes_on(self.key.sort, theirs.sort):
+                if len(self.arguments) < len(self.key.asked):
+                    raise ModelError(
+                        f"{self.kind.name}: {theirs.name} lies below one {self.entity.name}; say "
+                        f"which, with every part of {self.key.name}"
+                    )
+            else:
                 if below and len(self.key.asked) > self.key.in_partition:
                     raise ModelError(
                         f"{self.kind.name}: {theirs.name} lies beside {self.key.name}, not below "

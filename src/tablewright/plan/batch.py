@@ -28,6 +28,8 @@ BATCH = 25
 
 def batch(writes: Iterable[Put[Any] | Delete[Any]]) -> Batch:
     """Many `put` and `delete`, in as few requests as can be; not all or nothing."""
+    if isinstance(writes, Write):
+        raise ModelError("batch() takes many writes: batch([put(…), delete(…)])")
     return Batch(tuple(writes))
 
 
@@ -74,6 +76,8 @@ class Batch(Plan[None]):
         return tuple(dict.fromkeys(write.entity for write in self.writes))
 
     def shape(self) -> Shape:
+        if not self.writes:
+            return Shape(operation="BatchWriteItem", table="", entity="")
         first = self.writes[0].shape()
         return Shape(
             operation="BatchWriteItem",

@@ -12,7 +12,7 @@ from typing import Any, Generic, Self, TypeVar
 import msgspec
 from msgspec import Struct
 
-from tablewright.errors import Contended
+from tablewright.errors import Contended, ModelError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
@@ -82,6 +82,8 @@ def key_from(primary: KeyMap, arguments: tuple[Any, ...]) -> Item:
 
 def get_all(fetches: Iterable[Fetch[E]]) -> BatchGet[E]:
     """Many items by their keys, in as few requests as can be; results in the same order."""
+    if isinstance(fetches, Fetch):
+        raise ModelError("get_all() takes many keys: get_all([Order.primary(…), …])")
     return BatchGet(tuple(fetches))
 
 
@@ -141,6 +143,8 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
         return None if item is None else fetch.entity.decode(item)
 
     def shape(self) -> Shape:
+        if not self.fetches:
+            return Shape(operation="BatchGetItem", table="", entity="")
         first = self.fetches[0].shape()
         return Shape(
             operation="BatchGetItem",

@@ -40,7 +40,10 @@ class Lookup(Single[E], Generic[E]):
             for attribute in self.unique.keeps
         }
         item = yield from read_stored(context, entity, entity.key_of(kept))
-        return None if item is None else entity.decode(item)
+        if item is None or self.unique.key.compose(entity.values(item)) != self.key:
+            return None  # it has given the value up between the two reads
+        found: E = entity.decode(item)
+        return found
 
     def shape(self) -> Shape:
         entity = self.entity

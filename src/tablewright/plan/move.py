@@ -90,7 +90,7 @@ class Move(Update[E], Generic[E]):
         own += event_actions(entity, old, new, at=now, by=self.by, why=self.why)
         members = below(entity)
         rows = yield from _rows_below(entity, members, self.key, context)
-        moves = [_moved_row(row, members, new, now) for row in rows]
+        moves = [self._moved_row(row, members, new, now) for row in rows]
         if not _fit(own, *moves):
             if not alone:
                 raise InvalidValue(
@@ -98,8 +98,33 @@ class Move(Update[E], Generic[E]):
                     "transaction with other writes; move it on its own"
                 )
             yield from _check_first(own, context)
-            moves = yield from _move_in_steps(own, moves, context)
+            yield from _move_in_steps(own, moves, context)
+            raise Again  # and look for rows that came meanwhile
         return Prepared(_all(own, *moves), lambda _: self.written(item))
+
+    def _moved_row(
+        self, row: Item, members: Sequence[Below], values: Values, now: datetime
+    ) -> list[Action]:
+        """A row below, under the key that follows the moved item's."""
+        for member in members:
+            entity = member.entity
+            if entity.table.entity_of(row) is entity:
+                moved = dict(row)
+                for theirs, ours in member.follows.items():
+                    attribute = entity.attributes[theirs]
+                    moved[attribute.stored] = attribute.converter.encode(values[ours])
+                old = entity.values(row)
+                if entity.version is not None:
+                    following = old[entity.version.name] + 1
+                    moved[entity.version.stored] = {"N": str(following)}
+                if entity.updated is not None:
+                    moved[entity.updated.stored] = entity.updated.converter.encode(now)
+                item = entity.rekey(moved)
+                new = entity.values(item)
+                actions = _pair(entity, row, item)
+                actions += sentinel_actions(entity, old, new, entity.table.key(row))
+                return actions + event_actions(entity, old, new, at=now, by=self.by, why=self.why)
+        raise AssertionError("only rows of these entities were read")
 
     def _in_place(self) -> Update[E]:
         """The same changes without those of the key's own attributes, which stay as they are."""
@@ -200,14 +225,13 @@ def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
 
 def _move_in_steps(
     own: Sequence[Action], moves: list[list[Action]], context: Context
-) -> Steps[list[list[Action]]]:
+) -> Steps[None]:
     """Move rows, a transaction at a time, until the others fit in beside the item itself."""
     while not _fit(own, *moves):
         step: list[Action] = []
         while moves and (not step or _fit(step, moves[0])):
             step += moves.pop(0)
         yield from _sent(step, context)
-    return moves
 
 
 def _sent(actions: list[Action], context: Context) -> Steps[None]:
@@ -235,6 +259,9 @@ def below(entity: EntityMap) -> list[Below]:
 
 
 def _follows(key: KeyMap, theirs: KeyMap) -> dict[str, str] | None:
+    templates = (key.partition, key.sort, theirs.partition, theirs.sort)
+    if any(template is None or template.natural is not None for template in templates):
+        return None
     if not overlap(key.partition, theirs.partition) or key.sort is None or theirs.sort is None:
         return None
     pairs = list(zip(key.partition.segments, theirs.partition.segments, strict=True))
@@ -242,6 +269,8 @@ def _follows(key: KeyMap, theirs: KeyMap) -> dict[str, str] | None:
         pairs += zip(key.sort.segments, theirs.sort.segments, strict=False)
     elif len(key.asked) > key.in_partition:  # there are others like it in the partition
         return None
+    if any(isinstance(part, Part) and part.derive is not None for _, part in pairs):
+        return None  # made from a value of its own, which does not follow
     return {
         part.attribute: own.attribute
         for own, part in pairs
@@ -279,26 +308,3 @@ def _rows_below(
         if answer.last_evaluated_key is None:
             return rows
         body["ExclusiveStartKey"] = answer.last_evaluated_key
-
-
-def _moved_row(row: Item, members: Sequence[Below], values: Values, now: datetime) -> list[Action]:
-    """A row below, under the key that follows the moved item's."""
-    for member in members:
-        entity = member.entity
-        if entity.table.entity_of(row) is entity:
-            moved = dict(row)
-            for theirs, ours in member.follows.items():
-                attribute = entity.attributes[theirs]
-                moved[attribute.stored] = attribute.converter.encode(values[ours])
-            old = entity.values(row)
-            if entity.version is not None:
-                following = old[entity.version.name] + 1
-                moved[entity.version.stored] = {"N": str(following)}
-            if entity.updated is not None:
-                moved[entity.updated.stored] = entity.updated.converter.encode(now)
-            item = entity.rekey(moved)
-            new = entity.values(item)
-            return _pair(entity, row, item) + sentinel_actions(
-                entity, old, new, entity.table.key(row)
-            )
-    raise AssertionError("only rows of these entities were read")

@@ -62,6 +62,9 @@ def read_stored(context: Context, entity: EntityMap, key: Item) -> Steps[Item | 
 class Whole(Write[E], Generic[E]):
     """A write of a whole entity."""
 
+    #: Whether what it replaces matters.
+    reads = False
+
     def __init__(self, instance: E) -> None:
         self.instance = instance
         self.entity = entity_of(instance)
@@ -79,6 +82,7 @@ class Whole(Write[E], Generic[E]):
         entity = self.entity
         values = vars(self.instance)
         known = not any(isinstance(values[name], Symbol) for name in entity.primary.names)
+        read_first = self.reads and bool(entity.uniques or entity.histories)
         several = bool(entity.uniques)
         return Shape(
             operation="TransactWriteItems" if several else "PutItem",
@@ -87,6 +91,7 @@ class Whole(Write[E], Generic[E]):
             index=", ".join(key.index.name for key in entity.indexes if key.index) or None,
             condition=key_condition(entity.key_of(values)) if known else key_template(entity),
             page=str(1 + len(entity.uniques)),
+            read_units=1 if read_first else 0,
             write_units=write_units(
                 entity,
                 index_entries=len(entity.indexes),
@@ -100,6 +105,7 @@ class Put(Whole[E], Generic[E]):
     """Write an entity, whether it is there or not."""
 
     verb = "put"
+    reads = True
     by: Any = None
     why: Any = None
 
@@ -152,7 +158,7 @@ class Put(Whole[E], Generic[E]):
         entity = self.entity
         names = {history.attribute for history in entity.histories}
         for unique in entity.uniques:
-            names |= unique.key.names
+            names |= unique.key.names | {kept.name for kept in unique.keeps}
         stored = {entity.attributes[name].stored for name in names}
         return stored | {entity.table.attributes[0]}
 

@@ -18,13 +18,13 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue, ModelError
-from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap, Sort
 from tablewright.plan.condition import Condition
 from tablewright.plan.cursor import open_cursor, sign
 from tablewright.plan.expressions import Placeholders
 from tablewright.plan.plan import Context, Plan, Request, Steps
-from tablewright.plan.reference import Ref
+from tablewright.plan.reference import Ref, check_condition, check_reference
 from tablewright.plan.shape import (
     TYPICAL_PAGE,
     Shape,
@@ -136,6 +136,7 @@ class Many(Plan[Page[R]], Generic[R]):
 
     def filter(self, condition: Condition[R]) -> Self:
         """Leave out what does not meet the condition. It is read, and paid for, all the same."""
+        check_condition(condition, self.entity)
         for name in condition.attributes:
             self._check_filter(self.entity.attributes[name].stored, condition)
         whole = condition if self.condition is None else self.condition & condition
@@ -185,6 +186,8 @@ class Many(Plan[Page[R]], Generic[R]):
     ) -> Many[tuple[A, B, C, D, F]]: ...
     def select(self, *columns: Ref[Any, Any]) -> Any:
         """Only these attributes, as tuples; nothing else travels."""
+        for column in columns:
+            check_reference(column, self.entity)
         return self.but(columns=columns)
 
     # -- running -----------------------------------------------------------------------------
@@ -225,21 +228,11 @@ class Many(Plan[Page[R]], Generic[R]):
 
     def _holds(self, stored: str) -> bool:
         """Whether what is queried holds an attribute."""
-        index = self.key.index
-        if index is None or index.projection == "ALL" or stored in self._key_names():
-            return True
-        return index.projection != "KEYS_ONLY" and stored in index.projection
+        return holds(self.entity, self.key, stored)
 
     def _check_projection(self) -> None:
         """What is asked for is in the index."""
-        asked = [column.attribute for column in self.columns] or self.entity.attributes.values()
-        missing = [attribute.stored for attribute in asked if not self._holds(attribute.stored)]
-        index = self.key.index
-        if missing and index is not None:
-            raise ModelError(
-                f"{self.key.name}: the index {index.name} does not hold {', '.join(missing)}; "
-                "select(…) what it holds, or project more"
-            )
+        check_held(self.entity, self.key, [column.attribute for column in self.columns])
 
     def type_to_filter(self) -> str | None:
         """The attribute by which items of other entities are left out, where there may be any."""
@@ -272,8 +265,7 @@ class Many(Plan[Page[R]], Generic[R]):
         return ", ".join(marks.path(path) for path in outer)
 
     def _key_names(self) -> list[str]:
-        names = [*self.entity.table.attributes, *self.key.attributes]
-        return [name for name in dict.fromkeys(names) if name is not None]
+        return key_names(self.entity, self.key)
 
     def steps(self, context: Context) -> Steps[Page[R]]:
         results, last, binding = yield from self.page(context)
@@ -333,13 +325,21 @@ class Many(Plan[Page[R]], Generic[R]):
             return entity
         return tuple(column.read(item) for column in self.columns)  # type: ignore[return-value]
 
+    def _page_told(self, filtered: bool) -> str:
+        if self.size is None:
+            return "1 MB"
+        return shown(self.size) + (f", of {FILTERED_PAGE} read at a time" if filtered else "")
+
     def _place(self, item: Item) -> Item:
         return {name: item[name] for name in self._key_names() if name in item}
 
     def shape(self) -> Shape:
         self._check_projection()
         sort = self.sort_condition()
+        filtered = self.condition is not None or self.mixed
         size = self.size if isinstance(self.size, int) else TYPICAL_PAGE
+        if filtered and self.size is not None:
+            size = max(size, FILTERED_PAGE)
         type_attribute = self.type_to_filter()
         filters = [f'{type_attribute}="{self.entity.type_name}"'] if type_attribute else []
         if self.condition is not None:
@@ -351,9 +351,34 @@ class Many(Plan[Page[R]], Generic[R]):
             index=None if self.key.index is None else self.key.index.name,
             condition=query_condition(self.key, self.key.partition_value(self.arguments), sort),
             order="descending" if self.descending else "ascending",
-            page=shown(self.size) if self.size is not None else "1 MB",
+            page=self._page_told(bool(filters)),
             filter=" AND ".join(filters),
             read_units=read_units(size * typical_size(self.entity), consistent=self.is_consistent),
+        )
+
+
+def key_names(entity: EntityMap, key: KeyMap) -> list[str]:
+    """The attributes that every entry of an index has."""
+    names = [*entity.table.attributes, *key.attributes]
+    return [name for name in dict.fromkeys(names) if name is not None]
+
+
+def holds(entity: EntityMap, key: KeyMap, stored: str) -> bool:
+    """Whether a table, or an index, holds an attribute."""
+    index = key.index
+    if index is None or index.projection == "ALL" or stored in key_names(entity, key):
+        return True
+    return index.projection != "KEYS_ONLY" and stored in index.projection
+
+
+def check_held(entity: EntityMap, key: KeyMap, attributes: Sequence[AttributeMap] = ()) -> None:
+    """An index holds these attributes of an entity; all of them, if none is named."""
+    asked = attributes or entity.attributes.values()
+    missing = [each.stored for each in asked if not holds(entity, key, each.stored)]
+    if missing and key.index is not None:
+        raise ModelError(
+            f"{key.name}: the index {key.index.name} does not hold {', '.join(missing)}; "
+            "select(…) what it holds, or project more"
         )
 
 
@@ -410,30 +435,35 @@ class Range(Many[R], Generic[R, *Rest]):
         part = self.key.next_part(len(self.arguments))
         if part is not None and not part.free and self.key.sort.natural is None:  # type: ignore[union-attr]
             raise ModelError(f"{self.key.name}: {part.label} is not a text; compare whole values")
-        return self._compared("begins_with", start)
+        return self.compared("begins_with", start)
 
     def since(self: Range[R, A, *Behind], value: A) -> Many[R]:
         """Where the next part is this value or above."""
-        return self._compared(">=", value)
+        return self.compared(">=", value)
 
     def after(self: Range[R, A, *Behind], value: A) -> Many[R]:
         """Where the next part is above this value."""
-        return self._compared(">", value)
+        return self.compared(">", value)
 
     def until(self: Range[R, A, *Behind], value: A) -> Many[R]:
         """Where the next part is this value or below."""
-        return self._compared("<=", value)
+        return self.compared("<=", value)
 
     def before(self: Range[R, A, *Behind], value: A) -> Many[R]:
         """Where the next part is below this value."""
-        return self._compared("<", value)
+        return self.compared("<", value)
 
     def between(self: Range[R, A, *Behind], low: A, high: A) -> Many[R]:
         """Where the next part is from `low` to `high`, both included."""
-        return self._compared("between", low, high)
+        return self.compared("between", low, high)
 
-    def _compared(self, comparison: Comparison, *operands: Any) -> Many[R]:
+    def compared(self, comparison: Comparison, *operands: Any) -> Many[R]:
         key, bound = self.key, len(self.arguments)
+        if self.comparison is not None:
+            raise ModelError(
+                f"{key.name}: DynamoDB compares a sort key once; for two bounds use "
+                "between(low, high)"
+            )
         part = key.next_part(bound)
         if part is None:
             raise ModelError(f"{key.name}: every part is bound; there is nothing left to compare")
@@ -449,7 +479,9 @@ class Range(Many[R], Generic[R, *Rest]):
                 )
         if comparison == "between" and not any(isinstance(v, Symbol) for v in operands):
             low, high = operands
-            if low > high:
+            natural = key.sort is not None and key.sort.natural is not None
+            first, last = operands if natural else map(part.text, operands)
+            if first > last if not part.reversed else first < last:
                 raise InvalidValue(f"{key.name}: between({low!r}, {high!r}): {low!r} is above")
         return self.but(comparison=comparison, operands=operands)
 

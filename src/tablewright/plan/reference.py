@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from tablewright.errors import InvalidValue, ModelError
 from tablewright.mapping.converters import Converter, converter
-from tablewright.mapping.entity import AttributeMap
+from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.plan import change, condition
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
@@ -280,6 +280,24 @@ def _reached(ref: Any, place: Callable[[Any], Any]) -> Ref[Any, Any]:
     return Ref(where, ref.attribute, path, _converter(kind, where), removable)
 
 
+def check_reference(reference: Any, entity: EntityMap) -> None:
+    """It is an attribute of the entity, or a place inside of one."""
+    if not isinstance(reference, Ref):
+        raise ModelError(f"{reference!r} is not an attribute; write {entity.name}.name_of_it")
+    if entity.attributes.get(reference.name) is not reference.attribute:
+        raise ModelError(f"{reference!r} is not an attribute of {entity.name}")
+
+
+def check_condition(given: Any, entity: EntityMap) -> None:
+    """It is a condition on attributes of the entity."""
+    if not isinstance(given, Condition):
+        raise ModelError(
+            f"{given!r} is not a condition; write one with attributes: {entity.name}.status == …"
+        )
+    for operand in given.operands():
+        check_reference(operand, entity)
+
+
 class Place:
     """Records the way into a document."""
 
@@ -305,9 +323,11 @@ def _inside(kind: Any, step: tuple[str, Any], where: str) -> tuple[str | int, An
     if how == "member":
         origin, arguments = get_origin(kind) or kind, get_args(kind)
         if isinstance(origin, type) and issubclass(origin, Mapping):
-            text = Symbol.text(key) if isinstance(key, Symbol) else _key_text(key)
+            text = Symbol.text(key) if isinstance(key, Symbol) else _key_text(key, arguments, where)
             return text, arguments[1] if arguments else Any, True
         if isinstance(key, int):
+            if key < 0:
+                raise ModelError(f"{where}[{key}]: DynamoDB counts the members of a list from 0")
             return key, arguments[0] if arguments else Any, True
         raise ModelError(f"{where} is {kind}, which has no member {key!r}")
     fields = _fields(kind)
@@ -323,8 +343,10 @@ def _without_none(kind: Any) -> Any:
     return arguments[0] if len(arguments) == 1 and type(None) in get_args(kind) else kind
 
 
-def _key_text(key: Any) -> str:
-    return str(getattr(key, "value", key))
+def _key_text(key: Any, arguments: tuple[Any, ...], where: str) -> str:
+    """The key of a map, as the map's own converter stores it."""
+    stored = _converter(arguments[0] if arguments else str, where).encode(key)
+    return str(next(iter(stored.values())))
 
 
 def _fields(kind: Any) -> dict[str, tuple[str, Any, bool]]:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from tablewright.errors import NotFound
+from tablewright.errors import ModelError, NotFound
 from tablewright.plan.condition import Condition
 from tablewright.plan.get import Fetch
 from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reference import check_condition
 from tablewright.plan.shape import Shape, key_condition
 from tablewright.plan.write import (
     Action,
@@ -65,4 +66,8 @@ class Require(Write[None], Generic[E]):
 
 def require(item: Fetch[E], *conditions: Condition[E]) -> Require[E]:
     """The item must be there, and meet the conditions, or nothing of `atomic(…)` is done."""
+    if not isinstance(item, Fetch):
+        raise ModelError(f"require() takes a key, such as Order.primary(…), not {item!r}")
+    for condition in conditions:
+        check_condition(condition, item.entity)
     return Require(item, conditions)

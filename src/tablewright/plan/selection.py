@@ -53,5 +53,6 @@ def _update(
 ) -> Update[Any]:
     if not changes:
         raise InvalidValue(f"{entity.name}: update() needs at least one change")
-    moves = any(change.name in entity.primary.names for change in changes)
+    names = {getattr(change, "name", "") for change in changes}  # what is no change is told later
+    moves = bool(names & entity.primary.names)
     return (Move if moves else Update)(entity, key, known, changes, instance)

@@ -33,7 +33,7 @@ class Shape(Struct, frozen=True):
     #: The condition on the key, as the documents write it.
     condition: str = ""
     order: str = ""
-    #: The most items that one request gives.
+    #: The most items that one request gives; for a write, how many actions it is.
     page: str = ""
     filter: str = ""
     read_units: float = 0
@@ -44,10 +44,11 @@ class Shape(Struct, frozen=True):
     def __str__(self) -> str:
         where = f"{self.table}.{self.index}" if self.index else self.table
         lines = [f"{self.operation} on {where}: {self.condition}".rstrip(": ")]
+        writes = self.write_units > 0
         for label, value in (
             ("order", self.order),
-            ("page", self.page),
-            ("filter", self.filter),
+            ("actions" if writes else "page", self.page),
+            ("if" if writes else "filter", self.filter),
             ("units", self._units()),
         ):
             if value:

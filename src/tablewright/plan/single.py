@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from tablewright.errors import ModelError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.shape import Shape
@@ -37,13 +38,19 @@ class Then(Plan[tuple[E, T] | None], Generic[E, T]):
         found = yield from self.single.steps(context)
         if found is None:
             return None
-        following = yield from self.follow(found).steps(context)
+        following = yield from self._plan(found).steps(context)
         return found, following
+
+    def _plan(self, found: E) -> Plan[T]:
+        plan = self.follow(found)
+        if not isinstance(plan, Plan):
+            raise ModelError(f"then() takes a function that gives a plan, not {plan!r}")
+        return plan
 
     def _following(self) -> Plan[T]:
         entity = self.single.entity
         found: Any = entity.symbolic(entity.name)
-        return self.follow(found)
+        return self._plan(found)
 
     def entities(self) -> tuple[EntityMap, ...]:
         return (*self.single.entities(), *self._following().entities())

@@ -76,6 +76,10 @@ class Update(Write[E], Generic[E]):
         entity = self.entity
         seen: list[tuple[str | int, ...]] = []
         for change in self.changes:
+            if not isinstance(change, Change):
+                raise InvalidValue(
+                    f"{change!r} is not a change; write {entity.name}.name_of_it.set(…)"
+                )
             name = f"{entity.name}.{change.name}"
             if change.attribute is not entity.attributes.get(change.name):
                 raise InvalidValue(f"{change!r} is not a change of {entity.name}'s")
@@ -85,6 +89,12 @@ class Update(Write[E], Generic[E]):
             if any(steps[: len(other)] == other[: len(steps)] for other in seen):
                 raise InvalidValue(f"{name} is changed twice in one update")
             seen.append(steps)
+
+        if len(self.changes) > 1 and any(change.condition is not None for change in self.changes):
+            raise InvalidValue(
+                f"{entity.name}: append_if_absent() writes nothing where the member is there; make "
+                "it an update of its own, so that nothing else is left undone"
+            )
 
     def expect(self, condition: Condition[E]) -> Self:
         """Only if this holds for what is stored now."""
@@ -130,7 +140,7 @@ class Update(Write[E], Generic[E]):
         if clauses:
             body["UpdateExpression"] = clauses.text()
         actions = [Action("Update", entity.table, body, self._failed(guards))]
-        if needed and before is not None:
+        if self._writes_more() and before is not None:
             old = entity.values(before)
             if self._moves_sentinels():
                 actions += sentinel_actions(entity, old, values, self.key)
@@ -139,8 +149,11 @@ class Update(Write[E], Generic[E]):
 
         def result(returned: Item | None) -> E | None:
             """What DynamoDB returned; of a transaction it returns nothing, and we compute it."""
-            written = returned or after
-            return None if written is None else self.written(written)
+            if returned is None and self._writes_more():
+                returned = after
+            if returned is None:
+                return self._told(changes)
+            return self.written(returned)
 
         return Prepared(actions, result, "ALL_NEW")
 
@@ -198,13 +211,16 @@ class Update(Write[E], Generic[E]):
         """The item that the update goes out from, as far as it matters, and the guards on it."""
         entity, instance = self.entity, self.instance
         names = [entity.attributes[name].stored for name in sorted(needed)]
-        if instance is not None and (attempt == 0 or not needed):
+        if not self._writes_more() and (not needed or (instance is not None and attempt == 0)):
+            version = None
+            if instance is not None and entity.version is not None:
+                version = vars(instance)[entity.version.name]
+            guards = {} if instance is None else version_read(entity, version)
+            if not needed:
+                return None, guards
             # An instance may hold what was never stored; so what is needed of it is guarded too.
             item = entity.encode(vars(instance))
-            version = None if entity.version is None else vars(instance)[entity.version.name]
-            return item, version_read(entity, version) | read_from(item, names)
-        if not needed:
-            return None, {}
+            return item, guards | read_from(item, names)
         stored = yield from read_stored(context, entity, self.key)
         if stored is None:
             raise refusal(NotFound, entity, self.key, None, "it is not there")
@@ -213,7 +229,13 @@ class Update(Write[E], Generic[E]):
             raise refused
         if entity.version is not None:
             names = [entity.version.stored]  # it stands for all attributes
+        elif self._writes_more():  # what is written beside it, and told, comes from all of it
+            names = sorted({*stored, *(each.stored for each in entity.attributes.values())})
         return stored, read_from(stored, names)
+
+    def _writes_more(self) -> bool:
+        """Whether other items are written in the same transaction."""
+        return self._moves_sentinels() or self._writes_events()
 
     @property
     def expected(self) -> Any:
@@ -226,9 +248,11 @@ class Update(Write[E], Generic[E]):
         """What is known of the values afterwards, without having read any."""
         values = dict(self.known)
         for change in changes:
+            if len(change.operand.steps) > 1:
+                continue
             if isinstance(change, Set):
                 values[change.name] = change.value
-            elif isinstance(change, Remove) and len(change.operand.steps) == 1:
+            elif isinstance(change, Remove):
                 values[change.name] = self.entity.absent(change.name)
         return values
 
@@ -272,6 +296,18 @@ class Update(Write[E], Generic[E]):
             return wrong
 
         return failed
+
+    def _told(self, changes: Sequence[Change[Any]]) -> E | None:
+        """An instance at hand after a transaction that read nothing: with what was changed."""
+        if self.instance is None:
+            return None
+        values = vars(self.instance)
+        after = self.entity.values(applied(changes, self.entity.encode(values)))
+        values.update({change.name: after[change.name] for change in changes})
+        if self.entity.version is not None:
+            values[self.entity.version.name] += 1
+        instance: E = self.instance
+        return instance
 
     def written(self, item: Item) -> E:
         """The entity that was written; an instance at hand becomes it."""

@@ -34,6 +34,7 @@ from tablewright.mapping.entity import EntityMap, TableMap
 from tablewright.plan.condition import Compare, Condition
 from tablewright.plan.expressions import Placeholders
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
+from tablewright.plan.reference import check_condition
 from tablewright.plan.shape import Shape, content
 from tablewright.values import Item, Value
 
@@ -129,6 +130,7 @@ class Write(Plan[T], Generic[T]):
         raise NotImplementedError
 
     def _expecting(self, condition: Condition[Any]) -> Self:
+        check_condition(condition, self.entity)
         return self.but(conditions=(*self.conditions, *condition.parts()))
 
 
@@ -258,7 +260,7 @@ def _check_limits(writes: Sequence[Write[Any]], actions: list[Action], owners: l
         )
     seen: dict[tuple[str, bytes], int] = {}
     for action, owner in zip(actions, owners, strict=True):
-        other = seen.pop(_identity(action), None)
+        other = seen.get(_identity(action))
         if other is not None:
             raise InvalidValue(
                 f"writes {other + 1} and {owner + 1} of {_names(writes)} are about one item, "
@@ -285,7 +287,13 @@ def _told(error: WriteRefused, writes: Sequence[Write[Any]], owner: int) -> Writ
         return error
     write = writes[owner]
     message = f"write {owner + 1} of {len(writes)}, {write.verb} {write.entity.name}: {error}"
-    return type(error)(message, entity=error.entity, key=error.key, current=error.current)
+    return type(error)(
+        message,
+        entity=error.entity,
+        key=error.key,
+        current=error.current,
+        reason=error.reason,
+    )
 
 
 def _names(writes: Sequence[Write[Any]]) -> str:
@@ -308,7 +316,7 @@ def refusal(
     """A refused write: what, where and why."""
     current = None if item is None else entity.decode(item)
     message = f"{entity.name} ({shown_key(key)}): {why}"
-    return kind(message, entity=entity.name, key=key, current=current)
+    return kind(message, entity=entity.name, key=key, current=current, reason=why)
 
 
 def expected_version(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> Any:
@@ -339,7 +347,10 @@ def stale(entity: EntityMap, key: Item, item: Item | None, expected: Any) -> Wri
     if found == expected:
         return None
     if item is None:
-        why = f"version {expected} was expected, and it is not there: it was deleted"
+        why = (
+            f"version {expected} was expected, and it is not there: it was deleted, or its key was "
+            "changed here and not by an update"
+        )
     elif not expected:
         why = f"it is there, in version {found}; read it before you replace it"
     else:

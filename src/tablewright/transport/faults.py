@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from tablewright import errors
-from tablewright.errors import Fault
+from tablewright.errors import EndpointFailed, Fault
 
 
 class OtherFault(Fault):
@@ -22,17 +22,30 @@ class OtherFault(Fault):
         return self._code
 
     def __str__(self) -> str:
-        return f"{self._code}: {self.message}"
+        return f"{self._code}: {self.message}" if self.message else self._code
 
 
-def fault_from(status: int, body: bytes) -> Fault:
-    """The fault that an answer with an error is."""
+class GaveUp(EndpointFailed):
+    """No attempt brought an answer that settles it.
+
+    `attempts` is how many there were, `code` that of the fault in the last, if it was one.
+    """
+
+    def __init__(self, message: str, attempts: int, code: str) -> None:
+        super().__init__(message)
+        self.attempts = attempts
+        self.code = code
+
+
+def fault_from(body: bytes) -> Fault | None:
+    """The fault that an answer tells of; None if it is none of DynamoDB's."""
     try:
         told: dict[str, Any] = msgspec.json.decode(body, type=dict[str, Any])
     except msgspec.MsgspecError:
-        text = body[:200].decode("latin-1")
-        return OtherFault(f"HTTP{status}", f"an answer that is not DynamoDB's: {text!r}")
-    code = str(told.get("__type", f"HTTP{status}")).rpartition("#")[2]
+        return None
+    code = str(told.get("__type", "")).rpartition("#")[2]
+    if not code:
+        return None
     message = str(told.get("message") or told.get("Message") or "")
     if code == "ConditionalCheckFailedException":
         return errors.ConditionalCheckFailedException(message, told.get("Item"))

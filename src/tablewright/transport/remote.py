@@ -1,50 +1,67 @@
 """The remote transport: AWS DynamoDB, or any endpoint that speaks its protocol.
 
-    send ──▶ body, signed headers ──▶ a pooled connection ──▶ answer, checked
-             ▲                                                │
-             └── again: throttled, 5xx, cut, damaged, skewed ─┘   retry.py says whether and when
+    send ──▶ body, signed ──▶ a pooled connection ──▶ answer, checked
+             ▲                                        │
+             └── again: throttled, 5xx, lost, skewed ─┘   retry.py says whether and when
 
-Connections are kept alive and pooled; one is used by one request at a time. A connection that was
-cut may have carried its request through: so a transaction has a token, the same in every attempt,
-by which it is done once; and a write under a condition cannot be done twice.
+Connections are kept alive and pooled; one is used by one request at a time, and never again after
+it has failed. One that was closed while it lay idle is replaced before anything is sent on it: so
+each attempt sends the request at most once. What became of an attempt without an answer is not
+known; lost.py tells what that means for a write.
+
+A transport may be used by many threads and in several event loops; a forked process opens
+connections of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import socket
+import os
 import ssl
-import threading
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
-from tablewright.errors import EndpointFailed, Fault, UnknownOperationException, Unsupported
-from tablewright.transport import message, retry
+from tablewright.errors import (
+    EndpointFailed,
+    Fault,
+    InvalidValue,
+    StoreClosed,
+    UnknownOperationException,
+    Unsupported,
+)
+from tablewright.transport import lost, retry
+from tablewright.transport.connection import Address, AsyncConnection, Connection, Lost
 from tablewright.transport.credentials import (
     aws_credentials,
     default_region,
     endpoint_credentials,
 )
-from tablewright.transport.faults import OtherFault, fault_from
+from tablewright.transport.faults import GaveUp, fault_from
+from tablewright.transport.message import Answer, Damaged, excerpt
 from tablewright.transport.sigv4 import Credentials, Signer
 
-TARGET = "DynamoDB_20120810."
 CONNECT_SECONDS = 5.0
-READ_SECONDS = 30.0
-#: Connections that are kept, at most; more are made when they are needed.
-POOL = 16
-CHUNK = 256 * 1024
+ANSWER_SECONDS = 30.0
+#: Connections that are kept, at most. Threads beyond that get new ones, tasks of a loop wait.
+POOL = 64
 
 _encode = msgspec.json.Encoder().encode
+
+#: Where the regions are that are not at amazonaws.com, by the beginning of their names.
+_DOMAINS = {
+    "cn-": "amazonaws.com.cn",
+    "eu-isoe-": "cloud.adc-e.uk",
+    "eusc-": "amazonaws.eu",
+    "us-iso-": "c2s.ic.gov",
+    "us-isob-": "sc2s.sgov.gov",
+    "us-isof-": "csp.hci.ic.gov",
+}
 
 
 class Retried(bytes):
@@ -53,8 +70,36 @@ class Retried(bytes):
     attempts: int = 1
 
 
+class _Asked:
+    """A request on its way: what was tried, and what came of it."""
+
+    __slots__ = ("attempt", "body", "lost", "operation", "pause", "request", "spent")
+
+    def __init__(self, operation: str, request: dict[str, Any]) -> None:
+        self.operation = operation
+        self.request = request
+        self.body = _encode(lost.with_token(operation, request))
+        self.attempt = 1
+        #: An attempt changed something, or not: nobody answered.
+        self.lost = False
+        #: Seconds before the next attempt, and what it took of the quota.
+        self.pause = 0.0
+        self.spent = 0
+
+
+class _Pool:
+    """The connections of one event loop."""
+
+    def __init__(self) -> None:
+        self.idle: list[AsyncConnection] = []
+        self.slots = asyncio.Semaphore(POOL)
+
+
 class Remote:
-    """Requests to an endpoint over HTTP, both ways."""
+    """Requests to an endpoint over HTTP, both ways.
+
+    An attempt may take `connect_seconds`, where it needs a connection, and `answer_seconds`.
+    """
 
     def __init__(
         self,
@@ -64,30 +109,33 @@ class Remote:
         credentials: Callable[[], Credentials],
         attempts: int = retry.ATTEMPTS,
         connect_seconds: float = CONNECT_SECONDS,
-        read_seconds: float = READ_SECONDS,
+        answer_seconds: float = ANSWER_SECONDS,
     ) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise EndpointFailed(f"{url!r} is not the URL of an endpoint, such as http://host:8000")
+        host, port, authority, is_https = _parsed(url)
         self.url = url
-        self.host = parts.hostname
-        self.port = parts.port or (443 if parts.scheme == "https" else 80)
         self.attempts = attempts
-        self.connect_seconds = connect_seconds
-        self.read_seconds = read_seconds
-        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        tls = None
+        if is_https:  # the system's authorities, or SSL_CERT_FILE, or AWS_CA_BUNDLE
+            tls = ssl.create_default_context(cafile=os.environ.get("AWS_CA_BUNDLE") or None)
+        self._address = Address(host, port, tls, connect_seconds, answer_seconds)
         self._credentials = credentials
-        self._signer = Signer(parts.netloc.rpartition("@")[2], region)
-        self._skew = timedelta()
+        self._signer = Signer(authority, region)
+        self._skew = 0.0
+        self._closed = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._quota = retry.Quota()
-        self._idle: deque[socket.socket] = deque()
-        self._idle_async: deque[_Stream] = deque()
-        self._lock = threading.Lock()
+        # No lock: deques are safe in threads, and a lock might be held by nobody after a fork.
+        self._idle: deque[Connection] = deque()
+        self._pools: dict[asyncio.AbstractEventLoop, _Pool] = {}
 
     @classmethod
     def aws(cls, region: str) -> Remote:
         """AWS DynamoDB in a region, with the credentials of the AWS chain."""
-        url = f"https://dynamodb.{region}.amazonaws.com"
+        domains = (name for start, name in _DOMAINS.items() if region.startswith(start))
+        url = f"https://dynamodb.{region}.{next(domains, 'amazonaws.com')}"
         return cls(url, region=region, credentials=aws_credentials())
 
     @classmethod
@@ -101,218 +149,223 @@ class Remote:
     # -- one request, in as many attempts as it takes ----------------------------------------
 
     def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        body = _encode(with_token(operation, request))
-        for attempt in range(1, self.attempts + 1):
-            outcome = self._outcome(operation, self._try(operation, body))
-            if isinstance(outcome, bytes):
-                return self._succeeded(outcome, attempt)
-            time.sleep(self._pause(operation, outcome, attempt))
-        raise AssertionError("the last attempt gives an answer or raises")
+        asked = _Asked(operation, request)
+        while True:
+            body = self._judge(asked, self._try(asked))
+            if body is not None:
+                return body
+            time.sleep(asked.pause)
 
     async def send_async(self, operation: str, request: dict[str, Any]) -> bytes:
-        body = _encode(with_token(operation, request))
-        for attempt in range(1, self.attempts + 1):
-            outcome = self._outcome(operation, await self._try_async(operation, body))
-            if isinstance(outcome, bytes):
-                return self._succeeded(outcome, attempt)
-            await asyncio.sleep(self._pause(operation, outcome, attempt))
-        raise AssertionError("the last attempt gives an answer or raises")
+        asked = _Asked(operation, request)
+        while True:
+            body = self._judge(asked, await self._try_async(asked))
+            if body is not None:
+                return body
+            await asyncio.sleep(asked.pause)
 
-    def _request(self, operation: str, body: bytes) -> bytes:
-        now = datetime.now(UTC) + self._skew
-        target = TARGET + operation
-        return message.request(self._signer.headers(self._credentials(), target, body, now), body)
+    def _message(self, asked: _Asked) -> bytes:
+        if self._closed:
+            raise StoreClosed(self.url)
+        if self._process != os.getpid():
+            self._leave_parents()
+        now = int(time.time() + self._skew)
+        return self._signer.request(self._credentials(), asked.operation, asked.body, now)
 
-    def _outcome(self, operation: str, came: message.Answer | Exception) -> bytes | Exception:
-        """The body of a good answer, or why to try again; raises what no retry mends."""
-        if isinstance(came, Exception):
-            return came
-        try:
-            body = came.body()
-        except message.Damaged as damaged:
-            return damaged
-        if came.status == 200:
+    def _judge(self, asked: _Asked, came: Answer | Exception) -> bytes | None:
+        """The body of a good answer; None to try again; raises what no attempt mends."""
+        if isinstance(came, Answer):
+            if came.status == 200:
+                return self._succeeded(asked, came.body)
+            return self._refused(asked, came)
+        if isinstance(came, ssl.SSLCertVerificationError):
+            raise EndpointFailed(
+                f"{self.url}: its certificate is not trusted: {came.verify_message}; the "
+                "authorities to trust are in the file that SSL_CERT_FILE or AWS_CA_BUNDLE names"
+            ) from came
+        asked.lost |= isinstance(came, Lost)
+        self._again(asked, came)
+        return None
+
+    def _succeeded(self, asked: _Asked, body: bytes) -> bytes:
+        self._quota.give(asked.spent or retry.REWARD)
+        if asked.attempt == 1:
             return body
-        fault = fault_from(came.status, body)
+        retried = Retried(body)
+        retried.attempts = asked.attempt
+        return retried
+
+    def _refused(self, asked: _Asked, answer: Answer) -> bytes | None:
+        fault = fault_from(answer.body)
         if isinstance(fault, UnknownOperationException):
-            raise Unsupported(operation, self.url) from fault
-        if retry.is_skewed(fault):
-            self._learn_skew(came)
-            return fault
-        if retry.is_retryable(fault, came.status):
-            return fault
+            raise Unsupported(asked.operation, self.url) from fault
+        status, code = answer.status, "" if fault is None else fault.code
+        reason = fault or Damaged(f"HTTP {status}, and not of DynamoDB: {excerpt(answer.body)}")
+        throttled = retry.is_throttled(code, status)
+        skewed = fault is not None and retry.is_skewed(fault) and self._learn_skew(answer)
+        if throttled or skewed or retry.is_transient(code, status):
+            asked.lost |= status >= 500
+            wished = answer.headers.get(b"x-amz-retry-after", b"")
+            self._again(asked, reason, throttled=throttled, wished=wished)
+            return None
+        if fault is None:
+            raise EndpointFailed(f"{self.url}: {asked.operation}: {reason}")
+        if asked.lost and lost.writes(asked.operation):
+            if lost.is_done(asked.operation, asked.request, fault):
+                return self._succeeded(asked, b"{}")
+            fault.add_note(lost.MAY_BE_DONE)
         raise fault
 
-    def _learn_skew(self, answer: message.Answer) -> None:
-        """Set our clock by the endpoint's."""
-        with contextlib.suppress(ValueError):
+    def _learn_skew(self, answer: Answer) -> bool:
+        """Set our clock by the endpoint's, if it tells its time."""
+        try:
             told = parsedate_to_datetime(answer.headers.get(b"date", b"").decode("latin-1"))
-            self._skew = told - datetime.now(UTC)
+            self._skew = told.timestamp() - time.time()
+        except ValueError:
+            return False
+        return True
 
-    def _pause(self, operation: str, reason: Exception, attempt: int) -> float:
-        """How long to wait before the next attempt; raises if there is none."""
-        cost = retry.TIMEOUT_COST if isinstance(reason, TimeoutError) else retry.COST
-        if attempt == self.attempts or not self._quota.take(cost):
-            if isinstance(reason, Fault) and not isinstance(reason, OtherFault):
-                raise reason
-            why = str(reason) or type(reason).__name__
-            raise EndpointFailed(
-                f"{self.url}: {operation} failed {attempt} time{'s' * (attempt > 1)}; "
-                f"the last time: {why}"
-            ) from reason
-        return retry.pause(attempt)
+    def _again(
+        self, asked: _Asked, reason: Exception, *, throttled: bool = False, wished: bytes = b""
+    ) -> None:
+        """Prepare the next attempt, after the milliseconds that are wished; raises if it was the
+        last."""
+        cost = retry.COST_THROTTLED if throttled else retry.COST
+        if asked.attempt >= self.attempts or not self._quota.take(cost):
+            raise self._gave_up(asked, reason) from reason
+        seconds = int(wished) / 1000 if wished.isdigit() else 0.0
+        asked.pause = retry.pause(asked.attempt, throttled=throttled, wished=seconds)
+        asked.spent = cost
+        asked.attempt += 1
 
-    def _succeeded(self, body: bytes, attempt: int) -> bytes:
-        if attempt == 1:
-            self._quota.give(1)
-            return body
-        self._quota.give(retry.COST)
-        retried = Retried(body)
-        retried.attempts = attempt
-        return retried
+    def _gave_up(self, asked: _Asked, reason: Exception) -> GaveUp:
+        times = "once" if asked.attempt == 1 else f"{asked.attempt} times"
+        text = f"{self.url}: {asked.operation} failed {times}; the last time: "
+        text += f"{reason.code}: {reason.message}" if isinstance(reason, Fault) else str(reason)
+        if asked.attempt < self.attempts:
+            text += "; there are no more retries while so much fails"
+        if asked.lost and lost.writes(asked.operation):
+            text += "; it may have been done"
+        return GaveUp(text, asked.attempt, getattr(reason, "code", ""))
 
     # -- waiting for each answer -------------------------------------------------------------
 
-    def _try(self, operation: str, body: bytes) -> message.Answer | Exception:
+    def _try(self, asked: _Asked) -> Answer | Exception:
         """One attempt; an exception that is given, not raised, may be tried again."""
-        sent = self._request(operation, body)
-        connection = None
+        message = self._message(asked)
         try:
-            connection, fresh = self._connection()
-            answer = _exchange(connection, sent)
-            if answer is None and not fresh:  # it was closed while it lay idle
-                connection.close()
-                connection = self._connect()
-                answer = _exchange(connection, sent)
-            if answer is None:
-                raise ConnectionError("the endpoint closed the connection without an answer")
-        except (OSError, message.Damaged) as error:
-            if connection is not None:
-                connection.close()
+            connection = self._connection()
+        except OSError as error:
             return error
+        try:
+            answer = connection.exchange(message)
+        except Lost as error:
+            connection.close()
+            return error
+        except BaseException:
+            connection.close()
+            raise
         if answer.keeps_alive:
-            self._keep(connection)
+            self._idle.append(connection)
+            if self._closed or len(self._idle) > POOL:
+                self._trim()
         else:
             connection.close()
         return answer
 
-    def _connection(self) -> tuple[socket.socket, bool]:
-        with self._lock:
-            if self._idle:
-                return self._idle.pop(), False
-        return self._connect(), True
+    def _connection(self) -> Connection:
+        while self._idle:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # another thread took it
+                break
+            if connection.is_usable():
+                return connection
+            connection.close()
+        return Connection.open(self._address)
 
-    def _connect(self) -> socket.socket:
-        connection = socket.create_connection((self.host, self.port), self.connect_seconds)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if self._tls is not None:
-            connection = self._tls.wrap_socket(connection, server_hostname=self.host)
-        connection.settimeout(self.read_seconds)
-        return connection
-
-    def _keep(self, connection: socket.socket) -> None:
-        with self._lock:
-            if len(self._idle) < POOL:
-                self._idle.append(connection)
+    def _trim(self) -> None:
+        """Close what is too much; all of it, if this is closed."""
+        most = 0 if self._closed else POOL
+        while len(self._idle) > most:
+            try:
+                self._idle.popleft().close()
+            except IndexError:  # another thread took it
                 return
-        connection.close()
+
+    def _leave_parents(self) -> None:
+        """In a forked process: the connections are the parent's; closing ours leaves them open."""
+        for connection in self._idle:
+            connection.close()
+        self._begin()
 
     def close(self) -> None:
-        with self._lock:
-            while self._idle:
-                self._idle.pop().close()
+        """Close the connections; those in use, when their answers have come."""
+        self._closed = True
+        self._trim()
 
     # -- in an event loop --------------------------------------------------------------------
 
-    async def _try_async(self, operation: str, body: bytes) -> message.Answer | Exception:
-        sent = self._request(operation, body)
-        stream = None
-        try:
-            fresh = not self._idle_async
-            stream = await self._open() if fresh else self._idle_async.pop()
-            answer = await stream.exchange(sent, self.read_seconds)
-            if answer is None and not fresh:
-                stream.close()
-                stream = await self._open()
-                answer = await stream.exchange(sent, self.read_seconds)
-            if answer is None:
-                raise ConnectionError("the endpoint closed the connection without an answer")
-        except (OSError, message.Damaged) as error:
-            if stream is not None:
-                stream.close()
-            return error
-        if answer.keeps_alive and len(self._idle_async) < POOL:
-            self._idle_async.append(stream)
-        else:
-            stream.close()
-        return answer
+    async def _try_async(self, asked: _Asked) -> Answer | Exception:
+        pool = self._pool()
+        async with pool.slots:
+            message = self._message(asked)
+            try:
+                connection = await self._connection_async(pool)
+            except OSError as error:
+                return error
+            try:
+                answer = await connection.exchange(message, self._address.answer_seconds)
+            except Lost as error:
+                connection.close()
+                return error
+            except BaseException:  # cancelled: the answer may still come, and nobody wants it
+                connection.close()
+                raise
+            if answer.keeps_alive and not self._closed:
+                pool.idle.append(connection)
+            else:
+                connection.close()
+            return answer
 
-    async def _open(self) -> _Stream:
-        async with asyncio.timeout(self.connect_seconds):
-            reader, writer = await asyncio.open_connection(
-                self.host, self.port, ssl=self._tls, limit=CHUNK
-            )
-        return _Stream(reader, writer)
+    def _pool(self) -> _Pool:
+        loop = asyncio.get_running_loop()
+        pool = self._pools.get(loop)
+        if pool is None:
+            for other in list(self._pools):
+                if other.is_closed():
+                    self._pools.pop(other, None)
+            pool = self._pools[loop] = _Pool()
+        return pool
+
+    async def _connection_async(self, pool: _Pool) -> AsyncConnection:
+        while pool.idle:
+            connection = pool.idle.pop()
+            if connection.is_usable():
+                return connection
+            connection.close()
+        return await AsyncConnection.open(self._address)
 
     async def close_async(self) -> None:
-        while self._idle_async:
-            self._idle_async.pop().close()
+        """Close the connections of this event loop, and those that are waited for."""
         self.close()
+        pool = self._pools.pop(asyncio.get_running_loop(), None)
+        if pool is not None:
+            for connection in pool.idle:
+                connection.close()
+            await asyncio.sleep(0)  # the loop closes them in its next turn
 
 
-def with_token(operation: str, request: dict[str, Any]) -> dict[str, Any]:
-    """A transaction has a token, so that an attempt that was repeated is done once."""
-    if operation == "TransactWriteItems" and "ClientRequestToken" not in request:
-        return {**request, "ClientRequestToken": str(uuid.uuid4())}
-    return request
-
-
-def _exchange(connection: socket.socket, sent: bytes) -> message.Answer | None:
-    """The answer to a request; None if the connection was closed before any of it came."""
-    answer = message.Answer()
+def _parsed(url: str) -> tuple[str, int, str, bool]:
+    """Host and port to connect to, the host as a header has it, and whether it is https."""
     try:
-        connection.sendall(sent)
-        while not answer.complete:
-            data = connection.recv(CHUNK)
-            if not data:
-                if answer.started:
-                    raise ConnectionError("the connection was cut in the middle of an answer")
-                return None
-            answer.feed(data)
-    except (BrokenPipeError, ConnectionResetError):
-        if answer.started:
-            raise
-        return None
-    return answer
-
-
-class _Stream:
-    """A connection in an event loop."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader = reader
-        self.writer = writer
-
-    async def exchange(self, sent: bytes, seconds: float) -> message.Answer | None:
-        answer = message.Answer()
-        try:
-            async with asyncio.timeout(seconds):
-                self.writer.write(sent)
-                await self.writer.drain()
-                while not answer.complete:
-                    data = await self.reader.read(CHUNK)
-                    if not data:
-                        if answer.started:
-                            raise ConnectionError(
-                                "the connection was cut in the middle of an answer"
-                            )
-                        return None
-                    answer.feed(data)
-        except (BrokenPipeError, ConnectionResetError):
-            if answer.started:
-                raise
-            return None
-        return answer
-
-    def close(self) -> None:
-        self.writer.close()
+        parts = urlsplit(url)
+        port = parts.port
+        host = (parts.hostname or "").encode("idna").decode()
+    except ValueError as error:
+        raise InvalidValue(f"{url!r} is not the URL of an endpoint: {error}") from None
+    more = parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc
+    if parts.scheme not in ("http", "https") or not host or more:
+        raise InvalidValue(f"{url!r} is not the URL of an endpoint, such as http://host:8000")
+    is_https = parts.scheme == "https"
+    return host, port or (443 if is_https else 80), parts.netloc, is_https

@@ -3,6 +3,7 @@
 ":memory:"                the engine in this process, in memory
 "shop.db"                 the engine in this process, in a file
 "dynamodb://eu-west-1"    AWS DynamoDB, with the credentials of the AWS chain
+"dynamodb://"             the same, in the region of the environment or of the profile
 "http://host:8000"        any endpoint that speaks DynamoDB's protocol; https:// too
 """
 
@@ -14,10 +15,11 @@ from pathlib import Path
 from tablewright.engine import Engine
 from tablewright.errors import InvalidValue
 from tablewright.storage import Durability
+from tablewright.transport.credentials import aws_region
 from tablewright.transport.local import Local
 from tablewright.transport.remote import Remote
 
-_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d").fullmatch
+_REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d").fullmatch
 
 
 def open_target(target: str | Path | Engine, *, durability: Durability = "full") -> Local | Remote:
@@ -31,9 +33,10 @@ def open_target(target: str | Path | Engine, *, durability: Durability = "full")
     if scheme in ("http", "https"):
         return Remote.endpoint(text)
     if scheme == "dynamodb":
-        if not _REGION(rest):
-            raise InvalidValue(f"{text!r}: {rest!r} is not a region, such as eu-west-1")
-        return Remote.aws(rest)
+        region = rest or aws_region()
+        if not _REGION(region):
+            raise InvalidValue(f"{text!r}: {region!r} is not a region, such as eu-west-1")
+        return Remote.aws(region)
     raise InvalidValue(
         f"{text!r} is no target; give ':memory:', a file, dynamodb://region or http://host:port"
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+import re
 import sys
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
@@ -64,7 +65,7 @@ def load(name: str) -> Design:
     if not tables:
         raise NoDesign(f"{name} has no tables: there is no subclass of Table in it")
     return Design(
-        name=name if name in BUNDLED else module.__name__.rpartition(".")[2],
+        name=name if name in BUNDLED else re.split(r"[. ]", module.__name__)[-1],
         doc=(module.__doc__ or "").strip(),
         tables=tuple(tables),
         sample=getattr(module, "sample", None),
@@ -76,12 +77,19 @@ def load(name: str) -> Design:
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise NoDesign(f"there is no file {path}")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    name = f"design {path.stem}"  # which hides no module of that name
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise NoDesign(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # annotations are looked up there
-    spec.loader.exec_module(module)
+    sys.modules[name] = module  # annotations are looked up there
+    sys.path.insert(0, str(path.resolve().parent))  # its neighbours, as `python file.py` has them
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise NoDesign(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.pop(0)
     return module
 
 
@@ -91,13 +99,15 @@ def _from_module(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name.partition(".")[0] and error.name != name:
-            raise  # the design is there, and something that it imports is not
+            raise NoDesign(f"{name} cannot be imported: {error}") from error
         close = get_close_matches(name, BUNDLED, 1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise NoDesign(
-            f"there is no design {name!r}{hint} Give a bundled name ({', '.join(BUNDLED)}), a "
-            "module, or a path to a file"
+            f"there is no design {name!r}{hint or '.'} Give a bundled name "
+            f"({', '.join(BUNDLED)}), a module, or a path to a file"
         ) from None
+    except Exception as error:
+        raise NoDesign(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove("")
 

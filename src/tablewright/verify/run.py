@@ -18,9 +18,13 @@ from tablewright.errors import TablewrightError
 from tablewright.mapping.entity import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.events import units_of
-from tablewright.plan.put import put
+from tablewright.plan.keeping import sentinel
+from tablewright.plan.plan import Plan
+from tablewright.plan.put import Whole, put
 from tablewright.plan.query import Many, Page
 from tablewright.plan.shape import Shape
+from tablewright.plan.update import Update
+from tablewright.plan.write import Atomic
 from tablewright.transport import Transport
 from tablewright.values import Item, sort_key
 from tablewright.verify.design import Design
@@ -52,6 +56,12 @@ class Result(Struct, frozen=True):
     #: Why it is not.
     problem: str = ""
     requests: int = 0
+    read_units: float = 0.0
+    write_units: float = 0.0
+
+
+#: Operations that consume read units; the others consume write units.
+READS = frozenset({"GetItem", "BatchGetItem", "Query", "Scan"})
 
 
 class Meter:
@@ -62,17 +72,19 @@ class Meter:
         self.reset()
 
     def reset(self) -> None:
-        self.units = 0.0
+        self.read_units = 0.0
+        self.write_units = 0.0
         self.read = 0
-        self.requests = 0
         self.operations: list[str] = []
 
     def send(self, operation: str, request: dict[str, Any]) -> bytes:
         self.operations.append(operation)
-        self.requests += 1
         answer = self.transport.send(operation, {**request, "ReturnConsumedCapacity": "TOTAL"})
         told = msgspec.json.decode(answer)
-        self.units += units_of(answer)
+        if operation in READS:
+            self.read_units += units_of(answer)
+        else:
+            self.write_units += units_of(answer)
         self.read += told.get("ScannedCount", 1 if "Item" in told else 0)
         self.read += sum(map(len, told.get("Responses", {}).values()))
         return answer
@@ -156,12 +168,13 @@ def _checked(design: Design, row: Row, database: Database, meter: Meter, scan: S
         answer = _run(database, row)
     except Exception as error:
         answer = error
-    used = (meter.read, meter.units, meter.requests, list(meter.operations))
+    used = (meter.read, meter.read_units, meter.write_units, list(meter.operations))
     problem = _compare(row, answer)
     if before is not None and not problem and scan.everything() != before:
         problem = "it was refused, and something has changed"
     for table in database.context.names:
-        problem = problem or _indexes_agree(table, scan)
+        problem = problem or _keys_agree(table, scan) or _indexes_agree(table, scan)
+    problem = problem or _is_stored(row.plan, answer, scan)
     if "Scan" in used[3]:
         problem = problem or "it scans"
     shape = row.plan.shape()
@@ -174,8 +187,10 @@ def _checked(design: Design, row: Row, database: Database, meter: Meter, scan: S
         condition=_condition(shape),
         returned=_size(answer),
         read=used[0],
-        units=used[1],
-        requests=used[2],
+        units=used[1] + used[2],
+        read_units=used[1],
+        write_units=used[2],
+        requests=len(used[3]),
         ok=not problem,
         problem=problem,
     )
@@ -205,6 +220,37 @@ def _compare(row: Row, answer: Any) -> str:
         return f"what it must give cannot be told: {type(error).__name__}: {error}"
     given = list(answer) if isinstance(answer, Page) else answer
     return "" if given == expected else f"a scan gives {expected!r}, the pattern {given!r}"
+
+
+def _keys_agree(table: TableMap, scan: Scanner) -> str:
+    """Why an item's keys, or the sentinels, are not what its values give; nothing if they are."""
+    items = scan.items(table)
+    wanted: list[Item] = []
+    for item in items:
+        entity = table.entity_of(item)
+        if entity is not None:
+            if entity.rekey(item) != item:
+                return f"the keys of {table.key(item)} are not those of its values"
+            values = entity.values(item)
+            sentinels = [sentinel(entity, unique, values) for unique in entity.uniques]
+            wanted += [each for each in sentinels if each is not None]
+    kept = [item for item in items if table.entity_of(item) is None]
+    if sorted(map(str, kept)) != sorted(map(str, wanted)):
+        return f"{len(kept)} sentinels are stored, and {len(wanted)} unique values are taken"
+    return ""
+
+
+def _is_stored(plan: Plan[Any], answer: Any, scan: Scanner) -> str:
+    """Why what a write gives, or writes, is not what a scan finds; nothing if it is."""
+    writes = plan.writes if isinstance(plan, Atomic) else (plan,)
+    if isinstance(answer, Exception):
+        return ""
+    for write in writes:
+        entity = write.instance if isinstance(write, Whole) else answer
+        written = isinstance(write, (Whole, Update)) and hasattr(type(entity), "__entity__")
+        if written and entity not in scan(type(entity)):
+            return f"a scan does not find {entity!r}"
+    return ""
 
 
 def _indexes_agree(table: TableMap, scan: Scanner) -> str:

@@ -55,7 +55,7 @@ COLUMNS = ("requests", "items read", "read units", "write units")
 
 
 class Cost(Struct, frozen=True):
-    """What one run of a pattern used. The units of a write include those of its own reads."""
+    """What one run of a pattern used."""
 
     requests: int
     items: int
@@ -83,13 +83,7 @@ def compare(results: Iterable[Result]) -> Comparison:
 
 
 def _cost(result: Result) -> Cost:
-    reads = set(result.operation.split(" + ")) <= {"GetItem", "Query"}
-    return Cost(
-        requests=result.requests,
-        items=result.read,
-        read_units=result.units if reads else 0,
-        write_units=0 if reads else result.units,
-    )
+    return Cost(result.requests, result.read, result.read_units, result.write_units)
 
 
 def as_table(comparison: Comparison) -> Table:

@@ -1,0 +1,246 @@
+"""Commands that move whole tables: copy between targets, dump to files, load from them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.cli.commands import app, fail, reason
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tablewright.transfer import Compared, Event
+
+WHERE = "a file, http://host:port, or dynamodb://region"
+
+Source = Annotated[str, typer.Argument(help=f"Where the tables are: {WHERE}.")]
+Target = Annotated[str, typer.Argument(help=f"Where they go: {WHERE}.")]
+OneTable = Annotated[str | None, typer.Option(help="This table only; without it: all tables.")]
+Parallel = Annotated[
+    int, typer.Option(min=1, max=256, help="How many requests are under way at a time.")
+]
+StateFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where to keep what is done while it runs. Without it: next to the target's file, "
+        "or in the current directory."
+    ),
+]
+
+STANDARD = "-"
+#: A name that ends so is a file's; any other, without --table, is a folder's.
+FILE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
+INTERRUPTED = 130
+
+
+@app.command()
+def copy(
+    source: Source,
+    target: Target,
+    table: OneTable = None,
+    state: StateFile = None,
+    parallel: Parallel = 8,
+) -> None:
+    """Copy tables with all their items, then compare both sides. Exit code 1: they differ.
+
+    Tables that the target lacks are made, with the same keys, indexes, billing and TTL. A copy
+    that was interrupted goes on when the same command is run again.
+    """
+    from tablewright import transfer
+    from tablewright.transfer.ends import full_name
+
+    kept = state or transfer.state_file(target, "copy")
+    with (
+        explained(kept),
+        transfer.open_source(source) as read_from,
+        transfer.open_target(target, source) as write_to,
+    ):
+        known = transfer.State(kept, full_name(source), full_name(target), table)
+        events = transfer.copy(
+            read_from,
+            write_to,
+            table=table,
+            state=known,
+            segments=parallel,
+            names=(source, target),
+        )
+        found = watched(events)
+    report(found)
+
+
+@app.command()
+def dump(
+    source: Source,
+    file: Annotated[
+        str, typer.Argument(help="A file (.json, .json.gz), a folder for all tables, or -.")
+    ],
+    table: OneTable = None,
+    parallel: Parallel = 8,
+) -> None:
+    """Write tables to files, as DynamoDB's export to S3 does: a JSON item to a line.
+
+    A manifest beside each file says how to make the table, and holds its count and checksum.
+    """
+    from tablewright import transfer
+
+    path = Path(file)
+    with explained(), transfer.open_source(source) as read_from:
+        events: Iterator[Event]
+        if file == STANDARD:
+            events = transfer.dump(
+                read_from, sys.stdout.buffer, table=table, segments=parallel, where=source
+            )
+        elif is_folder(file, table):
+            events = transfer.dump_all(
+                read_from, path, table=table, segments=parallel, where=source
+            )
+        else:
+            events = transfer.dump(read_from, path, table=table, segments=parallel, where=source)
+        found = watched(events)
+    report(found, to_stderr=file == STANDARD)
+
+
+@app.command()
+def load(
+    file: Annotated[
+        str, typer.Argument(help="A dump, a folder of dumps, an export from S3, or -.")
+    ],
+    target: Target,
+    table: Annotated[
+        str | None,
+        typer.Option(help="The table to load into; of a folder of dumps: this one only."),
+    ] = None,
+    state: StateFile = None,
+    parallel: Parallel = 8,
+) -> None:
+    """Load tables from files, then compare the table with the file. Exit code 1: they differ.
+
+    A table that is missing is made if the file has a manifest. A load that was interrupted goes on
+    when the same command is run again.
+    """
+    import io
+
+    from tablewright import transfer
+    from tablewright.transfer.dumpfile import Dump, find
+    from tablewright.transfer.ends import full_name
+
+    kept = None if file == STANDARD else state or transfer.state_file(target, "load")
+    with explained(kept):
+        if file != STANDARD:
+            dumps = find(Path(file), table)
+        elif table is None:
+            fail("standard input does not say which table it is of; give --table")
+        else:
+            assert isinstance(sys.stdin.buffer, io.BufferedReader)
+            dumps = [Dump(table, [sys.stdin.buffer])]
+        with transfer.open_target(target) as write_to:
+            known = transfer.State(kept, str(Path(file).resolve()), full_name(target), table)
+            events = transfer.load(dumps, write_to, state=known, writers=parallel, where=target)
+            found = watched(events)
+    report(found)
+
+
+def is_folder(file: str, table: str | None) -> bool:
+    """Whether a dump's name means a folder."""
+    if file.endswith("/") or Path(file).is_dir():
+        return True
+    return table is None and not file.endswith(FILE_ENDINGS)
+
+
+def watched(events: Iterable[Event]) -> list[Compared]:
+    """Run a transfer, with a bar on standard error if somebody looks at it."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as Bars
+
+    from tablewright.transfer import Compared
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    found: list[Compared] = []
+    with Bars(*columns, console=console, disable=not console.is_terminal) as bars:
+        tasks = {}
+        for event in events:
+            if isinstance(event, Compared):
+                found.append(event)
+                continue
+            name = f"{event.table} {event.doing}"
+            if name not in tasks:
+                tasks[name] = bars.add_task(
+                    name, total=event.expected, completed=event.items, rate=""
+                )
+            task = bars.tasks[tasks[name]]
+            speed = f"{task.speed:,.0f}/s" if task.speed else ""
+            # DynamoDB's own count is hours old: there may be more than it tells
+            most = None if event.expected is None else max(event.expected, event.items)
+            bars.update(tasks[name], completed=event.items, total=most, rate=speed)
+    return found
+
+
+def report(found: list[Compared], *, to_stderr: bool = False) -> None:
+    """Show what both sides hold; exit code 1 if they differ."""
+    from rich.console import Console
+    from rich.table import Table
+
+    overview = Table("table", "side", "items", "checksum")
+    for compared in found:
+        for number, (side, total) in enumerate(compared.sides.items()):
+            name = compared.table if number == 0 else ""
+            overview.add_row(name, side, str(total.count), str(total))
+    console: Console = Console(stderr=to_stderr)
+    console.width = max(console.width, 120)  # a checksum cut in pieces helps nobody
+    console.print(overview)
+    different = [compared.table for compared in found if not compared.same]
+    if different:
+        typer.echo(f"tablewright: the sides differ: {', '.join(different)}", err=True)
+        raise typer.Exit(1)
+    if all(len(compared.sides) > 1 for compared in found):
+        typer.echo("both sides agree", err=to_stderr)
+
+
+@contextmanager
+def explained(state: Path | None = None) -> Iterator[None]:
+    """What a user can get wrong, and what an endpoint can, is one line and exit code 2."""
+    from tablewright.errors import Fault, TablewrightError
+
+    def going_on() -> str:
+        if state is None or not state.exists():
+            return ""
+        return f"; what is done is kept in {state}: run the same command again to go on"
+
+    try:
+        yield
+    except BrokenPipeError:
+        # whoever reads standard output has left; else Python would complain once more at its exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        fail("nobody reads standard output any more")
+    except KeyboardInterrupt:
+        typer.echo(f"tablewright: interrupted{going_on()}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except TablewrightError as error:
+        told = f"{error.code}: {error.message}" if isinstance(error, Fault) else str(error)
+        notes = getattr(error, "__notes__", [])
+        fail(" ".join("; ".join([*notes, told]).split()) + going_on())
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        fail(f"{where}{reason(error)}{going_on()}")

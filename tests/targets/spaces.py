@@ -1,0 +1,98 @@
+"""Spaces: where an engine's tables are, on a server that all engines of a run share.
+
+An engine in memory has a space of its own, an engine in a file the one of its file. The first
+space of a test has the tables' own names; where a second one is open at the same time, its tables
+have a prefix there that nobody sees here.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from tablewright.errors import Fault, ResourceNotFoundException
+from tablewright.transport.remote import Remote
+
+
+class Space:
+    """The tables of one engine."""
+
+    def __init__(self, prefix: str, remote: Remote) -> None:
+        self.prefix = prefix
+        self.remote = remote
+        self.tables: set[str] = set()
+
+    def send(self, operation: str, request: dict[str, Any]) -> bytes:
+        try:
+            return self.shown(self.remote.send(operation, self.meant(operation, request)))
+        except Fault as fault:
+            raise self.told(fault) from None
+
+    async def send_async(self, remote: Remote, operation: str, request: dict[str, Any]) -> bytes:
+        try:
+            return self.shown(await remote.send_async(operation, self.meant(operation, request)))
+        except Fault as fault:
+            raise self.told(fault) from None
+
+    def call(self, operation: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
+        answer: dict[str, Any] = msgspec.json.decode(self.send(operation, request or {}))
+        if operation == "ListTables":
+            answer["TableNames"] = [name for name in answer["TableNames"] if name in self.tables]
+        return answer
+
+    def expire(self, now: float) -> int:
+        """Delete what has expired, as the service does when it comes to it."""
+        deleted = 0
+        for name in sorted(self.tables):
+            told = self.call("DescribeTimeToLive", {"TableName": name})["TimeToLiveDescription"]
+            if "AttributeName" not in told:
+                continue
+            described = self.call("DescribeTable", {"TableName": name})["Table"]
+            keys = [key["AttributeName"] for key in described["KeySchema"]]
+            for item in self.call("Scan", {"TableName": name})["Items"]:
+                ends = item.get(told["AttributeName"], {}).get("N")
+                if ends is not None and float(ends) <= now:
+                    key = {name: item[name] for name in keys}
+                    self.call("DeleteItem", {"TableName": name, "Key": key})
+                    deleted += 1
+        return deleted
+
+    def drop(self) -> None:
+        for name in self.tables:
+            with suppress(ResourceNotFoundException):
+                self.remote.send("DeleteTable", {"TableName": self.prefix + name})
+        self.tables.clear()
+
+    # -- names -------------------------------------------------------------------------------
+
+    def meant(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        """The request with the names that the tables have there."""
+        name = request.get("TableName")
+        if operation == "CreateTable" and isinstance(name, str):
+            self.tables.add(name)
+        if not self.prefix:
+            return request
+        meant = dict(request)
+        if isinstance(name, str):
+            meant["TableName"] = self.prefix + name
+        if "RequestItems" in request:
+            items = request["RequestItems"]
+            meant["RequestItems"] = {self.prefix + table: items[table] for table in items}
+        if "TransactItems" in request:
+            meant["TransactItems"] = [
+                {kind: self.meant(kind, action) for kind, action in item.items()}
+                for item in request["TransactItems"]
+            ]
+        return meant
+
+    def shown(self, answer: bytes) -> bytes:
+        """The answer with the names that they have here."""
+        return answer.replace(self.prefix.encode(), b"") if self.prefix else answer
+
+    def told(self, fault: Fault) -> Fault:
+        if self.prefix:
+            fault.args = tuple(re.sub(self.prefix, "", str(part)) for part in fault.args)
+        return fault

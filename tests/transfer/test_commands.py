@@ -1,0 +1,204 @@
+"""copy, dump and load, run as a user runs them."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tablewright.engine import Engine
+from tablewright.server import serving
+from tests.test_cli import run
+from tests.transfer.tables import PLAIN, RICH, fill, held, thing, things_in
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A file with 60 things."""
+    return things_in(tmp_path / "a.db", 60)
+
+
+def refused(result: subprocess.CompletedProcess[str]) -> str:
+    """The one line of a command that was refused."""
+    assert result.returncode == 2, result.stderr
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("tablewright: ")
+    return result.stderr
+
+
+def test_copy_shows_that_both_sides_agree(tmp_path: Path, source: Path) -> None:
+    result = run("copy", source, tmp_path / "b.db")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "things" in result.stdout
+    assert result.stdout.count("60") >= 2
+    assert result.stdout.endswith("both sides agree\n")
+    with Engine(source) as one, Engine(tmp_path / "b.db") as other:
+        assert held(one) == held(other)
+    assert not list(tmp_path.glob("*.json*"))
+
+
+def test_copy_to_and_from_an_endpoint(tmp_path: Path, source: Path) -> None:
+    with Engine(":memory:") as engine, serving(engine) as url:
+        assert run("copy", source, url, "--state", tmp_path / "state").returncode == 0
+        assert run("copy", url, tmp_path / "b.db", "--table", "things").returncode == 0
+    with Engine(source) as one, Engine(tmp_path / "b.db") as other:
+        assert held(one) == held(other)
+
+
+def test_copy_says_when_the_sides_differ(tmp_path: Path, source: Path) -> None:
+    with Engine(tmp_path / "b.db") as engine:
+        fill(engine, PLAIN, [thing("other")])
+    result = run("copy", source, tmp_path / "b.db")
+    assert result.returncode == 1
+    assert result.stderr == "tablewright: the sides differ: things\n"
+    assert "61" in result.stdout
+    assert "agree" not in result.stdout
+
+
+def test_dump_and_load_a_file(tmp_path: Path, source: Path) -> None:
+    dumped = run("dump", source, tmp_path / "t.json.gz")
+    assert (dumped.returncode, dumped.stderr) == (0, "")
+    assert "both sides agree" in dumped.stdout
+    loaded = run("load", tmp_path / "t.json.gz", tmp_path / "b.db")
+    assert (loaded.returncode, loaded.stderr) == (0, "")
+    assert "manifest" in loaded.stdout
+    with Engine(source) as one, Engine(tmp_path / "b.db") as other:
+        assert held(one) == held(other)
+
+
+@pytest.mark.parametrize("name", ["all", "all/"])
+def test_dump_and_load_a_folder(tmp_path: Path, source: Path, name: str) -> None:
+    with Engine(source) as engine:
+        fill(engine, RICH, [])
+    assert run("dump", source, f"{tmp_path}/{name}").returncode == 0
+    assert run("load", tmp_path / "all", tmp_path / "b.db").returncode == 0
+    with Engine(tmp_path / "b.db") as engine:
+        assert engine.call("ListTables") == {"TableNames": ["orders", "things"]}
+
+
+def test_standard_output_is_loaded_from_standard_input(tmp_path: Path, source: Path) -> None:
+    dumped = run("dump", source, "-")
+    assert dumped.returncode == 0
+    assert dumped.stdout.count("\n") == 60
+    assert all(line.startswith('{"Item":{') for line in dumped.stdout.splitlines())
+    assert "60" in dumped.stderr
+    with Engine(tmp_path / "b.db") as engine:
+        engine.call("CreateTable", PLAIN)
+    command = [sys.executable, "-m", "tablewright", "load", "-", str(tmp_path / "b.db")]
+    for text in (dumped.stdout.encode(), gzip.compress(dumped.stdout.encode())):
+        subprocess.run(
+            [*command, "--table", "things"], input=text, check=True, capture_output=True, timeout=60
+        )
+    with Engine(source) as one, Engine(tmp_path / "b.db") as other:
+        assert held(one) == held(other)
+
+
+def test_load_says_when_a_file_is_not_what_its_manifest_says(tmp_path: Path, source: Path) -> None:
+    run("dump", source, tmp_path / "t.json")
+    lines = (tmp_path / "t.json").read_text().splitlines(keepends=True)
+    (tmp_path / "t.json").write_text("".join(lines[:-1]))
+    result = run("load", tmp_path / "t.json", tmp_path / "b.db")
+    assert result.returncode == 1
+    assert result.stderr == "tablewright: the sides differ: things\n"
+
+
+def test_a_reader_that_leaves_is_one_line(tmp_path: Path) -> None:
+    things_in(tmp_path / "a.db", 5000)
+    command = [sys.executable, "-m", "tablewright", "dump", str(tmp_path / "a.db"), "-"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read().decode()
+    assert (process.returncode, errors) == (
+        2,
+        "tablewright: nobody reads standard output any more\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["copy", ":memory:", "b.db"], "':memory:' begins and ends empty"),
+        (["copy", "a.db", ":memory:"], "':memory:' begins and ends empty"),
+        (["dump", ":memory:", "x.json"], "':memory:' begins and ends empty"),
+        (["load", "x.json", ":memory:"], "':memory:' begins and ends empty"),
+        (["copy", "a.db", "a.db"], "a.db is both source and target"),
+        (["copy", "absent.db", "b.db"], "absent.db: no such file"),
+        (["copy", ".", "b.db"], ".: is a directory"),
+        (["copy", "empty.db", "b.db"], "empty.db: the file is empty"),
+        (["copy", "x.json", "b.db"], "x.json: "),
+        (["copy", "a.db", "absent/b.db"], "there is no directory absent"),
+        (["copy", "a.db", "ftp://there"], "'ftp://there' is no target"),
+        (["copy", "a.db", "dynamodb://mars"], "'mars' is not a region"),
+        (["copy", "a.db", "b.db", "--table", "other"], "a.db has no table 'other'; there are thin"),
+        (["copy", "a.db", "b.db", "--state", "absent/s"], "absent/s.new: no such file"),
+        (["copy", "a.db", "b.db", "--state", "x.json"], "x.json: not the state of a transfer"),
+        (["dump", "a.db", "absent/x.json"], "absent/x.json.part: no such file"),
+        (["dump", "a.db", "full"], "full: is there already, and not an empty folder"),
+        (["load", "absent.json", "b.db"], "absent.json: no such file or folder"),
+        (["load", "empty", "b.db", "--table", "things"], "empty: no data files"),
+        (["load", "-", "b.db"], "standard input does not say which table it is of; give --table"),
+        (["load", "x.json", "b.db"], "x.json has no manifest that names its table; give --table"),
+        (
+            ["load", "x.json", "b.db", "--table", "things"],
+            "b.db has no table 'things', and without",
+        ),
+        (["load", "x.json", "a.db", "--table", "things"], "x.json, line 1: "),
+    ],
+)
+def test_what_a_user_gets_wrong_is_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    source: Path,
+    arguments: list[str],
+    told: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty").mkdir()
+    Path("full").mkdir()
+    Path("full/notes").touch()
+    Path("empty.db").touch()
+    Path("x.json").write_text("notes\n" * 1000)
+    assert told in refused(run(*arguments))
+    with Engine(source) as engine:
+        assert held(engine) == sorted(held(engine), key=held(engine).index)
+        assert len(held(engine)) == 60
+
+
+def test_an_endpoint_that_is_not_there_is_one_line(tmp_path: Path, source: Path) -> None:
+    with Engine(":memory:") as engine, serving(engine) as url:
+        pass
+    result = run("copy", source, url, "--state", tmp_path / "state")
+    assert url in refused(result)
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_refused_load_says_how_to_go_on(tmp_path: Path, source: Path) -> None:
+    run("dump", source, tmp_path / "t.json", "--parallel", "1")
+    whole = (tmp_path / "t.json").read_bytes()
+    (tmp_path / "t.json").write_bytes(whole + b"}\n")
+    line = refused(run("load", tmp_path / "t.json", tmp_path / "b.db"))
+    assert "t.json, line 61: " in line
+    assert line.endswith("b.db.load.json: run the same command again to go on\n")
+    (tmp_path / "t.json").write_bytes(whole)
+    assert run("load", tmp_path / "t.json", tmp_path / "b.db").returncode == 0
+    assert not (tmp_path / "b.db.load.json").exists()
+
+
+def test_a_state_that_is_kept_elsewhere_is_removed_at_the_end(tmp_path: Path, source: Path) -> None:
+    result = run("copy", source, tmp_path / "b.db", "--state", tmp_path / "state")
+    assert result.returncode == 0
+    assert not (tmp_path / "state").exists()
+
+
+def test_20_000_items(tmp_path: Path) -> None:
+    things_in(tmp_path / "a.db", 20_000)
+    result = run("copy", tmp_path / "a.db", tmp_path / "b.db")
+    assert result.returncode == 0
+    assert result.stdout.count("20000") == 2

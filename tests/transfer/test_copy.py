@@ -1,0 +1,333 @@
+"""A copy has what its source has: every table, index, setting and item, exactly."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tablewright.engine import Engine
+from tablewright.errors import Contended, TableDiffers, TableMissing, Unsupported
+from tablewright.server import serving
+from tablewright.transfer import (
+    Progress,
+    TransferRefused,
+    asking,
+    batches,
+    copy,
+    open_source,
+    open_target,
+)
+from tablewright.transport import Local, Transport
+from tablewright.transport.faults import OtherFault
+from tablewright.values import Item
+from tests.encoding.strategies import items
+from tests.transfer.tables import PLAIN, RICH, Between, compared, fill, held, thing, things
+
+ENDS = ["file", "http"]
+
+
+@contextmanager
+def end(kind: str, path: Path) -> Iterator[tuple[Engine, Transport]]:
+    """An empty engine, and a transport to it."""
+    with ExitStack() as stack:
+        engine = stack.enter_context(Engine(path))
+        text = stack.enter_context(serving(engine)) if kind == "http" else str(path)
+        yield engine, stack.enter_context(open_target(text))
+
+
+@pytest.fixture
+def source() -> Iterator[Engine]:
+    with Engine(":memory:") as engine:
+        yield engine
+
+
+@pytest.fixture
+def target() -> Iterator[Engine]:
+    with Engine(":memory:") as engine:
+        yield engine
+
+
+@pytest.mark.parametrize("into", ENDS)
+@pytest.mark.parametrize("out_of", ENDS)
+def test_all_tables_are_copied_between_any_two_ends(tmp_path: Path, out_of: str, into: str) -> None:
+    with (
+        end(out_of, tmp_path / "a.db") as (source, read_from),
+        end(into, tmp_path / "b.db") as (target, write_to),
+    ):
+        fill(source, PLAIN, things(120))
+        rich = [
+            {"PK": {"B": "AAE="}, "SK": {"N": str(n)}, "day": {"S": f"d{n % 3}"}, "n": {"N": "1"}}
+            for n in range(60)
+        ]
+        fill(source, RICH, rich)
+        found = compared(copy(read_from, write_to))
+        assert list(found) == ["orders", "things"]
+        assert all(table.same for table in found.values())
+        assert found["things"].sides["target"].count == 120
+        for name in found:
+            assert held(target, name) == held(source, name)
+        assert not target.check().problems
+
+
+@given(st.lists(items, max_size=30))
+@settings(max_examples=30)
+def test_every_value_survives_exactly(drawn: list[Item]) -> None:
+    with Engine(":memory:") as source, Engine(":memory:") as target:
+        fill(source, PLAIN, [{**item, "k": {"S": f"{n}"}} for n, item in enumerate(drawn)])
+        assert compared(copy(Local(source), Local(target), segments=3))["things"].same
+        assert held(target) == held(source)
+
+
+def test_a_made_table_has_the_same_keys_indexes_billing_and_ttl(
+    source: Engine, target: Engine
+) -> None:
+    source.call("CreateTable", RICH)
+    ttl = {"AttributeName": "expires", "Enabled": True}
+    source.call("UpdateTimeToLive", {"TableName": "orders", "TimeToLiveSpecification": ttl})
+    compared(copy(Local(source), Local(target)))
+
+    def told(engine: Engine) -> Any:
+        text = str(engine.call("DescribeTable", {"TableName": "orders"})["Table"])
+        ttl = engine.call("DescribeTimeToLive", {"TableName": "orders"})
+        identity = engine.call("DescribeTable", {"TableName": "orders"})["Table"]
+        for own in (identity["TableId"], str(identity["CreationDateTime"])):
+            text = text.replace(own, "")
+        return text, ttl
+
+    assert told(target) == told(source)
+
+
+def test_on_demand_limits_go_along(source: Engine, target: Engine) -> None:
+    limits = {"MaxReadRequestUnits": 7, "MaxWriteRequestUnits": 8}
+    source.call("CreateTable", {**PLAIN, "OnDemandThroughput": limits})
+    compared(copy(Local(source), Local(target)))
+    described = target.call("DescribeTable", {"TableName": "things"})["Table"]
+    assert described["OnDemandThroughput"] == limits
+    assert described["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
+
+
+def test_items_that_have_expired_do_not_make_the_sides_differ(
+    source: Engine, target: Engine
+) -> None:
+    """Whatever sweeps the target, it begins after the comparison."""
+    fill(source, PLAIN, [thing("a", expires={"N": str(int(time.time()) - 1)})])
+    ttl = {"AttributeName": "expires", "Enabled": True}
+    source.call("UpdateTimeToLive", {"TableName": "things", "TimeToLiveSpecification": ttl})
+
+    def sweep(operation: str, request: dict[str, Any]) -> None:
+        target.expire()
+
+    assert compared(copy(Local(source), Between(target, sweep)))["things"].same
+    assert target.expire() == 1
+
+
+def test_one_table_can_be_chosen(source: Engine, target: Engine) -> None:
+    fill(source, PLAIN, things(3))
+    fill(source, RICH, [])
+    compared(copy(Local(source), Local(target), table="things"))
+    assert target.call("ListTables") == {"TableNames": ["things"]}
+
+
+@pytest.mark.parametrize("table", ["things", None])
+def test_a_source_without_the_table_is_refused(
+    source: Engine, target: Engine, table: str | None
+) -> None:
+    with pytest.raises(TableMissing, match=r"a\.db has no table"):
+        compared(copy(Local(source), Local(target), table=table, names=("a.db", "b.db")))
+
+
+def test_more_tables_than_one_answer_lists_are_copied(source: Engine, target: Engine) -> None:
+    for number in range(101):
+        source.call("CreateTable", {**PLAIN, "TableName": f"table{number:03}"})
+    assert len(compared(copy(Local(source), Local(target), segments=1))) == 101
+
+
+def test_a_table_with_other_keys_is_refused_before_anything_is_made(
+    source: Engine, target: Engine
+) -> None:
+    fill(source, {**PLAIN, "TableName": "first"}, [thing("a")])
+    fill(source, PLAIN, [thing("a")])
+    other = {
+        **PLAIN,
+        "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "k", "AttributeType": "N"}],
+    }
+    target.call("CreateTable", other)
+    with pytest.raises(TableDiffers, match=r"'things' with other keys: k \(N\), not k \(S\)"):
+        compared(copy(Local(source), Local(target)))
+    assert target.call("ListTables") == {"TableNames": ["things"]}
+
+
+def test_an_existing_table_with_the_same_keys_is_filled_and_left_as_it_is(
+    source: Engine, target: Engine
+) -> None:
+    ttl = {"AttributeName": "expires", "Enabled": True}
+    fill(source, PLAIN, [thing("a", v={"N": "1"}), thing("b")])
+    source.call("UpdateTimeToLive", {"TableName": "things", "TimeToLiveSpecification": ttl})
+    fill(target, PLAIN, [thing("a", v={"N": "2"})])
+    assert compared(copy(Local(source), Local(target)))["things"].same
+    told = target.call("DescribeTimeToLive", {"TableName": "things"})
+    assert told["TimeToLiveDescription"]["TimeToLiveStatus"] == "DISABLED"
+
+
+def test_what_else_the_target_holds_makes_the_sides_differ(source: Engine, target: Engine) -> None:
+    fill(source, PLAIN, [thing("a")])
+    fill(target, PLAIN, [thing("b")])
+    found = compared(copy(Local(source), Local(target)))["things"]
+    assert not found.same
+    assert [side.count for side in found.sides.values()] == [1, 2]
+
+
+def test_an_item_that_changes_on_the_way_makes_the_sides_differ(
+    source: Engine, target: Engine
+) -> None:
+    fill(source, PLAIN, [thing("a", v={"N": "1"})])
+
+    def spoil(operation: str, request: dict[str, Any]) -> None:
+        if operation == "BatchWriteItem":
+            request["RequestItems"]["things"][0]["PutRequest"]["Item"]["v"] = {"N": "2"}
+
+    found = compared(copy(Local(source), Between(target, spoil)))["things"]
+    assert not found.same
+    assert [side.count for side in found.sides.values()] == [1, 1]
+
+
+def test_unprocessed_items_are_sent_again(source: Engine, target: Engine) -> None:
+    fill(source, PLAIN, things(60))
+    calls = 0
+
+    def some(operation: str, request: dict[str, Any]) -> bytes | None:
+        """Every other request does three items only."""
+        nonlocal calls
+        if operation != "BatchWriteItem":
+            return None
+        calls += 1
+        puts = request["RequestItems"]["things"]
+        if calls % 2 == 0 or len(puts) <= 3:
+            return None
+        target.call("BatchWriteItem", {"RequestItems": {"things": puts[:3]}})
+        return msgspec.json.encode({"UnprocessedItems": {"things": puts[3:]}})
+
+    assert compared(copy(Local(source), Between(target, some), segments=2))["things"].same
+    assert held(target) == held(source)
+
+
+def test_an_endpoint_that_throttles_is_waited_for(source: Engine, target: Engine) -> None:
+    fill(source, PLAIN, things(30))
+    throttled: dict[str, int] = {}
+
+    def throttle(operation: str, request: dict[str, Any]) -> None:
+        throttled[operation] = throttled.get(operation, 0) + 1
+        if throttled[operation] <= 2:
+            raise OtherFault("ThrottlingException", "slow down")
+
+    read_from, write_to = Between(source, throttle), Between(target, throttle)
+    assert compared(copy(read_from, write_to, segments=1))["things"].same
+
+
+def test_an_endpoint_that_never_does_anything_is_given_up(
+    source: Engine, target: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "PAUSES", 3)
+    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.0001)
+    fill(source, PLAIN, things(3))
+
+    def nothing(operation: str, request: dict[str, Any]) -> bytes | None:
+        if operation != "BatchWriteItem":
+            return None
+        return msgspec.json.encode({"UnprocessedItems": request["RequestItems"]})
+
+    with pytest.raises(Contended, match="BatchWriteItem: still throttled after 3 pauses"):
+        compared(copy(Local(source), Between(target, nothing)))
+
+
+def test_a_target_without_ttl_says_so_before_items_are_written(
+    source: Engine, target: Engine
+) -> None:
+    fill(source, PLAIN, things(3))
+    ttl = {"AttributeName": "expires", "Enabled": True}
+    source.call("UpdateTimeToLive", {"TableName": "things", "TimeToLiveSpecification": ttl})
+
+    def without(operation: str, request: dict[str, Any]) -> None:
+        if "TimeToLive" in operation:
+            raise Unsupported(operation, "http://there")
+
+    with pytest.raises(Unsupported, match="TimeToLive"):
+        compared(copy(Local(source), Between(target, without)))
+    assert held(target) == []
+
+
+def test_a_source_without_ttl_can_be_copied(source: Engine, target: Engine) -> None:
+    fill(source, PLAIN, things(3))
+
+    def without(operation: str, request: dict[str, Any]) -> None:
+        if "TimeToLive" in operation:
+            raise Unsupported(operation, "http://there")
+
+    assert compared(copy(Between(source, without), Local(target)))["things"].same
+
+
+def test_large_items_go_in_smaller_batches(source: Engine, target: Engine) -> None:
+    """Escaped in JSON these 25 items are 50 MB; a request may have 16."""
+    fill(source, PLAIN, [])
+    for number in range(25):
+        item = thing(str(number), text={"S": "\x01" * 350_000})
+        source.call("PutItem", {"TableName": "things", "Item": item})
+    with serving(target) as url, open_target(url) as write_to:
+        assert compared(copy(Local(source), write_to, segments=1))["things"].same
+
+
+def test_a_batch_has_as_much_as_a_request_takes() -> None:
+    large = thing("x", text={"S": "x" * 390_000})
+    assert {len(batch) for batch in batches.batches([large] * 100)} <= set(range(1, 26))
+    assert [len(batch) for batch in batches.batches(things(51))] == [25, 25, 1]
+
+
+def test_progress_counts_up_to_what_the_table_holds(source: Engine, target: Engine) -> None:
+    fill(source, PLAIN, things(100))
+    events = [event for event in copy(Local(source), Local(target)) if isinstance(event, Progress)]
+    for doing in ("copied", "compared: source", "compared: target"):
+        counts = [event.items for event in events if event.doing == doing]
+        assert counts == sorted(counts)
+        assert counts[-1] == 100
+    assert {event.expected for event in events} == {100}
+
+
+def test_20_000_items_are_copied(tmp_path: Path) -> None:
+    with Engine(tmp_path / "a.db", durability="normal") as source:
+        fill(source, PLAIN, things(20_000))
+    with open_source(str(tmp_path / "a.db")) as a, open_target(str(tmp_path / "b.db")) as b:
+        found = compared(copy(a, b))["things"]
+    assert found.same
+    assert found.sides["target"].count == 20_000
+
+
+def test_a_reader_that_leaves_stops_the_copy(source: Engine, target: Engine) -> None:
+    fill(source, PLAIN, things(1000))
+    events = copy(Local(source), Local(target))
+    next(events)
+    next(events)
+    events.close()  # type: ignore[attr-defined]  # an iterator that is a generator
+    assert 0 < len(held(target)) < 1000
+
+
+def test_memory_is_no_end() -> None:
+    with pytest.raises(TransferRefused, match="':memory:'"), open_source(":memory:"):
+        pass
+    with pytest.raises(TransferRefused, match="':memory:'"), open_target(":memory:"):
+        pass
+
+
+def test_source_and_target_are_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    both = open_target(str(tmp_path / "a.db"), "a.db")
+    with pytest.raises(TransferRefused, match="both source and target"), both:
+        pass
