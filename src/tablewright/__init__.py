@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from tablewright.plan.put import Create, Put, create, put
     from tablewright.plan.query import Count, First, Many, Page, Range
     from tablewright.plan.reference import Ref
+    from tablewright.plan.reindex import Reindex, reindex
     from tablewright.plan.require import Require, require
     from tablewright.plan.scan import Scan
     from tablewright.plan.selection import Get, update
@@ -168,6 +169,10 @@ _HOMES = {
         "Range",
     ),
     "plan.reference": ("Ref",),
+    "plan.reindex": (
+        "Reindex",
+        "reindex",
+    ),
     "plan.require": (
         "Require",
         "require",
@@ -242,6 +247,7 @@ __all__ = [
     "Put",
     "Range",
     "Ref",
+    "Reindex",
     "Require",
     "Scan",
     "Shape",
@@ -282,6 +288,7 @@ __all__ = [
     "pattern",
     "patterns",
     "put",
+    "reindex",
     "require",
     "shard",
     "ttl",

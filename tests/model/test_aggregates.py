@@ -918,3 +918,52 @@ def test_aggregates_of_equal_members_are_equal(db: Database) -> None:
     assert repr(found).startswith("OrderWithItems(order=Order(customer_id='C1', order_id='1'")
     store(db, item("1", "b"))
     assert db.run(plan) != found
+
+
+# -- roots that are not named, and indexes that hold too little ----------------------------------
+
+
+@pytest.mark.parametrize(
+    "roots", [Order.primary.within("C1"), Order.by_state("open")], ids=["a partition", "an index"]
+)
+def test_all_roots_of_a_partition_with_children_below_them_are_refused(roots: Any) -> None:
+    with pytest.raises(ModelError, match="lies below one Order; say which, with every part of"):
+        OrderWithItems.of(roots)
+
+
+class Thin(Table, name="aggregate_thin"):
+    keys = GSI("GSI1PK", "GSI1SK", project="KEYS_ONLY")
+    notes = GSI("GSI2PK", "GSI2SK", project=("crate", "note", "tag"))
+
+
+class Crate(Entity, table=Thin):
+    crate: Attr[str] = attr()
+    note: Attr[str] = attr(default="")
+    tag: Attr[str] = attr(default="t")
+    primary = key("CRATE" / crate, "CRATE")
+    by_keys = index(Thin.keys, "TAG" / tag, "CRATE" / crate)
+    by_notes = index(Thin.notes, "TAG" / tag, "CRATE" / crate)
+
+
+class Bottle(Entity, table=Thin):
+    crate: Attr[str] = attr()
+    bottle: Attr[str] = attr()
+    tag: Attr[str] = attr(default="t")
+    primary = key("CRATE" / crate, "BOTTLE" / bottle)
+    by_keys = index(Thin.keys, "TAG" / tag, "CRATE" / crate / "BOTTLE" / bottle)
+    by_notes = index(Thin.notes, "TAG" / tag, "CRATE" / crate / "BOTTLE" / bottle)
+
+
+class FullCrate(Aggregate):
+    crate: Crate = one()
+    bottles: list[Bottle] = many()
+
+
+def test_an_index_that_does_not_hold_the_whole_root_is_refused_when_the_plan_is_made() -> None:
+    with pytest.raises(ModelError, match=r"the index keys does not hold .*note"):
+        FullCrate.of(Crate.by_keys("t").at("1"))
+
+
+def test_an_index_that_does_not_hold_a_whole_member_is_refused_when_the_plan_is_made() -> None:
+    with pytest.raises(ModelError, match="the index notes does not hold bottle"):
+        FullCrate.of(Crate.by_notes("t").at("1"))

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+from enum import Enum
 from typing import Any
+from uuid import UUID
 
 import pytest
 from pydantic import BaseModel, Field
@@ -387,6 +390,23 @@ def test_appending_if_absent_to_what_is_not_there_is_not_found(db: Database) -> 
         db.run(Menu.primary("2").update(Menu.log.append_if_absent("made")))
 
 
+@pytest.mark.parametrize(
+    "other", [Menu.visits.set(1), Menu.menu_id.set("2")], ids=["another attribute", "the key"]
+)
+def test_appending_if_absent_is_an_update_of_its_own(
+    db: Database, engine: Engine, other: Any
+) -> None:
+    """Where the member is there nothing is written, and the other change would be lost."""
+    before = item(engine)
+    for changes in (
+        (Menu.log.append_if_absent("made"), other),
+        (other, Menu.log.append_if_absent("x")),
+    ):
+        with pytest.raises(InvalidValue, match="an update of its own"):
+            db.run(MENU.update(*changes))
+    assert item(engine) == before
+
+
 def test_a_condition_that_fails_is_told_though_the_member_is_there(db: Database) -> None:
     with pytest.raises(ConditionFailed, match="visits > 3"):
         db.run(MENU.update(Menu.log.append_if_absent("made")).expect(Menu.visits > 3))
@@ -473,3 +493,113 @@ def test_only_the_condition_that_fails_is_named(db: Database) -> None:
 
     with pytest.raises(ConditionFailed, match="the condition visits = 9 does not hold"):
         db.run(MENU.update(seen.add(1)).expect((seen == 0) & (Menu.visits == 9)))
+
+
+# -- members whose keys are no texts -------------------------------------------------------------
+
+
+class Meal(Enum):
+    LUNCH = "at noon"
+    DINNER = "at night"
+
+
+class Journal(Entity, table=Cafe):
+    journal_id: Attr[str] = attr()
+    moments: Attr[dict[datetime, int]] = attr(default_factory=dict)
+    amounts: Attr[dict[Decimal, int]] = attr(default_factory=dict)
+    spans: Attr[dict[timedelta, int]] = attr(default_factory=dict)
+    guests: Attr[dict[UUID, int]] = attr(default_factory=dict)
+    meals: Attr[dict[Meal, int]] = attr(default_factory=dict)
+
+    primary = key("JOURNAL" / journal_id, "JOURNAL")
+
+
+MEMBERS = [
+    ("moments", datetime(2026, 1, 15, 10, 30, tzinfo=UTC)),
+    ("moments", datetime(2026, 1, 15, 11, 30, tzinfo=timezone(timedelta(hours=1)))),
+    ("amounts", Decimal("1.50")),
+    ("spans", timedelta(hours=1, microseconds=1)),
+    ("guests", UUID("12345678-1234-5678-1234-567812345678")),
+    ("meals", Meal.DINNER),
+]
+
+
+@pytest.mark.parametrize(("name", "member"), MEMBERS, ids=str)
+def test_a_path_by_a_key_that_is_no_text_leads_to_the_member_that_is_stored(
+    db: Database, name: str, member: Any
+) -> None:
+    values: dict[str, Any] = {name: {member: 1}}
+    db.run(create(Journal(journal_id="1", **values)))
+    attribute: Any = getattr(Journal, name)
+
+    place = attribute.path(lambda members: members[member])
+    journal = db.run(Journal.primary("1").update(place.add(1)))
+
+    assert getattr(journal, name) == {member: 2}
+
+
+@pytest.mark.parametrize(("name", "member"), MEMBERS, ids=str)
+def test_a_member_that_a_path_makes_is_stored_as_a_whole_dict_would_be(
+    db: Database, engine: Engine, name: str, member: Any
+) -> None:
+    values: dict[str, Any] = {name: {member: 1}}
+    db.run(create(Journal(journal_id="1", **values)))
+    db.run(create(Journal(journal_id="2")))
+    attribute: Any = getattr(Journal, name)
+
+    place = attribute.path(lambda members: members[member])
+    db.run(Journal.primary("2").update(place.set(1)))
+
+    found = engine.call("Scan", {"TableName": "cafe"})["Items"]
+    whole, made = (
+        item[name] for number in "12" for item in found if item["PK"] == {"S": f"JOURNAL#{number}"}
+    )
+    assert made == whole
+
+
+def test_a_key_of_another_type_is_refused() -> None:
+    with pytest.raises(InvalidValue, match=r"Journal\.moments"):
+        Journal.moments.path(lambda moments: moments["2026-01-15"])  # type: ignore[index]
+
+
+def test_a_place_counted_from_the_end_of_a_list_is_refused() -> None:
+    with pytest.raises(ModelError, match=r"Menu\.log\[-1\]: DynamoDB counts .* from 0"):
+        Menu.log.path(lambda log: log[-1])
+
+
+# -- instances that are behind -------------------------------------------------------------------
+
+
+class Card(Entity, table=Cafe):
+    card_id: Attr[str] = attr()
+    sections: Attr[dict[str, Section]] = attr(default_factory=dict)
+    version: Attr[int] = version()
+
+    primary = key("CARD" / card_id, "CARD")
+
+
+def test_a_place_that_an_instance_does_not_know_yet_changes(db: Database) -> None:
+    menu = db.run(create(Menu(menu_id="2")))
+    a = Menu.sections.path(lambda s: s["a"])
+    db.run(Menu.primary("2").update(a.set(section("Starters", SOUP))))
+
+    changed = db.run(update(menu, Menu.sections.path(lambda s: s["a"].seen).set(7)))
+
+    assert changed.sections == {"a": section("Starters", SOUP, seen=7)}
+
+
+def test_a_place_that_a_versioned_instance_does_not_know_yet_is_stale(db: Database) -> None:
+    card = db.run(create(Card(card_id="1")))
+    a = Card.sections.path(lambda s: s["a"])
+    db.run(Card.primary("1").update(a.set(section("Starters"))))
+
+    with pytest.raises(Stale):
+        db.run(update(card, Card.sections.path(lambda s: s["a"].seen).set(7)))
+
+
+def test_a_place_that_a_versioned_instance_knows_no_more_is_stale(db: Database) -> None:
+    card = db.run(create(Card(card_id="1", sections={"a": section("Starters")})))
+    db.run(Card.primary("1").update(Card.sections.path(lambda s: s["a"]).remove()))
+
+    with pytest.raises(Stale):
+        db.run(update(card, Card.sections.path(lambda s: s["a"].seen).set(7)))

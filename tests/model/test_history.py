@@ -506,3 +506,38 @@ def test_a_list_that_changes_writes_an_event(db: Database, change: Any, new: lis
     assert [(event.old, event.new) for event in db.run(StepsChange.primary.within("1"))] == [
         (["a"], new)
     ]
+
+
+# -- what an update gives ------------------------------------------------------------------------
+
+
+def test_an_update_with_an_event_gives_what_is_stored_and_not_what_the_instance_holds(
+    db: Database, order: Order
+) -> None:
+    order.note = "never saved"
+
+    paid = db.run(update(order, Order.state.set(State.PAID)).noting(by="ann"))
+
+    assert (paid.note, paid.version) == (None, 2)
+    assert paid == db.run(Order.primary("1"))
+
+
+@pytest.mark.parametrize("by", ["key", "instance"])
+def test_an_update_with_an_event_gives_what_another_wrote_meanwhile(
+    db: Database, engine: Engine, by: str
+) -> None:
+    """Nothing but the whole item says whether an unversioned entity has changed."""
+    account = db.run(create(Account(account_id="1")))
+    account.labels = {"never saved"}
+    other = connect(engine, Ledger)
+    db.transport = Meanwhile(
+        db.transport, lambda: other.run(Account.primary("1").update(Account.labels.add({"new"})))
+    )
+
+    change = Account.balance.add(Decimal(5))
+    changed = db.run(
+        update(account, change) if by == "instance" else Account.primary("1").update(change)
+    )
+
+    assert changed == Account(account_id="1", balance=Decimal(5), labels={"new"})
+    assert changed == other.run(Account.primary("1"))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -23,8 +24,10 @@ from tablewright import (
     key,
     lower,
     put,
+    ttl,
     unique,
     update,
+    version,
 )
 from tablewright.transport import Transport
 
@@ -103,7 +106,7 @@ class Sent:
 
 
 class Meanwhile:
-    """A transport for which somebody else writes right before a transaction leaves."""
+    """A transport for which somebody else writes right before a write leaves."""
 
     def __init__(self, inner: Transport, write: Callable[[int], object], *, times: int = 1) -> None:
         self.inner = inner
@@ -111,7 +114,7 @@ class Meanwhile:
         self.times = times
 
     def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        if operation == "TransactWriteItems" and self.times > 0:
+        if operation in ("TransactWriteItems", "PutItem") and self.times > 0:
             self.times -= 1
             self.write(self.times)
         return self.inner.send(operation, request)
@@ -563,3 +566,175 @@ def test_a_change_that_never_wins_gives_up_and_writes_nothing(
     (category, sentinel) = items(engine)
     assert category["name"].startswith("name ")
     assert sentinel["PK"] == f"CATEGORYNAME#{category['name']}"
+
+
+# -- what an update gives ------------------------------------------------------------------------
+
+
+class Badge(Entity, table=Accounts):
+    badge_id: Attr[str] = attr()
+    code: Attr[str] = attr()
+    state: Attr[str] = attr(default="new")
+    version: Attr[int] = version()
+
+    primary = key("BADGE" / badge_id, "BADGE")
+    by_code = unique("CODE" / code)
+
+
+def test_an_update_of_the_value_gives_what_is_stored_and_not_what_the_instance_holds(
+    db: Database,
+) -> None:
+    category = db.run(create(Category(id="1", name="vegetables")))
+    db.run(Category.primary("1").update(Category.shop_order.set(5)))
+    category.shop_order = 9
+
+    changed = db.run(update(category, Category.name.set("greens")))
+
+    assert changed == Category(id="1", name="greens", shop_order=5)
+    assert changed == db.run(Category.primary("1"))
+
+
+def test_an_update_of_the_value_of_a_versioned_entity_gives_what_is_stored(
+    accounts: Database,
+) -> None:
+    badge = accounts.run(create(Badge(badge_id="1", code="a")))
+    badge.state = "never saved"
+
+    changed = accounts.run(update(badge, Badge.code.set("b")))
+
+    assert (changed.code, changed.state, changed.version) == ("b", "new", 2)
+    assert changed == accounts.run(Badge.primary("1"))
+
+
+@pytest.mark.parametrize("by", ["key", "instance"])
+def test_an_update_of_the_value_gives_what_another_wrote_meanwhile(
+    db: Database, engine: Engine, by: str
+) -> None:
+    category = db.run(create(Category(id="1", name="vegetables")))
+    other = connect(engine, Recipes)
+    db.transport = Meanwhile(
+        db.transport,
+        lambda _: other.run(Category.primary("1").update(Category.shop_order.set(5))),
+    )
+
+    change = Category.name.set("greens")
+    changed = db.run(
+        update(category, change) if by == "instance" else Category.primary("1").update(change)
+    )
+
+    assert changed == Category(id="1", name="greens", shop_order=5)
+    assert changed == other.run(Category.primary("1"))
+
+
+# -- what a sentinel keeps -----------------------------------------------------------------------
+
+
+def test_what_a_sentinel_keeps_is_in_step_with_a_put_that_races_with_an_update(
+    accounts: Database, engine: Engine
+) -> None:
+    accounts.run(create(Account(tenant="t", account_id="1", handle="ann")))
+    other = connect(engine, Accounts)
+    mine = Account.primary("t", "1")
+    accounts.transport = Meanwhile(
+        accounts.transport, lambda _: other.run(mine.update(Account.plan.set("paid")))
+    )
+
+    accounts.run(put(Account(tenant="t", account_id="1", handle="ann", email="a@b.c")))
+
+    (stored,) = (item for item in items(engine, "accounts") if item["PK"] == "TENANT#t")
+    (sentinel,) = (item for item in items(engine, "accounts") if item["PK"] == "HANDLES#t")
+    assert stored["plan"] == sentinel["plan"] == "free"
+
+
+# -- what expires --------------------------------------------------------------------------------
+
+
+class Sessions(Table, name="sessions"):
+    pass
+
+
+class Session(Entity, table=Sessions):
+    session_id: Attr[str] = attr()
+    token: Attr[str] = attr()
+    note: Attr[str] = attr(default="")
+    ends: Attr[datetime | None] = ttl(name="expires", default=None)
+
+    primary = key("SESSION" / session_id, "SESSION")
+    by_token = unique("TOKEN" / token)
+
+
+ENDS = datetime(2026, 1, 15, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def sessions(engine: Engine) -> Database:
+    db = connect(engine, Sessions)
+    db.run(create(Session(session_id="1", token="t", ends=ENDS)))
+    return db
+
+
+def expiries(engine: Engine) -> dict[str, str | None]:
+    """When each item expires, by its partition key."""
+    return {item["PK"]: item.get("expires") for item in items(engine, "sessions")}
+
+
+def seconds(moment: datetime) -> str:
+    return str(int(moment.timestamp()))
+
+
+def test_a_sentinel_expires_with_its_entity(sessions: Database, engine: Engine) -> None:
+    assert expiries(engine) == {"SESSION#1": seconds(ENDS), "TOKEN#t": seconds(ENDS)}
+
+
+def later(_: Database) -> Any:
+    return Session.primary("1").update(Session.ends.set(ENDS + timedelta(hours=1)))
+
+
+def never(_: Database) -> Any:
+    return Session.primary("1").update(Session.ends.set(None))
+
+
+def put_later(_: Database) -> Any:
+    return put(Session(session_id="1", token="t", ends=ENDS + timedelta(hours=1)))
+
+
+def instance_later(db: Database) -> Any:
+    session = db.run(Session.primary("1"))
+    assert session is not None
+    return update(session, Session.ends.set(ENDS + timedelta(hours=1)))
+
+
+@pytest.mark.parametrize(
+    ("write", "expires"),
+    [
+        (later, seconds(ENDS + timedelta(hours=1))),
+        (put_later, seconds(ENDS + timedelta(hours=1))),
+        (instance_later, seconds(ENDS + timedelta(hours=1))),
+        (never, None),
+    ],
+)
+def test_a_sentinel_expires_when_its_entity_does_after_a_change(
+    sessions: Database, engine: Engine, write: Callable[[Database], Any], expires: str | None
+) -> None:
+    sessions.run(write(sessions))
+    assert expiries(engine) == {"SESSION#1": expires, "TOKEN#t": expires}
+
+
+def test_a_sentinel_of_another_value_expires_with_its_entity(
+    sessions: Database, engine: Engine
+) -> None:
+    sessions.run(Session.primary("1").update(Session.token.set("u")))
+    assert expiries(engine) == {"SESSION#1": seconds(ENDS), "TOKEN#u": seconds(ENDS)}
+
+
+def test_what_expires_frees_its_value(sessions: Database, engine: Engine) -> None:
+    second = Session(session_id="2", token="t")
+    engine.expire(ENDS.timestamp() - 1)
+    with pytest.raises(NotUnique):
+        sessions.run(create(second))
+
+    engine.expire(ENDS.timestamp() + 1)
+    sessions.run(create(second))
+
+    assert sessions.run(Session.by_token("t")) == second
+    assert sorted(expiries(engine)) == ["SESSION#2", "TOKEN#t"]

@@ -24,7 +24,7 @@ from tablewright.transport import Local, open_target
 from tablewright.transport.remote import Remote
 from tests.targets.servers import remote, running
 from tests.targets.skips import reason
-from tests.targets.spaces import Space
+from tests.targets.spaces import Names, Space
 
 TARGET = os.environ["TABLEWRIGHT_TARGET"]
 
@@ -32,75 +32,77 @@ _make, _close = Engine.__init__, Engine.close
 
 
 class Redirection:
-    """Engines and the spaces that stand for them."""
+    """Engines, and the spaces that stand for them."""
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.remote = remote(TARGET, url)
-        self.files: dict[str, Space] = {}
-        self.memories: list[tuple[Space, weakref.ref[Engine]]] = []
-        self.names = itertools.count(1)
+        self.remote = self.connect()
+        self.files: dict[str, Names] = {}
+        self.memories: list[tuple[weakref.ref[Engine], Space]] = []
+        self.numbers = itertools.count(1)
+
+    def connect(self) -> Remote:
+        return remote(TARGET, self.url)
 
     def space(self, engine: Engine, path: str | Path) -> Space:
         if str(path) != ":memory:":
             file = str(Path(path).resolve())
-            return self.files.get(file) or self.files.setdefault(file, self._new())
-        space = self._new()
-        self.memories.append((space, weakref.ref(engine)))
+            names = self.files.get(file) or self.files.setdefault(file, self._names())
+            return Space(names, self.connect())
+        space = Space(self._names(), self.connect())
+        self.memories.append((weakref.ref(engine), space))
         return space
 
-    def _new(self) -> Space:
+    def _names(self) -> Names:
         self.drop(lambda engine: engine is None)  # nobody has it any more
-        prefix = f"tw-space-{next(self.names)}-" if self.memories or self.files else ""
-        return Space(prefix, self.remote)
+        taken = self.memories or self.files
+        return Names(f"tw-space-{next(self.numbers)}-" if taken else "")
 
     def drop(self, gone: Callable[[Engine | None], bool]) -> None:
         """Drop the tables of engines in memory."""
         kept = []
-        for space, engine in self.memories:
-            if gone(engine()):
-                space.drop()
+        for reference, space in self.memories:
+            if gone(reference()):
+                space.remote.close()
+                space.names.drop(self.remote)
             else:
-                kept.append((space, engine))
+                kept.append((reference, space))
         self.memories = kept
 
     def drop_files(self) -> None:
         while self.files:
-            self.files.popitem()[1].drop()
-
-    # -- what takes the place of the methods -------------------------------------------------
+            self.files.popitem()[1].drop(self.remote)
 
     def patch(self, patch: pytest.MonkeyPatch) -> None:
-        redirection = self
+        """Put these in the place of the methods of engines and local transports."""
 
         def make(engine: Any, path: str | Path = ":memory:", **options: Any) -> None:
-            real = isinstance(path, str | Path)
-            _make(engine, ":memory:" if real else path, **options)
-            engine.space = redirection.space(engine, path)
+            _make(engine, ":memory:", **options)
+            engine.space = self.space(engine, path)
 
         def call(engine: Any, operation: str, request: dict[str, Any] | None = None) -> Any:
             return engine.space.call(operation, request)
 
-        def expire(engine: Any, now: float | None = None) -> int:
-            deleted: int = engine.space.expire(time.time() if now is None else now)
-            return deleted
+        def expire(engine: Any, now: float | None = None) -> Any:
+            return engine.space.expire(time.time() if now is None else now)
 
         def close(engine: Any) -> None:
             _close(engine)
-            redirection.drop(lambda other: other is engine)
+            engine.space.remote.close()
+            self.drop(lambda other: other is engine)
 
-        def send(local: Any, operation: str, request: dict[str, Any]) -> bytes:
-            answer: bytes = local.engine.space.send(operation, request)
-            return answer
+        def send(local: Any, operation: str, request: dict[str, Any]) -> Any:
+            return local.engine.space.send(operation, request)
 
-        async def send_async(local: Any, operation: str, request: dict[str, Any]) -> bytes:
-            own: Remote = local.remote
+        async def send_async(local: Any, operation: str, request: dict[str, Any]) -> Any:
+            space = local.engine.space
+            if local.remote is not None:
+                return await space.send_async(operation, request, local.remote)
+            alone = self.connect()
             try:
-                answer: bytes = await local.engine.space.send_async(own, operation, request)
+                return await space.send_async(operation, request, alone)
             finally:
-                if local.given:  # nobody closes it
-                    await own.close_async()
-            return answer
+                await alone.close_async()
 
         async def close_async(local: Any) -> None:
             await local.remote.close_async()
@@ -109,8 +111,9 @@ class Redirection:
         def open_for_database(target: Any, **options: Any) -> Any:
             transport: Any = open_target(target, **options)
             if isinstance(transport, Local):
-                transport.given = isinstance(target, Engine)  # type: ignore[attr-defined]
-                transport.remote = remote(TARGET, redirection.url)  # type: ignore[attr-defined]
+                # a database of an engine that was given to it is never closed
+                given = isinstance(target, Engine)
+                transport.remote = None if given else self.connect()  # type: ignore[attr-defined]
             return transport
 
         patch.setattr(Engine, "__init__", make)

@@ -17,56 +17,18 @@ from tablewright.errors import Fault, ResourceNotFoundException
 from tablewright.transport.remote import Remote
 
 
-class Space:
-    """The tables of one engine."""
+class Names:
+    """Which tables there are, and what they are called on the server."""
 
-    def __init__(self, prefix: str, remote: Remote) -> None:
+    def __init__(self, prefix: str) -> None:
         self.prefix = prefix
-        self.remote = remote
         self.tables: set[str] = set()
 
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        try:
-            return self.shown(self.remote.send(operation, self.meant(operation, request)))
-        except Fault as fault:
-            raise self.told(fault) from None
-
-    async def send_async(self, remote: Remote, operation: str, request: dict[str, Any]) -> bytes:
-        try:
-            return self.shown(await remote.send_async(operation, self.meant(operation, request)))
-        except Fault as fault:
-            raise self.told(fault) from None
-
-    def call(self, operation: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
-        answer: dict[str, Any] = msgspec.json.decode(self.send(operation, request or {}))
-        if operation == "ListTables":
-            answer["TableNames"] = [name for name in answer["TableNames"] if name in self.tables]
-        return answer
-
-    def expire(self, now: float) -> int:
-        """Delete what has expired, as the service does when it comes to it."""
-        deleted = 0
-        for name in sorted(self.tables):
-            told = self.call("DescribeTimeToLive", {"TableName": name})["TimeToLiveDescription"]
-            if "AttributeName" not in told:
-                continue
-            described = self.call("DescribeTable", {"TableName": name})["Table"]
-            keys = [key["AttributeName"] for key in described["KeySchema"]]
-            for item in self.call("Scan", {"TableName": name})["Items"]:
-                ends = item.get(told["AttributeName"], {}).get("N")
-                if ends is not None and float(ends) <= now:
-                    key = {name: item[name] for name in keys}
-                    self.call("DeleteItem", {"TableName": name, "Key": key})
-                    deleted += 1
-        return deleted
-
-    def drop(self) -> None:
+    def drop(self, remote: Remote) -> None:
         for name in self.tables:
             with suppress(ResourceNotFoundException):
-                self.remote.send("DeleteTable", {"TableName": self.prefix + name})
+                remote.send("DeleteTable", {"TableName": self.prefix + name})
         self.tables.clear()
-
-    # -- names -------------------------------------------------------------------------------
 
     def meant(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         """The request with the names that the tables have there."""
@@ -96,3 +58,50 @@ class Space:
         if self.prefix:
             fault.args = tuple(re.sub(self.prefix, "", str(part)) for part in fault.args)
         return fault
+
+
+class Space:
+    """What one engine is asked, sent to the server."""
+
+    def __init__(self, names: Names, remote: Remote) -> None:
+        self.names = names
+        self.remote = remote
+
+    def send(self, operation: str, request: dict[str, Any]) -> bytes:
+        names = self.names
+        try:
+            return names.shown(self.remote.send(operation, names.meant(operation, request)))
+        except Fault as fault:
+            raise names.told(fault) from None
+
+    async def send_async(self, operation: str, request: dict[str, Any], remote: Remote) -> bytes:
+        names = self.names
+        try:
+            return names.shown(await remote.send_async(operation, names.meant(operation, request)))
+        except Fault as fault:
+            raise names.told(fault) from None
+
+    def call(self, operation: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
+        answer: dict[str, Any] = msgspec.json.decode(self.send(operation, request or {}))
+        if operation == "ListTables":
+            answer["TableNames"] = [
+                name for name in answer["TableNames"] if name in self.names.tables
+            ]
+        return answer
+
+    def expire(self, now: float) -> int:
+        """Delete what has expired, as the service does when it comes to it."""
+        deleted = 0
+        for name in sorted(self.names.tables):
+            told = self.call("DescribeTimeToLive", {"TableName": name})["TimeToLiveDescription"]
+            if "AttributeName" not in told:
+                continue
+            described = self.call("DescribeTable", {"TableName": name})["Table"]
+            keys = [key["AttributeName"] for key in described["KeySchema"]]
+            for item in self.call("Scan", {"TableName": name})["Items"]:
+                ends = item.get(told["AttributeName"], {}).get("N")
+                if ends is not None and float(ends) <= now:
+                    key = {name: item[name] for name in keys}
+                    self.call("DeleteItem", {"TableName": name, "Key": key})
+                    deleted += 1
+        return deleted

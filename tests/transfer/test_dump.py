@@ -18,7 +18,7 @@ from tablewright.engine import Engine
 from tablewright.errors import TableDiffers, TableMissing, ValidationException
 from tablewright.server import serving
 from tablewright.transfer import Sum, TransferRefused, dump, dump_all, load, open_target
-from tablewright.transfer.dumpfile import Dump, find, read, spell
+from tablewright.transfer.dumpfile import Data, Dump, find, read, spell
 from tablewright.transport import Local
 from tablewright.values import Item
 from tests.encoding.strategies import items
@@ -368,7 +368,7 @@ def test_streams_are_dumped_and_loaded(source: Engine, target: Engine) -> None:
     found = compared(dump(Local(source), written))["things"]
     assert found.sides["source"].count == 60
     for text in (written.getvalue(), gzip.compress(written.getvalue())):
-        stream = io.BufferedReader(io.BytesIO(text))
+        stream: Data = io.BufferedReader(io.BytesIO(text))
         assert compared(load([Dump("things", [stream])], Local(target)))["things"].same
     assert held(target) == held(source)
 

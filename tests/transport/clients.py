@@ -52,6 +52,7 @@ class Looping:
     def __init__(self, url: str, **options: Any) -> None:
         self.remote = remote(url, **options)
         self._runner = asyncio.Runner()
+        self._closed = False
 
     def send(self, operation: str, request: dict[str, Any]) -> bytes:
         return self._runner.run(self.remote.send_async(operation, request))
@@ -61,5 +62,7 @@ class Looping:
         return self._runner.run(AsyncDatabase(self.remote, context, (table,)).run(plan))
 
     def close(self) -> None:
-        self._runner.run(self.remote.close_async())
-        self._runner.close()
+        if not self._closed:
+            self._closed = True
+            self._runner.run(self.remote.close_async())
+            self._runner.close()

@@ -1,8 +1,8 @@
 """A proxy before a real endpoint that does to each request what a script says.
 
 A step of the script is a function that gets the `Exchange`: the client's request, the endpoint's
-answer if it forwards the request, and the client's socket. Requests beyond the script are forwarded.
-Nothing here sleeps: what hangs, hangs until the client goes away.
+answer if it forwards the request, and the client's socket. Requests beyond the script are
+forwarded. Nothing here sleeps: what hangs, hangs until the client goes away.
 """
 
 from __future__ import annotations

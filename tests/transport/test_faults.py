@@ -13,7 +13,7 @@ from tablewright.transport import retry
 from tablewright.transport.faults import GaveUp, OtherFault
 from tests.transport import proxy as steps
 from tests.transport.conftest import MakeClient
-from tests.transport.proxy import Exchange, Proxy, Step, answer, fault, forward, replying
+from tests.transport.proxy import Exchange, Proxy, Step, answer, fault, replying
 
 GET: dict[str, Any] = {"TableName": "things", "Key": {"k": {"S": "a"}}}
 PAGE = b"<html><body>The gateway is tired.</body></html>"

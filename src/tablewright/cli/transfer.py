@@ -129,10 +129,11 @@ def load(
 
     from tablewright import transfer
     from tablewright.transfer.dumpfile import Dump, find
-    from tablewright.transfer.ends import full_name
+    from tablewright.transfer.ends import full_name, refuse_memory
 
     kept = None if file == STANDARD else state or transfer.state_file(target, "load")
     with explained(kept):
+        refuse_memory(target)
         if file != STANDARD:
             dumps = find(Path(file), table)
         elif table is None:

@@ -27,8 +27,12 @@ from typing import (
     overload,
 )
 
+import pydantic
+from pydantic_core import core_schema
+
 from tablewright.errors import ModelError
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.schema import core_schema_of, model_of
 from tablewright.plan.aggregate import AggregateMap, Load, LoadFound, Member
 from tablewright.plan.get import Fetch
 from tablewright.plan.lookup import Lookup
@@ -55,6 +59,8 @@ class Aggregate:
     """A root and what belongs to it: subclass it, and name the members."""
 
     __aggregate__: ClassVar[AggregateMap]
+    #: The members and their types.
+    __members__: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -75,6 +81,7 @@ class Aggregate:
             return cls(**values)
 
         cls.__aggregate__ = AggregateMap(cls.__name__, build, root, tuple(rest))
+        cls.__members__ = {member.field: hints[member.field] for member in members}
 
     if not TYPE_CHECKING:  # the checkers make the signature from the members
 
@@ -113,6 +120,14 @@ class Aggregate:
         else:
             load = Load(kind, root.entity.primary, root.arguments)
         return load.consistent() if root.is_consistent else load
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: pydantic.GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        fields = {name: (kind, ...) for name, kind in cls.__members__.items()}
+        model = model_of(cls.__name__, fields)
+        return core_schema_of(cls, model, handler, lambda values: cls(**values))
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(other) == vars(self)

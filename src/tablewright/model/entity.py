@@ -37,6 +37,7 @@ from pydantic_core import core_schema
 from tablewright.errors import InvalidValue, ModelError
 from tablewright.mapping.converters.times import NAIVE
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.schema import core_schema_of
 from tablewright.model.attribute import Attr, attr, created, ttl, updated, version
 from tablewright.model.compile import Declared, compile_entity
 from tablewright.model.find import find
@@ -135,20 +136,7 @@ class Entity:
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: pydantic.GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        model = cls.__model__
-
-        def validate(value: Any, inner: core_schema.ValidatorFunctionWrapHandler) -> Any:
-            return value if isinstance(value, cls) else _made(cls, vars(inner(value)))
-
-        def serialise(value: Any, inner: core_schema.SerializerFunctionWrapHandler) -> Any:
-            return inner(model.model_construct(**vars(value)))
-
-        schema = handler.generate_schema(model)
-        return core_schema.no_info_wrap_validator_function(
-            validate,
-            schema,
-            serialization=core_schema.wrap_serializer_function_ser_schema(serialise, schema=schema),
-        )
+        return core_schema_of(cls, cls.__model__, handler, lambda values: _made(cls, values))
 
 
 def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,14 +12,17 @@ other entities filters them out, and reads on until the page is full. `limit` is
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Generic, Self, TypeVar, TypeVarTuple, overload
+from typing import Any, Generic, Self, TypeVar, TypeVarTuple, get_args, overload
 
 import msgspec
+import pydantic
 from msgspec import Struct
+from pydantic_core import core_schema
 
 from tablewright.errors import InvalidValue, ModelError
 from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap, Sort
+from tablewright.mapping.schema import core_schema_of, model_of
 from tablewright.plan.condition import Condition
 from tablewright.plan.cursor import open_cursor, sign
 from tablewright.plan.expressions import Placeholders
@@ -94,6 +97,23 @@ class Page(Sequence[R]):
 
     def __repr__(self) -> str:
         return f"Page({self._items!r}, next={self.next!r})"
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: pydantic.GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        """As `{"items": [...], "next": "…" | null}`."""
+        (kind,) = get_args(source) or (Any,)
+        name = f"Page_{getattr(kind, '__name__', 'Any')}_"
+        items: Any = list
+        model = model_of(name, {"items": (items[kind], ...), "next": (str | None, None)})
+        return core_schema_of(
+            cls,
+            model,
+            handler,
+            lambda values: cls(values["items"], values["next"]),
+            lambda page: {"items": page._items, "next": page.next},
+        )
 
 
 class Many(Plan[Page[R]], Generic[R]):

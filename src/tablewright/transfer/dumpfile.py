@@ -117,7 +117,7 @@ def read(data: Data) -> Iterator[Item]:
                 number += 1
                 if not line.isspace():
                     yield normalise_item(read_values(_decode(line).item))
-    except (msgspec.MsgspecError, Fault) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, Fault) as error:
         what = error.message if isinstance(error, Fault) else str(error)
         raise TransferRefused(f"{shown(data)}, line {number}: {what}") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:

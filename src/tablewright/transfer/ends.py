@@ -8,14 +8,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tablewright import transport
-from tablewright.transfer.definition import TransferRefused
+from tablewright.errors import TablewrightError
+from tablewright.transfer.definition import TransferRefused, tables
 from tablewright.transport import Transport
 
 
 @contextmanager
 def open_source(text: str) -> Iterator[Transport]:
     """Open a target to read from; a file that is not there is not made."""
-    _refuse_memory(text)
+    refuse_memory(text)
     if is_file(text):
         file = Path(text)
         if not file.is_file():
@@ -30,12 +31,25 @@ def open_source(text: str) -> Iterator[Transport]:
 
 @contextmanager
 def open_target(text: str, source: str | None = None) -> Iterator[Transport]:
-    """Open a target to write to, which is not the source; a file is made if need be."""
-    _refuse_memory(text)
+    """Open a target to write to, which is not the source.
+
+    A file is made if need be, and removed if the transfer is refused before it made a table.
+    """
+    refuse_memory(text)
     if source is not None and full_name(source) == full_name(text):
         raise TransferRefused(f"{text} is both source and target")
+    is_new = is_file(text) and not Path(text).exists()
+    is_used = True
     with closing(transport.open_target(text)) as opened:
-        yield opened
+        try:
+            yield opened
+        except TablewrightError:
+            is_used = not is_new or bool(tables(opened))
+            raise
+        finally:
+            opened.close()
+            if not is_used:
+                Path(text).unlink()
 
 
 def is_file(text: str) -> bool:
@@ -59,7 +73,8 @@ def state_file(target: str, doing: str) -> Path:
     return Path(f"tablewright-{doing}-{name}.json")
 
 
-def _refuse_memory(text: str) -> None:
+def refuse_memory(text: str) -> None:
+    """Refuse a target that is gone when the transfer is done."""
     if text == ":memory:":
         raise TransferRefused(
             "':memory:' begins and ends empty; give a file, http://host:port or dynamodb://region"

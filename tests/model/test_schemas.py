@@ -1,0 +1,79 @@
+"""Aggregates and pages as pydantic types."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from fastapi import FastAPI
+from pydantic import TypeAdapter, ValidationError
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # Starlette's, about the client that it uses
+    from fastapi.testclient import TestClient
+
+from tablewright import Database, Page, connect, put
+from tablewright.designs.commerce import (
+    Commerce,
+    Order,
+    OrderWithItems,
+    customer_timeline_page,
+    order_with_items,
+    sample,
+)
+
+
+@pytest.fixture
+def db() -> Database:
+    database = connect(":memory:", Commerce)
+    for entity in sample():
+        database.run(put(entity))
+    return database
+
+
+def test_a_page_is_its_items_and_its_cursor(db: Database) -> None:
+    page = db.run(customer_timeline_page("C1", 2, None))
+    adapter = TypeAdapter(Page[Order])
+    dumped = adapter.dump_python(page, mode="json")
+    assert [item["order_id"] for item in dumped["items"]] == ["O104", "O103"]
+    assert dumped["next"] == page.next
+    assert adapter.validate_python(dumped) == page
+    assert adapter.validate_json(adapter.dump_json(page)) == page
+
+
+def test_an_aggregate_is_its_members(db: Database) -> None:
+    found = db.run(order_with_items("C1", "O10"))
+    adapter = TypeAdapter(OrderWithItems)
+    dumped = adapter.dump_python(found, mode="json")
+    assert sorted(dumped) == ["items", "order"]
+    assert adapter.validate_python(dumped) == found
+    with pytest.raises(ValidationError, match="items"):
+        adapter.validate_python({"order": dumped["order"]})
+
+
+def test_both_are_response_types_of_fastapi(db: Database) -> None:
+    app = FastAPI()
+
+    @app.get("/customers/{customer_id}/orders")
+    def orders(customer_id: str, cursor: str | None = None) -> Page[Order]:
+        return db.run(customer_timeline_page(customer_id, 2, cursor))
+
+    @app.get("/customers/{customer_id}/orders/{order_id}")
+    def order(customer_id: str, order_id: str) -> OrderWithItems | None:
+        return db.run(order_with_items(customer_id, order_id))
+
+    client = TestClient(app)
+    first = client.get("/customers/C1/orders").json()
+    second = client.get("/customers/C1/orders", params={"cursor": first["next"]}).json()
+    assert [item["order_id"] for item in first["items"] + second["items"]] == [
+        "O104",
+        "O103",
+        "O102",
+        "O101",
+    ]
+    assert len(client.get("/customers/C1/orders/O10").json()["items"]) == 3
+    assert client.get("/customers/C1/orders/none").json() is None
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    assert schemas["Page_Order_"]["properties"]["items"]["items"] == {
+        "$ref": "#/components/schemas/Order"
+    }
