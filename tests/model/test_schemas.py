@@ -43,6 +43,7 @@ def test_a_page_is_its_items_and_its_cursor(db: Database) -> None:
 
 def test_an_aggregate_is_its_members(db: Database) -> None:
     found = db.run(order_with_items("C1", "O10"))
+    assert found is not None
     adapter = TypeAdapter(OrderWithItems)
     dumped = adapter.dump_python(found, mode="json")
     assert sorted(dumped) == ["items", "order"]

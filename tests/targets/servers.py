@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,7 +32,7 @@ REGION = "us-east-1"
 START_SECONDS = 60.0
 
 
-class Server(ABC):
+class Server:
     """An implementation of DynamoDB that listens on a port of this machine."""
 
     credentials = ANY
@@ -42,9 +41,9 @@ class Server(ABC):
         """What is not installed, if anything."""
         return None
 
-    @abstractmethod
     def command(self, port: int) -> list[str | Path]:
         """What starts it, in an empty folder of its own."""
+        raise NotImplementedError
 
     def environment(self) -> dict[str, str]:
         return {}
@@ -106,7 +105,15 @@ class ExtendDB(Server):
             f'[storage.sqlite]\npath = "{folder / "extenddb.sqlite"}"\n'
         )
         for name in ("control_plane_delay_seconds", "index_propagation_delay_ms"):
-            command = [self.program, "settings", "--config", file, "set", name, "0"]
+            command: list[str | Path] = [
+                self.program,
+                "settings",
+                "--config",
+                file,
+                "set",
+                name,
+                "0",
+            ]
             subprocess.run(command, check=True, capture_output=True, cwd=folder)
 
 

@@ -207,6 +207,11 @@ class Proxy:
         with self._changed:
             return self._changed.wait_for(lambda: len(self._open) == count, PATIENCE)
 
+    def wait_until_seen(self, count: int) -> bool:
+        """Wait until this many requests have come."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self.seen) >= count, PATIENCE)
+
     def close_connections(self) -> None:
         """Close those that lie idle, as an endpoint does after a while."""
         with self._changed:
@@ -250,6 +255,7 @@ class Proxy:
                 with self._changed:
                     step = self.script.pop(0) if self.script else forward
                     self.seen.append(exchange)
+                    self._changed.notify_all()
                 step(exchange)
         client.close()
         with self._changed:

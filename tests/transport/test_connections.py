@@ -278,8 +278,7 @@ def test_a_cancelled_task_gives_its_place_to_the_next(proxy: Proxy) -> None:
         proxy.script = [steps.hang] * POOL
         tasks = [asyncio.create_task(transport.send_async("GetItem", GET)) for _ in range(POOL)]
         waiting = asyncio.create_task(transport.send_async("GetItem", GET))
-        while len(proxy.seen) < POOL:
-            await asyncio.sleep(0)
+        await asyncio.to_thread(proxy.wait_until_seen, POOL)
         for task in tasks:
             task.cancel()
         assert _number(await waiting) == "1"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import zlib
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -48,10 +49,8 @@ def test_a_changed_byte_in_the_body_is_damage(body: bytes, place: int, flip: int
 
 @given(data=st.binary(min_size=1))
 def test_any_bytes_are_taken_or_damage(data: bytes) -> None:
-    try:
+    with suppress(Damaged):
         assert not fed(data).complete or data.startswith(b"HTTP/")
-    except Damaged:
-        pass
 
 
 @pytest.mark.parametrize(

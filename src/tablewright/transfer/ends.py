@@ -8,7 +8,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tablewright import transport
-from tablewright.errors import TablewrightError
 from tablewright.transfer.definition import TransferRefused, tables
 from tablewright.transport import Transport
 
@@ -40,16 +39,16 @@ def open_target(text: str, source: str | None = None) -> Iterator[Transport]:
         raise TransferRefused(f"{text} is both source and target")
     is_new = is_file(text) and not Path(text).exists()
     is_used = True
-    with closing(transport.open_target(text)) as opened:
-        try:
-            yield opened
-        except TablewrightError:
-            is_used = not is_new or bool(tables(opened))
-            raise
-        finally:
-            opened.close()
-            if not is_used:
-                Path(text).unlink()
+    opened = transport.open_target(text)
+    try:
+        yield opened
+    except Exception:
+        is_used = not is_new or bool(tables(opened))
+        raise
+    finally:
+        opened.close()
+        if not is_used:
+            Path(text).unlink()
 
 
 def is_file(text: str) -> bool:

@@ -91,8 +91,8 @@ def _region_set() -> str | None:
     return os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
 
 
-def _botocore() -> tuple[Any, type[Exception]]:
-    """A session, and what it raises."""
+def _botocore() -> tuple[Any, tuple[type[Exception], ...]]:
+    """A session, and what it raises: a program that it runs may not be there."""
     try:
         import botocore.session
         from botocore.exceptions import BotoCoreError
@@ -101,4 +101,4 @@ def _botocore() -> tuple[Any, type[Exception]]:
             "AWS credentials are found by botocore, which is not installed: "
             "pip install 'tablewright[aws]'"
         ) from None
-    return botocore.session.get_session(), BotoCoreError
+    return botocore.session.get_session(), (BotoCoreError, OSError)
