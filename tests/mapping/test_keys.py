@@ -19,7 +19,8 @@ from tablewright import (
 )
 from tablewright.errors import ModelError
 from tablewright.mapping.converters import converter
-from tablewright.mapping.entity import EntityMap, TableMap
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.table import TableMap
 from tablewright.mapping.keys import (
     Comparison,
     Composer,

@@ -543,3 +543,20 @@ def test_a_delete_of_an_instance_is_part_of_a_transaction(db: Database, engine: 
     db.run(atomic(delete(card), create(Account(account_id="1"))))
 
     assert [item["PK"]["S"] for item in items(engine)] == ["ACCOUNT#1"]
+
+
+def test_a_requirement_of_another_entity_is_refused() -> None:
+    with pytest.raises(ModelError, match=r"Card\.number is not an attribute of Account"):
+        require(Account.primary("1"), Card.number == "1")  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("condition", [None, True, "balance > 1", Account.balance])
+def test_a_requirement_that_is_no_condition_is_refused(condition: Any) -> None:
+    with pytest.raises(ModelError, match=r"is not a condition; write one .*Account\."):
+        require(Account.primary("1"), condition)
+
+
+@pytest.mark.parametrize("item", [None, Account, Account(account_id="1"), Account.of_owner("ann")])
+def test_a_requirement_is_of_a_key(item: Any) -> None:
+    with pytest.raises(ModelError, match=r"require\(\) takes a key, such as"):
+        require(item)

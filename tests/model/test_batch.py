@@ -292,3 +292,7 @@ def test_a_value_that_does_not_fit_is_refused_before_anything_is_sent(
         db.run(batch([*writes, put(Box(box_id=""))]))
 
     assert keys(engine) == []
+
+
+def test_a_batch_of_no_writes_can_be_shown() -> None:
+    assert repr(batch([])) == "Batch(BatchWriteItem )"

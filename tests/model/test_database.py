@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import boto3
 import pytest
 
 from tablewright import (
@@ -1093,3 +1094,60 @@ def test_a_synchronous_and_an_asynchronous_database_share_a_file_and_its_cursors
                 assert [*page, *following] == [product(number) for number in range(4)]
 
     asyncio.run(main())
+
+
+# -- what is no target, and no plan --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [None, 5, object(), b":memory:", "", Shop, {"path": "x"}])
+def test_an_object_that_is_no_target_is_refused(target: Any) -> None:
+    with pytest.raises(InvalidValue, match=r"is no target; give ':memory:', a file, an Engine"):
+        connect(target, Shop)
+    with pytest.raises(InvalidValue, match=r"is no target"):
+        asyncio.run(connect_async(target, Shop))
+
+
+def test_a_client_of_boto3_is_no_target() -> None:
+    client: Any = boto3.client(
+        "dynamodb", "eu-west-1", aws_access_key_id="any", aws_secret_access_key="any"
+    )
+    with pytest.raises(InvalidValue, match=r"is no target; .* dynamodb://region"):
+        connect(client, Shop)
+
+
+async def run_async(plan: Any) -> None:
+    async with await connect_async(":memory:", Shop) as db:
+        await db.run(plan)
+
+
+async def each_async(plan: Any) -> None:
+    async with await connect_async(":memory:", Shop) as db:
+        async for _ in db.each(plan):
+            pass
+
+
+NO_PLANS = [None, Product, product(1), Product.primary, "shelf", [Product.primary("b", "1")]]
+
+
+@pytest.mark.parametrize("wrong", NO_PLANS, ids=str)
+def test_what_is_no_plan_is_not_run(db: Database, wrong: Any) -> None:
+    with pytest.raises(InvalidValue, match=r"this takes a plan, such as"):
+        db.run(wrong)
+    with pytest.raises(InvalidValue, match=r"this takes a plan, such as"):
+        asyncio.run(run_async(wrong))
+
+
+@pytest.mark.parametrize("wrong", [*NO_PLANS, create(product(1))], ids=str)
+def test_what_is_no_query_has_no_pages(db: Database, wrong: Any) -> None:
+    with pytest.raises(InvalidValue, match=r"this takes a query, not"):
+        next(db.each(wrong))
+    with pytest.raises(InvalidValue, match=r"this takes a query, not"):
+        asyncio.run(each_async(wrong))
+
+
+def test_a_pattern_that_was_not_called_is_not_run(db: Database) -> None:
+    uncalled: Any = shelf
+    with pytest.raises(InvalidValue, match=r"shelf is a pattern; call it, .*: shelf\(…\)"):
+        db.run(uncalled)
+    with pytest.raises(InvalidValue, match=r"shelf is a pattern; call it"):
+        next(db.each(uncalled))

@@ -600,8 +600,8 @@ def test_an_enum_whose_order_nothing_breaks_takes_a_range() -> None:
     assert [one.status for one in found] == [Spaced.OPEN_LATE]
 
 
-@pytest.mark.parametrize("literal", ["", "A$B", "$"])
-def test_a_literal_that_is_empty_or_holds_the_escape_is_refused(literal: str) -> None:
+@pytest.mark.parametrize("literal", ["", "A$B", "$", "A#", "#"])
+def test_a_literal_that_is_empty_or_holds_what_the_library_writes_is_refused(literal: str) -> None:
     class Shop(Table): ...
 
     with refused("Order.primary", repr(literal)):
@@ -615,6 +615,38 @@ def test_a_literal_that_is_empty_or_holds_the_escape_is_refused(literal: str) ->
         class Item(Entity, table=Shop):
             item: Attr[str] = attr()
             primary = key("ITEM" / item, literal)
+
+
+def test_an_attribute_in_an_f_string_is_refused() -> None:
+    """It would be the same text for every entity."""
+
+    class Shop(Table): ...
+
+    with refused("is in a text", '"USER" / user_id'):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            primary = key(f"ORDER#{order}", "ORDER")
+
+
+def test_an_attribute_in_a_format_is_refused() -> None:
+    class Shop(Table): ...
+
+    with refused("is in a text", '"USER" / user_id'):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            primary = key("ORDER#{}".format(order), "ORDER")  # noqa: UP032  # as in older code
+
+
+def test_a_part_that_is_derived_from_an_attribute_is_refused_in_an_f_string_too() -> None:
+    class Shop(Table): ...
+
+    with refused("is in a text"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            primary = key("ORDER" / order, f"ORDER#{lower(order)}")
 
 
 @pytest.mark.parametrize("piece", [5, b"ORDER", None, 1.5])
@@ -1312,6 +1344,13 @@ def test_a_shard_holds_its_tenant_once_and_nothing_else(shard: str, access: str)
     patterns: dict[str, Any] = {access: (shard,)}
     with refused("Tenancy('user_id')", repr(shard), "{user_id} once"):
         Tenancy("user_id", **patterns)
+
+
+@pytest.mark.parametrize("access", ["write", "read"])
+def test_shards_are_a_tuple_and_no_text(access: str) -> None:
+    shards: dict[str, Any] = {access: "U#{user_id}"}
+    with refused("Tenancy('user_id')", f"{access}= takes a tuple: ('U#{{user_id}}',)"):
+        Tenancy("user_id", **shards)
 
 
 def test_a_tenant_has_shards() -> None:

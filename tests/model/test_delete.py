@@ -12,6 +12,7 @@ from tablewright import (
     Database,
     Engine,
     Entity,
+    ModelError,
     Stale,
     Table,
     attr,
@@ -263,3 +264,14 @@ def test_a_delete_of_what_goes_away_meanwhile_gives_none(db: Database, engine: E
 
     assert db.run(Member.primary("1").delete()) is None
     assert keys(engine) == []
+
+
+def test_a_delete_under_a_condition_of_another_entity_is_refused() -> None:
+    with pytest.raises(ModelError, match=r"Loan\.state is not an attribute of Book"):
+        Book.primary("1").delete().expect(Loan.state == "open")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("condition", [None, True, "pages > 1", Book.pages])
+def test_a_delete_under_what_is_no_condition_is_refused(condition: Any) -> None:
+    with pytest.raises(ModelError, match=r"is not a condition; write one .*Book\."):
+        Book.primary("1").delete().expect(condition)

@@ -398,12 +398,8 @@ def test_appending_if_absent_is_an_update_of_its_own(
 ) -> None:
     """Where the member is there nothing is written, and the other change would be lost."""
     before = item(engine)
-    for changes in (
-        (Menu.log.append_if_absent("made"), other),
-        (other, Menu.log.append_if_absent("x")),
-    ):
-        with pytest.raises(InvalidValue, match="an update of its own"):
-            db.run(MENU.update(*changes))
+    with pytest.raises(InvalidValue, match="an update of its own"):
+        db.run(MENU.update(Menu.log.append_if_absent("made"), other))
     assert item(engine) == before
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -26,6 +26,7 @@ from tablewright import (
     attr,
     connect,
     create,
+    day,
     history,
     index,
     key,
@@ -814,3 +815,229 @@ def test_a_move_too_large_for_its_transaction_is_refused_before_sending(
         db.run(atomic(RENAME, create(Menu(menu="m"))))
 
     assert items(engine) == before
+
+
+# -- rows that come below meanwhile --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
+def test_a_row_that_comes_below_while_many_rows_move_is_moved_as_well(
+    db: Database, engine: Engine, at: int
+) -> None:
+    """It comes before the transaction with this number, and before the last one leaves."""
+    many(db, 150)
+    other = connect(engine, Menus)
+    new = Product(menu="m", section="s", product="late")
+
+    def write(left: int) -> None:
+        if left == 0:
+            other.run(create(new))
+
+    db.transport = Meanwhile(db.transport, write, times=at)
+    db.run(RENAME)
+
+    assert list(db.run(Product.primary.within("m").at("s"))) == []
+    moved = [product.product for product in db.each(Product.primary.within("m").at("t"))]
+    assert moved == ["late", *(f"p{number:03}" for number in range(150))]
+
+
+# -- what a move gives ---------------------------------------------------------------------------
+
+
+def test_a_move_gives_what_is_stored_and_not_what_the_instance_holds(db: Database) -> None:
+    section = db.run(create(Section(menu="m", section="s", title="Soups")))
+    db.run(Section.primary("m", "s").update(Section.note.set("fresh")))
+    section.weight = Decimal(9)
+
+    moved = db.run(update(section, Section.section.set("t")))
+
+    assert moved == Section(menu="m", section="t", title="Soups", note="fresh")
+    assert moved == db.run(Section.primary("m", "t"))
+
+
+# -- history of the rows below -------------------------------------------------------------------
+
+
+class Places(Table, name="move_places"): ...
+
+
+class Relocation(Entity, table=Places):
+    guest: Attr[str] = attr()
+    at: Attr[datetime] = attr()
+    old: Attr[str] = attr()
+    new: Attr[str] = attr()
+    by: Attr[str | None] = attr(default=None)
+
+    primary = key("RELOCATIONS" / guest, "AT" / at)
+
+
+class Room(Entity, table=Places):
+    hotel: Attr[str] = attr()
+    room: Attr[str] = attr()
+
+    primary = key("HOTEL" / hotel, "ROOM" / room)
+
+
+class Guest(Entity, table=Places):
+    hotel: Attr[str] = attr()
+    room: Attr[str] = attr()
+    guest: Attr[str] = attr()
+
+    primary = key("HOTEL" / hotel, "ROOM" / room / "GUEST" / guest)
+    relocations = history(
+        room,
+        Relocation,
+        old=Relocation.old,
+        new=Relocation.new,
+        at=Relocation.at,
+        by=Relocation.by,
+    )
+
+
+def test_a_row_below_writes_its_own_history_when_it_follows(engine: Engine) -> None:
+    db = connect(engine, Places)
+    db.run(create(Room(hotel="h", room="1")))
+    db.run(create(Guest(hotel="h", room="1", guest="ann")))
+
+    db.run(Room.primary("h", "1").update(Room.room.set("2")).noting(by="bob"))
+
+    (event,) = db.run(Relocation.primary.within("ann"))
+    assert (event.old, event.new, event.by) == ("1", "2", "bob")
+
+
+def test_a_row_below_that_is_moved_to_another_partition_alone_writes_no_history(
+    engine: Engine,
+) -> None:
+    db = connect(engine, Places)
+    db.run(create(Room(hotel="h", room="1")))
+    db.run(create(Guest(hotel="h", room="1", guest="ann")))
+
+    db.run(Room.primary("h", "1").update(Room.hotel.set("i")))
+
+    assert db.run(Guest.primary("i", "1", "ann")) is not None
+    assert list(db.run(Relocation.primary.within("ann"))) == []
+
+
+# -- rows with a day of their own ----------------------------------------------------------------
+
+
+class Days(Table, name="move_days"): ...
+
+
+class Day(Entity, table=Days):
+    at: Attr[datetime] = attr()
+    note: Attr[str] = attr(default="")
+
+    primary = key("DAY" / day(at), "DAY")
+
+
+class Visit(Entity, table=Days):
+    at: Attr[datetime] = attr()
+    visit: Attr[str] = attr()
+
+    primary = key("DAY" / day(at), "VISIT" / visit)
+
+
+def test_rows_whose_day_comes_from_a_time_of_their_own_stay_as_they_are(engine: Engine) -> None:
+    db = connect(engine, Days)
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    db.run(create(Day(at=noon)))
+    visit = db.run(create(Visit(at=noon + timedelta(hours=5), visit="1")))
+
+    tomorrow = noon + timedelta(days=1)
+    db.run(Day.primary(noon.date()).update(Day.at.set(tomorrow)))
+
+    assert db.run(Day.primary(tomorrow.date())) == Day(at=tomorrow)
+    assert list(db.run(Visit.primary.within(noon.date()))) == [visit]
+    assert list(db.run(Visit.primary.within(tomorrow.date()))) == []
+
+
+# -- natural keys --------------------------------------------------------------------------------
+
+
+class Plain(Table, name="move_plain", pk="id", sk=None): ...
+
+
+class Thing(Entity, table=Plain):
+    thing_id: Attr[str] = attr(name="id")
+    size: Attr[int] = attr(default=0)
+
+    primary = key(thing_id)
+
+
+class Half(Table, name="move_half", pk="id", sk="SK"):
+    """One entity has an attribute as its partition key, the other a composed one."""
+
+
+class Natural(Entity, table=Half):
+    natural_id: Attr[str] = attr(name="id")
+
+    primary = key(natural_id, "NATURAL")
+
+
+class Composed(Entity, table=Half):
+    composed_id: Attr[str] = attr()
+
+    primary = key("COMPOSED" / composed_id, "COMPOSED")
+
+
+class Series(Table, name="move_series", pk="series", sk="number"): ...
+
+
+class Point(Entity, table=Series):
+    series: Attr[str] = attr()
+    number: Attr[int] = attr()
+
+    primary = key(series, number)
+
+
+def test_an_entity_with_an_attribute_as_its_key_moves(engine: Engine) -> None:
+    db = connect(engine, Plain)
+    db.run(create(Thing(thing_id="a", size=1)))
+
+    moved = db.run(Thing.primary("a").update(Thing.thing_id.set("b")))
+
+    assert moved == db.run(Thing.primary("b")) == Thing(thing_id="b", size=1)
+    assert db.run(Thing.primary("a")) is None
+
+
+def test_an_entity_with_attributes_as_both_keys_moves(engine: Engine) -> None:
+    db = connect(engine, Series)
+    db.run(create(Point(series="s", number=1)))
+    db.run(create(Point(series="s", number=2)))
+
+    db.run(Point.primary("s", 1).update(Point.number.set(10)))
+    db.run(Point.primary("s", 2).update(Point.series.set("t")))
+
+    assert list(db.run(Point.primary.within("s"))) == [Point(series="s", number=10)]
+    assert list(db.run(Point.primary.within("t"))) == [Point(series="t", number=2)]
+
+
+def test_entities_with_and_without_an_attribute_as_their_key_move_in_one_table(
+    engine: Engine,
+) -> None:
+    db = connect(engine, Half)
+    db.run(create(Natural(natural_id="1")))
+    db.run(create(Composed(composed_id="1")))
+
+    db.run(Natural.primary("1").update(Natural.natural_id.set("2")))
+    db.run(Composed.primary("1").update(Composed.composed_id.set("2")))
+
+    found = engine.call("Scan", {"TableName": "move_half"})["Items"]
+    assert sorted(item["id"]["S"] for item in found) == ["2", "COMPOSED#2"]
+
+
+@pytest.mark.parametrize("by", ["key", "instance"])
+@pytest.mark.parametrize("more", [(), (Thing.size.set(7),)], ids=["alone", "with another"])
+def test_an_attribute_that_is_the_key_may_be_set_to_what_it_is(
+    engine: Engine, by: str, more: tuple[Any, ...]
+) -> None:
+    db = connect(engine, Plain)
+    thing = db.run(create(Thing(thing_id="a")))
+    changes = (Thing.thing_id.set("a"), *more)
+
+    changed = db.run(
+        update(thing, *changes) if by == "instance" else Thing.primary("a").update(*changes)
+    )
+
+    assert changed == db.run(Thing.primary("a")) == Thing(thing_id="a", size=7 if more else 0)

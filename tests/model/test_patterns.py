@@ -7,8 +7,9 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
+from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
@@ -1474,3 +1475,206 @@ def test_an_annotation_that_cannot_be_evaluated_is_named() -> None:
         ModelError, match=r"pattern unknown: the annotation 'Nowhere' cannot be evaluated"
     ):
         pattern(unknown)
+
+
+# -- values that a pattern can tell apart without asking -----------------------------------------
+
+
+class Kind(Enum):
+    REGULAR = "regular"
+    GUEST = "guest"
+
+
+def by_member(city: str, kind: Kind) -> Any:
+    return User.primary(city) if kind is Kind.GUEST else User.in_city(city)
+
+
+def by_member_or_none(city: str, kind: Kind | None) -> Any:
+    return User.primary(city) if kind is Kind.GUEST else User.in_city(city)
+
+
+def by_bool(city: str, newest: bool) -> Any:
+    return User.in_city(city).newest_first() if newest is True else User.in_city(city)
+
+
+def by_literal(city: str, where: Literal["index", "table"]) -> Any:
+    return {"index": User.in_city(city), "table": all_users()}[where]
+
+
+TABLE: Literal["table"] = "table"
+
+
+def by_identity_of_a_literal(city: str, where: Literal["index", "table"]) -> Any:
+    return all_users() if where is TABLE else User.in_city(city)
+
+
+def by_number_of(ids: list[str]) -> Any:
+    return get_all(map(User.primary, ids)) if len(ids) > 1 else User.primary(ids[0])
+
+
+def by_number_of_a_sequence(ids: Sequence[str]) -> Any:
+    if len(ids) == 1:
+        return User.primary(ids[0])
+    return User.in_city(ids[0])
+
+
+@pytest.mark.parametrize(
+    ("function", "parameter"),
+    [
+        (by_member, "kind"),
+        (by_member_or_none, "kind"),
+        (by_bool, "newest"),
+        (by_identity_of_a_literal, "where"),
+        (by_number_of, "ids"),
+        (by_number_of_a_sequence, "ids"),
+    ],
+)
+def test_a_shape_that_depends_on_a_member_a_flag_or_a_length_is_an_error(
+    function: Callable[..., Any], parameter: str
+) -> None:
+    with pytest.raises(ModelError, match=f"its shape depends on '{parameter}': .*one pattern for"):
+        pattern(function)
+
+
+def test_a_shape_that_is_looked_up_by_a_literal_is_an_error() -> None:
+    with pytest.raises(ModelError, match="pattern by_literal: "):
+        pattern(by_literal)
+
+
+def test_a_member_a_flag_and_a_literal_may_be_passed_on(db: Database) -> None:
+    @pattern
+    def passed(city: str, kind: Kind, newest: bool, size: Literal[1, 2]) -> Many[User]:
+        found = User.in_city(city).limit(size)
+        return found if kind is Kind.REGULAR or newest is True else found.filter(User.points > 1)
+
+    assert explain(passed).operation == "Query"
+    assert list(db.run(passed("Rome", Kind.GUEST, True, 2))) == []
+
+
+def test_a_transaction_over_any_number_of_writes_has_one_shape(db: Database) -> None:
+    @pattern
+    def all_of_them(made: User, visits: Sequence[Visit]) -> Atomic:
+        return atomic(create(made), *(create(visit) for visit in visits))
+
+    assert explain(all_of_them).operation == "TransactWriteItems"
+    visits = [Visit(user_id="user-0001", at=MONDAY + timedelta(days=n)) for n in range(3)]
+    db.run(all_of_them(member(1), visits))
+    assert db.run(Visit.primary.within().at("user-0001").count()) == 3
+
+
+def test_an_async_pattern_is_an_error() -> None:
+    async def waits(user_id: str) -> Get[User]:
+        return User.primary(user_id)
+
+    with pytest.raises(ModelError, match="pattern waits is async; a pattern makes a plan"):
+        pattern(waits)  # type: ignore[type-var]
+
+
+# -- explaining plans, and what is declared later ------------------------------------------------
+
+
+def test_explain_takes_a_plan_as_well() -> None:
+    plan = User.in_city("Rome").limit(3)
+    assert explain(plan) == plan.shape()
+    assert explain(plan).condition == 'GSI1PK="CITY#Rome"'
+    assert explain(create(member(1))).operation == "TransactWriteItems"
+
+
+def test_explain_tells_what_runs_once_another_entity_is_in_the_index() -> None:
+    class Growing(Table, name="pattern_growing"):
+        feed = GSI("GSI1PK", "GSI1SK")
+
+    class Early(Entity, table=Growing):
+        early_id: Attr[str] = attr()
+        at: Attr[datetime] = attr()
+        primary = key("EARLY", "EARLY" / early_id)
+        feed = index(Growing.feed, "FEED", "EARLY" / at)
+
+    @pattern
+    def since(at: datetime) -> Many[Early]:
+        return Early.feed().since(at)
+
+    assert explain(since).condition == 'GSI1PK="FEED" AND GSI1SK>="EARLY#{at}"'
+    assert explain(since).filter == ""
+
+    class Late(Entity, table=Growing):
+        late_id: Attr[str] = attr()
+        primary = key("LATE", "LATE" / late_id)
+        feed = index(Growing.feed, "FEED", "LATE" / late_id)
+
+    assert explain(since).condition == (
+        'GSI1PK="FEED" AND GSI1SK BETWEEN "EARLY#{at}" AND "EARLY$"'
+    )
+    (listed,) = patterns(Growing)
+    assert listed.shape == explain(since)
+    assert explain(since).filter == since(MONDAY).shape().filter
+
+
+# -- patterns and their tables -------------------------------------------------------------------
+
+
+def test_tables_that_one_function_makes_have_each_their_own_patterns() -> None:
+    def made(name: str) -> type[Table]:
+        class Made(Table, name=name): ...
+
+        class Thing(Entity, table=Made):
+            thing_id: Attr[str] = attr()
+            primary = key("THING" / thing_id, "THING")
+
+        @pattern
+        def thing(thing_id: str) -> Get[Thing]:
+            return Thing.primary(thing_id)
+
+        return Made
+
+    first, second = made("pattern_first"), made("pattern_second")
+    assert [found.shape.table for found in patterns(first)] == ["pattern_first"]
+    assert [found.shape.table for found in patterns(second)] == ["pattern_second"]
+
+
+def test_a_plan_that_two_patterns_give_keeps_the_name_of_each() -> None:
+    shared = User.in_city("Rome")
+
+    @pattern
+    def romans() -> Many[User]:
+        return shared
+
+    @pattern
+    def people_of_rome() -> Many[User]:
+        return shared
+
+    one_, other = romans(), people_of_rome()
+    assert [one_.name, other.name] == ["romans", "people_of_rome"]
+    assert shared.pattern == ""
+
+
+# -- where, and indexes that hold too little -----------------------------------------------------
+
+
+class Thin(Table, name="pattern_thin"):
+    keys = GSI("GSI1PK", "GSI1SK", project="KEYS_ONLY")
+
+
+class Note(Entity, table=Thin):
+    author: Attr[str] = attr()
+    note_id: Attr[str] = attr()
+    at: Attr[datetime] = attr()
+    tag: Attr[str] = attr(default="x")
+    primary = key("AUTHOR" / author, "NOTE" / note_id)
+    timeline = index(Thin.keys, "TAG" / tag, "NOTE" / at)
+
+
+def test_where_uses_the_table_rather_than_an_index_that_holds_no_whole_items(
+    engine: Engine,
+) -> None:
+    db = connect(engine, Thin)
+    note = db.run(create(Note(author="ann", note_id="1", at=MONDAY)))
+    plan = Note.where(Note.author == "ann", Note.tag == "x", Note.at >= MONDAY)
+
+    assert plan.shape().index is None
+    assert list(db.run(plan)) == [note]
+
+
+def test_where_that_only_an_index_without_whole_items_would_serve_is_a_scan() -> None:
+    with pytest.raises(ModelError, match="would be a scan"):
+        Note.where(Note.tag == "x")

@@ -320,3 +320,39 @@ def test_a_stamp_cannot_be_given(name: str) -> None:
 
     with pytest.raises(InvalidValue, match=f"Note.{name} is set by the library"):
         Note(**values)
+
+
+def test_a_stamp_that_an_item_lacks_is_the_beginning_of_time_however_often_it_is_read(
+    db: Database, engine: Engine
+) -> None:
+    """The item was written before the stamp was declared: no time of reading is its own."""
+    db.run(create(Note(note_id="1")))
+    engine.call(
+        "UpdateItem",
+        {
+            "TableName": "shop",
+            "Key": {"PK": {"S": "NOTE#1"}, "SK": {"S": "NOTE"}},
+            "UpdateExpression": "REMOVE made, changed",
+        },
+    )
+    beginning = datetime(1970, 1, 1, tzinfo=UTC)
+
+    for _ in range(2):
+        note = db.run(Note.primary("1"))
+        assert note is not None
+        assert (note.made, note.changed) == (beginning, beginning)
+
+
+OTHERS: Any = Note.text == "x"
+
+
+@pytest.mark.parametrize("condition", [OTHERS, (Product.shelf > 1) & OTHERS])
+def test_a_put_under_a_condition_of_another_entity_is_refused(condition: Any) -> None:
+    with pytest.raises(ModelError, match=r"Note\.text is not an attribute of Product"):
+        put(Product(sku="1", title="x")).expect(condition)
+
+
+@pytest.mark.parametrize("condition", [None, True, "price > 1", Product.price])
+def test_a_put_under_what_is_no_condition_is_refused(condition: Any) -> None:
+    with pytest.raises(ModelError, match=r"is not a condition; write one .*Product\."):
+        put(Product(sku="1", title="x")).expect(condition)

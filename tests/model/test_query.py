@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -34,6 +35,7 @@ from tablewright import (
     index,
     key,
     lower,
+    month,
     put,
     unique,
     update,
@@ -984,3 +986,124 @@ def test_sentinels_in_the_partition_are_passed_over(db: Database) -> None:
     club.run(create(Guest(name="bob", nick="b")))
     assert [one.name for one in club.run(Member.primary.within())] == ["ann"]
     assert [one.name for one in club.run(Guest.primary.within())] == ["bob"]
+
+
+# -- one comparison ------------------------------------------------------------------------------
+
+COMPARED: list[Callable[[Any], Any]] = [
+    lambda tasks: tasks.since(3),
+    lambda tasks: tasks.after(3),
+    lambda tasks: tasks.until(3),
+    lambda tasks: tasks.before(3),
+    lambda tasks: tasks.between(3, 5),
+]
+
+
+@pytest.mark.parametrize("second", COMPARED)
+@pytest.mark.parametrize("first", COMPARED)
+def test_a_second_comparison_is_refused(first: Any, second: Any) -> None:
+    with pytest.raises(ModelError, match=r"Task\.primary: .*once; .* between\(low, high\)"):
+        second(first(Task.primary.within("P")))
+
+
+def test_a_text_that_begins_with_something_is_not_compared_as_well() -> None:
+    found: Any = Book.by_name().begins_with("a")
+    with pytest.raises(ModelError, match="once"):
+        found.since("b")
+
+
+# -- between what is stored ----------------------------------------------------------------------
+
+
+class Grade(Enum):
+    """Its members have no order of their own."""
+
+    LOW = "a"
+    MIDDLE = "b"
+    HIGH = "c"
+
+
+class Exams(Table, name="query_exams"):
+    names = GSI("GSI1PK", "GSI1SK")
+    months = GSI("GSI2PK", "GSI2SK")
+
+
+class Exam(Entity, table=Exams):
+    subject: Attr[str] = attr()
+    grade: Attr[Grade] = attr()
+    name: Attr[str] = attr()
+    at: Attr[datetime] = attr()
+    primary = key("SUBJECT" / subject, "GRADE" / grade)
+    by_name = index(Exams.names, "SUBJECT" / subject, "NAME" / lower(name))
+    by_month = index(Exams.months, "SUBJECT" / subject, "MONTH" / month(at))
+
+
+@pytest.fixture
+def exams(engine: Engine) -> Database:
+    db = connect(engine, Exams)
+    for number, (grade, name) in enumerate(zip(Grade, ("Ann", "bob", "Cid"), strict=True), 1):
+        at = datetime(2026, number, 20, tzinfo=UTC)
+        db.run(create(Exam(subject="S", grade=grade, name=name, at=at)))
+    return db
+
+
+def test_between_members_of_an_enum_compares_their_values(exams: Database) -> None:
+    found = exams.run(Exam.primary.within("S").between(Grade.LOW, Grade.MIDDLE))
+    assert [exam.grade for exam in found] == [Grade.LOW, Grade.MIDDLE]
+
+
+def test_between_texts_in_lower_case_compares_them_in_lower_case(exams: Database) -> None:
+    found = exams.run(Exam.by_name("S").between("ann", "Bob"))
+    assert [exam.name for exam in found] == ["Ann", "bob"]
+
+
+def test_between_months_compares_the_months_of_the_days(exams: Database) -> None:
+    found = exams.run(Exam.by_month("S").between(date(2026, 2, 25), date(2026, 2, 1)))
+    assert [exam.at.month for exam in found] == [2]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        lambda: Exam.primary.within("S").between(Grade.HIGH, Grade.LOW),
+        lambda: Exam.by_name("S").between("B", "a"),
+        lambda: Exam.by_month("S").between(date(2026, 2, 1), date(2026, 1, 31)),
+    ],
+    ids=["an enum", "in lower case", "months"],
+)
+def test_between_bounds_that_are_stored_the_other_way_round_is_refused(
+    plan: Callable[[], Any],
+) -> None:
+    with pytest.raises(InvalidValue, match="is above"):
+        plan()
+
+
+# -- what belongs to another entity --------------------------------------------------------------
+
+TASKS = Task.primary.within("P")
+
+
+OTHERS: Any = Comment.text == "x"
+
+
+@pytest.mark.parametrize("condition", [OTHERS, (Task.priority > 1) & OTHERS])
+def test_a_filter_on_an_attribute_of_another_entity_is_refused(condition: Any) -> None:
+    with pytest.raises(ModelError, match=r"Comment\.text is not an attribute of Task"):
+        TASKS.filter(condition)
+
+
+@pytest.mark.parametrize("condition", [None, True, "priority > 1", Task.priority, Task])
+def test_a_filter_that_is_no_condition_is_refused(condition: Any) -> None:
+    with pytest.raises(ModelError, match=r"is not a condition; write one .*Task\."):
+        TASKS.filter(condition)
+
+
+def test_an_attribute_of_another_entity_cannot_be_selected() -> None:
+    with pytest.raises(ModelError, match=r"Comment\.text is not an attribute of Task"):
+        TASKS.select(Comment.text)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("column", ["title", None, Task, Task.priority > 1])
+def test_what_is_no_attribute_cannot_be_selected(column: Any) -> None:
+    with pytest.raises(ModelError, match=r"is not an attribute; write Task\."):
+        TASKS.select(column)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,6 +43,7 @@ from tablewright import (
     require,
     unique,
     update,
+    updated,
     version,
 )
 from tablewright.errors import (
@@ -50,6 +53,7 @@ from tablewright.errors import (
     OutOfScope,
     TablewrightError,
 )
+from tablewright.observe import Event
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.transport import Local
 
@@ -1385,3 +1389,28 @@ def test_two_tenants_never_share_a_shard(one: str, other: str) -> None:
         assert db.scoped(user_id=other).run(Note.primary(other, 1)) is not None
         with pytest.raises(OutOfScope):
             db.scoped(user_id=one).run(Note.primary(other, 1))
+
+
+# -- what a scoped database keeps ----------------------------------------------------------------
+
+
+class Stamped(Entity, table=Bazaar):
+    user_id: Attr[str] = attr()
+    changed: Attr[datetime] = updated()
+    primary = key("U" / user_id, "STAMPED")
+
+
+def test_a_scoped_database_keeps_the_clock() -> None:
+    long_ago = datetime(2000, 1, 1, tzinfo=UTC)
+    with connect(":memory:", Bazaar) as db:
+        db.context = msgspec.structs.replace(db.context, clock=lambda: long_ago)
+        stamped = db.scoped(user_id="a").run(put(Stamped(user_id="a")))
+    assert stamped.changed == long_ago
+
+
+def test_a_scoped_database_keeps_the_observer() -> None:
+    events: list[Event] = []
+    with connect(":memory:", Bazaar, observe=events.append) as db:
+        events.clear()
+        db.scoped(user_id="a").run(Stall.primary("a", "Main Street"))
+    assert [event.operation for event in events] == ["GetItem"]

@@ -20,6 +20,7 @@ from tablewright import (
     Engine,
     Entity,
     InvalidValue,
+    ModelError,
     NotFound,
     Ref,
     Stale,
@@ -932,3 +933,24 @@ def test_a_value_that_the_constructor_refuses_is_refused_by_an_update(
         db.run(Task.primary("T1").update(Task.weight.set(-1)))
 
     assert item(engine, "TASK#T1")["weight"] == {"N": "0"}
+
+
+@pytest.mark.parametrize(
+    "change", [None, "PAID", {"status": "PAID"}, Order.status, Order.number > 1]
+)
+def test_what_is_no_change_is_refused(change: Any) -> None:
+    with pytest.raises(InvalidValue, match=r"is not a change; write Order\..*\.set"):
+        Order.primary("C1", 1).update(change)
+
+
+def test_an_update_under_a_condition_of_another_entity_is_refused() -> None:
+    with pytest.raises(ModelError, match=r"Task\.queue is not an attribute of Order"):
+        Order.primary("C1", 1).update(Order.note.set("x")).expect(
+            Task.queue == "low"  # type: ignore[arg-type]
+        )
+
+
+@pytest.mark.parametrize("condition", [None, True, "total > 1", Order.total])
+def test_an_update_under_what_is_no_condition_is_refused(condition: Any) -> None:
+    with pytest.raises(ModelError, match=r"is not a condition; write one .*Order\."):
+        Order.primary("C1", 1).update(Order.note.set("x")).expect(condition)

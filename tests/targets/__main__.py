@@ -18,7 +18,7 @@ from rich.table import Table
 
 from tests.targets.servers import ROOT, SERVERS
 
-IN_PROCESS = "in process"
+IN_PROCESS = "in-process"
 SUITE = (
     "tests/model",
     "tests/designs",

@@ -1,7 +1,58 @@
-"""Skips."""
+"""Skips: tests that a target is not asked, and why.
+
+EMBEDDED is about the engine in this process: no server is asked. DIFFERENT is where another
+implementation is not as DynamoDB is, or where DynamoDB promises nothing and the test looks at what
+the embedded engine does. docs/compatibility.md tells the same in a table.
+"""
 
 from __future__ import annotations
 
+PROCESSES = "processes open the file themselves"
+LOCKED = "the test locks the file"
+DOCUMENT = "the documents show attributes in the embedded engine's order; DynamoDB has none"
+TIES = "items with equal index keys come in its own order; DynamoDB promises none"
+SETS = "members of a set come in its own order; DynamoDB promises none"
+UNITS_OF_DELETES = "a transaction that deletes what is not there, or writes after it, costs half"
+UNITS_OF_INDEXES = "a transaction is not charged for indexes"
+WHOLE_BATCHES = "BatchGetItem answers with more than 16 MB"
+START_KEYS = "a query may start at a key of another partition"
+
+EMBEDDED: dict[str, str] = {
+    "model/test_database.py::test_two_processes_write_one_file_and_lose_no_update": PROCESSES,
+    "model/test_database.py::test_a_write_does_not_block_the_event_loop": LOCKED,
+}
+
+DIFFERENT: dict[str, dict[str, str]] = {
+    "serve": {},
+    "local": {
+        "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date": DOCUMENT,
+        "designs/test_menu.py::test_the_comparison_shows_what_its_words_say": UNITS_OF_DELETES,
+        "model/test_patterns.py"
+        "::test_a_change_of_a_unique_value_is_charged_for_every_item_it_writes": UNITS_OF_DELETES,
+        "model/test_patterns.py::test_a_pattern_runs_as_it_is_written": TIES,
+    },
+    "moto": {},
+    "extenddb": {
+        "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date": DOCUMENT,
+        "designs/test_commerce.py::test_atomic_order_root_and_items_write": UNITS_OF_INDEXES,
+        "model/test_patterns.py"
+        "::test_the_estimate_is_within_a_factor_of_two_of_what_is_charged[add_user]": (
+            UNITS_OF_INDEXES
+        ),
+        "model/test_entities.py"
+        "::test_a_value_is_stored_in_this_form_and_comes_back_equal[counts-value18-stored18]": SETS,
+        "model/test_get.py::test_what_does_not_fit_into_one_answer_is_asked_for_again": (
+            WHOLE_BATCHES
+        ),
+        "model/test_tenancy.py::test_a_query_from_anothers_place_gives_nothing_of_others": (
+            START_KEYS
+        ),
+    },
+}
+
 
 def reason(target: str, test: str) -> str | None:
-    return None
+    """Why a target is not asked a test, given by its node id; None if it is."""
+    name = test.removeprefix("tests/")
+    skips = EMBEDDED | DIFFERENT[target]
+    return skips.get(name) or skips.get(name.partition("[")[0])

@@ -166,7 +166,9 @@ def test_what_a_user_gets_wrong_is_one_line(
     Path("full/notes").touch()
     Path("empty.db").touch()
     Path("x.json").write_text("notes\n" * 1000)
-    assert told in refused(run(*arguments))
+    line = refused(run(*arguments))
+    assert told in line
+    assert ("go on" in line) == (arguments[1:3] == ["x.json", "a.db"])  # something was begun
     with Engine(source) as engine:
         assert len(held(engine)) == 60
     assert not Path("b.db").exists()

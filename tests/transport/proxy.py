@@ -170,6 +170,15 @@ def twice(exchange: Exchange) -> None:
     exchange.reply(exchange.forward() * 2)
 
 
+#: Steps that take longer than any client waits.
+HANGING = (hang, hang_when_done, drip)
+
+
+def patience_with(step: Step) -> float:
+    """Seconds for a client to wait for an answer: few only where none comes."""
+    return 1.0 if step in HANGING else PATIENCE
+
+
 def replying(data: bytes) -> Step:
     def step(exchange: Exchange) -> None:
         exchange.receive()

@@ -315,18 +315,19 @@ def test_two_event_loops_in_two_threads_share_a_transport(proxy: Proxy) -> None:
         tasks = [transport.send_async("GetItem", GET) for _ in range(20)]
         return [_number(answer) for answer in await asyncio.gather(*tasks)]
 
+    both = threading.Barrier(2, timeout=PATIENCE)
+
     async def ending() -> list[str]:
         numbers = [*await main(), *await main()]
-        pool = transport._pools[asyncio.get_running_loop()]
-        for connection in pool.idle:
-            connection.close()
-        await asyncio.sleep(0)
+        await asyncio.to_thread(both.wait)
+        await transport.close_async()
         return numbers
 
     with ThreadPoolExecutor(2) as threads:
         runs = [threads.submit(asyncio.run, ending()) for _ in range(2)]
         assert [run.result() for run in runs] == [["1"] * 40] * 2
     assert proxy.opened <= 40
+    assert proxy.wait_until_open(0)
 
 
 def test_both_ways_can_be_used_at_once(proxy: Proxy) -> None:

@@ -13,7 +13,7 @@ from tablewright.transport import retry
 from tablewright.transport.faults import GaveUp, OtherFault
 from tests.transport import proxy as steps
 from tests.transport.conftest import MakeClient
-from tests.transport.proxy import Exchange, Proxy, Step, answer, fault, replying
+from tests.transport.proxy import Exchange, Proxy, Step, answer, fault, patience_with, replying
 
 GET: dict[str, Any] = {"TableName": "things", "Key": {"k": {"S": "a"}}}
 PAGE = b"<html><body>The gateway is tired.</body></html>"
@@ -60,7 +60,7 @@ def test_a_request_that_fails_once_is_sent_again(
     step: Step, proxy: Proxy, client: MakeClient
 ) -> None:
     proxy.script = [step]
-    got = client(answer_seconds=1).send("GetItem", GET)
+    got = client(answer_seconds=patience_with(step)).send("GetItem", GET)
     assert _number(got) == "1"
     assert getattr(got, "attempts", 1) == 2
     assert [each.operation for each in proxy.seen] == ["GetItem", "GetItem"]
@@ -72,9 +72,9 @@ def test_the_error_after_the_last_attempt_tells_where_what_and_how_often(
 ) -> None:
     proxy.script = [step] * 2
     with pytest.raises(EndpointFailed) as caught:
-        client(answer_seconds=0.3, attempts=2).send("GetItem", GET)
+        client(answer_seconds=patience_with(step), attempts=2).send("GetItem", GET)
     assert str(caught.value).startswith(f"{proxy.url}: GetItem failed 2 times; the last time: ")
-    assert len(proxy.seen) == 2
+    assert proxy.wait_until_seen(2)
     assert isinstance(caught.value, GaveUp)
     assert caught.value.attempts == 2
 
@@ -83,7 +83,7 @@ def test_the_error_after_the_last_attempt_tells_where_what_and_how_often(
 def test_a_damaged_connection_is_not_used_again(
     step: Step, proxy: Proxy, client: MakeClient
 ) -> None:
-    sender = client(answer_seconds=1)
+    sender = client(answer_seconds=patience_with(step))
     sender.send("GetItem", GET)
     proxy.script = [step]
     sender.send("GetItem", GET)
@@ -104,8 +104,8 @@ def test_a_connection_that_brought_an_error_is_used_again(
 REASONS = [
     (steps.cut, "the connection was closed without an answer"),
     (steps.cut_in_the_body, "the connection was cut in the middle of an answer"),
-    (steps.hang, "there was no answer within 0.3 s"),
-    (steps.drip, "there was no answer within 0.3 s"),
+    (steps.hang, "there was no answer within 1 s"),
+    (steps.drip, "there was no answer within 1 s"),
     (steps.wrong_checksum, "the answer's checksum is not the one that it was sent with"),
     (replying(answer(200, PAGE)), "the answer is not DynamoDB's: '<html>"),
     (replying(b"nonsense\r\n\r\n"), "the answer is not HTTP: "),
@@ -120,9 +120,9 @@ def test_the_error_tells_the_last_reason(
 ) -> None:
     proxy.script = [step]
     with pytest.raises(EndpointFailed) as caught:
-        client(answer_seconds=0.3, attempts=1).send("GetItem", GET)
+        client(answer_seconds=patience_with(step), attempts=1).send("GetItem", GET)
     assert f"GetItem failed once; the last time: {reason}" in str(caught.value)
-    assert len(proxy.seen) == 1
+    assert proxy.wait_until_seen(1)
 
 
 def test_there_are_four_attempts_unless_told_otherwise(proxy: Proxy, client: MakeClient) -> None:

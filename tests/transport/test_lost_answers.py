@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tablewright import (
+    GSI,
     AlreadyExists,
     Attr,
     Database,
@@ -25,21 +26,22 @@ from tablewright import (
     create,
     delete,
     history,
+    index,
     key,
     put,
     unique,
     version,
 )
 from tablewright.engine import Engine
-from tablewright.errors import ConditionalCheckFailedException
+from tablewright.errors import ConditionalCheckFailedException, TransactionCanceledException
 from tablewright.transport.lost import MAY_BE_DONE
 from tests.transport import proxy as steps
 from tests.transport.conftest import MakeClient
-from tests.transport.proxy import Proxy, Step, fault, forward, replying
+from tests.transport.proxy import Proxy, Step, fault, forward, patience_with, replying
 
 
 class Bank(Table, name="bank"):
-    pass
+    ranking = GSI("GSI1PK", "GSI1SK")
 
 
 class Change(Entity, table=Bank):
@@ -95,6 +97,14 @@ class Counter(Entity, table=Bank):
     primary = key("COUNTER" / counter_id, "COUNTER")
 
 
+class Score(Entity, table=Bank):
+    player: Attr[str] = attr()
+    points: Attr[int] = attr(default=0, pad=4)
+
+    primary = key("SCORE" / player, "SCORE")
+    ranking = index(Bank.ranking, "RANKING", "POINTS" / points / player)
+
+
 @pytest.fixture
 def db(engine: Engine) -> Iterator[Database]:
     """The same database, without a proxy before it."""
@@ -121,7 +131,7 @@ def test_a_transaction_whose_answers_are_lost_is_done_once(
 ) -> None:
     db.run(create(Account(account_id="1", owner="Ann")))
     proxy.script = [forward, lose, lose]  # it reads first
-    changed = client(answer_seconds=0.5).run(
+    changed = client(answer_seconds=patience_with(lose)).run(
         Account.primary("1").update(Account.owner.set("Bob")), Bank
     )
     assert (changed.owner, changed.version) == ("Bob", 2)
@@ -144,12 +154,25 @@ def test_a_token_of_the_callers_is_kept(proxy: Proxy, client: MakeClient) -> Non
     assert proxy.seen[0].json["ClientRequestToken"] == "mine"
 
 
+def test_a_cancelled_transaction_is_certain_even_if_an_answer_was_lost(
+    proxy: Proxy, client: MakeClient
+) -> None:
+    """Its token says that no attempt was done before: so the fault has no note."""
+    proxy.script = [steps.cut]
+    put_a = {"TableName": "things", "Item": {"k": {"S": "a"}}}
+    refused = {"Put": {**put_a, "ConditionExpression": "attribute_not_exists(k)"}}
+    with pytest.raises(TransactionCanceledException) as caught:
+        client().send("TransactWriteItems", {"TransactItems": [refused]})
+    assert not hasattr(caught.value, "__notes__")
+    assert len(proxy.seen) == 2
+
+
 @losing
 def test_an_entity_with_a_unique_value_is_created_once(
     lose: Step, db: Database, proxy: Proxy, client: MakeClient
 ) -> None:
     proxy.script = [lose]
-    sender = client(answer_seconds=0.5)
+    sender = client(answer_seconds=patience_with(lose))
     sender.run(create(Member(member_id="1", email="a@b")), Bank)
     with pytest.raises(NotUnique):
         sender.run(create(Member(member_id="2", email="a@b")), Bank)
@@ -191,7 +214,7 @@ def test_a_create_that_meets_its_own_item_has_succeeded(
 ) -> None:
     proxy.script = [lose, lose]
     note = Note(note_id="1", text="x", tags={"b", "a"})
-    assert client(answer_seconds=0.5).run(create(note), Bank) is note
+    assert client(answer_seconds=patience_with(lose)).run(create(note), Bank) is note
     assert db.run(Note.primary("1")) == note
     assert len(proxy.seen) == 3
 
@@ -203,7 +226,7 @@ def test_a_put_of_a_version_that_meets_its_own_item_has_succeeded(
     page = db.run(create(Page(page_id="1", text="a")))
     page.text = "b"
     proxy.script = [lose]
-    assert client(answer_seconds=0.5).run(put(page), Bank).version == 2
+    assert client(answer_seconds=patience_with(lose)).run(put(page), Bank).version == 2
     assert db.run(Page.primary("1")) == page
 
 
@@ -304,7 +327,7 @@ def test_a_write_under_a_condition_is_done_once_and_the_fault_says_that_it_may_b
 ) -> None:
     proxy.script = [lose]
     with pytest.raises(ConditionalCheckFailedException) as caught:
-        client(answer_seconds=0.5).send(operation, request_)
+        client(answer_seconds=patience_with(lose)).send(operation, request_)
     assert caught.value.__notes__ == [MAY_BE_DONE]
     key = {"TableName": "things", "Key": {"k": {"S": "a"}}}
     assert engine.call("GetItem", key).get("Item") == left
@@ -339,6 +362,30 @@ def test_a_versioned_delete_is_done_once(db: Database, proxy: Proxy, client: Mak
     with pytest.raises(Stale):
         client().run(delete(page), Bank)
     assert db.run(Page.primary("1")) is None
+
+
+def test_a_refused_write_says_that_an_earlier_attempt_may_have_done_it(
+    db: Database, proxy: Proxy, client: MakeClient
+) -> None:
+    page = db.run(create(Page(page_id="1", text="a")))
+    proxy.script = [steps.cut_when_done]
+    with pytest.raises(Stale) as caught:
+        client().run(delete(page), Bank)
+    assert getattr(caught.value, "__notes__", []) == [MAY_BE_DONE]
+
+
+def test_an_update_that_reads_what_it_adds_to_is_not_done_twice(
+    db: Database, proxy: Proxy, client: MakeClient
+) -> None:
+    """Its guard fails because of what it did itself: to read again and to repeat it would add
+    twice."""
+    db.run(create(Score(player="1")))
+    proxy.script = [forward, steps.cut_when_done]
+    with pytest.raises(EndpointFailed, match="may have been done"):
+        client().run(Score.primary("1").update(Score.points.add(5)), Bank)
+    found = db.run(Score.primary("1"))
+    assert found is not None
+    assert found.points == 5
 
 
 # -- other writes --------------------------------------------------------------------------------

@@ -58,11 +58,12 @@ def copy(
 
     kept = state or transfer.state_file(target, "copy")
     with (
-        explained(kept),
+        explained() as begun,
         transfer.open_source(source) as read_from,
         transfer.open_target(target, source) as write_to,
     ):
         known = transfer.State(kept, full_name(source), full_name(target), table)
+        begun.append(kept)
         events = transfer.copy(
             read_from,
             write_to,
@@ -132,7 +133,7 @@ def load(
     from tablewright.transfer.ends import full_name, refuse_memory
 
     kept = None if file == STANDARD else state or transfer.state_file(target, "load")
-    with explained(kept):
+    with explained() as begun:
         refuse_memory(target)
         if file != STANDARD:
             dumps = find(Path(file), table)
@@ -143,6 +144,7 @@ def load(
             dumps = [Dump(table, [sys.stdin.buffer])]
         with transfer.open_target(target) as write_to:
             known = transfer.State(kept, str(Path(file).resolve()), full_name(target), table)
+            begun += [kept] if kept else []
             events = transfer.load(dumps, write_to, state=known, writers=parallel, where=target)
             found = watched(events)
     report(found)
@@ -220,17 +222,23 @@ def report(found: list[Compared], *, to_stderr: bool = False) -> None:
 
 
 @contextmanager
-def explained(state: Path | None = None) -> Iterator[None]:
-    """What a user can get wrong, and what an endpoint can, is one line and exit code 2."""
+def explained() -> Iterator[list[Path]]:
+    """What a user can get wrong, and what an endpoint can, is one line and exit code 2.
+
+    Gives a list for the file that holds the state of a transfer, once it has begun.
+    """
     from tablewright.errors import Fault, TablewrightError
 
+    begun: list[Path] = []
+
     def going_on() -> str:
-        if state is None or not state.exists():
+        files = [str(file) for file in begun if file.exists()]
+        if not files:
             return ""
-        return f"; what is done is kept in {state}: run the same command again to go on"
+        return f"; what is done is kept in {files[0]}: run the same command again to go on"
 
     try:
-        yield
+        yield begun
     except BrokenPipeError:
         # whoever reads standard output has left; else Python would complain once more at its exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -36,7 +36,8 @@ from tablewright.mapping.schema import core_schema_of, model_of
 from tablewright.plan.aggregate import AggregateMap, Load, LoadFound, Member
 from tablewright.plan.get import Fetch
 from tablewright.plan.lookup import Lookup
-from tablewright.plan.query import First, Range
+from tablewright.plan.query import First
+from tablewright.plan.range import Range
 
 
 class _Field:

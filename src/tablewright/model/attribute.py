@@ -70,6 +70,11 @@ class Piece(Generic[T]):
     def __truediv__(self, behind: Any) -> Any:
         return Path((self, behind))
 
+    def __format__(self, specification: str) -> NoReturn:
+        raise ModelError(
+            f'{self!r} is in a text, and has no value there; keys are paths: "USER" / user_id'
+        )
+
     @property
     def again(self) -> Again:
         """The same value a second time in one key; a call does not ask for it twice."""

@@ -22,7 +22,7 @@ import msgspec
 
 from tablewright.engine import Engine
 from tablewright.errors import InvalidValue, ModelError, Unsupported
-from tablewright.mapping.entity import TableMap
+from tablewright.mapping.table import TableMap
 from tablewright.model.provision import Provision
 from tablewright.model.table import Table
 from tablewright.plan.events import Observer

@@ -39,17 +39,11 @@ from tablewright.mapping.converters.times import NAIVE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.schema import core_schema_of
 from tablewright.model.attribute import Attr, attr, created, ttl, updated, version
-from tablewright.model.compile import Declared, compile_entity
+from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
+from tablewright.model.compile import compile_entity
+from tablewright.model.declared import Declared
 from tablewright.model.find import find
-from tablewright.model.key import (
-    BoundIndex,
-    BoundKey,
-    BoundUnique,
-    History,
-    Index,
-    Key,
-    Unique,
-)
+from tablewright.model.key import History, Index, Key, Unique
 from tablewright.model.table import Table
 from tablewright.plan.condition import Condition
 from tablewright.plan.query import Many

@@ -19,7 +19,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap
 from tablewright.mapping.parts import Part, part
 from tablewright.plan.condition import Call, Compare, Condition
-from tablewright.plan.query import Many, Range, holds
+from tablewright.plan.query import Many, holds
+from tablewright.plan.range import Range
 
 
 class Match(Struct):

@@ -20,15 +20,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 
 from tablewright.errors import ModelError
-from tablewright.mapping.entity import EntityMap, UniqueMap
-from tablewright.mapping.keys import KeyMap
 from tablewright.model.attribute import Again, Attr, Path, Piece
+from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.table import GSI, LSI
 from tablewright.plan.condition import Condition
-from tablewright.plan.lookup import Lookup
-from tablewright.plan.query import Range
 from tablewright.plan.reference import Ref
-from tablewright.plan.selection import Get
 
 E = TypeVar("E")
 A = TypeVar("A")
@@ -42,113 +38,6 @@ V = TypeVar("V")
 P_ = TypeVar("P_", bound=Path[*tuple[Any, ...]])
 S_ = TypeVar("S_", bound=Path[*tuple[Any, ...]])
 Ts = TypeVarTuple("Ts")
-
-
-# -- on the finished class -----------------------------------------------------------------------
-
-
-class BoundKey(Generic[E, P, S]):
-    """The primary key of an entity."""
-
-    def __init__(self, entity: EntityMap, key: KeyMap) -> None:
-        self.entity = entity
-        self.key = key
-
-    @overload
-    def __call__(self: BoundKey[E, Path[()], Path[*Ts]], *s: *Ts) -> Get[E]: ...
-    @overload
-    def __call__(self: BoundKey[E, Path[A], Path[*Ts]], a: A, /, *s: *Ts) -> Get[E]: ...
-    @overload
-    def __call__(self: BoundKey[E, Path[A, B], Path[*Ts]], a: A, b: B, /, *s: *Ts) -> Get[E]: ...
-    @overload
-    def __call__(
-        self: BoundKey[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /, *s: *Ts
-    ) -> Get[E]: ...
-    def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
-        """The item with this key."""
-        if named:
-            labels = ", ".join(part.label for part in self.key.asked)
-            raise ModelError(f"{self.key.name} takes its values by position: {labels}")
-        return Get(self.entity, values)
-
-    def __repr__(self) -> str:
-        return f"{self.key.name}: {self.key.show()}"
-
-    @overload
-    def within(self: BoundKey[E, Path[()], Path[*Ts]]) -> Range[E, *Ts]: ...
-    @overload
-    def within(self: BoundKey[E, Path[A], Path[*Ts]], a: A, /) -> Range[E, *Ts]: ...
-    @overload
-    def within(self: BoundKey[E, Path[A, B], Path[*Ts]], a: A, b: B, /) -> Range[E, *Ts]: ...
-    @overload
-    def within(
-        self: BoundKey[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /
-    ) -> Range[E, *Ts]: ...
-    def within(self, *values: Any) -> Any:
-        """All items of the entity in one partition."""
-        return _range(self.entity, self.key, values)
-
-
-class BoundIndex(Generic[E, P, S]):
-    """An entity's place in an index."""
-
-    def __init__(self, entity: EntityMap, key: KeyMap) -> None:
-        self.entity = entity
-        self.key = key
-
-    @overload
-    def __call__(self: BoundIndex[E, Path[()], Path[*Ts]]) -> Range[E, *Ts]: ...
-    @overload
-    def __call__(self: BoundIndex[E, Path[A], Path[*Ts]], a: A, /) -> Range[E, *Ts]: ...
-    @overload
-    def __call__(self: BoundIndex[E, Path[A, B], Path[*Ts]], a: A, b: B, /) -> Range[E, *Ts]: ...
-    @overload
-    def __call__(
-        self: BoundIndex[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /
-    ) -> Range[E, *Ts]: ...
-    def __call__(self, *values: Any) -> Any:
-        """All items of the entity in one partition of the index."""
-        return _range(self.entity, self.key, values)
-
-    def __repr__(self) -> str:
-        return f"{self.key.name}: {self.key.show()}"
-
-
-def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any]:
-    if len(values) > key.in_partition:
-        labels = ", ".join(part.label for part in key.asked[: key.in_partition]) or "nothing"
-        raise ModelError(
-            f"{key.name} takes {labels} here, the parts of its partition; {len(values)} values "
-            "were given. Give the others with at()"
-        )
-    return Range(entity, key, values)
-
-
-class BoundUnique(Generic[E, P, S]):
-    """A unique value of an entity: look it up."""
-
-    def __init__(self, entity: EntityMap, unique: UniqueMap) -> None:
-        self.entity = entity
-        self.unique = unique
-
-    @overload
-    def __call__(self: BoundUnique[E, Path[()], Path[*Ts]], *s: *Ts) -> Lookup[E]: ...
-    @overload
-    def __call__(self: BoundUnique[E, Path[A], Path[*Ts]], a: A, /, *s: *Ts) -> Lookup[E]: ...
-    @overload
-    def __call__(
-        self: BoundUnique[E, Path[A, B], Path[*Ts]], a: A, b: B, /, *s: *Ts
-    ) -> Lookup[E]: ...
-    @overload
-    def __call__(
-        self: BoundUnique[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /, *s: *Ts
-    ) -> Lookup[E]: ...
-    def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
-        """The entity that has this value."""
-        return Lookup(self.entity, self.unique, values)
-
-
-# -- in the body ---------------------------------------------------------------------------------
 
 
 def _path(path: Any) -> Path[Any]:

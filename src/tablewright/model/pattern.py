@@ -126,7 +126,9 @@ def _traced(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pl
 def alternatives(name: str, hint: Any) -> list[Any]:
     """Values that code can tell apart without asking a symbol: None, members, lengths."""
     if get_origin(hint) in (Union, UnionType):
-        return [None] if type(None) in get_args(hint) else []
+        kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+        inside = [value for kind in kinds for value in alternatives(name, kind)]
+        return inside + ([None] if type(None) in get_args(hint) else [])
     if hint is bool:
         return [True, False]
     if get_origin(hint) is Literal:

@@ -18,8 +18,8 @@ from tablewright.errors import (
     TableMissing,
     ValidationException,
 )
-from tablewright.mapping.entity import TableMap
 from tablewright.mapping.keys import IndexMap
+from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 
 #: How long, and how often, a new table is waited for.

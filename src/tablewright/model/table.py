@@ -12,8 +12,8 @@ import re
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from tablewright.errors import ModelError
-from tablewright.mapping.entity import TableMap
 from tablewright.mapping.keys import IndexMap
+from tablewright.mapping.table import TableMap
 from tablewright.model.tenancy import Tenancy
 
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}").fullmatch

@@ -23,8 +23,8 @@ from typing import Any
 
 from tablewright.errors import InvalidValue, ModelError, OutOfScope
 from tablewright.expression import Scope as Expressions
-from tablewright.mapping.entity import TableMap
 from tablewright.mapping.parts import escape
+from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Request
 from tablewright.values import Item
 

@@ -16,10 +16,11 @@ from tablewright.errors import InvalidValue, ModelError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.delete import Delete
 from tablewright.plan.get import pause
+from tablewright.plan.guard import shown_key
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.put import Put
 from tablewright.plan.shape import Shape
-from tablewright.plan.write import Write, shown_key
+from tablewright.plan.write import Write
 from tablewright.values import Item
 
 #: DynamoDB takes this many in one BatchWriteItem.

@@ -10,23 +10,20 @@ from typing import Any, Generic, Self, TypeVar
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.condition import Condition
-from tablewright.plan.keeping import sentinel_actions
-from tablewright.plan.plan import Context, Steps
-from tablewright.plan.put import Stored, entity_of, read_stored
-from tablewright.plan.shape import Shape, key_condition, write_units
-from tablewright.plan.write import (
-    Action,
+from tablewright.plan.guard import (
     Conditions,
-    Prepared,
     Read,
-    Verdict,
-    Write,
     expected_version,
     failed_condition,
     read_from,
     stale,
     version_read,
 )
+from tablewright.plan.keeping import sentinel_actions
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.put import Stored, entity_of, read_stored
+from tablewright.plan.shape import Shape, key_condition, write_units
+from tablewright.plan.write import Action, Prepared, Verdict, Write
 from tablewright.values import Item
 
 E = TypeVar("E")

@@ -13,7 +13,8 @@ from typing import Any
 
 from tablewright.errors import AlreadyExists, InvalidValue, NotUnique
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
-from tablewright.plan.write import Action, Conditions, Verdict, refusal
+from tablewright.plan.guard import Conditions, refusal
+from tablewright.plan.write import Action, Verdict
 from tablewright.values import Item
 
 

@@ -32,6 +32,7 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import KeyMap, goes_on, overlap
 from tablewright.mapping.parts import DELIMITER, Part
 from tablewright.plan.condition import Condition
+from tablewright.plan.guard import Conditions, failed_condition, read_from, refusal, stale
 from tablewright.plan.keeping import event_actions, sentinel_actions
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.put import read_stored
@@ -43,14 +44,9 @@ from tablewright.plan.write import (
     MOST_BYTES,
     Action,
     Again,
-    Conditions,
     Prepared,
     Verdict,
-    failed_condition,
-    read_from,
-    refusal,
     send_all,
-    stale,
     transaction_size,
     verdict_of,
 )

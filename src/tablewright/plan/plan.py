@@ -21,7 +21,8 @@ from typing import Any, Generic, Self, TypeAlias, TypeVar
 from msgspec import Struct
 
 from tablewright.errors import Fault, ModelError
-from tablewright.mapping.entity import EntityMap, TableMap
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.table import TableMap
 from tablewright.plan.events import Observer, Stopwatch, metered
 from tablewright.plan.shape import Shape
 

@@ -15,21 +15,18 @@ from tablewright.errors import AlreadyExists, ModelError
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.condition import Condition
 from tablewright.plan.get import decode_got
-from tablewright.plan.keeping import event_actions, sentinel_actions
-from tablewright.plan.plan import Context, Request, Steps
-from tablewright.plan.shape import Shape, key_condition, key_template, write_units
-from tablewright.plan.write import (
-    Action,
+from tablewright.plan.guard import (
     Conditions,
-    Prepared,
-    Verdict,
-    Write,
     failed_condition,
     read_from,
     refusal,
     stale,
     version_read,
 )
+from tablewright.plan.keeping import event_actions, sentinel_actions
+from tablewright.plan.plan import Context, Request, Steps
+from tablewright.plan.shape import Shape, key_condition, key_template, write_units
+from tablewright.plan.write import Action, Prepared, Verdict, Write
 from tablewright.symbol import Symbol
 from tablewright.values import Item
 

@@ -11,21 +11,19 @@ other entities filters them out, and reads on until the page is full. `limit` is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Generic, Self, TypeVar, TypeVarTuple, get_args, overload
+from collections.abc import Sequence
+from typing import Any, Generic, Self, TypeVar, TypeVarTuple, overload
 
 import msgspec
-import pydantic
 from msgspec import Struct
-from pydantic_core import core_schema
 
 from tablewright.errors import InvalidValue, ModelError
 from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap, Sort
-from tablewright.mapping.schema import core_schema_of, model_of
 from tablewright.plan.condition import Condition
 from tablewright.plan.cursor import open_cursor, sign
 from tablewright.plan.expressions import Placeholders
+from tablewright.plan.page import Page
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.reference import Ref, check_condition, check_reference
 from tablewright.plan.shape import (
@@ -63,57 +61,6 @@ class _Answer(Struct, rename="pascal"):
 
 
 decode_answer = msgspec.json.Decoder(_Answer).decode
-
-
-class Page(Sequence[R]):
-    """Results in order; `next` is a cursor for `resume()`, None at the end."""
-
-    __slots__ = ("_items", "next")
-
-    def __init__(self, items: list[R], following: str | None) -> None:
-        self._items = items
-        self.next = following
-
-    @overload
-    def __getitem__(self, index: int) -> R: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[R]: ...
-    def __getitem__(self, index: int | slice) -> R | list[R]:
-        return self._items[index]
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __iter__(self) -> Iterator[R]:
-        return iter(self._items)
-
-    def __eq__(self, other: object) -> bool:
-        """A page equals a list of the same results."""
-        if isinstance(other, Page):
-            return self._items == other._items and self.next == other.next
-        return self._items == other
-
-    __hash__ = None  # type: ignore[assignment]  # as a list's
-
-    def __repr__(self) -> str:
-        return f"Page({self._items!r}, next={self.next!r})"
-
-    @classmethod
-    def __get_pydantic_core_schema__(
-        cls, source: Any, handler: pydantic.GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        """As `{"items": [...], "next": "…" | null}`."""
-        (kind,) = get_args(source) or (Any,)
-        name = f"Page_{getattr(kind, '__name__', 'Any')}_"
-        items: Any = list
-        model = model_of(name, {"items": (items[kind], ...), "next": (str | None, None)})
-        return core_schema_of(
-            cls,
-            model,
-            handler,
-            lambda values: cls(values["items"], values["next"]),
-            lambda page: {"items": page._items, "next": page.next},
-        )
 
 
 class Many(Plan[Page[R]], Generic[R]):
@@ -432,78 +379,6 @@ def condition_text(
     if sort.comparison == "begins_with":
         return f"{text} AND begins_with({mark}, {values[0]})"
     return f"{text} AND {mark} {sort.comparison} {values[0]}"
-
-
-class Range(Many[R], Generic[R, *Rest]):
-    """A partition, and the parts of its sort key that are not bound yet."""
-
-    @overload
-    def at(self: Range[R, A, *Behind], a: A, /) -> Range[R, *Behind]: ...
-    @overload
-    def at(self: Range[R, A, B, *Behind], a: A, b: B, /) -> Range[R, *Behind]: ...
-    @overload
-    def at(self: Range[R, A, B, C, *Behind], a: A, b: B, c: C, /) -> Range[R, *Behind]: ...
-    def at(self, *values: Any) -> Any:
-        """Where the next parts of the sort key have these values."""
-        arguments = self.arguments + values
-        if len(arguments) > len(self.key.asked):
-            self.key.check(arguments, complete=False)
-        return self.but(arguments=arguments)
-
-    def begins_with(self: Range[R, Text, *Behind], start: Text) -> Many[R]:
-        """Where the next part begins with this text."""
-        part = self.key.next_part(len(self.arguments))
-        if part is not None and not part.free and self.key.sort.natural is None:  # type: ignore[union-attr]
-            raise ModelError(f"{self.key.name}: {part.label} is not a text; compare whole values")
-        return self.compared("begins_with", start)
-
-    def since(self: Range[R, A, *Behind], value: A) -> Many[R]:
-        """Where the next part is this value or above."""
-        return self.compared(">=", value)
-
-    def after(self: Range[R, A, *Behind], value: A) -> Many[R]:
-        """Where the next part is above this value."""
-        return self.compared(">", value)
-
-    def until(self: Range[R, A, *Behind], value: A) -> Many[R]:
-        """Where the next part is this value or below."""
-        return self.compared("<=", value)
-
-    def before(self: Range[R, A, *Behind], value: A) -> Many[R]:
-        """Where the next part is below this value."""
-        return self.compared("<", value)
-
-    def between(self: Range[R, A, *Behind], low: A, high: A) -> Many[R]:
-        """Where the next part is from `low` to `high`, both included."""
-        return self.compared("between", low, high)
-
-    def compared(self, comparison: Comparison, *operands: Any) -> Many[R]:
-        key, bound = self.key, len(self.arguments)
-        if self.comparison is not None:
-            raise ModelError(
-                f"{key.name}: DynamoDB compares a sort key once; for two bounds use "
-                "between(low, high)"
-            )
-        part = key.next_part(bound)
-        if part is None:
-            raise ModelError(f"{key.name}: every part is bound; there is nothing left to compare")
-        if comparison != "begins_with" and key.sort is not None and key.sort.natural is None:
-            if not part.ordered:
-                raise ModelError(
-                    f"{key.name}: {part.label} is a number without pad=…, so 10 sorts before 9"
-                )
-            if part.loose and not key.is_last(bound):
-                raise ModelError(
-                    f"{key.name}: {part.label} is text with more behind it, so the order of keys "
-                    "is not the order of the texts; make it the last part, or use begins_with()"
-                )
-        if comparison == "between" and not any(isinstance(v, Symbol) for v in operands):
-            low, high = operands
-            natural = key.sort is not None and key.sort.natural is not None
-            first, last = operands if natural else map(part.text, operands)
-            if first > last if not part.reversed else first < last:
-                raise InvalidValue(f"{key.name}: between({low!r}, {high!r}): {low!r} is above")
-        return self.but(comparison=comparison, operands=operands)
 
 
 class First(Single[R], Generic[R]):

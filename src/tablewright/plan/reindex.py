@@ -15,11 +15,11 @@ from typing import Any
 from tablewright.errors import ConditionalCheckFailedException, ModelError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.change import Clauses
+from tablewright.plan.guard import Conditions, read_from
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.query import decode_answer
 from tablewright.plan.scan import Scan
 from tablewright.plan.shape import Shape
-from tablewright.plan.write import Conditions, read_from
 from tablewright.values import Item
 
 

@@ -10,18 +10,11 @@ from typing import Any, Generic, TypeVar
 from tablewright.errors import ModelError, NotFound
 from tablewright.plan.condition import Condition
 from tablewright.plan.get import Fetch
+from tablewright.plan.guard import Conditions, failed_condition, refusal
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reference import check_condition
 from tablewright.plan.shape import Shape, key_condition
-from tablewright.plan.write import (
-    Action,
-    Conditions,
-    Prepared,
-    Verdict,
-    Write,
-    failed_condition,
-    refusal,
-)
+from tablewright.plan.write import Action, Prepared, Verdict, Write
 from tablewright.values import Item
 
 E = TypeVar("E")

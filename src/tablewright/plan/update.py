@@ -21,6 +21,17 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.change import Change, Clauses, Remove, Set, applied
 from tablewright.plan.condition import Condition
+from tablewright.plan.guard import (
+    Conditions,
+    Read,
+    expected_version,
+    failed_condition,
+    holds,
+    read_from,
+    refusal,
+    stale,
+    version_read,
+)
 from tablewright.plan.keeping import event_actions, sentinel_actions
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.put import read_stored
@@ -30,19 +41,10 @@ from tablewright.plan.write import (
     NO_PLACE,
     PLACE_MISSING,
     Action,
-    Conditions,
     Prepared,
-    Read,
     Unchanged,
     Verdict,
     Write,
-    expected_version,
-    failed_condition,
-    holds,
-    read_from,
-    refusal,
-    stale,
-    version_read,
 )
 from tablewright.values import Item
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tablewright.mapping.entity import EntityMap, TableMap
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap, Template
+from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import Pattern
 from tablewright.values import Item
 

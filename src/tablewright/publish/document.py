@@ -6,7 +6,7 @@ at no other time.
 
 from __future__ import annotations
 
-from tablewright.mapping.entity import TableMap
+from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database, connect
 from tablewright.publish import charts
 from tablewright.publish.erd import erd

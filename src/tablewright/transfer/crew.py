@@ -1,7 +1,7 @@
 """A crew: several iterators, each run in a thread of its own, whose results come as one iterator.
 
-Laws: no thread is ahead of the reader by more than two results; the first error of any thread is
-raised to the reader, after all others have stopped; so is an end of the reading before the end.
+Laws: the threads together are ahead of the reader by two results each; the first error of any
+thread is raised to the reader, once all others have stopped; they stop too when the reader leaves.
 """
 
 from __future__ import annotations

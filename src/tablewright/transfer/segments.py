@@ -21,12 +21,9 @@ def pages(
     transport: Transport, table: str, segment: int, segments: int, start: Item | None = None
 ) -> Iterator[list[Item]]:
     """The items of one segment behind `start`, as pages of up to a megabyte."""
-    request: dict[str, Any] = {
-        "TableName": table,
-        "Segment": segment,
-        "TotalSegments": segments,
-        "ConsistentRead": True,
-    }
+    request: dict[str, Any] = {"TableName": table, "ConsistentRead": True}
+    if segments > 1:  # else a plain scan: not every endpoint has others
+        request |= {"Segment": segment, "TotalSegments": segments}
     while True:
         if start is not None:
             request = {**request, "ExclusiveStartKey": start}

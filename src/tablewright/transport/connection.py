@@ -12,7 +12,7 @@ import socket
 import ssl
 import sys
 import time
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, cast
 
 from tablewright.errors import TablewrightError
 from tablewright.transport.message import Answer, Damaged
@@ -140,8 +140,7 @@ class AsyncConnection(asyncio.Protocol):
     # -- what the event loop calls -----------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport  # with TCP_NODELAY, which asyncio sets
+        self._transport = cast(asyncio.Transport, transport)  # with TCP_NODELAY, as asyncio sets it
         self._came = asyncio.get_running_loop().create_future()
         self._came.set_result(None)  # nobody waits yet
 

@@ -2,7 +2,8 @@
 
 It may have been done. So the same request, sent again, may meet what it has done itself:
 
-TransactWriteItems  has a token, the same in every attempt, by which it is done once
+TransactWriteItems  has a token, the same in every attempt, by which it is done once; what it is
+                    answered at last is what became of it
 PutItem             under a condition: the condition fails, and the item that is stored tells. If it
                     is exactly what was to be put, the put is done
 UpdateItem, DeleteItem
@@ -36,6 +37,11 @@ def with_token(operation: str, request: dict[str, Any]) -> dict[str, Any]:
 def writes(operation: str) -> bool:
     """Whether an operation changes anything."""
     return not operation.startswith(_READS)
+
+
+def is_settled(operation: str) -> bool:
+    """Whether a later answer tells what became of an attempt that got none."""
+    return operation == "TransactWriteItems" or not writes(operation)
 
 
 def is_done(operation: str, request: dict[str, Any], fault: Fault) -> bool:

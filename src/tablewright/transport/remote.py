@@ -210,7 +210,7 @@ class Remote:
             return None
         if fault is None:
             raise EndpointFailed(f"{self.url}: {asked.operation}: {reason}")
-        if asked.lost and lost.writes(asked.operation):
+        if asked.lost and not lost.is_settled(asked.operation):
             if lost.is_done(asked.operation, asked.request, fault):
                 return self._succeeded(asked, b"{}")
             fault.add_note(lost.MAY_BE_DONE)

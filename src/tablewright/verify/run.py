@@ -15,13 +15,14 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
-from tablewright.mapping.entity import TableMap
+from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.events import units_of
 from tablewright.plan.keeping import sentinel
+from tablewright.plan.page import Page
 from tablewright.plan.plan import Plan
 from tablewright.plan.put import Whole, put
-from tablewright.plan.query import Many, Page
+from tablewright.plan.query import Many
 from tablewright.plan.shape import Shape
 from tablewright.plan.update import Update
 from tablewright.plan.write import Atomic

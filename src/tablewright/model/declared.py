@@ -1,0 +1,278 @@
+"""Declared: what the body of an entity's class says: attributes, and the templates of keys.
+
+Names that clash, types that cannot be stored or keyed, parts that are missing or would not sort are
+errors here, when the class is defined.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import TypeAdapter, ValidationError
+
+from tablewright.errors import InvalidValue, ModelError, UnreadableItem
+from tablewright.mapping.converters import Converter, converter
+from tablewright.mapping.entity import AttributeMap
+from tablewright.mapping.keys import IndexMap, KeyMap, Template
+from tablewright.mapping.parts import DELIMITER, Part, part
+from tablewright.mapping.table import TableMap
+from tablewright.model.attribute import MISSING, Again, Attr, Path, Piece
+from tablewright.values import Value
+
+
+class Declared:
+    """What the body of an entity's class declares."""
+
+    def __init__(self, owner: type, table: TableMap, hints: Mapping[str, Any]) -> None:
+        self.owner = owner
+        self.name = owner.__name__
+        self.table = table
+        self.attributes: dict[str, Attr[Any]] = {}
+        self.maps: dict[str, AttributeMap] = {}
+        self.kinds: dict[str, Any] = {}
+        for name, declared in _collected(owner, hints).items():
+            self._add_attribute(name, declared, hints.get(name, MISSING))
+
+    def _add_attribute(self, name: str, declared: Attr[Any], hint: Any) -> None:
+        where = f"{self.name}.{name}"
+        if get_origin(hint) is not Attr:
+            told = "not annotated" if hint is MISSING else f"annotated {hint!r}"
+            raise ModelError(f"{where} is {told}; write {name}: Attr[…] = attr(…)")
+        (kind,) = get_args(hint)
+        stored = declared.stored or name
+        for other in self.maps.values():
+            if other.stored == stored:
+                raise ModelError(f"{where}: {self.name}.{other.name} is stored as {stored!r} too")
+        if stored == self.table.type_attribute:
+            raise ModelError(
+                f"{where}: {stored!r} is the table's type attribute, which the library writes; "
+                "use attr(name=…)"
+            )
+        conversion = _ttl(kind, where) if declared.role == "ttl" else _constrained(kind, where)
+        _check_role(declared, conversion, where)
+        if declared.role and any(other.role == declared.role for other in self.maps.values()):
+            raise ModelError(f"{where}: {self.name} has a {declared.role}() already; it has one")
+        self._check_default(declared, conversion, where)
+        self.attributes[name] = declared
+        self.kinds[name] = kind
+        self.maps[name] = AttributeMap(
+            name, stored, conversion, declared.role, default_of(declared), declared.doc
+        )
+
+    def _check_default(self, declared: Attr[Any], conversion: Converter, where: str) -> None:
+        if declared.default is not MISSING:
+            try:
+                conversion.stored(declared.default)
+            except InvalidValue as error:
+                raise ModelError(f"{where}: its default does not fit it: {error}") from None
+
+    # -- keys --------------------------------------------------------------------------------
+
+    def template(
+        self,
+        path: Path[Any],
+        where: str,
+        attribute: str,
+        asked: dict[tuple[str, str], int],
+        *,
+        sorts: bool,
+    ) -> Template:
+        """A template for one key attribute; `asked` numbers the values that calls give."""
+        natural = self._natural(path, attribute)
+        known = set(asked)
+        pieces: list[str | Part] = []
+        slots: list[int] = []
+        for piece in path.pieces:
+            if isinstance(piece, str):
+                pieces.append(self._literal(piece, where))
+                continue
+            again = isinstance(piece, Again)
+            use = piece.piece if isinstance(piece, Again) else piece
+            made = self._part(use, where, natural=natural is not None)
+            identity = (made.attribute, made.label)
+            if again and identity not in asked:
+                raise ModelError(
+                    f"{where}: {made.label}.again, and {made.label} is not in the key before it"
+                )
+            if not again and identity in asked:
+                raise ModelError(
+                    f"{where}: {made.label} is in the key twice; write {made.label}.again the "
+                    "second time"
+                )
+            if sorts and not made.ordered and identity not in known and natural is None:
+                raise ModelError(
+                    f"{where}: {made.label} is a number without a width, so 10 sorts before 9; "
+                    f"write {made.attribute}: Attr[int] = attr(pad=…)"
+                )
+            slots.append(asked.setdefault(identity, len(asked)))
+            pieces.append(made)
+        return Template(tuple(pieces), tuple(slots), natural)
+
+    def _natural(self, path: Path[Any], attribute: str) -> Converter | None:
+        """How an attribute is stored that is a key attribute itself."""
+        if len(path.pieces) == 1 and isinstance(path.pieces[0], Attr):
+            found = self.maps.get(path.pieces[0].name)
+            if found is not None and found.stored == attribute:
+                if found.absent_means_a_value:
+                    raise ModelError(
+                        f"{self.name}.{found.name} is a key by itself, and cannot hold None; "
+                        "its default has to be None, or it is not optional"
+                    )
+                return found.converter
+        return None
+
+    def _literal(self, text: str, where: str) -> str:
+        if not text or "$" in text or text.endswith(DELIMITER):
+            raise ModelError(
+                f"{where}: the literal {text!r} is empty, holds a $, or ends with the # that is "
+                "put behind it anyway"
+            )
+        return text
+
+    def _part(self, piece: Piece[Any], where: str, *, natural: bool) -> Part:
+        declared = getattr(piece, "attribute", None)
+        if not isinstance(declared, Attr):
+            raise ModelError(f"{where}: {piece!r} is neither a literal nor an attribute")
+        name = declared.name
+        if self.attributes.get(name) is not declared:
+            close = get_close_matches(name, self.attributes, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise ModelError(
+                f"{where}: the key uses {name or '?'!r}, which is not an attribute of "
+                f"{self.name}{hint}"
+            )
+        kind = self.maps[name].converter.kind
+        if natural:
+            if self.maps[name].converter.tag not in ("S", "N", "B"):
+                raise ModelError(
+                    f"{where}: {name!r} is {kind}, which DynamoDB takes for no key: they are "
+                    "texts, numbers and bytes"
+                )
+            return Part(name, None, str, ".+", name)
+        if piece.transform is not None:
+            return piece.transform.part(name, kind, declared.pad, where)
+        return part(name, kind, declared.pad, where)
+
+    def key_map(
+        self,
+        name: str,
+        attributes: tuple[str, str | None],
+        partition: Path[Any],
+        sort: Path[Any] | None,
+        *,
+        index: IndexMap | None = None,
+        when: Any = None,
+    ) -> KeyMap:
+        where = f"{self.name}.{name}"
+        if (attributes[1] is None) != (sort is None):
+            wanted = "no sort key" if attributes[1] is None else f"a sort key, {attributes[1]!r}"
+            raise ModelError(
+                f"{where}: {index.name if index else self.table.name} has {wanted}; "
+                f"{'leave the second path out' if sort else 'give a second path'}"
+            )
+        asked: dict[tuple[str, str], int] = {}
+        first = self.template(partition, where, attributes[0], asked, sorts=False)
+        second = None
+        if sort is not None and attributes[1] is not None:
+            second = self.template(sort, where, attributes[1], asked, sorts=True)
+        given: frozenset[str] = frozenset()
+        if index is not None:
+            given = frozenset(name for name in self.table.attributes if name is not None)
+            if self.table.type_attribute is not None:
+                given |= {self.table.type_attribute}
+        for attribute, template in zip(attributes, (first, second), strict=True):
+            if template is not None and template.natural is None:
+                self._refuse_taken(where, str(attribute))
+        return KeyMap(where, attributes, first, second, index=index, when=when, given=given)
+
+    def _refuse_taken(self, where: str, attribute: str) -> None:
+        """A composed key must not overwrite an attribute."""
+        for other in self.maps.values():
+            if other.stored == attribute:
+                raise ModelError(
+                    f"{where}: {attribute!r} is composed, and {self.name}.{other.name} is stored "
+                    "under that name; use attr(name=…), or the attribute alone as the key"
+                )
+
+
+def _collected(owner: type, hints: Mapping[str, Any]) -> dict[str, Attr[Any]]:
+    """The attributes of a class and of the abstract ones it builds on, in their order."""
+    found: dict[str, Attr[Any]] = {}
+    for base in reversed(owner.__mro__):
+        found |= {name: value for name, value in vars(base).items() if isinstance(value, Attr)}
+        for name in vars(base).get("__annotations__", {}):
+            if name not in found and get_origin(hints.get(name)) is Attr:
+                found[name] = Attr()
+                found[name].name = name
+    order = {name: position for position, name in enumerate(hints)}
+    return dict(sorted(found.items(), key=lambda entry: order.get(entry[0], len(order))))
+
+
+def default_of(declared: Attr[Any]) -> Any:
+    """What gives an attribute's value where none is given."""
+    if declared.role in ("created", "updated"):
+        return _now
+    if declared.default_factory is not None:
+        return declared.default_factory
+    if declared.default is not MISSING:
+        value = declared.default
+        shared = not isinstance(value, (list, dict, set))
+        return lambda: value if shared else copy.deepcopy(value)
+    return None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:
+    wanted = {"version": int, "created": datetime, "updated": datetime}.get(declared.role)
+    if wanted is not None and (conversion.kind is not wanted or conversion.optional):
+        raise ModelError(f"{where}: {declared.role}() is for Attr[{wanted.__name__}]")
+
+
+def _constrained(kind: Any, where: str) -> Converter:
+    """A converter that also checks what `Annotated` says of the values."""
+    plain = converter(kind, where)
+    if not any(get_origin(part) is Annotated for part in (kind, *get_args(kind))):
+        return plain
+    validate = TypeAdapter(kind).validate_python
+
+    def encode(value: Any) -> Value:
+        try:
+            validate(value)
+        except ValidationError as error:
+            problem = error.errors()[0]["msg"]
+            raise InvalidValue(f"{where}: {value!r}: {problem}") from None
+        return plain.encode(value)
+
+    return dataclasses.replace(plain, encode=encode)
+
+
+def _ttl(kind: Any, where: str) -> Converter:
+    """A moment, stored in whole seconds since 1970."""
+    moment = converter(kind, where)
+    if moment.kind is not datetime:
+        raise ModelError(f"{where}: ttl() is for Attr[datetime] and Attr[datetime | None]")
+
+    def encode(value: Any) -> Value:
+        moment.encode(value)  # refuses what is no aware datetime
+        if value.microsecond:
+            raise InvalidValue(
+                f"{where}: {value!r} is not a whole second, and DynamoDB's TTL counts seconds; "
+                "use .replace(microsecond=0)"
+            )
+        return {"N": str(int(value.timestamp()))}
+
+    def decode(value: Value) -> datetime:
+        try:
+            return datetime.fromtimestamp(int(value["N"]), UTC)
+        except (KeyError, ValueError, OverflowError):
+            raise UnreadableItem(f"{where}: {value} is not a number of seconds") from None
+
+    return Converter(where, datetime, "N", encode, decode, optional=moment.optional)

@@ -1,0 +1,64 @@
+"""Pages: results in order, and a cursor where there is more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar, get_args, overload
+
+import pydantic
+from pydantic_core import core_schema
+
+from tablewright.mapping.schema import core_schema_of, model_of
+
+R = TypeVar("R")
+
+
+class Page(Sequence[R]):
+    """Results in order; `next` is a cursor for `resume()`, None at the end."""
+
+    __slots__ = ("_items", "next")
+
+    def __init__(self, items: list[R], following: str | None) -> None:
+        self._items = items
+        self.next = following
+
+    @overload
+    def __getitem__(self, index: int) -> R: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[R]: ...
+    def __getitem__(self, index: int | slice) -> R | list[R]:
+        return self._items[index]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        """A page equals a list of the same results."""
+        if isinstance(other, Page):
+            return self._items == other._items and self.next == other.next
+        return self._items == other
+
+    __hash__ = None  # type: ignore[assignment]  # as a list's
+
+    def __repr__(self) -> str:
+        return f"Page({self._items!r}, next={self.next!r})"
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: pydantic.GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        """As `{"items": [...], "next": "…" | null}`."""
+        (kind,) = get_args(source) or (Any,)
+        name = f"Page_{getattr(kind, '__name__', 'Any')}_"
+        items: Any = list
+        model = model_of(name, {"items": (items[kind], ...), "next": (str | None, None)})
+        return core_schema_of(
+            cls,
+            model,
+            handler,
+            lambda values: cls(values["items"], values["next"]),
+            lambda page: {"items": page._items, "next": page.next},
+        )

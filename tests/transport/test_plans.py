@@ -1,0 +1,188 @@
+"""The whole path: plans, the remote transport, a real endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tablewright import (
+    AsyncDatabase,
+    Attr,
+    Entity,
+    Many,
+    Page,
+    Table,
+    TableMissing,
+    Unsupported,
+    atomic,
+    attr,
+    batch,
+    connect,
+    connect_async,
+    create,
+    get_all,
+    key,
+    pattern,
+    put,
+)
+from tablewright.engine import Engine
+from tablewright.errors import UnknownOperationException
+from tablewright.plan.write import Atomic
+from tablewright.server import serving
+from tablewright.verify import Design, Refused, Row, bundled, verify
+from tablewright.verify.run import Scanner, load_sample
+from tests.transport.conftest import MakeClient
+from tests.transport.proxy import Exchange, Proxy, answer, fault, replying
+
+
+class Diary(Table, name="diary"):
+    pass
+
+
+class Entry(Entity, table=Diary):
+    year: Attr[str] = attr()
+    number: Attr[int] = attr(pad=4)
+    text: Attr[str] = attr(default="")
+
+    primary = key("YEAR" / year, "ENTRY" / number)
+
+
+@pattern
+def write_two(first: Entry, second: Entry) -> Atomic:
+    """Two entries, or none."""
+    return atomic(create(first), create(second))
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with Engine(":memory:") as engine, serving(engine) as url:
+        yield url
+
+
+# -- the designs ---------------------------------------------------------------------------------
+
+designs = pytest.mark.parametrize("design", bundled(), ids=lambda design: design.name)
+
+
+@designs
+def test_every_row_of_a_design_is_right(design: Design, url: str) -> None:
+    with connect(url, *design.tables, create=True) as database:
+        results = list(verify(design, database))
+    assert results
+    assert [(result.row, result.problem) for result in results if not result.ok] == []
+
+
+@designs
+def test_every_row_of_a_design_is_right_in_an_event_loop(design: Design, url: str) -> None:
+    assert design.rows is not None
+    with connect(url, *design.tables, create=True) as database, asyncio.Runner() as runner:
+        load_sample(design, database)
+        adb = runner.run(connect_async(url, *design.tables))
+        for row in design.rows(Scanner(database)):
+            _check(row, runner, adb)
+        runner.run(adb.close())
+
+
+def _check(row: Row, runner: asyncio.Runner, adb: AsyncDatabase) -> None:
+    if isinstance(row.expect, Refused):
+        with pytest.raises(row.expect.error):
+            runner.run(adb.run(row.plan))
+        return
+    answer: Any = runner.run(adb.run(row.plan))
+    results = list(answer) if isinstance(answer, Page) else answer
+    for _ in range(row.pages - 1):
+        assert isinstance(row.plan, Many)
+        answer = runner.run(adb.run(row.plan.resume(answer.next)))
+        results += answer
+    expected = row.expect() if callable(row.expect) else row.expect
+    assert results == expected, row.name
+
+
+# -- databases -----------------------------------------------------------------------------------
+
+
+def test_a_table_is_made_only_when_that_is_asked_for(url: str) -> None:
+    with pytest.raises(TableMissing, match=r"create=True"):
+        connect(url, Diary)
+    with connect(url, Diary, create=True) as database:
+        database.run(put(Entry(year="2026", number=1)))
+    with connect(url, Diary) as database:
+        assert database.run(Entry.primary("2026", 1)) == Entry(year="2026", number=1)
+
+
+def test_every_page_of_a_query_is_read(url: str) -> None:
+    entries = [Entry(year="2026", number=number, text="x" * 50_000) for number in range(60)]
+    with connect(url, Diary, create=True) as database:
+        database.run(batch(put(entry) for entry in entries))
+        assert list(database.each(Entry.primary.within("2026"))) == entries
+        plans = [Entry.primary("2026", number) for number in range(60)]
+        assert database.run(get_all(plans)) == entries
+
+
+def test_every_page_of_a_query_is_read_in_an_event_loop(url: str) -> None:
+    entries = [Entry(year="2026", number=number) for number in range(60)]
+
+    async def main() -> list[Entry]:
+        async with await connect_async(url, Diary, create=True) as database:
+            await asyncio.gather(*(database.run(create(entry)) for entry in entries))
+            return [entry async for entry in database.each(Entry.primary.within("2026").limit(7))]
+
+    assert asyncio.run(main()) == entries
+
+
+def test_a_closed_database_leaves_no_connection_open(proxy: Proxy) -> None:
+    with connect(proxy.url, Diary, create=True) as database:
+        database.run(put(Entry(year="2026", number=1)))
+    assert proxy.wait_until_open(0)
+
+
+def test_what_was_not_processed_is_sent_again(
+    proxy: Proxy, client: MakeClient, engine: Engine
+) -> None:
+    def none_of_it(exchange: Exchange) -> None:
+        """Takes none of the batch, and says so."""
+        exchange.receive()
+        told = {"UnprocessedItems": exchange.json["RequestItems"]}
+        exchange.reply(answer(200, told))
+
+    with connect(engine, Diary) as database:
+        proxy.script = [none_of_it]
+        entries = [Entry(year="2026", number=number) for number in range(10)]
+        client().run(batch(put(entry) for entry in entries), Diary)
+        assert list(database.run(Entry.primary.within("2026"))) == entries
+    assert [each.operation for each in proxy.seen] == ["BatchWriteItem"] * 2
+
+
+# -- what an endpoint does not have --------------------------------------------------------------
+
+
+def test_an_operation_that_an_endpoint_lacks_is_told_with_the_pattern_that_needs_it(
+    proxy: Proxy, client: MakeClient
+) -> None:
+    proxy.script = [replying(fault("UnknownOperationException"))]
+    plan = write_two(Entry(year="2026", number=1), Entry(year="2026", number=2))
+    with pytest.raises(Unsupported) as caught:
+        client().run(plan, Diary)
+    assert str(caught.value) == (
+        f"{proxy.url} does not have TransactWriteItems, which write_two needs"
+    )
+    assert len(proxy.seen) == 1
+
+
+def test_an_operation_that_an_endpoint_lacks_is_told_to_who_sends_requests(
+    client: MakeClient,
+) -> None:
+    with pytest.raises(Unsupported, match="does not have MakeCoffee") as caught:
+        client().send("MakeCoffee", {})
+    assert isinstance(caught.value.__cause__, UnknownOperationException)
+
+
+def test_connections_are_kept_between_plans(proxy: Proxy, engine: Engine) -> None:
+    with connect(engine, Diary), connect(proxy.url, Diary) as database:
+        for number in range(20):
+            database.run(put(Entry(year="2026", number=number)))
+            database.run(Entry.primary("2026", number))
+    assert proxy.opened == 1
