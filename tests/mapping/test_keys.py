@@ -20,7 +20,6 @@ from tablewright import (
 from tablewright.errors import ModelError
 from tablewright.mapping.converters import converter
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.table import TableMap
 from tablewright.mapping.keys import (
     Comparison,
     Composer,
@@ -33,6 +32,7 @@ from tablewright.mapping.keys import (
     shares_beginning,
 )
 from tablewright.mapping.parts import DAY, DESCENDING, Part, part
+from tablewright.mapping.table import TableMap
 from tablewright.symbol import Symbol
 
 

@@ -6,8 +6,7 @@ import asyncio
 from typing import Any, Protocol, TypeVar
 
 from tablewright import AsyncDatabase, Database, Table
-from tablewright.model.database import _context
-from tablewright.plan.plan import Plan
+from tablewright.plan.plan import Context, Plan
 from tablewright.transport import Remote
 from tablewright.transport.sigv4 import Credentials
 
@@ -21,6 +20,11 @@ def remote(url: str, **options: Any) -> Remote:
         **options,
     }
     return Remote(url, **options)
+
+
+def _context(table: type[Table]) -> Context:
+    compiled = table.__table__
+    return Context(names={compiled: compiled.name}, secret=b"secret")
 
 
 class Client(Protocol):
@@ -41,8 +45,7 @@ class Waiting:
         return self.remote.send(operation, request)
 
     def run(self, plan: Plan[T], table: type[Table]) -> T:
-        context = _context((table,), None, None, None)
-        return Database(self.remote, context, (table,)).run(plan)
+        return Database(self.remote, _context(table), (table,)).run(plan)
 
     def close(self) -> None:
         self.remote.close()
@@ -58,8 +61,7 @@ class Looping:
         return self._runner.run(self.remote.send_async(operation, request))
 
     def run(self, plan: Plan[T], table: type[Table]) -> T:
-        context = _context((table,), None, None, None)
-        return self._runner.run(AsyncDatabase(self.remote, context, (table,)).run(plan))
+        return self._runner.run(AsyncDatabase(self.remote, _context(table), (table,)).run(plan))
 
     def close(self) -> None:
         if not self._closed:

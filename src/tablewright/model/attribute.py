@@ -169,13 +169,6 @@ class Attr(Piece[T], Comparable[Any, T]):
     def __repr__(self) -> str:
         return self.name or "attr()"
 
-    def __format__(self, specification: str) -> NoReturn:
-        raise ModelError(
-            f'{self!r} is in a text, and has no value there; keys are paths: "USER" / user_id'
-        )
-
-    __str__ = __repr__
-
 
 class Derived(Piece[T]):
     """What a transform makes of an attribute."""
