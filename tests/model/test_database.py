@@ -1129,7 +1129,7 @@ async def each_async(plan: Any) -> None:
 NO_PLANS = [None, Product, product(1), Product.primary, "shelf", [Product.primary("b", "1")]]
 
 
-@pytest.mark.parametrize("wrong", NO_PLANS, ids=str)
+@pytest.mark.parametrize("wrong", NO_PLANS)
 def test_what_is_no_plan_is_not_run(db: Database, wrong: Any) -> None:
     with pytest.raises(InvalidValue, match=r"this takes a plan, such as"):
         db.run(wrong)
@@ -1137,7 +1137,7 @@ def test_what_is_no_plan_is_not_run(db: Database, wrong: Any) -> None:
         asyncio.run(run_async(wrong))
 
 
-@pytest.mark.parametrize("wrong", [*NO_PLANS, create(product(1))], ids=str)
+@pytest.mark.parametrize("wrong", [*NO_PLANS, create(product(1))])
 def test_what_is_no_query_has_no_pages(db: Database, wrong: Any) -> None:
     with pytest.raises(InvalidValue, match=r"this takes a query, not"):
         next(db.each(wrong))

@@ -39,7 +39,7 @@ CURSOR_SECRET = "TABLEWRIGHT_CURSOR_SECRET"
 
 
 def connect(
-    target: str | Path | Engine,
+    target: str | Path | Engine | Remote,
     *tables: type[Table],
     create: bool | None = None,
     table_name: str | None = None,
@@ -48,7 +48,8 @@ def connect(
     observe: Observer | None = None,
 ) -> Database:
     """Open a database: `":memory:"`, the path of a file, an `Engine` that is open already,
-    `"dynamodb://eu-west-1"`, or the URL of an endpoint that speaks DynamoDB's protocol.
+    `"dynamodb://eu-west-1"`, the URL of an endpoint that speaks DynamoDB's protocol, or a `Remote`
+    transport with time limits of one's own.
 
     A table that is missing is made in memory and in a file, and elsewhere with `create=True`; one
     that differs from its declaration is an error that lists what differs. `table_name` is what the
@@ -58,7 +59,7 @@ def connect(
     """
     context = _context(tables, table_name, cursor_secret, observe)
     transport = open_target(_checked_target(target), durability=durability)
-    owned = not isinstance(target, Engine)
+    owned = not isinstance(target, (Engine, Remote))
     database = Database(transport, context, tables, owned=owned)
     try:
         for table in context.names:
@@ -70,7 +71,7 @@ def connect(
 
 
 async def connect_async(
-    target: str | Path | Engine,
+    target: str | Path | Engine | Remote,
     *tables: type[Table],
     create: bool | None = None,
     table_name: str | None = None,
@@ -81,7 +82,7 @@ async def connect_async(
     """`connect`, for an event loop."""
     context = _context(tables, table_name, cursor_secret, observe)
     transport = open_target(_checked_target(target), durability=durability)
-    owned = not isinstance(target, Engine)
+    owned = not isinstance(target, (Engine, Remote))
     database = AsyncDatabase(transport, context, tables, owned=owned)
     try:
         for table in context.names:
@@ -92,8 +93,8 @@ async def connect_async(
     return database
 
 
-def _checked_target(target: Any) -> str | Path | Engine:
-    if not isinstance(target, (str, Path, Engine)) or not str(target):
+def _checked_target(target: Any) -> str | Path | Engine | Remote:
+    if not isinstance(target, (str, Path, Engine, Remote)) or not str(target):
         raise InvalidValue(
             f"{target!r} is no target; give ':memory:', a file, an Engine, dynamodb://region or "
             "http://host:port"

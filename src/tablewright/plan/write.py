@@ -22,6 +22,7 @@ from tablewright.errors import (
     ConditionalCheckFailedException,
     ConditionFailed,
     Contended,
+    EndpointFailed,
     InvalidValue,
     ModelError,
     TransactionCanceledException,
@@ -126,54 +127,79 @@ class Write(Plan[T], Generic[T]):
 
 
 def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
-    """Do all of these writes, or none."""
+    """Do all of these writes, or none; again, while what they read keeps changing."""
     for attempt in range(ATTEMPTS):
         if attempt > 1:
             yield Wait(FIRST_PAUSE * 2 ** (attempt - 2))
-        prepared: list[Prepared] = []
-        for position, write in enumerate(writes):
-            try:
-                ready = yield from write.prepare(context, attempt, alone=len(writes) == 1)
-            except WriteRefused as error:
-                raise _told(error, writes, position) from None
-            except Again:
-                break
-            prepared.append(ready)
-        if len(prepared) < len(writes):
-            continue
-        owners = [index for index, ready in enumerate(prepared) for _ in ready.actions]
-        actions = [action for ready in prepared for action in ready.actions]
-        if len(writes) > 1 or len(actions) > 1:
-            actions, owners = _merge_sentinels(actions, owners)
-            _check_limits(writes, actions, owners)
-        returned: Item | None = None
-        try:
-            if len(actions) == 1:
-                returned = yield from _send_one(actions[0], context, prepared[owners[0]].returns)
-            elif actions:
-                yield from send_all(actions, context)
-        except ConditionalCheckFailedException as fault:
-            verdict, failed = actions[0].failed(fault.item), 0
-        except ValidationException as fault:
-            if NO_PLACE not in str(fault):
-                raise
-            owner = writes[owners[0]]
-            key = actions[0].key
-            verdict, failed = refusal(ConditionFailed, owner.entity, key, None, PLACE_MISSING), 0
-        except TransactionCanceledException as fault:
-            verdict, failed = verdict_of(actions, fault)
-        else:
-            return [ready.result(returned) for ready in prepared]
-        if isinstance(verdict, Unchanged):
-            if len(writes) == 1:
-                return [verdict.result]
-            verdict = verdict.otherwise
-        if verdict is not None:
-            raise _told(verdict, writes, owners[failed]) from None
+        prepared = yield from _prepared(writes, context, attempt)
+        results = None if prepared is None else (yield from _attempt(writes, prepared, context))
+        if results is not None:
+            return results
     raise Contended(
         f"{_names(writes)}: others changed what it had read, {ATTEMPTS} times in a row; nothing "
         "was written"
     )
+
+
+def _prepared(
+    writes: Sequence[Write[Any]], context: Context, attempt: int
+) -> Steps[list[Prepared] | None]:
+    """The writes with all that they have to know; None if that changed meanwhile."""
+    prepared: list[Prepared] = []
+    for position, write in enumerate(writes):
+        try:
+            ready = yield from write.prepare(context, attempt, alone=len(writes) == 1)
+        except WriteRefused as error:
+            raise _told(error, writes, position) from None
+        except Again:
+            return None
+        prepared.append(ready)
+    return prepared
+
+
+def _attempt(
+    writes: Sequence[Write[Any]], prepared: list[Prepared], context: Context
+) -> Steps[list[Any] | None]:
+    """Send the writes as one request: their results, or None if what was read has changed."""
+    owners = [index for index, ready in enumerate(prepared) for _ in ready.actions]
+    actions = [action for ready in prepared for action in ready.actions]
+    if len(writes) > 1 or len(actions) > 1:
+        actions, owners = _merge_sentinels(actions, owners)
+        _check_limits(writes, actions, owners)
+    returned: Item | None = None
+    notes: list[str] = []
+    try:
+        if len(actions) == 1:
+            returned = yield from _send_one(actions[0], context, prepared[owners[0]].returns)
+        elif actions:
+            yield from send_all(actions, context)
+    except ConditionalCheckFailedException as fault:
+        verdict, failed = actions[0].failed(fault.item), 0
+        notes = getattr(fault, "__notes__", [])
+        if verdict is None and notes:  # the change that it met may be its own
+            raise EndpointFailed(
+                f"{_names(writes)}: an answer was lost, and what is stored has changed since; "
+                "it may have been done"
+            ) from fault
+    except ValidationException as fault:
+        if NO_PLACE not in str(fault):
+            raise
+        entity, key = writes[owners[0]].entity, actions[0].key
+        verdict, failed = refusal(ConditionFailed, entity, key, None, PLACE_MISSING), 0
+    except TransactionCanceledException as fault:
+        verdict, failed = verdict_of(actions, fault)
+    else:
+        return [ready.result(returned) for ready in prepared]
+    if isinstance(verdict, Unchanged):
+        if len(writes) == 1:
+            return [verdict.result]
+        verdict = verdict.otherwise
+    if verdict is None:
+        return None
+    refused = _told(verdict, writes, owners[failed])
+    for note in notes:
+        refused.add_note(note)
+    raise refused from None
 
 
 _OPERATIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}

@@ -22,10 +22,14 @@ from tablewright.transport.remote import Remote
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d").fullmatch
 
 
-def open_target(target: str | Path | Engine, *, durability: Durability = "full") -> Local | Remote:
+def open_target(
+    target: str | Path | Engine | Remote, *, durability: Durability = "full"
+) -> Local | Remote:
     """The transport to a target."""
     if isinstance(target, Engine):
         return Local(target)
+    if isinstance(target, Remote):
+        return target
     text = str(target)
     scheme, separator, rest = text.partition("://")
     if not separator:
