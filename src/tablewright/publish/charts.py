@@ -44,12 +44,30 @@ def index_chart(table: TableMap, name: str) -> str:
     """The entities that are in an index, with their keys there."""
     index = table.indexes[name]
     rows = [
-        [entity.name, *_shown(key, entity)]
+        [entity.name, *_shown(key, entity), repr(key.when) if key.when else ""]
         for entity in table.entities
         for key in entity.indexes
         if key.index == index
     ]
-    return markdown(["Entity", *_names(index.attributes)], rows)
+    header = ["Entity", *_names(index.attributes)]
+    if any(row[-1] for row in rows):
+        return markdown([*header, "while"], rows)
+    return markdown(header, [row[:-1] for row in rows])
+
+
+def promises(table: TableMap) -> str:
+    """What is kept in step with the entities: versions, histories, expiry."""
+    lines = []
+    for entity in table.entities:
+        if entity.version is not None:
+            lines.append(f"- {entity.name} counts its writes in `{entity.version.stored}`.")
+        lines += [
+            f"- A change of {entity.name}'s `{history.attribute}` is recorded as {history.event.name}."
+            for history in entity.histories
+        ]
+        if entity.ttl is not None:
+            lines.append(f"- {entity.name} expires by `{entity.ttl.stored}`.")
+    return "\n".join(lines)
 
 
 def _names(attributes: tuple[str, str | None]) -> list[str]:
@@ -82,7 +100,7 @@ def pattern_chart(patterns: list[Pattern]) -> str:
             notes.append(f"if {shape.filter}")
         rows.append(
             [
-                shape.entity,
+                ", ".join(dict.fromkeys(shape.entity.split(", "))),
                 found.doc.partition("\n")[0],
                 f"`{found.name}`",
                 shape.operation,

@@ -69,6 +69,8 @@ def _table(
         f"```mermaid\n{erd(table.entities)}\n```",
         f"{level} Entity chart",
         charts.entity_chart(table),
+        charts.promises(table),
+        _tenancy(table, design),
         f"{level} Access patterns",
         charts.pattern_chart(mine),
     ]
@@ -82,6 +84,18 @@ def _table(
         items = Scanner(database).items(table)
         parts += [f"{level} Sample item collections", charts.collections(table, items, SHOWN)]
     return parts
+
+
+def _tenancy(table: TableMap, design: Design) -> str:
+    """Whose partitions are whose."""
+    for declared in design.tables:
+        tenancy = declared.__tenancy__
+        if declared.__table__ is table and tenancy is not None:
+            rows = [[f"`{shard}`", "read, write"] for shard in tenancy.write]
+            rows += [[f"`{shard}`", "read"] for shard in tenancy.read]
+            told = f"A database scoped by `{tenancy.tenant}` reaches these partitions:"
+            return f"{told}\n\n{charts.markdown(['partition', 'may'], rows)}"
+    return ""
 
 
 def key_map(table: TableMap) -> str:
