@@ -14,6 +14,10 @@ TIES = "items with equal index keys come in its own order; DynamoDB promises non
 SETS = "members of a set come in its own order; DynamoDB promises none"
 UNITS_OF_DELETES = "a transaction that deletes what is not there, or writes after it, costs half"
 UNITS_OF_INDEXES = "a transaction is not charged for indexes"
+UNITS = "units are rough: none for indexes and transactions, a whole one for half of one"
+NAMES = "ListTables gives names in the order they were made in"
+NO_INDEXES = "a table without indexes is described with an empty list of them"
+LOST_UPDATES = "updates of one item by several threads overwrite each other"
 WHOLE_BATCHES = "BatchGetItem answers with more than 16 MB"
 START_KEYS = "a query may start at a key of another partition"
 
@@ -31,7 +35,34 @@ DIFFERENT: dict[str, dict[str, str]] = {
         "::test_a_change_of_a_unique_value_is_charged_for_every_item_it_writes": UNITS_OF_DELETES,
         "model/test_patterns.py::test_a_pattern_runs_as_it_is_written": TIES,
     },
-    "moto": {},
+    "moto": {
+        "designs/test_commerce.py::test_atomic_order_root_and_items_write": UNITS,
+        "designs/test_commerce.py::test_create_order_root": UNITS,
+        "designs/test_commerce.py"
+        "::test_the_table_has_the_keys_and_indexes_of_the_document": NO_INDEXES,
+        "designs/test_menu.py::test_the_comparison_shows_what_its_words_say": UNITS,
+        "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date[menu]": UNITS,
+        "model/test_database.py::test_a_table_may_have_another_name_there": NAMES,
+        "model/test_database.py::test_an_asynchronous_database_makes_its_tables_and_closes": NAMES,
+        "model/test_database.py::test_several_tables_are_made_and_used_together": NAMES,
+        "model/test_database.py::test_a_table_without_a_sort_key_or_indexes_is_made_so": NO_INDEXES,
+        "model/test_database.py::test_threads_share_one_database_and_lose_no_update": LOST_UPDATES,
+        "model/test_observing.py::test_each_request_is_told": UNITS,
+        "model/test_observing.py::test_every_request_of_a_plan_is_told": UNITS,
+        "model/test_observing.py::test_requests_are_logged": UNITS,
+        "model/test_observing.py::test_requests_are_spans_of_opentelemetry": UNITS,
+        "model/test_observing.py::test_usage_adds_up_by_pattern": UNITS,
+        "model/test_patterns.py"
+        "::test_a_change_of_a_unique_value_is_charged_for_every_item_it_writes": UNITS,
+        "model/test_patterns.py"
+        "::test_the_estimate_is_within_a_factor_of_two_of_what_is_charged": UNITS,
+        "model/test_tenancy.py"
+        "::test_a_query_from_anothers_place_gives_nothing_of_others": START_KEYS,
+        "properties/test_updates_match_rewrites.py"
+        "::test_updates_of_a_versioned_entity_leave_what_a_rewrite_would": SETS,
+        "properties/test_updates_match_rewrites.py"
+        "::test_updates_of_an_entity_leave_what_a_rewrite_would": SETS,
+    },
     "extenddb": {
         "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date": DOCUMENT,
         "designs/test_commerce.py::test_atomic_order_root_and_items_write": UNITS_OF_INDEXES,

@@ -70,10 +70,13 @@ class Piece(Generic[T]):
     def __truediv__(self, behind: Any) -> Any:
         return Path((self, behind))
 
-    def __format__(self, specification: str) -> NoReturn:
+    def __str__(self) -> NoReturn:
         raise ModelError(
             f'{self!r} is in a text, and has no value there; keys are paths: "USER" / user_id'
         )
+
+    def __format__(self, specification: str) -> NoReturn:
+        self.__str__()
 
     @property
     def again(self) -> Again:

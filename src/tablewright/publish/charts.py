@@ -62,7 +62,7 @@ def promises(table: TableMap) -> str:
         if entity.version is not None:
             lines.append(f"- {entity.name} counts its writes in `{entity.version.stored}`.")
         lines += [
-            f"- A change of {entity.name}'s `{history.attribute}` is recorded as {history.event.name}."
+            f"- A change of {entity.name}.{history.attribute} is recorded as {history.event.name}."
             for history in entity.histories
         ]
         if entity.ttl is not None:
