@@ -236,9 +236,14 @@ def _keys_agree(table: TableMap, scan: Scanner) -> str:
             sentinels = [sentinel(entity, unique, values) for unique in entity.uniques]
             wanted += [each for each in sentinels if each is not None]
     kept = [item for item in items if table.entity_of(item) is None]
-    if sorted(map(str, kept)) != sorted(map(str, wanted)):
+    if sorted(map(_ordered, kept)) != sorted(map(_ordered, wanted)):
         return f"{len(kept)} sentinels are stored, and {len(wanted)} unique values are taken"
     return ""
+
+
+def _ordered(item: Item) -> str:
+    """An item as text, whatever order its attributes came in."""
+    return str(sorted(item.items()))
 
 
 def _is_stored(plan: Plan[Any], answer: Any, scan: Scanner) -> str:
