@@ -125,6 +125,7 @@ class Unsupported(TablewrightError):
         super().__init__(f"{endpoint} does not have {operation}{needed}")
         self.operation = operation
         self.endpoint = endpoint
+        self.pattern = pattern
 
 
 class TableMissing(TablewrightError):

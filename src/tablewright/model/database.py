@@ -143,6 +143,8 @@ def _refuse_no_plan(plan: Any, kind: type) -> None:
 
 
 def _needed(error: Unsupported, plan: Plan[Any]) -> Unsupported:
+    if error.pattern:
+        return error
     return Unsupported(error.operation, error.endpoint, plan.name)
 
 

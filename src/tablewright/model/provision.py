@@ -6,16 +6,17 @@ projections of indexes, and the TTL attribute. Billing, tags and the like are th
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from tablewright.errors import (
+    Fault,
     ResourceInUseException,
     ResourceNotFoundException,
     TableDiffers,
     TableMissing,
+    Unsupported,
     ValidationException,
 )
 from tablewright.mapping.keys import IndexMap
@@ -114,12 +115,31 @@ class Provision(Plan[None]):
         return [] if found == wanted else [f"TTL: declared {wanted}, found {found or 'none'}"]
 
     def _make(self, name: str) -> Steps[None]:
-        with suppress(ResourceInUseException):  # somebody else makes it at the same moment
+        try:
             yield Request("CreateTable", definition(self.table, name))
+        except ResourceInUseException:
+            pass  # somebody else makes it at the same moment
+        except Fault as fault:
+            raise _told(fault, self.table) from fault
         yield from _active(name)
         attribute = ttl_attribute(self.table)
         if attribute is not None and (yield from _ttl_of(name)) != attribute:
             yield from _enable_ttl(name, attribute)
+
+
+def _told(fault: Fault, table: TableMap) -> Exception:
+    """The fault; or which patterns need a kind of index that the endpoint does not have."""
+    for kind in ("local", "global"):
+        named = {index.name for index in table.indexes.values() if index.kind == kind}
+        if named and f"{kind}secondaryindex" in fault.message.lower().replace(" ", ""):
+            needs = [
+                traced.name
+                for traced in table.patterns.values()
+                if named & set((traced.shape.index or "").split(", "))
+            ]
+            told = ", ".join(needs) or table.owner
+            return Unsupported(f"{kind} secondary indexes", "the endpoint", told)
+    return fault
 
 
 def _active(name: str) -> Steps[dict[str, Any]]:
