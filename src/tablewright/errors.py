@@ -20,7 +20,8 @@
     ├── CannotOpen                              the file is not ours, or not to be had
     ├── StoreClosed                             the engine has been closed
     ├── StoreForked                             the engine was opened before a fork
-    ├── StoreFailed                             SQLite could not do it: a full disk, damage, …
+    ├── StoreFailed                             the file cannot be read or written: a full disk, damage
+    │   └── StoreBusy                           another process has held the write lock for too long
     └── Fault                                   an answer of DynamoDB's: code, message, HTTP status
         ├── ValidationException                 the request is wrong; the most common one
         ├── SerializationException              the body is not the JSON that the operation takes
@@ -155,7 +156,11 @@ class StoreForked(TablewrightError):
 
 
 class StoreFailed(TablewrightError):
-    """SQLite could not do it: the file is locked for too long, the disk is full, …"""
+    """The file cannot be read or written: the disk is full, a row is damaged, …"""
+
+
+class StoreBusy(StoreFailed):
+    """Another process has held the file's write lock for too long. Nothing was written; try again."""
 
 
 class Fault(TablewrightError):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
+from zlib import crc32
 
 import apsw
 import pytest
 
 from tablewright.engine import Engine
+from tablewright.errors import StoreFailed
 from tests.engine.database import item, table_request
 
 #: The trees of `make_file`'s table and of its index.
@@ -29,7 +32,7 @@ DAMAGES = {
         "differs from the table's item",
     ),
     "an index row belongs to no item": (
-        f"INSERT INTO {INDEX} VALUES (x'00', 1, '{{}}')",
+        f"INSERT INTO {INDEX} VALUES (x'00', 1, '{{}}', 0)",
         "belongs to no item",
     ),
     "an index row is no JSON": (
@@ -67,9 +70,16 @@ def make_file(path: Path) -> None:
             engine.call("PutItem", {"TableName": "things", "Item": thing})
 
 
-def damage(path: Path, statement: str) -> None:
+def damage(path: Path, statement: str, *, fix_checksums: bool = True) -> None:
+    """Change a file behind the engine's back, with checksums that fit the change unless told not."""
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute(statement)
+        if fix_checksums:
+            connection.create_scalar_function("row_checksum", crc32, 2)
+            trees = "SELECT name FROM sqlite_schema WHERE name GLOB 'tree$*'"
+            for (tree,) in connection.execute(trees).fetchall():
+                connection.execute(f"UPDATE {tree} SET body = CAST(body AS BLOB)")
+                connection.execute(f"UPDATE {tree} SET checksum = row_checksum(body, size)")
 
 
 @pytest.fixture
@@ -133,3 +143,50 @@ def test_a_catalog_without_its_generation_or_tokens_is_damaged(
     with Engine(tmp_path / "damaged.db") as engine:
         damage(tmp_path / "damaged.db", statement)
         assert not engine.check()
+
+
+FLIPS = {
+    "a byte of a body": "UPDATE {tree} SET body = replace(CAST(body AS TEXT), 'x', 'y')",
+    "a size": "UPDATE {tree} SET size = size + 1",
+    "a checksum": "UPDATE {tree} SET checksum = checksum + 1",
+    "the type of a body": "UPDATE {tree} SET body = 1.5",
+    "the type of a size": "UPDATE {tree} SET size = 'x'",
+}
+
+
+@pytest.mark.parametrize("tree", [TABLE, INDEX])
+@pytest.mark.parametrize("flip", FLIPS)
+def test_a_damaged_row_is_reported_with_its_key(
+    engine: Engine, path: Path, tree: str, flip: str
+) -> None:
+    damage(path, FLIPS[flip].format(tree=tree), fix_checksums=False)
+    found = "\n".join(map(str, engine.check().problems))
+    place = 'things: the row of pk="a", sk="1"'
+    if tree == INDEX:
+        place = 'things/by_colour: the row of g="red", pk="a", sk="1"'
+    assert f"{place} is damaged: its checksum is wrong" in found
+
+
+@pytest.mark.parametrize("flip", FLIPS)
+@pytest.mark.parametrize(
+    ("operation", "request_"),
+    [
+        ("GetItem", {"Key": item(pk="a", sk="1")}),
+        ("PutItem", {"Item": item(pk="a", sk="1"), "ReturnValues": "ALL_OLD"}),
+        ("DeleteItem", {"Key": item(pk="a", sk="1")}),
+        ("Scan", {}),
+    ],
+)
+def test_a_damaged_row_is_an_error_that_names_table_and_key_and_never_an_answer(
+    engine: Engine, path: Path, operation: str, request_: dict[str, Any], flip: str
+) -> None:
+    damage(path, FLIPS[flip].format(tree=TABLE), fix_checksums=False)
+    with pytest.raises(StoreFailed, match=r'table things: the row of pk="[ab]", sk="1" is damaged'):
+        engine.call(operation, {"TableName": "things", **request_})
+    assert engine.call("ListTables") == {"TableNames": ["things"]}
+
+
+def test_a_damaged_index_row_is_an_error_that_names_the_index(engine: Engine, path: Path) -> None:
+    damage(path, FLIPS["a byte of a body"].format(tree=INDEX), fix_checksums=False)
+    with pytest.raises(StoreFailed, match="table things, index by_colour: the row of g="):
+        engine.call("Scan", {"TableName": "things", "IndexName": "by_colour"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -11,15 +10,15 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tablewright.errors import CannotOpen, StoreClosed, StoreFailed, StoreForked
+from tablewright.errors import CannotOpen, StoreBusy, StoreClosed, StoreForked
 from tablewright.storage import Snapshot, Store, Transaction
-from tablewright.storage import store as store_module
+from tablewright.storage.file import APPLICATION_ID, FORMAT
 from tests.storage.conftest import TREE
 from tests.storage.forks import in_child, name_of_error
 
 MARKING = [
-    f"PRAGMA application_id = {store_module.APPLICATION_ID}",
-    f"PRAGMA user_version = {store_module.FORMAT}",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {FORMAT}",
 ]
 
 
@@ -44,25 +43,20 @@ def keys(store: Store) -> list[bytes]:
 
 
 def test_a_writer_that_cannot_have_the_lock_fails_and_can_try_again(
-    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, path: Path
 ) -> None:
-    monkeypatch.setattr(store_module, "BUSY_SECONDS", 0.05)
-    with locked(path), pytest.raises(StoreFailed, match=r"rows\.db: BusyError"):
-        store.write(putting(b"a"))
-    store.write(putting(b"b"))
+    with closing(Store(path, busy_seconds=0.05)) as hasty:
+        with locked(path), pytest.raises(StoreBusy, match=r"rows\.db: another process .* 0\.05 s"):
+            hasty.write(putting(b"a"))
+        hasty.write(putting(b"b"))
     assert keys(store) == [b"b"]
 
 
-def test_every_step_of_a_batch_fails_after_one_wait(
-    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store_module, "BUSY_SECONDS", 0.2)
-    with locked(path):
-        began = time.monotonic()
-        results = store.write_all([putting(b"%d" % number) for number in range(30)])
-        waited = time.monotonic() - began
-    assert [type(result) for result in results] == [StoreFailed] * 30
-    assert waited < 3  # a wait for each would be 6 seconds
+def test_every_step_of_a_batch_fails_after_one_wait(store: Store, path: Path) -> None:
+    with closing(Store(path, busy_seconds=0.05)) as hasty, locked(path):
+        results = hasty.write_all([putting(b"%d" % number) for number in range(30)])
+    assert [type(result) for result in results] == [StoreBusy] * 30
+    assert len(set(map(id, results))) == 30  # an exception of its own for each caller
     assert keys(store) == []
 
 
@@ -83,23 +77,21 @@ def test_a_reader_does_not_need_the_lock(store: Store, path: Path) -> None:
     ],
 )
 def test_a_file_that_is_locked_for_too_long_cannot_be_opened_and_then_can(
-    path: Path, made_by: list[str], held_by: str, monkeypatch: pytest.MonkeyPatch
+    path: Path, made_by: list[str], held_by: str
 ) -> None:
     """A new one, and one that is ours but not yet switched to its log."""
-    monkeypatch.setattr(store_module, "BUSY_SECONDS", 0.05)
     with closing(apsw.Connection(str(path))) as other:
         for statement in made_by:
             other.execute(statement)
         other.execute(held_by)
-        with pytest.raises(StoreFailed, match=r"rows\.db: BusyError"):
-            Store(path)
+        with pytest.raises(StoreBusy):
+            Store(path, busy_seconds=0.05)
         other.execute("COMMIT")
     with closing(Store(path)) as store:
         assert store._writer.pragma("journal_mode") == "wal"
 
 
-def test_an_error_that_is_kept_keeps_no_lock(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "BUSY_SECONDS", 0.05)
+def test_an_error_that_is_kept_keeps_no_lock(path: Path) -> None:
     with closing(apsw.Connection(str(path))) as other:
         other.execute("CREATE TABLE notes (text)")
         with pytest.raises(CannotOpen) as kept:

@@ -15,7 +15,7 @@ import pytest
 
 from tablewright.errors import CannotOpen, TablewrightError
 from tablewright.storage import Store, Transaction, Tree
-from tablewright.storage.store import APPLICATION_ID, FORMAT, _claim, _is_ours
+from tablewright.storage.file import APPLICATION_ID, FORMAT, _bring_up_to_date, _format
 from tests.storage.conftest import TREE
 
 
@@ -86,7 +86,7 @@ def test_the_refusal_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "theirs"
     foreign_sqlite(path)
     with pytest.raises(
-        TablewrightError, match="theirs: an SQLite file, but not one of Tablewright's"
+        TablewrightError, match="theirs: an SQLite file, but not a Tablewright database"
     ):
         Store(path)
 
@@ -147,12 +147,12 @@ def test_threads_that_open_one_new_file_at_once_all_find_it_ours(tmp_path: Path)
 def test_of_two_that_find_a_file_empty_the_second_refuses_what_the_first_made(path: Path) -> None:
     """A foreign program fills the file after we have looked, and before we have its lock."""
     with closing(apsw.Connection(str(path))) as ours:
-        assert not _is_ours(ours, "rows.db")
+        assert _format(ours, "rows.db") == 0
         with closing(apsw.Connection(str(path))) as theirs:
             theirs.execute("CREATE TABLE notes (text)")
         before = path.read_bytes()
-        with pytest.raises(CannotOpen, match="not one of Tablewright's"):
-            _claim(ours, "rows.db")
+        with pytest.raises(CannotOpen, match="not a Tablewright database"):
+            _bring_up_to_date(ours, "rows.db")
     assert path.read_bytes() == before
 
 
@@ -193,7 +193,9 @@ def test_close_folds_the_log_into_the_file(store: Store, path: Path) -> None:
     store.close()
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
     with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as connection:
-        assert connection.execute(f'SELECT * FROM "{TREE.name}"').fetchall() == [(b"k", 3, b"body")]
+        assert connection.execute(f'SELECT key, size, body FROM "{TREE.name}"').fetchall() == [
+            (b"k", 3, b"body")
+        ]
 
 
 def test_close_can_be_called_twice(store: Store) -> None:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import binascii
 import zlib
 
-from tablewright.encoding.numbers import encode_number
+from tablewright.encoding.numbers import decode_number, encode_number
 
 END = b"\x00\x00"
 CHECKSUM_SPACE = 1 << 32
@@ -44,6 +44,23 @@ def component(tag: str, content: str) -> bytes:
         raise EmptyComponent
     raw = content.encode() if tag == "S" else binascii.a2b_base64(content)
     return (raw.replace(b"\x00", b"\x00\x01") if b"\x00" in raw else raw) + END
+
+
+def read_component(tag: str, data: bytes) -> tuple[str, bytes]:
+    """The value of the component that `data` begins with, and the bytes behind it.
+
+    Raises ValueError (or IndexError) if `data` does not begin with a component.
+
+    >>> read_component("S", component("S", "a") + b"rest")
+    ('a', b'rest')
+    """
+    if tag == "N":
+        number, length = decode_number(data)
+        return number, data[length:]
+    end = data.index(END)
+    raw = data[:end].replace(b"\x00\x01", b"\x00")
+    content = raw.decode() if tag == "S" else binascii.b2a_base64(raw, newline=False).decode()
+    return content, data[end + len(END) :]
 
 
 def prefix(tag: str, content: str) -> bytes:

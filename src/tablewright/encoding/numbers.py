@@ -35,6 +35,8 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 
 _DIGITS = str.maketrans("0123456789", "123456789a")
 _COMPLEMENTED_DIGITS = str.maketrans("0123456789", "edcba98765")
+_READ_DIGITS = str.maketrans("123456789a", "0123456789")
+_READ_COMPLEMENTED_DIGITS = str.maketrans("edcba98765", "0123456789")
 
 
 def read_number(text: str) -> str:
@@ -112,6 +114,23 @@ def encode_number(text: str) -> bytes:
             bytes.fromhex(digits.translate(_COMPLEMENTED_DIGITS)),
         )
     return b"\x81%c%b\x00" % (exponent + 130, bytes.fromhex(digits.translate(_DIGITS)))
+
+
+def decode_number(data: bytes) -> tuple[str, int]:
+    """The canonical number that key bytes begin with, and how many bytes it takes.
+
+    >>> [decode_number(encode_number(text))[0] for text in ("-12.5", "0", "7", "0.001", "400")]
+    ['-12.5', '0', '7', '0.001', '400']
+    """
+    if data[0] == 0x80:
+        return "0", 1
+    negative = data[0] == 0x7F
+    end = data.index(0xFF if negative else 0x00, 2)
+    pairs = data[2:end].hex()
+    digits = pairs.translate(_READ_COMPLEMENTED_DIGITS if negative else _READ_DIGITS)
+    exponent = 125 - data[1] if negative else data[1] - 130
+    number = Decimal(f"{'-' if negative else ''}{digits}e{exponent - len(digits) + 1}")
+    return canonical_number(number), end + 1
 
 
 @lru_cache(maxsize=4096)

@@ -24,6 +24,7 @@ from typing import Any, Self
 import msgspec
 
 from tablewright.engine.catalog import Catalog
+from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import expire
 from tablewright.engine.integrity import Report, check
 from tablewright.engine.operations import OPERATIONS
@@ -35,7 +36,14 @@ from tablewright.errors import (
     TablewrightError,
     UnknownOperationException,
 )
-from tablewright.storage import Durability, MissingTree, Snapshot, Store, Transaction
+from tablewright.storage import (
+    DamagedRow,
+    Durability,
+    MissingTree,
+    Snapshot,
+    Store,
+    Transaction,
+)
 from tablewright.wire.answers import encode
 from tablewright.wire.read import read
 
@@ -90,9 +98,12 @@ class Engine:
                 raise result
             return result
         try:
-            return self._store.read(partial(self._read, step))
-        except (Fault, MissingTree):  # perhaps somebody has changed the table since we looked
-            return self._store.read(partial(self._read_exactly, step))
+            try:
+                return self._store.read(partial(self._read, step))
+            except (Fault, MissingTree):  # perhaps the table has changed since we looked
+                return self._store.read(partial(self._read_exactly, step))
+        except DamagedRow as error:
+            raise locate_damage(error, self._catalog.tables.values()) from error
 
     def read_all(self, steps: Sequence[Read]) -> list[bytes | BaseException]:
         """Do several steps that read, in one snapshot: for each its answer, or its fault."""
@@ -108,7 +119,11 @@ class Engine:
 
     def write_all(self, steps: Sequence[Write]) -> list[bytes | BaseException]:
         """Do several steps that write, in one commit: for each its answer, or its fault."""
-        return self._store.write_all([partial(self._write, step) for step in steps])
+        results = self._store.write_all([partial(self._write, step) for step in steps])
+        for position, result in enumerate(results):
+            if isinstance(result, DamagedRow):
+                results[position] = locate_damage(result, self._writer_catalog.tables.values())
+        return results
 
     def expire(self, now: float | None = None) -> int:
         """Delete what has expired by `now` (seconds since 1970; the clock's time if not given)."""

@@ -1,7 +1,8 @@
 """Integrity: proof that a file's tables and indexes agree.
 
 Every row of a table is stored under the key its item has, with the size it has, in normal form;
-every index has exactly the rows that the table's items give. What is wrong is reported, not mended.
+every index has exactly the rows that the table's items give; every checksum is right. Problems are
+reported, not fixed: `repair` does that.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from dataclasses import dataclass, field
 
 from tablewright.encoding.items import dump, item_size, load, normalise_item
 from tablewright.engine.catalog import TOKENS, Catalog
+from tablewright.engine.damage import show_key
 from tablewright.engine.rows import Row, projected
 from tablewright.engine.table import Index, Table
 from tablewright.errors import Fault, StoreFailed
-from tablewright.storage import MissingTree, Snapshot
+from tablewright.storage import DamagedRow, MissingTree, Snapshot
 
+_DAMAGED = "is damaged: its checksum is wrong"
 _UNREADABLE = (Fault, ValueError, LookupError, TypeError, AttributeError)
 
 
@@ -25,12 +28,13 @@ class Problem:
 
     table: str
     index: str | None
-    key: bytes
+    #: The row's key, for people.
+    key: str
     what: str
 
     def __str__(self) -> str:
         place = f"{self.table}/{self.index}" if self.index else self.table
-        return f"{place}: row {self.key.hex()}: {self.what}"
+        return f"{place}: the row of {self.key} {self.what}"
 
 
 @dataclass(frozen=True)
@@ -78,9 +82,12 @@ def check(snapshot: Snapshot) -> Report:
 def _check_table(snapshot: Snapshot, table: Table, report: Report) -> None:
     expected: dict[str, set[bytes]] = {name: set() for name in table.by_name}
     rows = 0
-    for key, size, body in snapshot.walk(table.tree, b"", None):
+    for key, size, body, intact in snapshot.inspect(table.tree, b"", None):
         rows += 1
-        report.problems += _check_row(snapshot, table, key, size, body, expected)
+        if intact:
+            report.problems += _check_row(snapshot, table, key, size, body, expected)
+        else:
+            report.problems.append(_problem(table, table, key, _DAMAGED))
     report.rows[table.name, None] = rows
     for index in table.indexes:
         report.problems += _check_index(snapshot, table, index, expected[index.name], report)
@@ -98,13 +105,13 @@ def _check_row(
     try:
         item = load(body)
         if table.keys.position(item) != key:
-            yield Problem(table.name, None, key, "is not where its key belongs")
+            yield _problem(table, table, key, "is not where its key belongs")
         if dump(normalise_item(item)) != body:
-            yield Problem(table.name, None, key, "is not in normal form")
+            yield _problem(table, table, key, "is not in normal form")
         if item_size(item) != size:
-            yield Problem(table.name, None, key, f"has size {size}, not {item_size(item)}")
+            yield _problem(table, table, key, f"has size {size}, not {item_size(item)}")
     except _UNREADABLE as error:
-        yield Problem(table.name, None, key, f"cannot be read: {error}")
+        yield _problem(table, table, key, f"cannot be read: {error}")
         return
     for index in table.indexes:
         entry = index.entry(item, key)
@@ -112,11 +119,19 @@ def _check_row(
             continue
         expected[index.name].add(entry)
         held = projected(index, Row(item, size, body))
-        found = snapshot.get(index.tree, entry)
+        try:
+            found = snapshot.get(index.tree, entry)
+        except DamagedRow:
+            continue  # the walk over the index reports it
         if found is None:
-            yield Problem(table.name, index.name, entry, "is missing")
+            yield _problem(table, index, entry, "is missing")
         elif found != (held.size, held.body) and not _same(found, held):
-            yield Problem(table.name, index.name, entry, "differs from the table's item")
+            yield _problem(table, index, entry, "differs from the table's item")
+
+
+def _problem(table: Table, source: Table | Index, key: bytes, what: str) -> Problem:
+    index = None if source is table else source.name
+    return Problem(table.name, index, show_key(table, source, key), what)
 
 
 def _same(found: tuple[int, bytes], held: Row) -> bool:
@@ -132,8 +147,10 @@ def _check_index(
 ) -> Iterator[Problem]:
     """The rows that belong have been looked at; here are those that do not."""
     rows = 0
-    for entry, _, _ in snapshot.walk(index.tree, b"", None):
+    for entry, _, _, intact in snapshot.inspect(index.tree, b"", None):
         rows += 1
-        if entry not in expected:
-            yield Problem(table.name, index.name, entry, "belongs to no item")
+        if not intact:
+            yield _problem(table, index, entry, _DAMAGED)
+        elif entry not in expected:
+            yield _problem(table, index, entry, "belongs to no item")
     report.rows[table.name, index.name] = rows

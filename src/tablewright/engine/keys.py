@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tablewright.encoding.items import value_size
-from tablewright.encoding.keys import EmptyComponent, component, partition
+from tablewright.encoding.keys import EmptyComponent, component, partition, read_component
 from tablewright.errors import ValidationException, invalid
 from tablewright.schema import KeyAttribute, KeySchema
 from tablewright.values import Item, Value, tag_of
@@ -58,6 +58,17 @@ class Keys:
         except (KeyError, EmptyComponent):
             return None
         return start
+
+    def read(self, components: bytes) -> tuple[Item, bytes]:
+        """The key attributes in the bytes of a row's key (without its checksum), and the rest.
+
+        Raises ValueError or IndexError if the bytes are not such a key.
+        """
+        values: Item = {}
+        for name, tag in (*self._partition, *self._sort):
+            content, components = read_component(tag, components)
+            values[name] = {tag: content}
+        return values, components
 
     def check_key(self, key: Item) -> bytes:
         """Check the `Key` of a request, and say where its row is."""

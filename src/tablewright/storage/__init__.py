@@ -9,10 +9,11 @@
 """
 
 from tablewright.storage.store import Durability, Store
-from tablewright.storage.transaction import MissingTree, Row, Snapshot, Transaction
+from tablewright.storage.transaction import DamagedRow, MissingTree, Row, Snapshot, Transaction
 from tablewright.storage.tree import Tree
 
 __all__ = [
+    "DamagedRow",
     "Durability",
     "MissingTree",
     "Row",

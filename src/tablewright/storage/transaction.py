@@ -1,18 +1,23 @@
-"""What can be done with trees: read them in a snapshot, change them in a transaction.
+"""Snapshots and transactions: read trees, change trees.
 
-A row is `(key, size, body)`; `size` is whatever the writer wants to know of the body without
-reading it. Neither class opens, commits or locks anything: `store` does.
+A row is `(key, size, body)`; `size` is what the writer wants to know of the body without reading
+it. With each row a checksum of size and body is stored. Every read verifies it, so damaged bytes
+are an error and never an answer. (The key is not part of it: SQLite compares keys, and the engine's
+integrity check compares each key with its item. Leaving it out saves 0.1 of 0.4 µs.)
+
+Neither class opens connections or takes locks: `store` and `commit` do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TypeAlias
+from zlib import crc32
 
 import apsw
 
-from tablewright.errors import TablewrightError
+from tablewright.errors import StoreFailed, TablewrightError
 from tablewright.storage.tree import Tree
 
 Row: TypeAlias = tuple[bytes, int, bytes]
@@ -22,12 +27,23 @@ class MissingTree(TablewrightError):
     """The tree is not in the file: another process has dropped it."""
 
 
+class DamagedRow(StoreFailed):
+    """The bytes of a row are not those that were written."""
+
+    def __init__(self, tree: Tree, key: bytes) -> None:
+        super().__init__(f"{tree.name}: the row {key.hex()} is damaged: its checksum is wrong")
+        self.tree = tree
+        self.key = key
+
+
 class Snapshot:
     """Reads. One statement sees one state of the file; `frozen()` makes several see one."""
 
-    __slots__ = ("_connection", "_execute", "_look_up")
+    __slots__ = ("_connection", "_execute", "_look_up", "in_use")
 
     def __init__(self, connection: apsw.Connection) -> None:
+        #: A read has begun and not returned: it is running, or it raised.
+        self.in_use = False
         self._connection = connection
         self._execute = connection.execute
         self._look_up = (
@@ -43,7 +59,15 @@ class Snapshot:
                 pass
         except apsw.SQLError as error:
             raise _translated(error) from error
-        return found
+        if found is None:
+            return None
+        size, body, checksum = found
+        try:
+            if crc32(body, size) == checksum:
+                return size, body
+        except TypeError:  # damage can change the type of a value
+            pass
+        raise DamagedRow(tree, key)
 
     def walk(
         self, tree: Tree, first: bytes, end: bytes | None, *, backwards: bool = False
@@ -52,15 +76,36 @@ class Snapshot:
 
         Close it if it is not walked to its end: an open walk holds its snapshot.
         """
-        bounds = (first,) if end is None else (first, end)
+        cursor = self._range(tree, first, end, backwards)
+        key = b""
         try:
-            cursor = self._execute(tree.range(bounded=end is not None, backwards=backwards), bounds)
-        except apsw.SQLError as error:
-            raise _translated(error) from error
-        try:
-            yield from cursor
+            for key, size, body, checksum in cursor:
+                if crc32(body, size) != checksum:
+                    raise DamagedRow(tree, key)
+                yield key, size, body
+        except TypeError as error:  # damage can change the type of a value
+            raise DamagedRow(tree, key) from error
         finally:
             cursor.close()
+
+    def inspect(
+        self, tree: Tree, first: bytes, end: bytes | None, *, backwards: bool = False
+    ) -> Generator[tuple[bytes, int, bytes, bool], None, None]:
+        """The same, but with whether each row is intact, and without an error if it is not."""
+        with closing(self._range(tree, first, end, backwards)) as cursor:
+            for key, size, body, checksum in cursor:
+                try:
+                    intact = crc32(body, size) == checksum
+                except TypeError:
+                    intact = False
+                yield key, size, body, intact
+
+    def _range(self, tree: Tree, first: bytes, end: bytes | None, backwards: bool) -> apsw.Cursor:
+        bounds = (first,) if end is None else (first, end)
+        try:
+            return self._execute(tree.range(bounded=end is not None, backwards=backwards), bounds)
+        except apsw.SQLError as error:
+            raise _translated(error) from error
 
     def count(self, tree: Tree) -> tuple[int, int]:
         """How many rows there are, and the sum of their sizes. Reads the whole tree."""
@@ -78,6 +123,16 @@ class Snapshot:
         except apsw.CorruptError as error:
             return [f"the file is damaged: {error}"]
         return [] if found == ["ok"] else found
+
+    def holds_state(self) -> bool:
+        """Whether later reads would see an old state: a transaction or a statement is open."""
+        # A transaction that has read nothing yet has no state, but would take one and keep it.
+        connection = self._connection
+        return connection.in_transaction or connection.txn_state() != apsw.SQLITE_TXN_NONE
+
+    def close(self) -> None:
+        """Close the connection, and with it every open statement."""
+        self._connection.close()
 
     def frozen(self) -> Frozen:
         """Let every read in a `with` block see one state of the file."""
@@ -109,27 +164,35 @@ class Transaction(Snapshot):
 
     def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)
-        #: Another than before, if somebody else has committed since the last transaction.
+        #: Differs from before if another connection has committed since the last transaction.
         self.version = 0
-        #: How often changes were taken back. Whoever remembers what it changed should look.
+        #: Counts rollbacks. A caller that remembers its changes must compare it.
         self.rollbacks = 0
 
     def begin(self) -> None:
-        """Take the write lock, so that no later step can lack it."""
+        """Take the write lock, so that no later step has to wait for it."""
+        if self._connection.in_transaction:  # left by an interrupted read of an in-memory store
+            self.roll_back()
         self._execute("BEGIN IMMEDIATE")
         for (version,) in self._execute("PRAGMA data_version"):
             self.version = int(version)
 
-    def commit(self) -> None:
-        self._execute("COMMIT")
+    def commit(self, committed: list[object]) -> None:
+        """Commit, and append something to `committed`: both, or neither.
+
+        One call of a C function that calls only C functions: no signal handler runs in between,
+        as one could between a call of COMMIT and the next line.
+        """
+        committed.extend(map(self._execute, _COMMIT))
 
     def roll_back(self) -> None:
-        self.rollbacks += 1
+        """Undo all changes since `begin`. Safe to repeat."""
+        self.rollbacks += 1  # first: after an interruption it may count twice, but never too little
         if self._connection.in_transaction:
             self._execute("ROLLBACK")
 
     def put(self, tree: Tree, key: bytes, size: int, body: bytes) -> None:
-        self._execute(tree.put, (key, size, body))
+        self._execute(tree.put, (key, size, body, crc32(body, size)))
 
     def delete(self, tree: Tree, key: bytes) -> None:
         self._execute(tree.delete, (key,))
@@ -152,6 +215,7 @@ class Transaction(Snapshot):
             self._execute(f"DROP VIEW {_quoted(str(name))}")
 
 
+_COMMIT = ("COMMIT",)
 _VIEW = "SELECT CAST(body AS TEXT) AS item, size FROM "
 
 

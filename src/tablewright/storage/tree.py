@@ -1,7 +1,7 @@
-"""A tree: rows of key, size and body, ordered by key; one SQLite table each.
+"""A tree: rows of key, size, body and checksum, ordered by key; one SQLite table each.
 
-The statements are put together once, here, so that SQLite's and apsw's statement caches always
-meet the same text. `WITHOUT ROWID` keeps a row in the key's own b-tree: one descent per lookup.
+The statements are composed once, here, so that SQLite's and apsw's statement caches always see
+the same text. `WITHOUT ROWID` keeps a row in the key's own b-tree: one descent per lookup.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ class Tree:
         name = self.name = f"tree${number}"
         self.create = (
             f"CREATE TABLE {name} (key BLOB PRIMARY KEY, size INTEGER NOT NULL, "
-            "body BLOB NOT NULL) WITHOUT ROWID"
+            "body BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"
         )
         self.drop = f"DROP TABLE {name}"
-        self.get = f"SELECT size, body FROM {name} WHERE key = ?"
-        self.put = f"REPLACE INTO {name} VALUES (?, ?, ?)"
+        self.get = f"SELECT size, body, checksum FROM {name} WHERE key = ?"
+        self.put = f"REPLACE INTO {name} VALUES (?, ?, ?, ?)"
         self.delete = f"DELETE FROM {name} WHERE key = ?"
         self.count = f"SELECT count(*), coalesce(sum(size), 0) FROM {name}"
         self._ranges = {
             (bounded, backwards): (
-                f"SELECT key, size, body FROM {name} WHERE key >= ?"
+                f"SELECT key, size, body, checksum FROM {name} WHERE key >= ?"
                 + (" AND key < ?" if bounded else "")
                 + (" ORDER BY key DESC" if backwards else " ORDER BY key")
             )

@@ -1,0 +1,90 @@
+"""Formats: a file of format 1 is upgraded when it is opened, at once or not at all."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from zlib import crc32
+
+import apsw
+import pytest
+
+from tablewright.engine import Engine
+from tablewright.errors import CannotOpen
+from tablewright.storage import file
+from tests.engine.database import item, table_request
+
+REQUEST = {"TableName": "things", "Key": item(pk="a", sk="1")}
+
+
+def make_format_1(path: Path) -> None:
+    """What the first version of the package wrote: the same rows, without checksums."""
+    with Engine(path) as engine:
+        engine.call("CreateTable", table_request("things", glob={"by_colour": ("g:S", "ALL")}))
+        thing = item(pk="a", sk="1", g="red")
+        engine.call("PutItem", {"TableName": "things", "Item": thing})
+    with closing(sqlite3.connect(path)) as connection:
+        trees = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+        for (tree,) in connection.execute(trees).fetchall():
+            connection.execute(f"ALTER TABLE {tree} DROP COLUMN checksum")
+        connection.execute("PRAGMA user_version = 1")
+        connection.commit()
+
+
+def test_a_file_of_format_1_is_upgraded_and_keeps_its_rows(tmp_path: Path) -> None:
+    make_format_1(tmp_path / "old.db")
+    with Engine(tmp_path / "old.db") as engine:
+        assert engine.call("GetItem", REQUEST)["Item"] == item(pk="a", sk="1", g="red")
+        engine.call("PutItem", {"TableName": "things", "Item": item(pk="b", sk="1", g="red")})
+        assert engine.check()
+    with closing(sqlite3.connect(tmp_path / "old.db")) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (file.FORMAT,)
+        rows = connection.execute("SELECT size, body, checksum FROM tree$2").fetchall()
+        assert [checksum for *_, checksum in rows] == [crc32(body, size) for size, body, _ in rows]
+
+
+def test_an_upgrade_that_fails_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "old.db"
+    make_format_1(path)
+
+    def fail(connection: apsw.Connection) -> None:
+        upgrade(connection)
+        raise KeyboardInterrupt
+
+    upgrade = file._add_checksums
+    monkeypatch.setattr(file, "_add_checksums", fail)
+    with pytest.raises(KeyboardInterrupt):
+        Engine(path)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert len(connection.execute("SELECT * FROM tree$2").fetchone()) == 3
+    monkeypatch.undo()
+    with Engine(path) as engine:
+        assert engine.check()
+
+
+def test_a_newer_format_is_refused_with_the_fix(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    Engine(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(CannotOpen, match=r"new\.db: has format 99, .* upgrade Tablewright"):
+        Engine(path)
+
+
+def test_a_new_file_and_its_log_are_for_their_owner_only(tmp_path: Path) -> None:
+    with Engine(tmp_path / "private.db") as engine:
+        engine.call("CreateTable", table_request("things"))
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert modes == dict.fromkeys(["private.db", "private.db-wal", "private.db-shm"], 0o600)
+
+
+def test_an_existing_file_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "shared.db"
+    path.touch()
+    path.chmod(0o640)
+    Engine(path).close()
+    assert path.stat().st_mode & 0o777 == 0o640
