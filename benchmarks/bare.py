@@ -15,7 +15,7 @@ import msgspec
 
 from benchmarks.files import Row
 from tablewright.storage import Durability
-from tablewright.storage.store import CACHE_KIB, CHECKPOINT_PAGES, MAPPED_BYTES
+from tablewright.storage.file import CACHE_KIB, CHECKPOINT_PAGES
 from tablewright.values import Item
 
 decode = msgspec.json.Decoder().decode
@@ -29,7 +29,7 @@ class Bare:
         shutil.copyfile(original, path)
         self._connection = apsw.Connection(str(path), statementcachesize=512)
         for pragma in (
-            f"mmap_size = {MAPPED_BYTES}",
+            "mmap_size = 0",
             f"cache_size = -{CACHE_KIB}",
             "temp_store = memory",
             "journal_mode = wal",
@@ -39,7 +39,7 @@ class Bare:
             self._connection.execute(f"PRAGMA {pragma}")
         self._execute = self._connection.execute
         self._get = f"SELECT size, body FROM {trees[0]} WHERE key = ?"
-        self._puts = [f"REPLACE INTO {tree} VALUES (?, ?, ?)" for tree in trees]
+        self._puts = [f"REPLACE INTO {tree} VALUES (?, ?, ?, 0)" for tree in trees]
         self._ranges = [
             f"SELECT key, size, body FROM {tree} WHERE key >= ? AND key < ? ORDER BY key"
             for tree in trees

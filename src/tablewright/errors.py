@@ -20,8 +20,8 @@
     ├── CannotOpen                              the file is not ours, or not to be had
     ├── StoreClosed                             the engine has been closed
     ├── StoreForked                             the engine was opened before a fork
-    ├── StoreFailed                             the file cannot be read or written: a full disk, damage
-    │   └── StoreBusy                           another process has held the write lock for too long
+    ├── StoreFailed                             the file cannot be read or written
+    │   └── StoreBusy                           another process holds the write lock
     └── Fault                                   an answer of DynamoDB's: code, message, HTTP status
         ├── ValidationException                 the request is wrong; the most common one
         ├── SerializationException              the body is not the JSON that the operation takes
@@ -160,7 +160,7 @@ class StoreFailed(TablewrightError):
 
 
 class StoreBusy(StoreFailed):
-    """Another process has held the file's write lock for too long. Nothing was written; try again."""
+    """Another process held the file's write lock for too long. Nothing was written; try again."""
 
 
 class Fault(TablewrightError):

@@ -71,11 +71,11 @@ def make_file(path: Path) -> None:
 
 
 def damage(path: Path, statement: str, *, fix_checksums: bool = True) -> None:
-    """Change a file behind the engine's back, with checksums that fit the change unless told not."""
+    """Change a file behind the engine's back; with checksums that fit the change, or without."""
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute(statement)
         if fix_checksums:
-            connection.create_scalar_function("row_checksum", crc32, 2)
+            connection.create_scalar_function("row_checksum", lambda *row: crc32(*row), 2)
             trees = "SELECT name FROM sqlite_schema WHERE name GLOB 'tree$*'"
             for (tree,) in connection.execute(trees).fetchall():
                 connection.execute(f"UPDATE {tree} SET body = CAST(body AS BLOB)")

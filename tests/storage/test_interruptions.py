@@ -22,9 +22,27 @@ from tests.storage.interrupts import (
 )
 
 TREE = Tree(1)
-COMMIT_PATH = ("_commit_queued", "_commit", "_run", "_settle", "recover", "begin", "commit", "roll_back")
+COMMIT_PATH = (
+    "_commit_queued",
+    "_commit",
+    "_run",
+    "_settle",
+    "recover",
+    "begin",
+    "commit",
+    "roll_back",
+)
 WRITE_PATH = (*COMMIT_PATH, "put", "get", "fail", "is_running")
-READ_PATH = ("get", "walk", "frozen", "__enter__", "__exit__", "__init__", "_clean_snapshot", "_range")
+READ_PATH = (
+    "get",
+    "walk",
+    "frozen",
+    "__enter__",
+    "__exit__",
+    "__init__",
+    "_clean_snapshot",
+    "_range",
+)
 
 
 @pytest.fixture(params=["file", ":memory:"])
@@ -113,7 +131,9 @@ def queued_beside(store: Store, leader: Callable[[], Any], followers: list[Any])
         except Exception as error:
             outcomes[position] = error
 
-    threads = [threading.Thread(target=follow, args=(n,), daemon=True) for n in range(len(followers))]
+    threads = [
+        threading.Thread(target=follow, args=(n,), daemon=True) for n in range(len(followers))
+    ]
     with store._queue.lock:
         for thread in threads:
             thread.start()
@@ -204,14 +224,15 @@ def test_a_read_inside_a_read_does_not_disturb_it(tmp_path: Path) -> None:
         found = []
         for key, _, _ in snapshot.walk(TREE, b"", None):
             found.append(key)
-            assert store.read(pair) == (1, 1)
+            assert snapshot is not whole.read(lambda inner: inner)
+            assert whole.read(pair) == (1, 1)
         return found
 
-    with closing(Store(tmp_path / "rows.db")) as store:
-        store.write(lambda tx: tx.create_tree(TREE))
-        store.write(put_pair)
-        assert store.read(walk) == [b"left", b"right"]
-        assert_usable(store)
+    with closing(Store(tmp_path / "rows.db")) as whole:
+        whole.write(lambda tx: tx.create_tree(TREE))
+        whole.write(put_pair)
+        assert whole.read(walk) == [b"left", b"right"]
+        assert_usable(whole)
 
 
 def test_a_write_inside_a_write_is_refused_and_the_outer_one_is_done(store: Store) -> None:

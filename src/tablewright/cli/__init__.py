@@ -1,7 +1,6 @@
-"""The command line: `tablewright serve`, `check-file`, `designs`, `verify`, `docs`, `copy`, `dump`,
-`load`, `version`.
+"""The command line: each module adds its commands to the application in `commands`.
 
-Laws:
+Invariants:
 - Standard output holds what a program would read (the URL, the result of a check); everything meant
   for people while it runs goes to standard error.
 - What a user can get wrong (a port in use, a file that is not there) is one line and exit code 2,
@@ -12,7 +11,8 @@ Laws:
 from __future__ import annotations
 
 from tablewright.cli import designs as _designs  # its commands join the application
+from tablewright.cli import files as _files
 from tablewright.cli import transfer as _transfer
 from tablewright.cli.commands import main
 
-__all__ = ["_designs", "_transfer", "main"]
+__all__ = ["_designs", "_files", "_transfer", "main"]

@@ -109,43 +109,6 @@ def announce(url: str, db: Path | None) -> None:
 
 
 @app.command()
-def check_file(
-    file: Annotated[Path, typer.Argument(help="A database file.")],
-) -> None:
-    """Prove that every table and index of a file agree. Exit code 1: they do not."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from tablewright.errors import StoreFailed
-
-    try:
-        if not file.is_file():
-            fail(f"{file}: {'is a directory' if file.is_dir() else 'no such file'}")
-        if not file.stat().st_size:
-            fail(f"{file}: the file is empty")  # opening it would make a database of it
-    except OSError as error:
-        fail(f"{file}: {reason(error)}")
-    try:
-        with open_engine(file, Durability.full) as engine:
-            report = engine.check()
-    except StoreFailed as error:  # too damaged to be opened
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from None
-
-    overview = Table("table", "index", "rows")
-    for (table, index), rows in report.rows.items():
-        overview.add_row("" if index else table, index, str(rows))
-    Console().print(overview)
-    for problem in report.problems:
-        typer.echo(str(problem))
-    if not report:
-        count = len(report.problems)
-        typer.echo(f"{file}: {count} problem{'s' if count > 1 else ''}", err=True)
-        raise typer.Exit(1)
-    typer.echo("every table and index agree")
-
-
-@app.command()
 def version() -> None:
     """Show the version."""
     show_version(True)

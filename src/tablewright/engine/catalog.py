@@ -11,14 +11,16 @@ out when something is missing or does not fit, and only then ask again.
 
 from __future__ import annotations
 
-from threading import Lock
+from collections.abc import Iterable
+from threading import RLock
 
 import msgspec
+from msgspec.structs import replace
 
 from tablewright.engine.table import Table
 from tablewright.errors import StoreFailed
 from tablewright.schema import TableSchema
-from tablewright.storage import MissingTree, Snapshot, Transaction, Tree
+from tablewright.storage import MissingTree, Row, Snapshot, Transaction, Tree
 
 _SCHEMAS = Tree(0)
 _FIRST_FREE_TREE = 2
@@ -35,7 +37,7 @@ class Catalog:
     __slots__ = ("_generation", "_lock", "_next_tree", "_rollbacks", "_version", "tables")
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = RLock()  # a signal handler may read, too
         self.tables: dict[str, Table] = {}
         self._generation = -1
         self._next_tree = _FIRST_FREE_TREE
@@ -81,7 +83,9 @@ class Catalog:
     def _take(self, generation: int, next_tree: int, tables: dict[str, Table]) -> None:
         with self._lock:  # readers share one, and another may have been quicker
             if generation > self._generation:
-                self._generation, self._next_tree, self.tables = generation, next_tree, tables
+                # The generation last: if an exception comes in between, the rest is read again.
+                self.tables, self._next_tree = tables, next_tree
+                self._generation = generation
 
     def new_trees(self, count: int) -> range:
         """Numbers for that many new trees; they are never used again."""
@@ -89,8 +93,20 @@ class Catalog:
         self._next_tree += count
         return range(first, first + count)
 
+    def add(self, tx: Transaction, schema: TableSchema) -> Table:
+        """Add a new table, with trees of its own."""
+        first, *rest = self.new_trees(1 + len(schema.indexes))
+        indexes = tuple(
+            replace(index, tree=tree) for index, tree in zip(schema.indexes, rest, strict=True)
+        )
+        table = self.save(tx, replace(schema, tree=first, indexes=indexes))
+        tx.create_tree(table.tree, shown_as=schema.name)
+        for index in table.indexes:
+            tx.create_tree(index.tree)
+        return table
+
     def save(self, tx: Transaction, schema: TableSchema) -> Table:
-        """Add a table, or change what is known of it."""
+        """Store what is known of a table."""
         table = Table(schema)
         tx.put(_SCHEMAS, schema.name.encode(), 0, _encode(schema))
         self._replace(tx, {**self.tables, schema.name: table})
@@ -123,3 +139,16 @@ def _load(snapshot: Snapshot) -> tuple[int, int, dict[str, Table]]:
     except ValueError as error:
         raise StoreFailed(f"the file is damaged: its catalog cannot be read: {error}") from None
     return int(generation), next_tree, {table.name: table for table in tables}
+
+
+def read_schemas(rows: Iterable[Row]) -> tuple[list[TableSchema], list[str]]:
+    """The schemas in rows of a damaged catalog, and for people what could not be read."""
+    schemas, problems = [], []
+    for key, _, body in rows:
+        if key != _GENERATION:
+            try:
+                schemas.append(_decode(body))
+            except ValueError as error:
+                name = key.decode("utf-8", "replace")
+                problems.append(f"the table {name} is lost: its schema cannot be read: {error}")
+    return schemas, problems

@@ -17,7 +17,8 @@ from tablewright.values import Item
 def locate_damage(error: DamagedRow, tables: Iterable[Table]) -> StoreFailed:
     """The error with the names of the table, the index and the key, as far as they are known."""
     for table in tables:
-        for source in (table, *table.indexes):
+        sources: tuple[Table | Index, ...] = (table, *table.indexes)
+        for source in sources:
             if source.tree.name == error.tree.name:
                 place = table.name if source is table else f"{table.name}, index {source.name}"
                 return StoreFailed(

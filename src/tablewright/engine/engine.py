@@ -37,6 +37,7 @@ from tablewright.errors import (
     UnknownOperationException,
 )
 from tablewright.storage import (
+    BUSY_SECONDS,
     DamagedRow,
     Durability,
     MissingTree,
@@ -53,13 +54,23 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 class Engine:
     """DynamoDB in one file, or in memory.
 
+    A write waits at most `busy_seconds` for another process that holds the file's write lock, then
+    raises `StoreBusy`. A write that an exception from outside interrupts, such as
+    KeyboardInterrupt, may have been applied or not; the engine stays usable.
+
     >>> engine = Engine(":memory:")
     >>> engine.call("ListTables")
     {'TableNames': []}
     """
 
-    def __init__(self, path: str | Path = ":memory:", *, durability: Durability = "full") -> None:
-        self._store = Store(path, durability=durability)
+    def __init__(
+        self,
+        path: str | Path = ":memory:",
+        *,
+        durability: Durability = "full",
+        busy_seconds: float = BUSY_SECONDS,
+    ) -> None:
+        self._store = Store(path, durability=durability, busy_seconds=busy_seconds)
         self._catalog = Catalog()  # the readers'
         self._writer_catalog = Catalog()
         self._store.write(self._writer_catalog.prepare)
@@ -132,6 +143,18 @@ class Engine:
     def check(self) -> Report:
         """Walk every table and index and prove that they agree."""
         return self._store.read(check)
+
+    def back_up(self, copy: str | Path) -> None:
+        """Write all tables, as they are at this moment, into a new file.
+
+        Other threads and processes read and write meanwhile. To restore, open the copy, or move it
+        to where the file was.
+        """
+        self._store.back_up(copy)
+
+    def compact(self) -> None:
+        """Give the space of deleted items and tables back to the file system."""
+        self._store.compact()
 
     def close(self) -> None:
         self._store.close()

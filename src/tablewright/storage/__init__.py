@@ -8,11 +8,14 @@
 (4, b'body')
 """
 
-from tablewright.storage.store import Durability, Store
+from tablewright.storage.file import APPLICATION_ID
+from tablewright.storage.store import BUSY_SECONDS, Durability, Store
 from tablewright.storage.transaction import DamagedRow, MissingTree, Row, Snapshot, Transaction
 from tablewright.storage.tree import Tree
 
 __all__ = [
+    "APPLICATION_ID",
+    "BUSY_SECONDS",
     "DamagedRow",
     "Durability",
     "MissingTree",

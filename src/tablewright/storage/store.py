@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Literal, TypeVar
 from weakref import WeakSet
@@ -26,6 +26,7 @@ import apsw
 
 from tablewright.errors import StoreBusy, StoreClosed, StoreFailed, StoreForked
 from tablewright.storage.commit import WriteQueue, is_running
+from tablewright.storage.copying import back_up, compact, truncate_log
 from tablewright.storage.file import connect
 from tablewright.storage.transaction import Snapshot, Transaction
 
@@ -113,6 +114,36 @@ class Store:
             if isinstance(result, apsw.Error):
                 results[position] = self._translated(result)
         return results
+
+    def back_up(self, copy: str | Path) -> None:
+        """Write the state of this moment into a new file, while others read and write."""
+        try:
+            if self.in_memory:
+                with self._queue.lock:
+                    self._check_usable()
+                    self._queue.recover()
+                    back_up(self._writer, Path(copy))
+            else:
+                with closing(self._connect()) as connection:
+                    back_up(connection, Path(copy))
+        except apsw.Error as error:
+            raise self._translated(error) from error
+
+    def compact(self) -> None:
+        """Give the space of deleted rows back to the file system. Writers wait meanwhile."""
+        self._copied(compact)
+
+    def truncate_log(self) -> None:
+        """Fold the log into the file and empty it, if no other connection needs it just now."""
+        self._copied(truncate_log)
+
+    def _copied(self, function: Callable[[str], None]) -> None:
+        self._check_usable()
+        if not self.in_memory:
+            try:
+                function(self.path)
+            except apsw.Error as error:
+                raise self._translated(error) from error
 
     def close(self) -> None:
         """Wait for the writer, fold the log into the file and close every connection."""

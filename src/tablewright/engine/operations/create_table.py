@@ -12,8 +12,6 @@ import time
 import uuid
 from typing import Any
 
-import msgspec
-
 from tablewright.engine import definition
 from tablewright.engine.describe import describe, stream_label
 from tablewright.engine.step import Write, Writing
@@ -35,15 +33,7 @@ def create_table(request: CreateTable) -> Write:
         tx, catalog = writing.tx, writing.catalog
         if schema.name in catalog.tables:
             raise ResourceInUseException(f"Table already exists: {schema.name}")
-        first, *rest = catalog.new_trees(1 + len(schema.indexes))
-        indexes = tuple(
-            msgspec.structs.replace(index, tree=tree)
-            for index, tree in zip(schema.indexes, rest, strict=True)
-        )
-        table = catalog.save(tx, msgspec.structs.replace(schema, tree=first, indexes=indexes))
-        tx.create_tree(table.tree, shown_as=schema.name)
-        for index in table.indexes:
-            tx.create_tree(index.tree)
+        table = catalog.add(tx, schema)
         return {"TableDescription": describe(table, None, status="CREATING")}
 
     return Write(run)

@@ -1,0 +1,167 @@
+"""Commands for database files: check, back up, restore, compact, repair."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.cli.commands import app, fail, reason
+
+if TYPE_CHECKING:
+    from tablewright.engine import Engine
+    from tablewright.engine.integrity import Report
+
+DatabaseFile = Annotated[Path, typer.Argument(help="A database file.")]
+
+
+@app.command()
+def check_file(file: DatabaseFile) -> None:
+    """Prove that every table and index of a file agree, and that no row is damaged.
+
+    Exit code 1: there are problems.
+    """
+    with open_existing(file) as engine:
+        report = engine.check()
+    show_report(report)
+    if not report:
+        count = len(report.problems)
+        typer.echo(f"{file}: {count} problem{'s' if count > 1 else ''}", err=True)
+        raise typer.Exit(1)
+    typer.echo("every table and index agree")
+
+
+@app.command()
+def backup(
+    file: DatabaseFile,
+    copy: Annotated[Path, typer.Argument(help="The new file.")],
+) -> None:
+    """Copy a database file while it is in use, and check the copy.
+
+    The copy holds everything that was acknowledged before the command began. Exit code 1: the
+    copy has problems, as the file itself has.
+    """
+    with open_existing(file) as engine:
+        engine.back_up(copy)
+    _check_copy(copy)
+
+
+@app.command()
+def restore(
+    copy: Annotated[Path, typer.Argument(help="A file that `tablewright backup` has written.")],
+    file: Annotated[Path, typer.Argument(help="The database file to make; it must not exist.")],
+) -> None:
+    """Make a database file from a backup, and check it.
+
+    Stop the server and move the old file, with its -wal and -shm files, away first.
+    """
+    for leftover in (file, Path(f"{file}-wal"), Path(f"{file}-shm")):
+        if leftover.exists():
+            fail(f"{leftover} exists; stop its users and move it away first")
+    with open_existing(copy) as engine:
+        engine.back_up(file)
+    _check_copy(file)
+
+
+@app.command()
+def compact(file: DatabaseFile) -> None:
+    """Give the space of deleted items and tables back. Writers wait while it runs."""
+    os.environ.setdefault("SQLITE_TMPDIR", str(file.resolve().parent))  # it needs as much again
+    with open_existing(file) as engine:
+        before = file.stat().st_size
+        engine.compact()
+        after = file.stat().st_size
+    typer.echo(f"{file}: {before:,} bytes before, {after:,} bytes now")
+
+
+@app.command()
+def repair(
+    file: Annotated[Path, typer.Argument(help="A damaged database file. It is not changed.")],
+    new: Annotated[Path, typer.Argument(help="The new file, for what is readable.")],
+) -> None:
+    """Save what is readable of a damaged file into a new file, and list what is lost.
+
+    Exit code 1: something is lost.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from tablewright.engine.repair import repair as repair_file
+    from tablewright.errors import TablewrightError
+
+    try:
+        salvage = repair_file(file, new)
+    except TablewrightError as error:
+        fail(str(error))
+    overview = Table("table", "items saved", "of them from an index", "known to be lost")
+    for table in salvage.tables:
+        overview.add_row(
+            table.name, f"{table.items:,}", f"{table.from_indexes:,}", f"{len(table.lost):,}"
+        )
+    Console().print(overview)
+    for problem in salvage.problems:
+        typer.echo(problem)
+    for table in salvage.tables:
+        for key in table.lost:
+            typer.echo(f"lost: {table.name}: {key}")
+        if table.unreadable_ranges:
+            typer.echo(
+                f"{table.name}: {table.unreadable_ranges} ranges of rows cannot be read; further "
+                "items may be lost"
+            )
+    if not salvage:
+        raise typer.Exit(1)
+    typer.echo(f"{new}: everything was saved")
+
+
+@contextmanager
+def open_existing(file: Path) -> Iterator[Engine]:
+    """Open a file that exists. What goes wrong, also later, is one line and an exit code."""
+    from tablewright.engine import Engine
+    from tablewright.errors import StoreFailed, TablewrightError
+
+    try:
+        if not file.is_file():
+            fail(f"{file}: {'is a directory' if file.is_dir() else 'no such file'}")
+        if not file.stat().st_size:
+            fail(f"{file}: the file is empty")  # opening it would make a database of it
+    except OSError as error:
+        fail(f"{file}: {reason(error)}")
+    try:
+        engine = Engine(file)
+    except StoreFailed as error:  # too damaged to be opened
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    except TablewrightError as error:
+        fail(str(error))
+    with engine:
+        try:
+            yield engine
+        except TablewrightError as error:
+            fail(str(error))
+
+
+def show_report(report: Report) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    overview = Table("table", "index", "rows")
+    for (table, index), rows in report.rows.items():
+        overview.add_row("" if index else table, index, str(rows))
+    Console().print(overview)
+    for problem in report.problems:
+        typer.echo(str(problem))
+
+
+def _check_copy(copy: Path) -> None:
+    with open_existing(copy) as engine:
+        report = engine.check()
+    show_report(report)
+    if not report:
+        typer.echo(f"{copy}: the copy has the problems that the original has", err=True)
+        raise typer.Exit(1)
+    typer.echo(f"{copy}: complete, every table and index agree")

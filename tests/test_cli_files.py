@@ -1,0 +1,104 @@
+"""The commands for database files, run as a user runs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tablewright.engine import Engine
+from tests.engine.test_integrity import TABLE, damage, make_file
+from tests.test_cli import run
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "things.db"
+    make_file(path)
+    return path
+
+
+def count(path: Path) -> int:
+    with Engine(path) as engine:
+        return int(engine.call("Scan", {"TableName": "things"})["Count"])
+
+
+def test_a_backup_holds_what_was_acknowledged_and_is_checked(path: Path, tmp_path: Path) -> None:
+    with Engine(path) as engine:  # which is in use, with a log that is not folded in
+        engine.call(
+            "PutItem", {"TableName": "things", "Item": {"pk": {"S": "c"}, "sk": {"S": "1"}}}
+        )
+        result = run("backup", path, tmp_path / "copy.db")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "copy.db: complete, every table and index agree" in result.stdout
+    assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
+    assert count(tmp_path / "copy.db") == 3
+    assert [file.name for file in tmp_path.iterdir() if "partial" in file.name] == []
+
+
+def test_a_backup_never_replaces_a_file(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "copy.db").write_text("mine")
+    result = run("backup", path, tmp_path / "copy.db")
+    assert result.returncode == 2
+    assert "copy.db: the file exists" in result.stderr
+    assert (tmp_path / "copy.db").read_text() == "mine"
+
+
+def test_a_backup_into_no_folder_is_one_line(path: Path, tmp_path: Path) -> None:
+    result = run("backup", path, tmp_path / "none" / "copy.db")
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_backup_is_restored_to_where_the_file_was(path: Path, tmp_path: Path) -> None:
+    run("backup", path, tmp_path / "copy.db")
+    result = run("restore", tmp_path / "copy.db", path)
+    assert result.returncode == 2
+    assert "things.db exists; stop its users and move it away first" in result.stderr
+    path.rename(tmp_path / "old.db")
+    result = run("restore", tmp_path / "copy.db", path)
+    assert result.returncode == 0
+    assert count(path) == 2
+
+
+def test_compacting_gives_space_back(path: Path) -> None:
+    with Engine(path) as engine:
+        for number in range(300):
+            thing = {"pk": {"S": str(number)}, "sk": {"S": "1"}, "note": {"S": "x" * 4000}}
+            engine.call("PutItem", {"TableName": "things", "Item": thing})
+        for number in range(300):
+            key = {"pk": {"S": str(number)}, "sk": {"S": "1"}}
+            engine.call("DeleteItem", {"TableName": "things", "Key": key})
+    before = path.stat().st_size
+    result = run("compact", path)
+    assert result.returncode == 0
+    assert path.stat().st_size < before / 5
+    assert count(path) == 2
+
+
+def test_a_damaged_file_is_repaired_into_a_new_one(path: Path, tmp_path: Path) -> None:
+    damage(path, f"UPDATE {TABLE} SET size = size + 1", fix_checksums=False)
+    assert run("check-file", path).returncode == 1
+    result = run("repair", path, tmp_path / "new.db")
+    assert result.returncode == 0
+    assert "new.db: everything was saved" in result.stdout
+    assert run("check-file", tmp_path / "new.db").returncode == 0
+
+
+def test_what_a_repair_cannot_save_is_listed(path: Path, tmp_path: Path) -> None:
+    damage(path, f"DELETE FROM {TABLE} WHERE key = (SELECT min(key) FROM {TABLE})")
+    damage(path, "UPDATE tree$3 SET body = x'00'", fix_checksums=False)
+    result = run("repair", path, tmp_path / "new.db")
+    assert result.returncode == 1
+    assert 'lost: things: pk="' in result.stdout
+
+
+@pytest.mark.parametrize("command", ["check-file", "backup", "restore", "compact", "repair"])
+def test_a_file_that_is_not_there_is_one_line(command: str, tmp_path: Path) -> None:
+    more = [tmp_path / "copy.db"] if command in ("backup", "restore", "repair") else []
+    result = run(command, tmp_path / "none.db", *more)
+    assert result.returncode == 2
+    assert "none.db" in result.stderr
+    assert "no such file" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
