@@ -36,6 +36,7 @@ unsigned, as with some SDKs.
 from __future__ import annotations
 
 import hmac
+import re
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -44,7 +45,7 @@ from functools import lru_cache
 from hashlib import sha256
 from posixpath import normpath
 from typing import NamedTuple
-from urllib.parse import quote, unquote_to_bytes, urlsplit
+from urllib.parse import quote, unquote_to_bytes
 
 from tablewright.errors import (
     ExpiredTokenException,
@@ -70,6 +71,9 @@ MAX_CLAIMS = 1024
 MAX_REGION = 64
 SIGNATURE_SIZE = 64
 NO_ONES_SECRET = "no one has this secret"
+
+UNRESERVED = "-_.~"
+ORIGIN = re.compile(rb"^https?://[^/?]*")  # a target is absolute in a request to a proxy
 
 NO_TOKEN = "Request is missing Authentication Token"
 FOUND_BOTH = (
@@ -374,19 +378,15 @@ def split(url: bytes) -> tuple[str, bytes]:
     """Return the canonical path and the query string of a request's target."""
     if url == b"/":
         return "/", b""
-    if not url.startswith(b"/"):
-        try:
-            parts = urlsplit(url)
-        except ValueError:
-            return url.decode("latin-1"), b""
-        path, query = parts.path, parts.query
-    else:
-        path, _, query = url.partition(b"?")
+    url = ORIGIN.sub(b"", url, 1) or b"/"
+    path, _, query = url.partition(b"?")
+    if not path.startswith(b"/"):
+        return quote(path, safe=UNRESERVED), query
     # The path is escaped already. For every service but S3 it is escaped once more.
-    normal = b"/" + normpath(path).lstrip(b"/") if path else b"/"
+    normal = b"/" + normpath(path).lstrip(b"/")
     if path.endswith(b"/") and normal != b"/":
         normal += b"/"
-    return quote(normal, safe="/-_.~"), query
+    return quote(normal, safe="/" + UNRESERVED), query
 
 
 def query_parameters(query: bytes) -> list[tuple[bytes, bytes]]:
@@ -397,7 +397,7 @@ def query_parameters(query: bytes) -> list[tuple[bytes, bytes]]:
 
 def canonical_query(parameters: list[tuple[bytes, bytes]]) -> str:
     escaped = sorted(
-        (quote(name, safe="-_.~"), quote(value, safe="-_.~")) for name, value in parameters
+        (quote(name, safe=UNRESERVED), quote(value, safe=UNRESERVED)) for name, value in parameters
     )
     return "&".join(f"{name}={value}" for name, value in escaped)
 
