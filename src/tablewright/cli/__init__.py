@@ -1,5 +1,5 @@
 """The command line: `tablewright serve`, `check-file`, `designs`, `verify`, `docs`, `copy`, `dump`,
-`load`, `version`.
+`load`, `credentials`, `version`.
 
 Laws:
 - Standard output holds what a program would read (the URL, the result of a check); everything meant
@@ -11,8 +11,9 @@ Laws:
 
 from __future__ import annotations
 
-from tablewright.cli import designs as _designs  # its commands join the application
+from tablewright.cli import credentials as _credentials  # its commands join the application
+from tablewright.cli import designs as _designs
 from tablewright.cli import transfer as _transfer
 from tablewright.cli.commands import main
 
-__all__ = ["_designs", "_transfer", "main"]
+__all__ = ["_credentials", "_designs", "_transfer", "main"]
