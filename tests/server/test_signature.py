@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tablewright.errors import Fault
 from tablewright.server.credentials import User
 from tablewright.server.signature import Verifier
+from tablewright.sigv4 import signing_key
 from tests.server.signing import (
     BODY,
     KEY_ID,
@@ -170,6 +171,16 @@ def test_an_unsigned_payload_is_refused() -> None:
 def test_an_unknown_access_key_is_refused() -> None:
     expected = (UNRECOGNIZED, "The security token included in the request is invalid.")
     assert refusal(signed(key_id="TWAK0000000000000000")) == expected
+
+
+def test_an_unknown_access_key_costs_as_much_as_a_wrong_secret() -> None:
+    """Both derive a key and compute a signature, so that timing does not tell them apart."""
+    derived = []
+    for request in (signed(key_id="TWAK0000000000000000"), signed(secret="another")):
+        signing_key.cache_clear()
+        refusal(request)
+        derived.append(signing_key.cache_info().misses)
+    assert derived == [1, 1]
 
 
 @pytest.mark.parametrize(("token", "user"), [(None, SESSION), ("another", SESSION), (TOKEN, ALICE)])
@@ -332,7 +343,7 @@ def test_the_checks_have_the_order_of_aws() -> None:
     wrong = wrong.edited(b"/eu-west-1/", b"/no-where/").edited(b"host;", b"").edited(b"256", b"1")
     wrong = wrong.edited(b"unknown/", b"")
     both = wrong.but(url=b"/?X-Amz-Algorithm=x")
-    late = {"user": SESSION, "now": NOW + 901, "region": "eu-west-1"}
+    late: dict[str, Any] = {"user": SESSION, "now": NOW + 901, "region": "eu-west-1"}
     assert refusal(both, **late)[1].startswith("Found both 'X-Amz-Algorithm'")
     assert refusal(wrong.edited(b"Signature=", b"S="), **late)[1].startswith("Authorization header")
     assert refusal(wrong.but({b"X-Amz-Date": b"x"}), **late)[1].startswith("Date must be")
@@ -412,14 +423,15 @@ def test_both_kinds_of_authorization_are_refused() -> None:
 def test_any_single_changed_byte_is_refused(data: st.DataObject) -> None:
     request = signed(token=TOKEN, headers={"X-Note": "a b"})
     names = [name for name in request.headers if name not in (b"User-Agent", b"Authorization")]
-    part = data.draw(st.sampled_from(["method", "url", "body", b"Authorization", *names]))
+    part: Any = data.draw(st.sampled_from(["method", "url", "body", b"Authorization", *names]))
     value: bytes = getattr(request, part) if isinstance(part, str) else request.headers[part]
     first = len(value) - 64 if part == b"Authorization" else 0  # of it, the signature
     at = data.draw(st.integers(first, len(value) - 1))
     byte = data.draw(st.integers(0, 255).filter(lambda byte: byte != value[at]))
     new = value[:at] + bytes([byte]) + value[at + 1 :]
     assume(part == "body" or new.split() != value.split())  # another kind of space is the same
-    tampered = request.but(**{part: new}) if isinstance(part, str) else request.but({part: new})
+    changes: dict[str, Any] = {part: new} if isinstance(part, str) else {"headers": {part: new}}
+    tampered = request.but(**changes)
     verifier = Verifier({KEY_ID: SESSION}.get, clock=lambda: NOW)
     assert verify_with(verifier, request) is SESSION
     with pytest.raises(Fault):
