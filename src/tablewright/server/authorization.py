@@ -14,15 +14,17 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from tablewright.errors import IncompleteSignatureException, MissingAuthenticationTokenException
+from tablewright.errors import MissingAuthenticationTokenException
+from tablewright.server.canonical import query_parameters
 from tablewright.server.credentials import Credentials, User
 from tablewright.server.signature import (
     NO_TOKEN,
+    PARTS,
     SIGNATURE_SIZE,
     WINDOW_SECONDS,
     Verifier,
     check_query,
-    query_parameters,
+    incomplete,
 )
 
 #: What OpenAccess remembers: how many signers, of how many bytes.
@@ -80,7 +82,7 @@ class OpenAccess:
         body: bytes | bytearray,
     ) -> None:
         """Raise if an authorization is missing or not well formed, saying what is wrong with it."""
-        authorization = find_header(headers, b"Authorization")
+        authorization = find_header(headers, b"authorization")
         if authorization is None:
             self._check_query(bytes(url).partition(b"?")[2])
         elif authorization[:-SIGNATURE_SIZE] not in self._signers:
@@ -89,22 +91,13 @@ class OpenAccess:
     def _check_header(self, authorization: bytes, headers: Mapping[bytes, bytes]) -> None:
         if not authorization.startswith(b"AWS4-"):
             raise MissingAuthenticationTokenException(NO_TOKEN)
-        message = "".join(
-            f"Authorization header requires '{name}' parameter. "
-            for name in ("Credential", "Signature", "SignedHeaders")
-            if f"{name}=".encode() not in authorization
-        )
-        if message:
-            if (
-                find_header(headers, b"X-Amz-Date") is None
-                and find_header(headers, b"Date") is None
-            ):
-                message += (
-                    "Authorization header requires existence of either "
-                    "a 'X-Amz-Date' or a 'Date' header. "
-                )
-            raise IncompleteSignatureException(
-                f"{message}Authorization={authorization.decode('latin-1')}"
+        missing = [name for name in PARTS if f"{name}=".encode() not in authorization]
+        if missing:
+            dates = (find_header(headers, name) for name in (b"x-amz-date", b"date"))
+            raise incomplete(
+                missing,
+                authorization.decode("latin-1"),
+                has_date=any(date is not None for date in dates),
             )
         signer, signature = authorization[:-SIGNATURE_SIZE], authorization[-SIGNATURE_SIZE:]
         if signer.endswith(b"Signature=") and b"=" not in signature and len(signer) < MAX_SIGNER:
@@ -120,9 +113,8 @@ class OpenAccess:
 
 
 def find_header(headers: Mapping[bytes, bytes], name: bytes) -> bytes | None:
-    """Return a header by its name in botocore's spelling, whatever the client's is."""
-    value = headers.get(name)
+    """Return a header, whatever the client's spelling. `name` is in lower case."""
+    value = headers.get(name) or headers.get(name.title())  # the usual spellings
     if value is None:
-        name = name.lower()
         return next((value for given, value in headers.items() if given.lower() == name), None)
     return value

@@ -36,16 +36,10 @@ unsigned, as with some SDKs.
 from __future__ import annotations
 
 import hmac
-import re
 import time
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from functools import lru_cache
 from hashlib import sha256
-from posixpath import normpath
 from typing import NamedTuple
-from urllib.parse import quote, unquote_to_bytes
 
 from tablewright.errors import (
     ExpiredTokenException,
@@ -53,6 +47,15 @@ from tablewright.errors import (
     InvalidSignatureException,
     MissingAuthenticationTokenException,
     UnrecognizedClientException,
+)
+from tablewright.server.canonical import (
+    canonical_query,
+    header_lines,
+    iso,
+    query_parameters,
+    read_date,
+    spell,
+    split,
 )
 from tablewright.server.credentials import User
 from tablewright.sigv4 import (
@@ -70,10 +73,8 @@ WINDOW_SECONDS = 15 * 60
 MAX_CLAIMS = 1024
 MAX_REGION = 64
 SIGNATURE_SIZE = 64
+PARTS = ("Credential", "Signature", "SignedHeaders")  # in the order of AWS's messages
 NO_ONES_SECRET = "no one has this secret"
-
-UNRESERVED = "-_.~"
-ORIGIN = re.compile(rb"^https?://[^/?]*")  # a target is absolute in a request to a proxy
 
 NO_TOKEN = "Request is missing Authentication Token"
 FOUND_BOTH = (
@@ -318,19 +319,23 @@ def read_authorization(authorization: bytes, *, has_date: bool) -> tuple[Claim, 
                 f"Authorization header has more than one '{name}' parameter. Authorization={text}"
             )
         given[name] = value
-    message = "".join(
-        f"Authorization header requires '{name}' parameter. "
-        for name in ("Credential", "Signature", "SignedHeaders")
-        if name not in given
-    )
+    missing = [name for name in PARTS if name not in given]
+    if missing or not has_date:
+        raise incomplete(missing, text, has_date=has_date)
+    claim = Claim.of(algorithm, given["Credential"], given["SignedHeaders"])
+    return claim, given["Signature"].encode("latin-1")
+
+
+def incomplete(
+    missing: list[str], authorization: str, *, has_date: bool
+) -> IncompleteSignatureException:
+    """Return the fault of an Authorization header without these parts."""
+    message = "".join(f"Authorization header requires '{name}' parameter. " for name in missing)
     if not has_date:
         message += (
             "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "
         )
-    if message:
-        raise IncompleteSignatureException(f"{message}Authorization={text}")
-    claim = Claim.of(algorithm, given["Credential"], given["SignedHeaders"])
-    return claim, given["Signature"].encode("latin-1")
+    return IncompleteSignatureException(f"{message}Authorization={authorization}")
 
 
 def check_query(given: Mapping[bytes, str]) -> None:
@@ -365,74 +370,3 @@ def check_session(user: User, token: bytes | None, now: float) -> None:
         raise UnrecognizedClientException(WRONG_TOKEN)
     if user.expires is not None and user.expires <= now:
         raise ExpiredTokenException(EXPIRED)
-
-
-def header_lines(signed: tuple[bytes, ...], folded: Mapping[bytes, bytes]) -> str:
-    """Return the canonical headers: spaces are folded, and a missing header is empty, as on AWS."""
-    # Split as bytes: str.split() also splits at the spaces of Latin-1 beyond ASCII.
-    lines = [b"%b:%b\n" % (name, b" ".join(folded.get(name, b"").split())) for name in signed]
-    return b"".join(lines).decode("latin-1")
-
-
-def split(url: bytes) -> tuple[str, bytes]:
-    """Return the canonical path and the query string of a request's target."""
-    if url == b"/":
-        return "/", b""
-    url = ORIGIN.sub(b"", url, 1) or b"/"
-    path, _, query = url.partition(b"?")
-    if not path.startswith(b"/"):
-        return quote(path, safe=UNRESERVED), query
-    # The path is escaped already. For every service but S3 it is escaped once more.
-    normal = b"/" + normpath(path).lstrip(b"/")
-    if path.endswith(b"/") and normal != b"/":
-        normal += b"/"
-    return quote(normal, safe="/" + UNRESERVED), query
-
-
-def query_parameters(query: bytes) -> list[tuple[bytes, bytes]]:
-    """Return the names and values of a query string, unescaped."""
-    pairs = (part.partition(b"=") for part in query.split(b"&") if part)
-    return [(unquote_to_bytes(name), unquote_to_bytes(value)) for name, _, value in pairs]
-
-
-def canonical_query(parameters: list[tuple[bytes, bytes]]) -> str:
-    escaped = sorted(
-        (quote(name, safe=UNRESERVED), quote(value, safe=UNRESERVED)) for name, value in parameters
-    )
-    return "&".join(f"{name}={value}" for name, value in escaped)
-
-
-# --- dates -----------------------------------------------------------------------------------
-
-
-def read_date(text: str) -> tuple[float, str]:
-    """Return a date in seconds since 1970, and in ISO 8601's basic format. Check 4."""
-    try:
-        if len(text) == 16:
-            return _seconds(text), text
-        seconds = parsedate_to_datetime(text).timestamp()  # a Date header of HTTP
-        return seconds, iso(seconds)
-    except (ValueError, OverflowError):
-        raise IncompleteSignatureException(
-            f"Date must be in ISO-8601 'basic format'. Got '{text}'. "
-            "See http://en.wikipedia.org/wiki/ISO_8601"
-        ) from None
-
-
-@lru_cache(maxsize=64)  # the requests of one second have the same date; strptime takes 8 µs
-def _seconds(text: str) -> float:
-    return datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()
-
-
-def iso(seconds: float) -> str:
-    """Write a moment in ISO 8601's basic format.
-
-    >>> iso(1_768_435_200)
-    '20260115T000000Z'
-    """
-    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(seconds))
-
-
-def spell(seconds: int) -> str:
-    """Write a duration as AWS does: `15 min`."""
-    return f"{seconds} sec" if seconds % 60 else f"{seconds // 60} min"
