@@ -143,8 +143,9 @@ def test_a_removed_user_is_refused_while_the_server_runs(tmp_path: Path) -> None
     credentials = Credentials(path, clock=lambda: now[0])
     access = SignedAccess(credentials, region="eu-west-1")
     with Engine(":memory:") as engine, serving_signed(engine, access) as url:
+        assert client(url).list_tables()["TableNames"] == []
         remove(path, "alice")
         now[0] += 1
-        client(url).list_tables()  # finds the file changed
+        credentials.find(KEY_ID)  # notices the change
         credentials.join()
         assert refusal(url) == "UnrecognizedClientException"
