@@ -17,6 +17,7 @@
     ├── Unsupported                             an endpoint lacks an operation that a plan needs
     ├── TableMissing                            connect: there is no such table
     ├── TableDiffers                            connect: the table is not as the model declares it
+    ├── CredentialsRefused                      a credentials file cannot be used
     ├── CannotOpen                              the file is not ours, or not to be had
     ├── StoreClosed                             the engine has been closed
     ├── StoreForked                             the engine was opened before a fork
@@ -27,7 +28,10 @@
         ├── SerializationException              the body is not the JSON that the operation takes
         ├── UnknownOperationException           no such operation
         ├── MissingAuthenticationTokenException
-        ├── IncompleteSignatureException
+        ├── IncompleteSignatureException        an authorization lacks a part
+        ├── InvalidSignatureException           a signature is wrong, too old or of another scope
+        ├── UnrecognizedClientException         no such access key, or a wrong session token
+        ├── ExpiredTokenException               the credentials have expired
         ├── ResourceNotFoundException           no such table (or index, in some operations)
         ├── ResourceInUseException              the table exists, or is changing
         ├── LimitExceededException
@@ -137,6 +141,10 @@ class TableDiffers(TablewrightError):
     """The table at the target is not as the model declares it."""
 
 
+class CredentialsRefused(TablewrightError):
+    """A credentials file cannot be used. The message names the file, the user and the fix."""
+
+
 class CannotOpen(TablewrightError):
     """The file cannot be opened: it is not there to be made, not readable, or not ours."""
 
@@ -216,6 +224,18 @@ class MissingAuthenticationTokenException(Fault):
 
 
 class IncompleteSignatureException(Fault):
+    namespace = CORAL_SERVICE
+
+
+class InvalidSignatureException(Fault):
+    namespace = CORAL_SERVICE
+
+
+class UnrecognizedClientException(Fault):
+    namespace = CORAL_SERVICE
+
+
+class ExpiredTokenException(Fault):
     namespace = CORAL_SERVICE
 
 

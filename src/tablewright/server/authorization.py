@@ -1,56 +1,120 @@
-"""Authorization: is there one, and has it all its parts? DynamoDB's words where not.
+"""Who sends a request: the access object that a connection asks before it does anything.
 
-Signatures are not verified: there are no accounts here, and any well-formed authorization is good.
+    OpenAccess      no accounts: any well-formed authorization is accepted
+    SignedAccess    every request is signed with a key of the credentials file
+
+Both have one method, `authenticate`, which returns the caller or raises DynamoDB's fault. Headers
+are the mapping that the connection itself reads, in the client's spelling. What a caller may do is
+not decided here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from urllib.parse import parse_qs
+import time
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
-from tablewright.errors import IncompleteSignatureException, MissingAuthenticationTokenException
+from tablewright.errors import MissingAuthenticationTokenException
+from tablewright.server.canonical import query_parameters
+from tablewright.server.credentials import Credentials, User
+from tablewright.server.signature import (
+    NO_TOKEN,
+    PARTS,
+    SIGNATURE_SIZE,
+    WINDOW_SECONDS,
+    Verifier,
+    check_query,
+    incomplete,
+)
 
-NO_TOKEN = "Request is missing Authentication Token"
-#: No authorization begins like this.
-UNKNOWN_SIGNER = b"\x00"
+#: What OpenAccess remembers: how many signers, of how many bytes.
+MAX_SIGNERS = 1024
+MAX_SIGNER = 1024
 
 
-def check_authorization(
-    authorization: bytes | None, url: bytes | bytearray, headers: Mapping[bytes, bytes]
-) -> bytes:
-    """Raise if an authorization is missing or not well formed, and say what is wrong with it.
+class Access(Protocol):
+    """What a connection asks for the sender of a request."""
 
-    It may also be in the query string, for a request that was signed in advance. Gives what another
-    good authorization of the same client begins with: everything but the signature.
+    def authenticate(
+        self,
+        method: bytes,
+        url: bytes | bytearray,
+        headers: Mapping[bytes, bytes],
+        body: bytes | bytearray,
+    ) -> User | None:
+        """Return the caller, None where there are no accounts. Raise a fault to refuse it."""
+        ...
+
+
+class SignedAccess:
+    """Accepts requests that a user of the credentials signed.
+
+    With a `region`, signatures for other regions are refused. `window_seconds` is how far a
+    signature's date may be from the clock, and so how long a captured request can be repeated.
     """
-    if authorization is None:
-        _check_query(bytes(url).partition(b"?")[2])
-        return UNKNOWN_SIGNER
-    if not authorization.startswith(b"AWS4-"):
-        raise MissingAuthenticationTokenException(NO_TOKEN)
-    message = "".join(
-        f"Authorization header requires '{name}' parameter. "
-        for name in ("Credential", "Signature", "SignedHeaders")
-        if f"{name}=".encode() not in authorization
-    )
-    if not message:
-        signer, signature, rest = authorization.partition(b"Signature=")
-        return signer + signature if b"=" not in rest else UNKNOWN_SIGNER
-    if b"X-Amz-Date" not in headers and b"Date" not in headers:
-        message += (
-            "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "
+
+    def __init__(
+        self,
+        credentials: Credentials,
+        clock: Callable[[], float] = time.time,
+        *,
+        region: str | None = None,
+        window_seconds: int = WINDOW_SECONDS,
+    ) -> None:
+        verifier = Verifier(
+            credentials.find, clock=clock, region=region, window_seconds=window_seconds
         )
-    raise IncompleteSignatureException(f"{message}Authorization={authorization.decode('latin-1')}")
+        self.authenticate = verifier.verify
 
 
-def _check_query(query: bytes) -> None:
-    given = parse_qs(query, keep_blank_values=True)
-    if b"X-Amz-Algorithm" not in given:
-        raise MissingAuthenticationTokenException(NO_TOKEN)
-    names = ("Algorithm", "Credential", "Signature", "SignedHeaders", "Date")
-    missing = [name for name in names if not given.get(f"X-Amz-{name}".encode())]
-    if missing:
-        wants = (f"AWS query-string parameters must include 'X-Amz-{name}'. " for name in missing)
-        raise IncompleteSignatureException(
-            "".join(wants) + "Re-examine the query-string parameters."
-        )
+class OpenAccess:
+    """Accepts any authorization that has all its parts; signatures are not verified."""
+
+    def __init__(self) -> None:
+        #: Well-formed authorizations without their signatures: a client sends the same all day.
+        self._signers: set[bytes] = set()
+
+    def authenticate(
+        self,
+        method: bytes,
+        url: bytes | bytearray,
+        headers: Mapping[bytes, bytes],
+        body: bytes | bytearray,
+    ) -> None:
+        """Raise if an authorization is missing or not well formed, saying what is wrong with it."""
+        authorization = find_header(headers, b"authorization")
+        if authorization is None:
+            self._check_query(bytes(url).partition(b"?")[2])
+        elif authorization[:-SIGNATURE_SIZE] not in self._signers:
+            self._check_header(authorization, headers)
+
+    def _check_header(self, authorization: bytes, headers: Mapping[bytes, bytes]) -> None:
+        if not authorization.startswith(b"AWS4-"):
+            raise MissingAuthenticationTokenException(NO_TOKEN)
+        missing = [name for name in PARTS if f"{name}=".encode() not in authorization]
+        if missing:
+            dates = (find_header(headers, name) for name in (b"x-amz-date", b"date"))
+            raise incomplete(
+                missing,
+                authorization.decode("latin-1"),
+                has_date=any(date is not None for date in dates),
+            )
+        signer, signature = authorization[:-SIGNATURE_SIZE], authorization[-SIGNATURE_SIZE:]
+        if signer.endswith(b"Signature=") and b"=" not in signature and len(signer) < MAX_SIGNER:
+            if len(self._signers) >= MAX_SIGNERS:
+                self._signers.clear()
+            self._signers.add(signer)
+
+    def _check_query(self, query: bytes) -> None:
+        given = {name: value.decode("latin-1") for name, value in query_parameters(query)}
+        if b"X-Amz-Algorithm" not in given:
+            raise MissingAuthenticationTokenException(NO_TOKEN)
+        check_query(given)
+
+
+def find_header(headers: Mapping[bytes, bytes], name: bytes) -> bytes | None:
+    """Return a header, whatever the client's spelling. `name` is in lower case."""
+    value = headers.get(name) or headers.get(name.title())  # the usual spellings
+    if value is None:
+        return next((value for given, value in headers.items() if given.lower() == name), None)
+    return value

@@ -15,7 +15,7 @@ The order of the checks is DynamoDB's:
     3. a body is declared as one of the JSON types   404 <UnknownOperationException/>
     4. a body is JSON                                400 SerializationException
     5. the target is an operation                    400 UnknownOperationException
-    6. an authorization is there and well formed     400 MissingAuthenticationTokenException, …
+    6. the access object accepts the request          400 MissingAuthenticationTokenException, …
     7. there is a body                               400 SerializationException
     8. the operation's own checks
 
@@ -44,7 +44,7 @@ from tablewright.errors import (
     UnknownOperationException,
 )
 from tablewright.server.answers import AMZ_JSON, CONTINUE, JSON, TEXT, Answers
-from tablewright.server.authorization import UNKNOWN_SIGNER, check_authorization
+from tablewright.server.authorization import Access, OpenAccess
 
 log = logging.getLogger("tablewright.server")
 
@@ -60,6 +60,8 @@ OPERATION_OF: dict[bytes | None, str] = {
 HEALTHY = b"healthy: dynamodb.us-east-1.amazonaws.com "  # with DynamoDB's own space at the end
 UNKNOWN = b"<UnknownOperationException/>\n"
 UNEXPECTED = "The request processing has failed because of an unknown error, exception or failure."
+
+OPEN_ACCESS = OpenAccess()
 
 decode = msgspec.json.Decoder().decode
 
@@ -82,8 +84,9 @@ class Desk(Protocol):
 class Connection(asyncio.Protocol):
     """One client, from its first byte to its last."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, access: Access = OPEN_ACCESS) -> None:
         self._desk = desk
+        self._access = access
         self._answers = desk.answers
         self._engine = desk.engine
         self._transport: asyncio.Transport
@@ -108,8 +111,6 @@ class Connection(asyncio.Protocol):
         # How to answer the request in work.
         self._content_type = AMZ_JSON
         self._keep_alive = True
-        # How a client's next authorization will begin, if the last one was well formed.
-        self._signer = UNKNOWN_SIGNER
         self._linger: asyncio.TimerHandle | None = None
 
     # --- called by the transport ---------------------------------------------------------------
@@ -212,12 +213,10 @@ class Connection(asyncio.Protocol):
         self._keep_alive = keep_alive
         target = headers.get(b"X-Amz-Target")
         content_type = headers.get(b"Content-Type")
-        authorization = headers.get(b"Authorization")
-        if target is None or content_type is None or authorization is None:
+        if target is None or content_type is None:
             headers = titled(headers)
             target = headers.get(b"X-Amz-Target")
             content_type = headers.get(b"Content-Type", b"")
-            authorization = headers.get(b"Authorization")
         if content_type != AMZ_JSON or method != b"POST":
             content_type = content_type.partition(b";")[0].strip().lower()
             if method != b"POST" or (body and content_type not in (AMZ_JSON, JSON)):
@@ -232,8 +231,7 @@ class Connection(asyncio.Protocol):
             operation = OPERATION_OF.get(target)
             if operation is None:
                 raise UnknownOperationException
-            if authorization is None or not authorization.startswith(self._signer):
-                self._signer = check_authorization(authorization, url, headers)
+            self._access.authenticate(method, url, headers, body)
             if not body:
                 raise SerializationException
             step = self._engine.prepare(operation, request)

@@ -13,8 +13,14 @@ import time
 from hashlib import sha256
 from typing import NamedTuple
 
-ALGORITHM = "AWS4-HMAC-SHA256"
-SERVICE = "dynamodb"
+from tablewright.sigv4 import (
+    ALGORITHM,
+    canonical_request,
+    scope_of,
+    signing_key,
+    string_to_sign,
+)
+
 CONTENT_TYPE = "application/x-amz-json-1.0"
 TARGET = "DynamoDB_20120810."
 
@@ -45,7 +51,6 @@ class Signer:
         self.host = host
         self.region = region
         self._second = _Second(-1, Credentials("", ""), b"", "", "", "")
-        self._day = ("", "", b"")  # a secret, a day, and their key
 
     def request(self, credentials: Credentials, operation: str, body: bytes, now: int) -> bytes:
         """The bytes of a request, signed at `now`, in seconds since 1970."""
@@ -65,26 +70,18 @@ class Signer:
             headers["x-amz-security-token"] = credentials.token
         fixed = {name: value.replace("%", "%%") for name, value in headers.items()}
         signed = ";".join([*fixed, "x-amz-target"])  # they are in order
-        scope = f"{day}/{self.region}/{SERVICE}/aws4_request"
+        scope = scope_of(day, self.region)
         who = f"{credentials.access_key}/{scope}".replace("%", "%%")
+        lines = "".join(f"{name}:{value}\n" for name, value in fixed.items())
+        lines += f"x-amz-target:{TARGET}%s\n"
         return _Second(
             at=now,
             credentials=credentials,
-            key=self._signing_key(credentials.secret_key, day),
-            canonical="POST\n/\n\n"
-            + "".join(f"{name}:{value}\n" for name, value in fixed.items())
-            + f"x-amz-target:{TARGET}%s\n\n{signed}\n%s",
-            to_sign=f"{ALGORITHM}\n{moment}\n{scope}\n%s",
+            key=signing_key(credentials.secret_key, day, self.region),
+            canonical=canonical_request("POST", "/", "", lines, signed, "%s"),
+            to_sign=string_to_sign(moment, scope, "%s"),
             head="POST / HTTP/1.1\r\n"
             + "".join(f"{name}: {value}\r\n" for name, value in fixed.items())
             + f"x-amz-target: {TARGET}%s\r\nauthorization: {ALGORITHM} Credential={who}, "
             f"SignedHeaders={signed}, Signature=%s\r\ncontent-length: %d\r\n\r\n",
         )
-
-    def _signing_key(self, secret: str, day: str) -> bytes:
-        if self._day[:2] != (secret, day):
-            key = f"AWS4{secret}".encode()
-            for part in (day, self.region, SERVICE, "aws4_request"):
-                key = hmac.digest(key, part.encode(), "sha256")
-            self._day = (secret, day, key)
-        return self._day[2]

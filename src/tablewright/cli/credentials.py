@@ -1,0 +1,128 @@
+"""Commands for the users of `serve`: add a key, list, remove.
+
+A secret is never an argument, which other users of the machine could see in the list of processes;
+it is shown once, when it is made.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tablewright.cli.commands import app, fail
+
+credentials = typer.Typer(help="Who may send requests to `serve`.", no_args_is_help=True)
+app.add_typer(credentials, name="credentials")
+
+File = Annotated[Path, typer.Argument(help="The credentials file.")]
+
+
+@credentials.command()
+def add(
+    file: File,
+    name: Annotated[str, typer.Argument(help="The user; a new one, or one who gets a second key.")],
+    policy: Annotated[
+        list[Path] | None, typer.Option(help="A JSON file with an IAM policy; may be repeated.")
+    ] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="NAME=VALUE; may be repeated.")] = None,
+    access_key_id: Annotated[
+        str | None,
+        typer.Option(
+            help="Add this key instead of a random one; its secret is read from standard input."
+        ),
+    ] = None,
+) -> None:
+    """Add a user with a random key, and show its secret, once. Creates the file if need be.
+
+    Prints shell commands that set the variables which AWS SDKs and the AWS CLI read.
+    """
+    from tablewright.server import credentials_edit
+
+    tags = {}
+    for pair in tag or ():
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            fail(f"--tag {pair}: expected NAME=VALUE")
+        tags[key] = value
+    secret = credentials_edit.new_secret() if access_key_id is None else read_secret()
+    key_id = access_key_id or credentials_edit.new_access_key_id()
+    with explained():
+        credentials_edit.add(file, name, key_id, secret, policies=policy or (), tags=tags)
+    typer.echo(f"export AWS_ACCESS_KEY_ID={shlex.quote(key_id)}")
+    if access_key_id is None:
+        typer.echo(f"export AWS_SECRET_ACCESS_KEY={shlex.quote(secret)}")
+        typer.echo(f"tablewright: added {name} to {file}; the secret is not shown again", err=True)
+    else:
+        typer.echo(f"tablewright: added {name} to {file}", err=True)
+
+
+@credentials.command(name="list")
+def list_users(file: File) -> None:
+    """List users and their keys, without secrets."""
+    from datetime import UTC, datetime
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from tablewright.server.credentials_file import read
+
+    with explained():
+        entries = read(file, lambda _: None)
+    overview = Table("user", "access key", "session", "expires", "policies", "tags")
+    for entry in entries:
+        tags = ", ".join(f"{name}={value}" for name, value in entry.tags.items())
+        for number, key in enumerate(entry.keys):
+            expires = datetime.fromtimestamp(key.expires, UTC).isoformat() if key.expires else ""
+            overview.add_row(
+                "" if number else entry.name,
+                f"from the command {key.command[0]}" if key.command else key.access_key_id,
+                "yes" if key.session_token else "",
+                expires,
+                "" if number else str(len(entry.policies) or ""),
+                "" if number else tags,
+            )
+        if not entry.keys:
+            overview.add_row(entry.name, "none", "", "", str(len(entry.policies) or ""), tags)
+    console = Console()
+    console.width = max(console.width, 120)  # an access key id must not be cut
+    console.print(overview)
+
+
+@credentials.command()
+def remove(
+    file: File,
+    name: Annotated[str, typer.Argument(help="A user, or the access key id of one key.")],
+) -> None:
+    """Remove a user with all keys, or one key. A running `serve` refuses them after a second."""
+    from tablewright.server import credentials_edit
+
+    with explained():
+        removed = credentials_edit.remove(file, name)
+    typer.echo(f"removed {', '.join(removed) or name}")
+
+
+def read_secret() -> str:
+    """Read a secret from a prompt that does not show it, or the first line of standard input."""
+    if sys.stdin.isatty():
+        return str(typer.prompt("Secret access key", hide_input=True, err=True))
+    secret = sys.stdin.readline().strip()
+    if not secret:
+        fail("standard input holds no secret; with --access-key-id its first line is the secret")
+    return secret
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn what is wrong with a file into one line and exit code 2."""
+    from tablewright.errors import CredentialsRefused
+
+    try:
+        yield
+    except CredentialsRefused as error:
+        fail(str(error))

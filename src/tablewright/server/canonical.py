@@ -1,0 +1,89 @@
+"""The canonical parts of a request, as Signature Version 4 signs them, and its date.
+
+Does not know what a signature is, or who signs.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from posixpath import normpath
+from urllib.parse import quote, unquote_to_bytes
+
+from tablewright.errors import IncompleteSignatureException
+
+UNRESERVED = "-_.~"
+ORIGIN = re.compile(rb"^https?://[^/?]*")  # a target is absolute in a request to a proxy
+
+
+def header_lines(signed: tuple[bytes, ...], folded: Mapping[bytes, bytes]) -> str:
+    """Return the canonical headers: spaces are folded, and a missing header is empty, as on AWS."""
+    # Split as bytes: str.split() also splits at the spaces of Latin-1 beyond ASCII.
+    lines = [b"%b:%b\n" % (name, b" ".join(folded.get(name, b"").split())) for name in signed]
+    return b"".join(lines).decode("latin-1")
+
+
+def split(url: bytes) -> tuple[str, bytes]:
+    """Return the canonical path and the query string of a request's target."""
+    if url == b"/":
+        return "/", b""
+    url = ORIGIN.sub(b"", url, 1) or b"/"
+    path, _, query = url.partition(b"?")
+    if not path.startswith(b"/"):
+        return quote(path, safe=UNRESERVED), query
+    # The path is escaped already. For every service but S3 it is escaped once more.
+    normal = b"/" + normpath(path).lstrip(b"/")
+    if path.endswith(b"/") and normal != b"/":
+        normal += b"/"
+    return quote(normal, safe="/" + UNRESERVED), query
+
+
+def query_parameters(query: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the names and values of a query string, unescaped."""
+    pairs = (part.partition(b"=") for part in query.split(b"&") if part)
+    return [(unquote_to_bytes(name), unquote_to_bytes(value)) for name, _, value in pairs]
+
+
+def canonical_query(parameters: list[tuple[bytes, bytes]]) -> str:
+    escaped = sorted(
+        (quote(name, safe=UNRESERVED), quote(value, safe=UNRESERVED)) for name, value in parameters
+    )
+    return "&".join(f"{name}={value}" for name, value in escaped)
+
+
+def read_date(text: str) -> tuple[float, str]:
+    """Return a date in seconds since 1970, and in ISO 8601's basic format."""
+    try:
+        if len(text) == 16:
+            return _seconds(text), text
+        date = parsedate_to_datetime(text)  # a Date header of HTTP
+        seconds = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+        return seconds, iso(seconds)
+    except (ValueError, OverflowError):
+        raise IncompleteSignatureException(
+            f"Date must be in ISO-8601 'basic format'. Got '{text}'. "
+            "See http://en.wikipedia.org/wiki/ISO_8601"
+        ) from None
+
+
+@lru_cache(maxsize=64)  # the requests of one second have the same date; strptime takes 8 µs
+def _seconds(text: str) -> float:
+    return datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()
+
+
+def iso(seconds: float) -> str:
+    """Write a moment in ISO 8601's basic format.
+
+    >>> iso(1_768_435_200)
+    '20260115T000000Z'
+    """
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(seconds))
+
+
+def spell(seconds: int) -> str:
+    """Write a duration as AWS does: `15 min`."""
+    return f"{seconds} sec" if seconds % 60 else f"{seconds // 60} min"

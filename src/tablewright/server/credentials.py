@@ -1,0 +1,120 @@
+"""The credentials in use: found by access key id, and read again when their files change.
+
+Owns which version of a credentials file is in use. Does not know its format
+(`credentials_file`) or what a signature is (`signature`).
+
+Invariants:
+- `find` does no more than look at the clock, once a second also at the files. What takes longer
+  (reading them, running commands) is done in a thread.
+- A version that cannot be used changes nothing: the one before it stays in use, and one line of the
+  log says why.
+- Credentials that a command issued stay valid until they expire, even when the command has issued
+  others since: clients still use them.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from tablewright.errors import CredentialsRefused
+from tablewright.server.credentials_file import User, read
+
+__all__ = ["Credentials", "User"]
+
+log = logging.getLogger("tablewright.server")
+
+CHECK_SECONDS = 1.0
+#: How often commands run again whose credentials expire.
+RENEW_SECONDS = 60.0
+
+
+#: A user's name and a command that issues credentials for it.
+Issuer = tuple[str, tuple[str, ...]]
+
+
+class Credentials:
+    """The users of one credentials file. Raises `CredentialsRefused` if it cannot be used."""
+
+    def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
+        self.path = Path(path)
+        self._clock = clock
+        self._users: dict[str, User] = {}
+        self._issued: dict[Issuer, list[User]] = {}
+        self._seen: dict[Path, object] = {}  # the state of each file before it was read
+        self._checked = clock()
+        self._renew_at = math.inf
+        self._reading: threading.Thread | None = None
+        self._load()
+
+    def find(self, access_key_id: str) -> User | None:
+        """Return the user with this access key, or None."""
+        now = self._clock()
+        if abs(now - self._checked) >= CHECK_SECONDS:  # abs: the clock may have been set back
+            self._checked = now
+            self._check(now)
+        return self._users.get(access_key_id)
+
+    def join(self) -> None:
+        """Wait until a new version that is being read is in use, or refused."""
+        if self._reading is not None:
+            self._reading.join()
+
+    def _check(self, now: float) -> None:
+        if self._reading is not None and self._reading.is_alive():
+            return
+        if now >= self._renew_at or any(state(path) != seen for path, seen in self._seen.items()):
+            self._reading = threading.Thread(target=self._reload, name="credentials", daemon=True)
+            self._reading.start()
+
+    def _reload(self) -> None:
+        try:
+            self._load()
+        except CredentialsRefused as error:
+            log.error("%s; the credentials read before stay in use", error)
+
+    def _load(self) -> None:
+        now = self._clock()
+        seen: dict[Path, object] = {}
+        # Even if this version fails: it is not read again before one of its files changes.
+        self._seen = seen
+        self._renew_at = now + RENEW_SECONDS if self._renew_at < math.inf else math.inf
+        entries = read(self.path, lambda path: seen.setdefault(path, state(path)))
+        issued: dict[Issuer, list[User]] = {}
+        users = []
+        for entry in entries:
+            for key in entry.keys:
+                user = entry.user(key)
+                users.append(user)
+                if key.command:
+                    older = self._issued.get((entry.name, key.command), [])
+                    issued[entry.name, key.command] = [
+                        user,
+                        *(
+                            replace(old, tags=entry.tags, policies=entry.policies)
+                            for old in older
+                            if old.access_key_id != user.access_key_id
+                            and old.expires is not None
+                            and old.expires > now
+                        ),
+                    ]
+        found = {user.access_key_id: user for users in issued.values() for user in users}
+        found |= {user.access_key_id: user for user in users}
+        self._issued = issued
+        self._users = found
+        expiring = any(user.expires is not None for users in issued.values() for user in users)
+        self._renew_at = now + RENEW_SECONDS if expiring else math.inf
+
+
+def state(path: Path) -> object:
+    """Return what differs after a file was changed, replaced or got another mode."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
