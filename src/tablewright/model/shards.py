@@ -100,11 +100,6 @@ class Shard(Struct, frozen=True):
         before = self.prefix.split(DELIMITER)[:-1]
         return [*before, None, *self.suffix.split(DELIMITER)[1:]]
 
-    def id_in(self, value: Value) -> str:
-        """Return the text of the id in a tenant's value of this shard."""
-        text = str(value[tag_of(value)])
-        return text.removeprefix(self.prefix).removesuffix(self.suffix)
-
     def pattern(self) -> re.Pattern[str]:
         """A regular expression for the key values of all tenants."""
         text = re.escape(self.prefix) + ANY_TEXT + re.escape(self.suffix)

@@ -77,11 +77,11 @@ class Tenancy:
         values = {
             shard: shard_value(shard, self._readable, table, tenant) for shard in self._readable
         }
-        first = self._readable[0]
+        tag, content = next(iter(values[self._readable[0]].items()))
         return TenantGuard(
             table=table,
             name=name,
-            tenant=f"{self.tenant}={first.id_in(values[first])}",
+            tenant=f"{self.tenant}={tenant if tag == 'S' else content}",
             writable=[values[shard] for shard in self._writable],
             readable=list(values.values()),
             filtered={str(index.name) for index in self.filtered},
