@@ -200,6 +200,27 @@ def test_an_id_that_the_key_cannot_hold_is_refused(tenant: object) -> None:
         db.scoped(house=tenant)
 
 
+@pytest.mark.parametrize("tenant", [b"a", {"S": "a"}, ["a"], ("a",), True, 7.0, object()])
+def test_an_object_whose_text_could_be_another_id_is_refused(tenant: object) -> None:
+    class Declared(Table, name="declared"):
+        tenancy = Tenancy("user", write=("U#{user}",))
+
+    class Item(Entity, table=Declared):
+        user: Attr[str] = attr()
+        primary = key("U" / user, "ITEM")
+
+    class Undeclared(Table, name="undeclared"):
+        tenancy = Tenancy("user", write=("V#{user}",))
+
+    class Other(Entity, table=Undeclared):
+        user: Attr[str] = attr()
+        primary = key("U" / user, "ITEM")
+
+    for table in (Declared, Undeclared):
+        with connect(":memory:", table) as db, pytest.raises(InvalidValue):
+            db.scoped(user=tenant)
+
+
 # -- ids and shards that would be shared ---------------------------------------------------------
 
 
@@ -342,7 +363,7 @@ def test_a_start_key_of_anothers_is_refused(meters: Database, start: Any) -> Non
 def test_a_sort_key_counts_only_if_it_is_fixed(meters: Database) -> None:
     own = meters.scoped(owner=7)
     for comparison in (">=", "begins_with", "between"):
-        condition = KeyCondition(("SK", "owner"), {"S": "M#00"}, Sort(comparison, (SEVEN, SEVEN)))  # type: ignore[arg-type]
+        condition = KeyCondition(("SK", "owner"), {"S": "M#00"}, Sort(comparison, (SEVEN, SEVEN)))
         with pytest.raises(OutOfScope):
             own.run(query(condition))
 

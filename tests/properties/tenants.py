@@ -44,11 +44,8 @@ class World:
     thing: Any
     part: Any
     aggregate: Any
-    #: Ids of tenants, and lists of different ids.
+    #: Pairs of different ids.
     ids: st.SearchStrategy[Any]
-    #: The type of the partition key.
-    tag: str
-    is_composed: bool
 
     def fill(self, db: Database, owners: list[Any]) -> None:
         """Give every tenant three things and two parts; all share states, flags and numbers."""
@@ -103,11 +100,11 @@ def declare(name: str, kind: Any, ids: st.SearchStrategy[Any], *, composed: bool
         )
 
     class Thing(Entity, table=Home):
-        owner: Attr[kind] = attr()  # type: ignore[valid-type]
+        owner: Attr[kind] = attr()
         number: Attr[int] = attr(pad=3)
         state: Attr[str] = attr(default="open")
         flag: Attr[str | None] = attr(default=None)
-        friend: Attr[kind | None] = attr(default=None, name="friend" if composed else "friendKey")  # type: ignore[valid-type]
+        friend: Attr[kind | None] = attr(default=None, name="friend" if composed else "friendKey")
         code: Attr[str] = attr(default="c")
         primary = key("U" / owner if composed else owner, "I" / number)
         nearby = primary.local(Home.local, "C" / code / number)
@@ -119,7 +116,7 @@ def declare(name: str, kind: Any, ids: st.SearchStrategy[Any], *, composed: bool
         own_code = unique("U" / owner if composed else owner, "OWN" / code)
 
     class Part(Entity, table=Home):
-        owner: Attr[kind] = attr()  # type: ignore[valid-type]
+        owner: Attr[kind] = attr()
         number: Attr[int] = attr(pad=3)
         part: Attr[int] = attr(pad=3)
         primary = key("U" / owner if composed else owner, "I" / number / "P" / part)
@@ -128,8 +125,7 @@ def declare(name: str, kind: Any, ids: st.SearchStrategy[Any], *, composed: bool
         thing: Thing = one()
         parts: list[Part] = many()
 
-    tag = "S" if composed else {str: "S", Decimal: "N", bytes: "B"}[kind]
-    return World(Home, Thing, Part, ThingWithParts, ids, tag, composed)
+    return World(Home, Thing, Part, ThingWithParts, ids)
 
 
 # -- hostile ids ---------------------------------------------------------------------------------

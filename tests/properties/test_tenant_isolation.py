@@ -33,7 +33,7 @@ from tablewright import (
     require,
 )
 from tablewright.errors import CursorRefused, TablewrightError
-from tablewright.mapping.keys import Sort
+from tablewright.mapping.keys import Comparison, Sort
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
 from tablewright.values import Item, Value
@@ -184,9 +184,7 @@ def test_a_tenant_is_refused_what_is_anothers(world: World, data: st.DataObject)
                 with pytest.raises(OutOfScope):
                     own.run(make(world, owner))
         with pytest.raises(OutOfScope):
-            own.run(
-                atomic(put(world.part(owner=me, number=1, part=9)), WRITES["put"](world, other))
-            )  # type: ignore[arg-type]
+            own.run(atomic(put(world.make(me, 1)), put(world.make(other, 1))))
         with pytest.raises(OutOfScope):
             own.run(get_all([world.thing.primary(me, 1), world.thing.primary(other, 1)]))
         assert world.stored(db) == before
@@ -253,7 +251,7 @@ def partition_of(world: World, owner: Any) -> Value:
     return value
 
 
-def spellings(world: World, mine: Value, theirs: Value) -> st.SearchStrategy[Any]:
+def spellings(mine: Value, theirs: Value) -> st.SearchStrategy[Any]:
     """Partition keys: both tenants', and what could be taken for them."""
     own, other = next(iter(mine.values())), next(iter(theirs.values()))
     return st.sampled_from(
@@ -291,14 +289,14 @@ def raw_requests(draw: st.DrawFn, world: World, mine: Value, theirs: Value) -> R
             [table.name],
         ]
     )
-    partitions = spellings(world, mine, theirs)
-    items = st.builds(
+    partitions = spellings(mine, theirs)
+    items: st.SearchStrategy[Any] = st.builds(
         lambda value, sort: {table.attributes[0]: value, "SK": {"S": sort}},
         partitions,
         st.sampled_from(["I#000", "I#001", "new"]),
     ) | st.sampled_from([{}, None, [], {"SK": {"S": "I#001"}}])
     update = {"UpdateExpression": "SET n = :n", "ExpressionAttributeValues": {":n": {"N": "1"}}}
-    more = st.sampled_from(
+    more: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
         [
             {},
             {},
@@ -368,13 +366,13 @@ def raw_requests(draw: st.DrawFn, world: World, mine: Value, theirs: Value) -> R
 def query_requests(draw: st.DrawFn, world: World, mine: Value, theirs: Value) -> QueryRequest:
     """Queries with any key condition and any members, of the table and of its indexes."""
     table = world.table.__table__
-    values = spellings(world, mine, theirs) | st.just({"S": "STATE#open"}) | st.just({"S": "red"})
+    values = spellings(mine, theirs) | st.just({"S": "STATE#open"}) | st.just({"S": "red"})
     index = draw(st.sampled_from([None, *table.indexes.values()]))
     attributes = draw(
         st.just(table.attributes if index is None else index.attributes)
         | st.sampled_from([(table.attributes[0], None), ("SK", table.attributes[0])])
     )
-    comparison = draw(st.sampled_from([None, "=", "begins_with", ">="]))
+    comparison: Comparison | None = draw(st.sampled_from([None, "=", "begins_with", ">="]))
     sort = None if comparison is None else Sort(comparison, (draw(values | st.just({"S": "I"})),))
     members: dict[str, Any] = {"TableName": table.name}
     if index is not None:

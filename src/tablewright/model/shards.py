@@ -22,6 +22,7 @@ import binascii
 import re
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
+from uuid import UUID
 
 from msgspec import Struct
 
@@ -139,11 +140,14 @@ def refuse_collisions(shards: Sequence[Shard]) -> None:
 def shard_value(shard: Shard, others: Sequence[Shard], table: TableMap, tenant: object) -> Value:
     """Return the key value of a tenant's shard.
 
-    Raise InvalidValue if the id is none for this table, or if its shard would be a partition of
-    something else.
+    Raise InvalidValue if the keys cannot hold the id, or if the shard would be a partition that
+    is not the tenant's.
     """
     where = f"scoped({shard.tenant}={tenant!r})"
-    found = {key_value(value): value for value in _values(shard, table, tenant)}
+    try:
+        found = {key_value(value): value for value in _values(shard, table, tenant)}
+    except InvalidValue as error:
+        raise InvalidValue(f"{where}: {error}") from None
     if len(found) > 1:
         shown = " and ".join(repr(value) for value in found.values())
         raise InvalidValue(
@@ -176,7 +180,10 @@ def _values(shard: Shard, table: TableMap, tenant: object) -> Iterator[Value]:
             is_declared = True
             yield {"S": shard.prefix + _part_text(shard, key, part, tenant) + shard.suffix}
     if not is_declared:
-        yield {"S": shard.prefix + escape(str(tenant)) + shard.suffix}
+        text = _plain_text(tenant)
+        if text is None:
+            raise InvalidValue("give the id as a str, an int or a UUID")
+        yield {"S": shard.prefix + escape(text) + shard.suffix}
 
 
 def _part_text(shard: Shard, key: KeyMap, part: Part, tenant: object) -> str:
@@ -188,10 +195,20 @@ def _part_text(shard: Shard, key: KeyMap, part: Part, tenant: object) -> str:
     try:
         return part.text(tenant)
     except InvalidValue:
-        # An id may come as its text: the user "7" of a number, a UUID for a text.
-        if part.free or isinstance(tenant, str):
-            return escape(str(tenant))
-        raise
+        # An id may be given as its text, and a number or a UUID for a text.
+        text = _plain_text(tenant) if part.free or isinstance(tenant, str) else None
+        if text is None:
+            raise
+        return escape(text)
+
+
+def _plain_text(tenant: object) -> str | None:
+    """The text of an id; None for objects whose text could be mistaken for another id."""
+    if isinstance(tenant, str):
+        return str.__str__(tenant)
+    if isinstance(tenant, (int, UUID)) and not isinstance(tenant, bool):
+        return str(tenant)
+    return None
 
 
 def _refuse_foreign(

@@ -27,7 +27,7 @@ Invariants: keys are compared as typed values (see `shards`), never as text. Exp
 parsed: a Query is checked by the values of its QueryRequest, from which the expressions are
 rendered afterwards; one that carries expressions of its own is refused. A start key must be in the
 tenant's shards, unless it is the end of the page before: a filtered page may end at an item that
-was left out.
+was left out. The classes of conditions and filters are trusted: they render themselves.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from typing import Any
 from tablewright.errors import InvalidValue, ModelError, OutOfScope
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
-from tablewright.model.shards import Shard, key_value, refuse_collisions, shard_value
+from tablewright.model.shards import KeyValue, Shard, key_value, refuse_collisions, shard_value
 from tablewright.model.touched import Access, Unclear, touched
 from tablewright.plan.plan import AnyRequest
 from tablewright.plan.query_request import OneOf, QueryRequest
-from tablewright.values import Value, tag_of
+from tablewright.values import Value
 
 
 class Tenancy:
@@ -147,15 +147,16 @@ class TenantGuard:
             )
 
     def _check_item(self, access: Access, item: object) -> None:
-        """The item, or the key, is in a shard that the tenant may read or write."""
+        """Raise OutOfScope unless the item, or the key, is in a shard that the tenant may touch."""
         value = item.get(self.partition) if type(item) is dict else None
-        shards = self.readable if access == "read" else self.writable
-        if key_value(value) not in shards:
+        if key_value(value) not in self._shards(access):
             raise self._outside(access, value)
 
+    def _shards(self, access: Access) -> Mapping[KeyValue | None, Value]:
+        return self.readable if access == "read" else self.writable
+
     def _outside(self, access: Access, value: object) -> OutOfScope:
-        shards = self.readable if access == "read" else self.writable
-        allowed = sorted(str(shard[tag_of(shard)]) for shard in shards.values())
+        allowed = sorted(str(_content(shard)) for shard in self._shards(access).values())
         return OutOfScope(
             f"this database is scoped to {self.tenant} and may {access} "
             f"{', '.join(allowed) or 'nothing'}; "
