@@ -31,7 +31,7 @@ from tablewright import (
     pattern,
     put,
 )
-from tablewright.plan.plan import Request
+from tablewright.plan.query_request import QueryRequest
 
 # -- orders and what belongs to them -------------------------------------------------------------
 
@@ -153,7 +153,7 @@ def store(db: Database, *entities: Any) -> None:
 
 def body_of(plan: Plan[Any], db: Database) -> dict[str, Any]:
     request = next(plan.steps(db.context))
-    assert isinstance(request, Request)
+    assert isinstance(request, QueryRequest)
     return request.body
 
 
@@ -169,7 +169,7 @@ def test_an_aggregate_is_one_query(db: Database) -> None:
     store(db, order("1"), item("1", "a"))
     steps = OrderWithItems.of(Order.primary("C1", "1")).steps(db.context)
     request = next(steps)
-    assert isinstance(request, Request)
+    assert isinstance(request, QueryRequest)
     assert request.operation == "Query"
     with pytest.raises(StopIteration):
         steps.send(db.transport.send(request.operation, request.body))

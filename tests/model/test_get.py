@@ -31,7 +31,7 @@ from tablewright import (
     update,
 )
 from tablewright.errors import ResourceNotFoundException
-from tablewright.plan.plan import Request, Wait
+from tablewright.plan.plan import Request
 from tablewright.transport import Transport
 
 T = TypeVar("T")
@@ -317,7 +317,8 @@ def driven(plan: Plan[T], db: Database, answer: Callable[[Request], Any]) -> T:
     try:
         step = next(steps)
         while True:
-            step = steps.send(b"" if isinstance(step, Wait) else msgspec.json.encode(answer(step)))
+            told = msgspec.json.encode(answer(step)) if isinstance(step, Request) else b""
+            step = steps.send(told)
     except StopIteration as end:
         result: T = end.value
         return result

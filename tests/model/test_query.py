@@ -40,7 +40,7 @@ from tablewright import (
     unique,
     update,
 )
-from tablewright.plan.plan import Request
+from tablewright.plan.query_request import QueryRequest
 
 
 class Desk(Table, name="query_desk", type_attribute="kind"):
@@ -197,7 +197,7 @@ def filled(db: Database) -> Database:
 
 def body_of(plan: Many[Any], db: Database) -> dict[str, Any]:
     request = next(plan.steps(db.context))
-    assert isinstance(request, Request)
+    assert isinstance(request, QueryRequest)
     return request.body
 
 

@@ -71,6 +71,15 @@ class Template(Struct, frozen=True):
             segments += piece.split(DELIMITER) if isinstance(piece, str) else [piece]
         return segments
 
+    def pattern(self) -> str:
+        """A regular expression of the texts that the key can be."""
+        if self.natural is not None:
+            return ".+"
+        return DELIMITER.join(
+            re.escape(piece) if isinstance(piece, str) else f"(?:{piece.pattern})"
+            for piece in self.pieces
+        )
+
     def show(self, name: str = "{}") -> str:
         """The template as documents write it: `ORDER#{created_at}#{order_id}`."""
         return DELIMITER.join(

@@ -159,14 +159,5 @@ def _beginning(key: KeyMap, sort: Template, bound: int) -> list[str | Part]:
 
 
 def _recognisers(key: KeyMap) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    sort = "" if key.sort is None else _expression(key.sort)
-    return re.compile(_expression(key.partition), re.DOTALL), re.compile(sort, re.DOTALL)
-
-
-def _expression(template: Template) -> str:
-    if template.natural is not None:
-        return ".+"
-    return "#".join(
-        re.escape(piece) if isinstance(piece, str) else f"(?:{piece.pattern})"
-        for piece in template.pieces
-    )
+    sort = "" if key.sort is None else key.sort.pattern()
+    return re.compile(key.partition.pattern(), re.DOTALL), re.compile(sort, re.DOTALL)

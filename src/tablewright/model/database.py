@@ -173,13 +173,13 @@ class _Connection:
             if tenancy is not None and list(tenant) == [tenancy.tenant]:
                 compiled = table.__table__
                 name = self.context.names[compiled]
-                scope = tenancy.scope(compiled, name, tenant[tenancy.tenant])
+                guard = tenancy.guard(compiled, name, tenant[tenancy.tenant])
                 context = msgspec.structs.replace(
                     self.context,
                     names={compiled: name},
-                    tenant=scope.tenant,
+                    tenant=guard.tenant,
                     filtered=frozenset(compiled.indexes),
-                    guard=scope,
+                    guard=guard,
                 )
                 return type(self)(self.transport, context, (table,))
         given = ", ".join(f"{name}=…" for name in tenant)

@@ -1,4 +1,4 @@
-"""Tenancy: which partitions of a table belong to whom.
+"""Tenancy: which partitions of a table belong to which tenant.
 
     class Market(Table, pk="pk", sk="sk"):
         tenancy = Tenancy(
@@ -7,26 +7,42 @@
             read=("U#{user_id}#O", "U#{user_id}#R"),        # orders and rewards
         )
 
-`db.scoped(user_id=…)` is a database for one tenant. It looks at every request before it leaves:
-keys, items, batches, transactions and index queries outside of the tenant's shards are refused. An
-index is read by a key of its own, and whose a row is only the table's partition key says. So a
-query of an index that reads like a shard of the tenant's, and any query of an index that is named
-in `filtered`, asks for rows in the tenant's partitions only; every other one is refused, unless it
-names the partition: `Order.by_system_key(order_id).at(user_id)`.
+`db.scoped(user_id=...)` is a database for one tenant. Its `TenantGuard` checks every request before
+it is sent. A request passes if it provably stays within the tenant's shards:
+
+    operation                                   what proves it
+    GetItem, PutItem, UpdateItem, DeleteItem    the partition key in Key or Item
+    BatchGetItem, BatchWriteItem                that of every member
+    TransactGetItems, TransactWriteItems        that of every member
+    Query (a QueryRequest)                      its key condition fixes the table's partition key
+    Query of an index                           a filter on the table's partition key, added here
+    any other operation, any other shape        nothing: it is refused
+
+Only the table's partition key decides whose an item is. So a query of an index passes without a
+filter only if the partition key is fixed: `Order.by_system_key(order_id).at(user_id)`. It gets a
+filter if the index is named in `filtered`, or if the partition of the index equals a shard of the
+tenant; every other one is refused.
+
+Invariants: keys are compared as typed values (see `shards`), never as text. Expressions are never
+parsed: a Query is checked by the values of its QueryRequest, from which the expressions are
+rendered afterwards; one that carries expressions of its own is refused. A start key must be in the
+tenant's shards, unless it is the end of the page before: a filtered page may end at an item that
+was left out. The classes of conditions and filters are trusted: they render themselves.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tablewright.errors import InvalidValue, ModelError, OutOfScope
-from tablewright.expression import Scope as Expressions
-from tablewright.mapping.parts import escape
+from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan.plan import Request
-from tablewright.values import Item
+from tablewright.model.shards import KeyValue, Shard, key_value, refuse_collisions, shard_value
+from tablewright.model.touched import Access, Unclear, touched
+from tablewright.plan.plan import AnyRequest
+from tablewright.plan.query_request import OneOf, QueryRequest
+from tablewright.values import Value
 
 
 class Tenancy:
@@ -50,32 +66,48 @@ class Tenancy:
         self.filtered = filtered
         if not write and not read:
             raise ModelError(f"Tenancy({tenant!r}) has no shards; name them in write=, read=")
-        for shard in (*write, *read):
-            if re.findall(r"\{(.*?)\}", shard) != [tenant]:
-                raise ModelError(
-                    f"Tenancy({tenant!r}): the shard {shard!r} must hold {{{tenant}}} once, and "
-                    "nothing else in braces"
-                )
+        self._writable = [Shard.parse(tenant, text) for text in write]
+        self._readable = [*self._writable, *(Shard.parse(tenant, text) for text in read)]
+        refuse_collisions(self._readable)
 
-    def scope(self, table: TableMap, name: str, value: object) -> Scope:
-        text = "" if value is None else str(value)
-        if not text:
-            raise InvalidValue(f"scoped({self.tenant}={value!r}): that is nobody")
-        tenant = escape(text)
-        return Scope(
+    def guard(self, table: TableMap, name: str, tenant: object) -> TenantGuard:
+        """Return the guard for one tenant's requests to the table of this name."""
+        if tenant is None or tenant == b"" or str(tenant) == "":
+            raise InvalidValue(f"scoped({self.tenant}={tenant!r}): the id of the tenant is empty")
+        values = {
+            shard: shard_value(shard, self._readable, table, tenant) for shard in self._readable
+        }
+        tag, content = next(iter(values[self._readable[0]].items()))
+        return TenantGuard(
             table=table,
             name=name,
-            tenant=f"{self.tenant}={text}",
-            writable={shard.replace(f"{{{self.tenant}}}", tenant) for shard in self.write},
-            readable={
-                shard.replace(f"{{{self.tenant}}}", tenant) for shard in (*self.write, *self.read)
-            },
+            tenant=f"{self.tenant}={tenant if tag == 'S' else content}",
+            writable=[values[shard] for shard in self._writable],
+            readable=list(values.values()),
             filtered={str(index.name) for index in self.filtered},
         )
 
 
-class Scope:
-    """Looks at each request of a scoped database before it leaves."""
+#: The most characters of a refused value that a message repeats.
+MAX_SHOWN = 200
+
+#: The members of a QueryRequest: any other one could widen what it selects.
+_QUERY_MEMBERS = frozenset(
+    {
+        "TableName",
+        "IndexName",
+        "ConsistentRead",
+        "ExclusiveStartKey",
+        "Limit",
+        "ReturnConsumedCapacity",
+        "ScanIndexForward",
+        "Select",
+    }
+)
+
+
+class TenantGuard:
+    """Checks each request of a scoped database before it is sent."""
 
     def __init__(
         self,
@@ -83,158 +115,112 @@ class Scope:
         table: TableMap,
         name: str,
         tenant: str,
-        writable: set[str],
-        readable: set[str],
+        writable: Sequence[Value],
+        readable: Sequence[Value],
         filtered: set[str],
     ) -> None:
         self.table = table
         self.name = name
         self.tenant = tenant
-        self.writable = writable
-        self.readable = readable
+        self.partition = table.attributes[0]
+        #: The comparable forms of the shards, each with its value.
+        self.writable = {key_value(shard): shard for shard in writable}
+        self.readable = {key_value(shard): shard for shard in readable}
         self.filtered = filtered
 
-    def __call__(self, request: Request) -> Request:
-        """The request, if it stays within the tenant's shards; perhaps with a filter."""
-        check = _CHECKS.get(request.operation)
-        if check is None:
-            raise OutOfScope(f"{request.operation} is not for a database scoped to {self.tenant}")
-        body = check(self, request.body)
-        return request if body is None else Request(request.operation, body)
+    def __call__(self, request: AnyRequest) -> AnyRequest:
+        """Return the request, perhaps with a filter; raise OutOfScope if it may reach others."""
+        if isinstance(request, QueryRequest):
+            return self._checked_query(request)
+        try:
+            for access, table, item in touched(request.operation, request.body):
+                self._check_table(table)
+                self._check_item(access, item)
+        except Unclear:
+            raise self._unproved(f"this {request.operation}") from None
+        return request
 
-    def _refuse(self, action: str, partition: str) -> OutOfScope:
-        allowed = sorted(self.readable if action == "read" else self.writable)
-        return OutOfScope(
-            f"this database is scoped to {self.tenant} and may {action} "
-            f"{', '.join(allowed) or 'nothing'}; "
-            f"{self.table.attributes[0]}={partition!r} is outside"
-        )
-
-    def _own(self, item: Item) -> str:
-        value = item.get(self.table.attributes[0], {})
-        return str(value.get("S", value))
-
-    def _may_read(self, table: str, key: Item) -> None:
-        self._same_table(table)
-        if self._own(key) not in self.readable:
-            raise self._refuse("read", self._own(key))
-
-    def _may_write(self, table: str, key: Item) -> None:
-        self._same_table(table)
-        if self._own(key) not in self.writable:
-            raise self._refuse("write", self._own(key))
-
-    def _same_table(self, table: str) -> None:
+    def _check_table(self, table: object) -> None:
         if table != self.name:
             raise OutOfScope(
-                f"this database is scoped to {self.tenant} in {self.name}, not {table}"
+                f"this database is scoped to {self.tenant} in {self.name}, not {_plain(table)}"
             )
 
-    # -- one method for each operation that plans send ---------------------------------------
+    def _check_item(self, access: Access, item: object) -> None:
+        """Raise OutOfScope unless the item, or the key, is in a shard that the tenant may touch."""
+        value = item.get(self.partition) if type(item) is dict else None
+        if key_value(value) not in self._shards(access):
+            raise self._outside(access, value)
 
-    def _get(self, body: dict[str, Any]) -> None:
-        self._may_read(body["TableName"], body["Key"])
+    def _shards(self, access: Access) -> Mapping[KeyValue | None, Value]:
+        return self.readable if access == "read" else self.writable
 
-    def _batch_get(self, body: dict[str, Any]) -> None:
-        for table, asked in body["RequestItems"].items():
-            for key in asked["Keys"]:
-                self._may_read(table, key)
-
-    def _put(self, body: dict[str, Any]) -> None:
-        self._may_write(body["TableName"], body["Item"])
-
-    def _update(self, body: dict[str, Any]) -> None:
-        self._may_write(body["TableName"], body["Key"])
-
-    def _batch_write(self, body: dict[str, Any]) -> None:
-        for table, requests in body["RequestItems"].items():
-            for request in requests:
-                for kind, write in request.items():
-                    self._may_write(table, write["Item" if kind == "PutRequest" else "Key"])
-
-    def _transact(self, body: dict[str, Any]) -> None:
-        for action in body["TransactItems"]:
-            for kind, write in action.items():
-                may = self._may_read if kind == "ConditionCheck" else self._may_write
-                may(write["TableName"], write["Item" if kind == "Put" else "Key"])
-
-    def _query(self, body: dict[str, Any]) -> dict[str, Any] | None:
-        self._same_table(body["TableName"])
-        pinned = _pinned(body)
-        partition = self.table.attributes[0]
-        # The table's own partition key alone says whose a row is, and only equality counts.
-        if pinned.get(partition) in self.readable:
-            return None
-        index = self.table.indexes.get(body.get("IndexName", ""))
-        if index is None:
-            raise self._refuse("read", str(pinned.get(partition)))
-        if index.name in self.filtered or (
-            pinned.get(index.attributes[0]) in self.readable and partition not in index.attributes
-        ):
-            return self._filter(body)
-        raise OutOfScope(
-            f"this database is scoped to {self.tenant}; a query of the index {index.name} by "
-            f"{pinned} can give rows of others. Query the tenant's own partition, or name the "
-            "index in Tenancy(filtered=…)"
+    def _outside(self, access: Access, value: object) -> OutOfScope:
+        allowed = sorted(str(_content(shard)) for shard in self._shards(access).values())
+        return OutOfScope(
+            f"this database is scoped to {self.tenant} and may {access} "
+            f"{', '.join(allowed) or 'nothing'}; "
+            f"{self.partition}={_shown(_content(value))} is outside"
         )
 
-    def _filter(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The query, for rows in the tenant's partitions only."""
-        values = dict(body.get("ExpressionAttributeValues", {}))
-        marks = []
-        for number, shard in enumerate(sorted(self.readable)):
-            values[f":shard{number}"] = {"S": shard}
-            marks.append(f":shard{number}")
-        names = {**body.get("ExpressionAttributeNames", {}), "#shard": self.table.attributes[0]}
-        own = f"#shard IN ({', '.join(marks)})"
-        given = body.get("FilterExpression")
-        if given:
-            # What is no condition by itself must not become one in our brackets.
-            Expressions(body.get("ExpressionAttributeNames"), values).filter(given)
-            own = f"{own} AND {_bracketed(given)}"
-        return {
-            **body,
-            "FilterExpression": own,
-            "ExpressionAttributeNames": names,
-            "ExpressionAttributeValues": values,
-        }
+    def _unproved(self, what: str) -> OutOfScope:
+        return OutOfScope(
+            f"this database is scoped to {self.tenant}; {what} may reach items of other tenants"
+        )
+
+    # -- queries -----------------------------------------------------------------------------
+
+    def _checked_query(self, request: QueryRequest) -> QueryRequest:
+        members, condition = request.members, request.selection.condition
+        if request.operation != "Query" or condition is None:
+            raise self._unproved(f"a {request.operation}")
+        unknown = members.keys() - _QUERY_MEMBERS
+        if unknown:
+            raise self._unproved(f"a Query with {', '.join(sorted(map(str, unknown)))}")
+        self._check_table(members.get("TableName"))
+        fixed = dict(condition.fixed())
+        if key_value(fixed.get(self.partition)) in self.readable:
+            self._check_start(members)
+            return request
+        name = members.get("IndexName")
+        if name is None:
+            raise self._outside("read", fixed.get(self.partition))
+        index = self.table.indexes.get(name) if isinstance(name, str) else None
+        if index is None or not self._is_filterable(index, condition.partition):
+            raise OutOfScope(
+                f"this database is scoped to {self.tenant}; a query of the index {_plain(name)} by "
+                f"{_shown({key: _content(value) for key, value in fixed.items()})} can give rows "
+                "of others. Query the tenant's own partition, or name the index in "
+                "Tenancy(filtered=…)"
+            )
+        if not request.continues:
+            self._check_start(members)
+        own = OneOf(self.partition, tuple(self.readable.values()))
+        selection = request.selection.filtered(own)
+        return QueryRequest("Query", members, selection, request.continues)
+
+    def _check_start(self, members: Mapping[str, Any]) -> None:
+        if "ExclusiveStartKey" in members:
+            self._check_item("read", members["ExclusiveStartKey"])
+
+    def _is_filterable(self, index: IndexMap, partition: Value) -> bool:
+        """Whether the query may be sent with a filter by tenant."""
+        # DynamoDB filters by no key attribute of the index.
+        return self.partition not in index.attributes and (
+            index.name in self.filtered or key_value(partition) in self.readable
+        )
 
 
-_CHECKS: dict[str, Callable[[Scope, dict[str, Any]], dict[str, Any] | None]] = {
-    "GetItem": Scope._get,
-    "BatchGetItem": Scope._batch_get,
-    "PutItem": Scope._put,
-    "UpdateItem": Scope._update,
-    "DeleteItem": Scope._update,
-    "BatchWriteItem": Scope._batch_write,
-    "TransactWriteItems": Scope._transact,
-    "Query": Scope._query,
-}
+def _content(value: object) -> object:
+    """The content of a typed value; anything else as it is."""
+    return next(iter(value.values())) if type(value) is dict and len(value) == 1 else value
 
 
-def _bracketed(text: str) -> str:
-    """An expression in brackets, unless it is in some already: DynamoDB refuses two."""
-    depth = 0
-    for position, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if depth == 0 and position < len(text) - 1:
-            return f"({text})"
-    return text if text.startswith("(") else f"({text})"
+def _shown(value: object) -> str:
+    """The value as messages show it: requests may hold anything, of any size."""
+    text = repr(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
 
-_EQUALITY = re.compile(r"(#\w+) = (:\w+)")
-_KEY_CONDITION = re.compile(r"(?P<partition>#\w+ = :\w+)(?: AND (?P<sort>.+))?")
-
-
-def _pinned(body: Mapping[str, Any]) -> dict[str, str]:
-    """The key attributes that a query fixes to one value, as their texts."""
-    condition = _KEY_CONDITION.fullmatch(body.get("KeyConditionExpression", ""))
-    pinned: dict[str, str] = {}
-    if condition is not None:
-        for term in (condition["partition"], condition["sort"] or ""):
-            equality = _EQUALITY.fullmatch(term)
-            if equality is not None:
-                name = body["ExpressionAttributeNames"][equality[1]]
-                value = body["ExpressionAttributeValues"][equality[2]]
-                pinned[name] = str(next(iter(value.values())))
-    return pinned
+def _plain(name: object) -> str:
+    return name if isinstance(name, str) and len(name) <= MAX_SHOWN else _shown(name)

@@ -20,9 +20,9 @@ from tablewright.errors import ModelError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap, Sort, Template, goes_on, overlap
 from tablewright.mapping.parts import ABOVE, DELIMITER, Part
-from tablewright.plan.expressions import Placeholders
-from tablewright.plan.plan import Context, Plan, Request, Steps
-from tablewright.plan.query import check_held, checked_size, condition_text, decode_answer
+from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.query import check_held, checked_size, decode_answer
+from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
 from tablewright.plan.shape import (
     TYPICAL_PAGE,
     Shape,
@@ -194,28 +194,26 @@ class Load(Plan[T | None], Generic[T]):
 
     def steps(self, context: Context) -> Steps[T | None]:
         self._check_limit()
-        marks = Placeholders()
-        body: dict[str, Any] = {
-            "TableName": context.name_of(self.entity.table),
-            "KeyConditionExpression": condition_text(self.key, self.arguments, self._sort(), marks),
-        }
+        members: dict[str, Any] = {"TableName": context.name_of(self.entity.table)}
         if self.key.index is not None:
-            body["IndexName"] = self.key.index.name
+            members["IndexName"] = self.key.index.name
         if self.descending:
-            body["ScanIndexForward"] = False
+            members["ScanIndexForward"] = False
         if self.is_consistent:
-            body["ConsistentRead"] = True
+            members["ConsistentRead"] = True
         if self.size is not None:
-            body["Limit"] = self.size + 1
-        body.update(marks.members())
+            members["Limit"] = self.size + 1
+        partition = self.key.partition_value(self.arguments)
+        selection = Selection(KeyCondition(self.key.attributes, partition, self._sort()))
+        request = QueryRequest("Query", members, selection)
         rows: list[Placed] = []
         while True:
-            answer = decode_answer((yield Request("Query", body)))
+            answer = decode_answer((yield request))
             rows += self._own(answer.items)
             enough = self.size is not None and len(rows) > self.size
             if answer.last_evaluated_key is None or enough:
                 break
-            body["ExclusiveStartKey"] = answer.last_evaluated_key
+            request = request.next_page(answer.last_evaluated_key)
         if self.size is not None:
             rows = rows[: self.size + 1]
         return self._assembled(rows)

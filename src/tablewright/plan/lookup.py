@@ -11,6 +11,7 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.put import read_stored
 from tablewright.plan.shape import Shape, key_condition, key_template, read_units, typical_size
 from tablewright.plan.single import Single
+from tablewright.values import Item
 
 E = TypeVar("E")
 
@@ -40,10 +41,15 @@ class Lookup(Single[E], Generic[E]):
             for attribute in self.unique.keeps
         }
         item = yield from read_stored(context, entity, entity.key_of(kept))
-        if item is None or self.unique.key.compose(entity.values(item)) != self.key:
-            return None  # it has given the value up between the two reads
+        if item is None or self._key_now(item) != self.key:
+            return None  # the entity has released the value between the two reads
         found: E = entity.decode(item)
         return found
+
+    def _key_now(self, item: Item) -> Item:
+        """The key of the sentinel that the entity has now."""
+        composed = self.unique.key.compose(self.entity.values(item)) or {}
+        return {name: composed.get(name) or item.get(name, {}) for name in self.key}
 
     def shape(self) -> Shape:
         entity = self.entity

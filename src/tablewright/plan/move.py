@@ -29,14 +29,15 @@ from tablewright.errors import (
     WriteRefused,
 )
 from tablewright.mapping.entity import EntityMap, Values
-from tablewright.mapping.keys import KeyMap, goes_on, overlap
+from tablewright.mapping.keys import KeyMap, Sort, goes_on, overlap
 from tablewright.mapping.parts import DELIMITER, Part
 from tablewright.plan.condition import Condition
 from tablewright.plan.guard import Conditions, failed_condition, read_from, refusal, stale
 from tablewright.plan.keeping import event_actions, sentinel_actions
-from tablewright.plan.plan import Context, Request, Steps
+from tablewright.plan.plan import Context, Steps
 from tablewright.plan.put import read_stored
 from tablewright.plan.query import decode_answer
+from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
 from tablewright.plan.shape import Shape, key_condition, write_units
 from tablewright.plan.update import Update
 from tablewright.plan.write import (
@@ -283,24 +284,18 @@ def _rows_below(
         return []
     partition, sort = entity.table.attributes
     assert sort is not None
-    names = {"#p": partition}
-    values = {":p": key[partition]}
-    condition = "#p = :p"
-    beginning = key[sort]["S"] + DELIMITER
+    below_root = None
     if all(goes_on(entity.primary.sort, m.primary.sort) for m in members):  # type: ignore[arg-type]
-        condition += " AND begins_with(#s, :s)"
-        names["#s"], values[":s"] = sort, {"S": beginning}
-    body: dict[str, Any] = {
-        "TableName": context.name_of(entity.table),
-        "KeyConditionExpression": condition,
-        "ExpressionAttributeNames": names,
-        "ExpressionAttributeValues": values,
-        "ConsistentRead": True,
-    }
+        below_root = Sort("begins_with", ({"S": key[sort]["S"] + DELIMITER},))
+    request = QueryRequest(
+        "Query",
+        {"TableName": context.name_of(entity.table), "ConsistentRead": True},
+        Selection(KeyCondition((partition, sort), key[partition], below_root)),
+    )
     rows: list[Item] = []
     while True:
-        answer = decode_answer((yield Request("Query", body)))
+        answer = decode_answer((yield request))
         rows += [row for row in answer.items if entity.table.entity_of(row) in members]
         if answer.last_evaluated_key is None:
             return rows
-        body["ExclusiveStartKey"] = answer.last_evaluated_key
+        request = request.next_page(answer.last_evaluated_key)

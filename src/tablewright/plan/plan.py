@@ -24,6 +24,7 @@ from tablewright.errors import Fault, ModelError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.events import Observer, Stopwatch, metered
+from tablewright.plan.query_request import QueryRequest
 from tablewright.plan.shape import Shape
 
 T_co = TypeVar("T_co", covariant=True)
@@ -43,7 +44,11 @@ class Wait(Struct):
     seconds: float
 
 
-Steps: TypeAlias = "Generator[Request | Wait, bytes, T]"
+#: A request as plans make them: those that select items by a condition are QueryRequests.
+AnyRequest: TypeAlias = Request | QueryRequest
+#: Checks a request before it is sent: returns it, perhaps with another filter, or raises.
+RequestGuard: TypeAlias = Callable[[AnyRequest], AnyRequest]
+Steps: TypeAlias = "Generator[AnyRequest | Wait, bytes, T]"
 
 
 class Context(Struct, frozen=True):
@@ -57,14 +62,13 @@ class Context(Struct, frozen=True):
     tenant: str = ""
     #: Indexes whose rows are filtered by tenant on their way.
     filtered: frozenset[str] = frozenset()
-    #: Looks at each request before it leaves: gives it, perhaps with a filter, or raises.
-    guard: Callable[[Request], Request] | None = None
+    guard: RequestGuard | None = None
     #: Is told of each request.
     observe: Observer | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
-    def check(self, request: Request) -> Request:
-        """The request as it may leave."""
+    def check(self, request: AnyRequest) -> AnyRequest:
+        """Return the request as the guard permits it."""
         return request if self.guard is None else self.guard(request)
 
     def name_of(self, table: TableMap) -> str:
@@ -134,7 +138,7 @@ def run(plan: Plan[T], context: Context, send: Send) -> T:
         return result
 
 
-def _sent(request: Request | Wait, context: Context, send: Send, plan: Plan[Any]) -> bytes:
+def _sent(request: AnyRequest | Wait, context: Context, send: Send, plan: Plan[Any]) -> bytes:
     if isinstance(request, Wait):
         time.sleep(request.seconds)
         return b""
@@ -152,7 +156,7 @@ def _sent(request: Request | Wait, context: Context, send: Send, plan: Plan[Any]
 
 
 async def _sent_async(
-    request: Request | Wait, context: Context, send: SendAsync, plan: Plan[Any]
+    request: AnyRequest | Wait, context: Context, send: SendAsync, plan: Plan[Any]
 ) -> bytes:
     if isinstance(request, Wait):
         await asyncio.sleep(request.seconds)
@@ -170,7 +174,7 @@ async def _sent_async(
     return answer
 
 
-def _watch(observe: Observer, request: Request, plan: Plan[Any]) -> Stopwatch:
+def _watch(observe: Observer, request: AnyRequest, plan: Plan[Any]) -> Stopwatch:
     return Stopwatch(observe, request.operation, request.body, plan.name)
 
 

@@ -12,7 +12,7 @@ other entities filters them out, and reads on until the page is full. `limit` is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Generic, Self, TypeVar, TypeVarTuple, overload
+from typing import Any, Generic, Literal, Self, TypeVar, TypeVarTuple, overload
 
 import msgspec
 from msgspec import Struct
@@ -22,9 +22,16 @@ from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap, Sort
 from tablewright.plan.condition import Condition
 from tablewright.plan.cursor import open_cursor, sign
-from tablewright.plan.expressions import Placeholders
 from tablewright.plan.page import Page
-from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.query_request import (
+    Filter,
+    KeyCondition,
+    OneOf,
+    Path,
+    QueryRequest,
+    Selection,
+)
 from tablewright.plan.reference import Ref, check_condition, check_reference
 from tablewright.plan.shape import (
     TYPICAL_PAGE,
@@ -66,7 +73,7 @@ decode_answer = msgspec.json.Decoder(_Answer).decode
 class Many(Plan[Page[R]], Generic[R]):
     """A page of results, and all pages with `db.each`."""
 
-    operation = "Query"
+    operation: Literal["Query", "Scan"] = "Query"
     comparison: Comparison | None = None
     operands: tuple[Any, ...] = ()
     descending = False
@@ -168,30 +175,26 @@ class Many(Plan[Page[R]], Generic[R]):
         alone = self.entity.table.alone(self.key)
         return self.key.condition(self.arguments, self.comparison, self.operands, alone=alone)
 
-    def request(self, context: Context) -> tuple[dict[str, Any], bool, Value | None]:
-        """The request's body, whether items may have to be thrown away, and the sort key that is
-        to be left out."""
+    def request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
+        """Return the request, whether some items of a page may have to be left out, and the sort
+        key to leave out."""
         sort = self.sort_condition()
-        marks = Placeholders()
-        condition = condition_text(self.key, self.arguments, sort, marks)
-        body: dict[str, Any] = {
-            "TableName": context.name_of(self.entity.table),
-            "KeyConditionExpression": condition,
-        }
+        members: dict[str, Any] = {"TableName": context.name_of(self.entity.table)}
         if self.key.index is not None:
-            body["IndexName"] = self.key.index.name
-        filters = self._filters(marks)
-        if filters:
-            body["FilterExpression"] = " AND ".join(filters)
-        if self.columns:
-            body["ProjectionExpression"] = self._projection(marks)
+            members["IndexName"] = self.key.index.name
         if self.descending:
-            body["ScanIndexForward"] = False
+            members["ScanIndexForward"] = False
         if self.is_consistent:
-            body["ConsistentRead"] = True
-        body.update(marks.members())
-        filtered = bool(filters) or self.mixed or body.get("IndexName") in context.filtered
-        return body, filtered, None if sort is None else sort.excluded
+            members["ConsistentRead"] = True
+        partition = self.key.partition_value(self.arguments)
+        selection = Selection(
+            KeyCondition(self.key.attributes, partition, sort), self._filters(), self._paths()
+        )
+        filtered = (
+            bool(selection.filters) or self.mixed or members.get("IndexName") in context.filtered
+        )
+        request = QueryRequest(self.operation, members, selection)
+        return request, filtered, None if sort is None else sort.excluded
 
     def _holds(self, stored: str) -> bool:
         """Whether what is queried holds an attribute."""
@@ -208,28 +211,27 @@ class Many(Plan[Page[R]], Generic[R]):
             return None
         return name
 
-    def _filters(self, marks: Placeholders) -> list[str]:
-        filters = []
+    def _filters(self) -> tuple[Filter, ...]:
+        filters: tuple[Filter, ...] = ()
         type_attribute = self.type_to_filter()
         if type_attribute is not None:
-            mark = marks.value({"S": self.entity.type_name})
-            filters.append(f"{marks.name(type_attribute)} = {mark}")
-        if self.condition is not None:
-            filters.append(self.condition.factor(marks))
-        return filters
+            filters = (OneOf(type_attribute, ({"S": self.entity.type_name},)),)
+        return filters if self.condition is None else (*filters, self.condition)
 
-    def _projection(self, marks: Placeholders) -> str:
+    def _paths(self) -> list[Path]:
+        """The paths to ask for; none where whole items are wanted."""
+        if not self.columns:
+            return []
         names = self._key_names()  # a cursor needs them
         type_attribute = self.entity.table.type_attribute
         if type_attribute is not None and self._holds(type_attribute):
             names.append(type_attribute)
         paths = {(name,) for name in names} | {_whole_lists(c.steps) for c in self.columns}
         # DynamoDB refuses a path inside of another.
-        outer = sorted(
+        return sorted(
             (path for path in paths if not any(path[:n] in paths for n in range(1, len(path)))),
             key=str,
         )
-        return ", ".join(marks.path(path) for path in outer)
 
     def _key_names(self) -> list[str]:
         return key_names(self.entity, self.key)
@@ -241,34 +243,36 @@ class Many(Plan[Page[R]], Generic[R]):
     def page(self, context: Context) -> Steps[tuple[list[R], Item | None, Any]]:
         """The results of a page, the key it ended at, and what a cursor is bound to."""
         self._check_projection()
-        body, filtered, excluded = self.request(context)
-        binding = (self.pattern, context.tenant, self.entity.name, self.comparison, dict(body))
+        request, filtered, excluded = self.request(context)
+        binding = (self.pattern, context.tenant, self.entity.name, self.comparison, request.body)
         if self.cursor is not None:
-            body["ExclusiveStartKey"] = open_cursor(context.secret, binding, self.cursor)
+            start = open_cursor(context.secret, binding, self.cursor)
+            request = request.with_members(ExclusiveStartKey=start)
         if filtered or excluded is not None or self.columns:
-            results, last = yield from self._picked(body, filtered, excluded)
+            results, last = yield from self._picked(request, filtered, excluded)
         else:
             if self.size is not None:
-                body["Limit"] = self.size
-            answer = yield Request(self.operation, body)
+                request = request.with_members(Limit=self.size)
+            answer = yield request
             results, last = self.entity.decode_page(answer)  # straight from the bytes
         return results, last, binding
 
     def _picked(
-        self, body: dict[str, Any], filtered: bool, excluded: Value | None
+        self, request: QueryRequest, filtered: bool, excluded: Value | None
     ) -> Steps[tuple[list[R], Item | None]]:
         """A page from which items are left out: read on until it is full, or all is read."""
         found: list[Item] = []
         while True:
             if self.size is not None:
                 wanted = self.size - len(found)
-                body["Limit"] = max(wanted, FILTERED_PAGE) if filtered else wanted
-            answer = decode_answer((yield Request(self.operation, body)))
+                limit = max(wanted, FILTERED_PAGE) if filtered else wanted
+                request = request.with_members(Limit=limit)
+            answer = decode_answer((yield request))
             found += self.own(answer.items, excluded)
             last = answer.last_evaluated_key
             if last is None or (found and (self.size is None or len(found) >= self.size)):
                 break
-            body["ExclusiveStartKey"] = last
+            request = request.next_page(last)
         if self.size is not None and len(found) > self.size:
             del found[self.size :]
             last = self._place(found[-1])
@@ -365,22 +369,6 @@ def checked_size(size: Any) -> Any:
     return size
 
 
-def condition_text(
-    key: KeyMap, arguments: tuple[Any, ...], sort: Sort | None, marks: Placeholders
-) -> str:
-    name, sort_name = key.attributes
-    text = f"{marks.name(name)} = {marks.value(key.partition_value(arguments))}"
-    if sort is None or sort_name is None:
-        return text
-    mark = marks.name(sort_name)
-    values = [marks.value(value) for value in sort.values]
-    if sort.comparison == "between":
-        return f"{text} AND {mark} BETWEEN {values[0]} AND {values[1]}"
-    if sort.comparison == "begins_with":
-        return f"{text} AND begins_with({mark}, {values[0]})"
-    return f"{text} AND {mark} {sort.comparison} {values[0]}"
-
-
 class First(Single[R], Generic[R]):
     """The first result of a query, or None."""
 
@@ -405,21 +393,21 @@ class Count(Plan[int]):
 
     def steps(self, context: Context) -> Steps[int]:
         many = self.many.but(columns=())
-        body, _, excluded = many.request(context)
+        request, _, excluded = many.request(context)
         # Without a type to filter by, or with a key to leave out, the items have to be seen.
         told_apart = (
             many.type_to_filter() or many.entity.table.type_attribute in many.key.attributes
         )
         seen = excluded is not None or (many.mixed and not told_apart)
         if not seen:
-            body["Select"] = "COUNT"
+            request = request.with_members(Select="COUNT")
         total = 0
         while True:
-            answer = decode_answer((yield Request(many.operation, body)))
+            answer = decode_answer((yield request))
             total += len(many.own(answer.items, excluded)) if seen else answer.count
             if answer.last_evaluated_key is None:
                 return total
-            body["ExclusiveStartKey"] = answer.last_evaluated_key
+            request = request.next_page(answer.last_evaluated_key)
 
     def shape(self) -> Shape:
         return self.many.shape()

@@ -31,16 +31,16 @@ class Reindex(Plan[int]):
         self.scan: Scan[Any] = Scan(entity, "reindex")
 
     def steps(self, context: Context) -> Steps[int]:
-        body, _, _ = self.scan.request(context)
+        request, _, _ = self.scan.request(context)
         changed = 0
         while True:
-            answer = decode_answer((yield Request("Scan", body)))
+            answer = decode_answer((yield request))
             for item in self.scan.own(answer.items, None):
                 if self.entity.rekey(item) != item:
                     changed += yield from self._rewrite(item, context)
             if answer.last_evaluated_key is None:
                 return changed
-            body["ExclusiveStartKey"] = answer.last_evaluated_key
+            request = request.next_page(answer.last_evaluated_key)
 
     def _rewrite(self, item: Item, context: Context) -> Steps[int]:
         entity = self.entity

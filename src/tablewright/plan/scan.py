@@ -5,14 +5,14 @@ Order.scan(reason="nightly export").filter(Order.total > 100)
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from tablewright.errors import ModelError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.condition import Condition
-from tablewright.plan.expressions import Placeholders
 from tablewright.plan.plan import Context
 from tablewright.plan.query import Many
+from tablewright.plan.query_request import QueryRequest, Selection
 from tablewright.plan.shape import Shape, shown
 from tablewright.values import Value
 
@@ -22,7 +22,7 @@ R = TypeVar("R")
 class Scan(Many[R], Generic[R]):
     """Every item of an entity, in no order that means anything."""
 
-    operation = "Scan"
+    operation: Literal["Query", "Scan"] = "Scan"
 
     def __init__(self, entity: EntityMap, reason: str) -> None:
         if not reason or not reason.strip():
@@ -40,18 +40,12 @@ class Scan(Many[R], Generic[R]):
     def newest_first(self) -> Any:
         raise ModelError(f"{self.entity.name}: a scan has no order; query a key or an index")
 
-    def request(self, context: Context) -> tuple[dict[str, Any], bool, Value | None]:
-        marks = Placeholders()
-        body: dict[str, Any] = {"TableName": context.name_of(self.entity.table)}
-        filters = self._filters(marks)
-        if filters:
-            body["FilterExpression"] = " AND ".join(filters)
-        if self.columns:
-            body["ProjectionExpression"] = self._projection(marks)
+    def request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
+        members: dict[str, Any] = {"TableName": context.name_of(self.entity.table)}
         if self.is_consistent:
-            body["ConsistentRead"] = True
-        body.update(marks.members())
-        return body, True, None
+            members["ConsistentRead"] = True
+        selection = Selection(None, self._filters(), self._paths())
+        return QueryRequest(self.operation, members, selection), True, None
 
     def shape(self) -> Shape:
         filters = [repr(self.condition)] if self.condition is not None else []

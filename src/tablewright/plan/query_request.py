@@ -1,0 +1,131 @@
+"""Query requests: what a Query or a Scan selects, kept as values until the request is sent.
+
+    KeyCondition(("PK", "SK"), {"S": "C1"}, Sort("begins_with", ({"S": "ORDER#"},)))
+
+A `Selection` holds the key condition, the filters and the paths to return. Its expressions are
+rendered once, when `body` is first read. Code that has to know which keys a request reaches, such
+as the guard of a tenant's database, looks at these values and never at the rendered text.
+
+Invariants: a Selection does not change; all requests for the pages of one query share it. The
+members of a `QueryRequest` hold no expressions.
+
+This module must not know entities, plans or tenants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from tablewright.mapping.keys import Sort
+from tablewright.plan.expressions import Placeholders
+from tablewright.values import Item, Value
+
+Path: TypeAlias = tuple[str | int, ...]
+
+
+class KeyCondition(Struct, frozen=True):
+    """The condition that a query puts on the key of a table or an index."""
+
+    attributes: tuple[str, str | None]
+    partition: Value
+    sort: Sort | None = None
+
+    def fixed(self) -> Iterator[tuple[str, Value]]:
+        """Yield the key attributes that must equal one value, each with that value."""
+        name, sort_name = self.attributes
+        yield name, self.partition
+        if sort_name is not None and self.sort is not None and self.sort.comparison == "=":
+            yield sort_name, self.sort.values[0]
+
+    def text(self, marks: Placeholders) -> str:
+        """Render the condition as a KeyConditionExpression."""
+        name, sort_name = self.attributes
+        text = f"{marks.name(name)} = {marks.value(self.partition)}"
+        if self.sort is None or sort_name is None:
+            return text
+        mark = marks.name(sort_name)
+        values = [marks.value(value) for value in self.sort.values]
+        if self.sort.comparison == "between":
+            return f"{text} AND {mark} BETWEEN {values[0]} AND {values[1]}"
+        if self.sort.comparison == "begins_with":
+            return f"{text} AND begins_with({mark}, {values[0]})"
+        return f"{text} AND {mark} {self.sort.comparison} {values[0]}"
+
+
+class Filter(Protocol):
+    """A condition on the items that a request reads."""
+
+    def factor(self, marks: Placeholders) -> str:
+        """Render the condition so that it can be joined to others by AND."""
+        ...
+
+
+class OneOf(Struct, frozen=True):
+    """A filter: the attribute equals one of the values."""
+
+    attribute: str
+    values: tuple[Value, ...]
+
+    def factor(self, marks: Placeholders) -> str:
+        name = marks.name(self.attribute)
+        values = [marks.value(value) for value in self.values]
+        return f"{name} = {values[0]}" if len(values) == 1 else f"{name} IN ({', '.join(values)})"
+
+
+class Selection(Struct, eq=False):
+    """What a request selects: by key, by filters, and which paths of each item."""
+
+    #: None for a Scan, which reads the whole table.
+    condition: KeyCondition | None
+    filters: tuple[Filter, ...] = ()
+    #: Empty for whole items.
+    paths: Sequence[Path] = ()
+    _rendered: dict[str, Any] | None = None
+
+    def filtered(self, condition: Filter) -> Selection:
+        """Return this selection with one more filter."""
+        return Selection(self.condition, (*self.filters, condition), self.paths)
+
+    def expressions(self) -> dict[str, Any]:
+        """Render the members of a request that hold expressions, their names and values."""
+        if self._rendered is None:
+            marks = Placeholders()
+            members: dict[str, Any] = {}
+            if self.condition is not None:
+                members["KeyConditionExpression"] = self.condition.text(marks)
+            if self.filters:
+                members["FilterExpression"] = " AND ".join(
+                    [condition.factor(marks) for condition in self.filters]
+                )
+            if self.paths:
+                members["ProjectionExpression"] = ", ".join(map(marks.path, self.paths))
+            self._rendered = members | marks.members()
+        return self._rendered
+
+
+class QueryRequest(Struct, frozen=True):
+    """One Query or Scan."""
+
+    operation: Literal["Query", "Scan"]
+    #: All members without expressions: TableName, IndexName, Limit, ...
+    members: dict[str, Any]
+    selection: Selection
+    #: ExclusiveStartKey is the LastEvaluatedKey of the answer before, not a key from a caller.
+    continues: bool = False
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body of the request, with its expressions."""
+        return self.members | self.selection.expressions()
+
+    def with_members(self, **members: Any) -> QueryRequest:
+        """Return this request with some members changed."""
+        return QueryRequest(self.operation, self.members | members, self.selection, self.continues)
+
+    def next_page(self, last_evaluated_key: Item) -> QueryRequest:
+        """Return the request for the page after the one that ended at this key."""
+        members = self.members | {"ExclusiveStartKey": last_evaluated_key}
+        return QueryRequest(self.operation, members, self.selection, continues=True)

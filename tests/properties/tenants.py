@@ -1,0 +1,198 @@
+"""Tables of tenants for the property tests: one for each kind of partition key, and hostile ids.
+
+Each world has the same entities, indexes of every kind, and items of several tenants. Whose an item
+is says its attribute `owner`, which every item holds in its stored form: the tests need no key to
+tell that.
+"""
+
+# No `from __future__ import annotations`: the type of `owner` is an argument.
+
+import json
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tablewright import (
+    GSI,
+    LSI,
+    Aggregate,
+    Attr,
+    Database,
+    Entity,
+    Table,
+    Tenancy,
+    attr,
+    index,
+    key,
+    many,
+    one,
+    put,
+    unique,
+)
+from tablewright.values import Item, Value
+
+
+@dataclass(frozen=True)
+class World:
+    """A table, its entities, and the ids that its tenants may have."""
+
+    table: Any
+    thing: Any
+    part: Any
+    aggregate: Any
+    #: Pairs of different ids.
+    ids: st.SearchStrategy[Any]
+
+    def fill(self, db: Database, owners: list[Any]) -> None:
+        """Give every tenant three things and two parts; all share states, flags and numbers."""
+        for owner in owners:
+            for number in range(3):
+                db.run(put(self.make(owner, number)))
+            for number in range(2):
+                db.run(put(self.part(owner=owner, number=1, part=number)))
+
+    def make(self, owner: Any, number: int, **more: Any) -> Any:
+        values: dict[str, Any] = {
+            "state": "open",
+            "flag": "red" if number else None,
+            "friend": owner,
+            "code": f"c{number}",
+        }
+        return self.thing(owner=owner, number=number, **(values | more))
+
+    def stored(self, db: Database) -> list[Item]:
+        """Everything in the table, as the engine stores it."""
+        engine = db.transport.engine  # type: ignore[attr-defined]
+        items: list[Item] = engine.call("Scan", {"TableName": self.table.__table__.name})["Items"]
+        return items
+
+    def owner_value(self, owner: Any) -> Value:
+        """The stored form of `owner`, by which items are told apart."""
+        value: Value = self.thing.__entity__.attributes["owner"].converter.encode(owner)
+        return value
+
+    def items_of_others(self, db: Database, owner: Any) -> list[Item]:
+        own = self.owner_value(owner)
+        return [item for item in self.stored(db) if item["owner"] != own]
+
+
+def declare(name: str, kind: Any, ids: st.SearchStrategy[Any], *, composed: bool) -> World:
+    """Declare the table of one kind of partition key."""
+    partition = "PK" if composed else "owner"
+    own_shard, read_shard = ("U#{owner}", "U#{owner}#P") if composed else ("{owner}", "")
+
+    class Home(Table, name=name, pk=partition, sk="SK", type_attribute="tp"):
+        local = LSI("LSI1SK")
+        swapped = GSI("SK", partition)
+        by_state = GSI("GSI1PK", "GSI1SK")
+        by_flag = GSI("flag", "SK")
+        by_friend = GSI("friendKey", "SK")
+        open_index = GSI("GSI2PK", "SK")
+        tenancy = Tenancy(
+            "owner",
+            write=(own_shard,),
+            read=(read_shard,) if read_shard else (),
+            filtered=(by_state, by_flag),
+        )
+
+    class Thing(Entity, table=Home):
+        owner: Attr[kind] = attr()
+        number: Attr[int] = attr(pad=3)
+        state: Attr[str] = attr(default="open")
+        flag: Attr[str | None] = attr(default=None)
+        friend: Attr[kind | None] = attr(default=None, name="friend" if composed else "friendKey")
+        code: Attr[str] = attr(default="c")
+        primary = key("U" / owner if composed else owner, "I" / number)
+        nearby = primary.local(Home.local, "C" / code / number)
+        swapped = primary.swapped(Home.swapped)
+        by_state = index(Home.by_state, "STATE" / state, number)
+        by_flag = index(Home.by_flag, flag, "I" / number)
+        by_friend = index(Home.by_friend, "U" / friend if composed else friend, "I" / number)
+        by_code = index(Home.open_index, "CODE" / code, "I" / number)
+        own_code = unique("U" / owner if composed else owner, "OWN" / code)
+
+    class Part(Entity, table=Home):
+        owner: Attr[kind] = attr()
+        number: Attr[int] = attr(pad=3)
+        part: Attr[int] = attr(pad=3)
+        primary = key("U" / owner if composed else owner, "I" / number / "P" / part)
+
+    class ThingWithParts(Aggregate):
+        thing: Thing = one()
+        parts: list[Part] = many()
+
+    return World(Home, Thing, Part, ThingWithParts, ids)
+
+
+# -- hostile ids ---------------------------------------------------------------------------------
+
+_NASTY = [
+    "a", "a$", "a$$", "$", "$$", "$!", "#", "x#y", "x$!y", "a#", "a#P", "a#O", "U#a", "U#a#P", "aa",
+    "A", " a", "a ", "a\n", "\x00", "{owner}", "{'N': '7'}", '{"S": "a"}', "{'S': 'a'}", "7", "7.0",
+    "07", "None", "*", "%s", "é", "e\u0301", "ﬁ", "fi", "Å", "Å", "🍲", "\uffff", "I#000", "OWN#c0",
+]  # fmt: skip
+
+_SPELLINGS = [
+    lambda text: text.replace("$", "$$").replace("#", "$!"),  # as keys escape it
+    lambda text: text.replace("$!", "#").replace("$$", "$"),
+    lambda text: unicodedata.normalize("NFC", text),
+    lambda text: unicodedata.normalize("NFD", text),
+    lambda text: unicodedata.normalize("NFKC", text),
+    lambda text: str({"S": text}),
+    lambda text: json.dumps({"S": text}),
+    lambda text: f"{text}#P",
+    lambda text: f"{text}$",
+    lambda text: f"U#{text}",
+    lambda text: text.upper(),
+    lambda text: text[:-1] or "b",
+]
+
+_texts = st.sampled_from(_NASTY) | st.text(
+    st.characters(codec="utf-8") | st.sampled_from("#$!{}'\"7"), min_size=1, max_size=5
+)
+
+
+@st.composite
+def _similar_texts(draw: st.DrawFn) -> list[Any]:
+    """Two ids, of which the second is often another spelling of the first."""
+    first = draw(_texts)
+    second = draw(st.sampled_from(_SPELLINGS))(first) if draw(st.booleans()) else draw(_texts)
+    return [first, second]
+
+
+@st.composite
+def _similar_numbers(draw: st.DrawFn) -> list[Any]:
+    first = draw(st.sampled_from([0, 1, 7, 70, -7]) | st.integers(-(10**20), 10**20))
+    scale = draw(st.sampled_from([Decimal(1), Decimal(10), Decimal("0.1"), Decimal("1e-20")]))
+    second = first * scale if draw(st.booleans()) else Decimal(first) + scale
+    return [Decimal(first), second]
+
+
+@st.composite
+def _similar_bytes(draw: st.DrawFn) -> list[Any]:
+    first = draw(
+        st.sampled_from([b"a", b"\x00", b"YQ==", b"7"]) | st.binary(min_size=1, max_size=4)
+    )
+    more = draw(st.sampled_from([b"", b"\x00", b"=", b"#"]) | st.binary(max_size=2))
+    return [first, first + more]
+
+
+def _pairs(similar: st.SearchStrategy[list[Any]]) -> st.SearchStrategy[Any]:
+    """Two different ids, in either order."""
+    different = similar.filter(lambda ids: ids[0] != ids[1])
+    return different.flatmap(lambda ids: st.permutations(ids))
+
+
+def _worlds() -> Iterator[tuple[str, World]]:
+    texts, numbers = _pairs(_similar_texts()), _pairs(_similar_numbers())
+    yield "composed", declare("composed", str, texts, composed=True)
+    yield "text", declare("natural_text", str, texts, composed=False)
+    yield "number", declare("natural_number", Decimal, numbers, composed=False)
+    yield "bytes", declare("natural_bytes", bytes, _pairs(_similar_bytes()), composed=False)
+
+
+WORLDS = dict(_worlds())
