@@ -27,6 +27,7 @@
         ├── UnknownOperationException           no such operation
         ├── MissingAuthenticationTokenException
         ├── IncompleteSignatureException
+        ├── AccessDeniedException               a policy does not allow the request
         ├── ResourceNotFoundException           no such table (or index, in some operations)
         ├── ResourceInUseException              the table exists, or is changing
         ├── LimitExceededException
@@ -194,7 +195,7 @@ def invalid(message: str) -> ValidationException:
 
 class SerializationException(Fault):
     namespace = CORAL_SERVICE
-    message_member = "Message"  # DynamoDB spells it with a capital here, and only here
+    message_member = "Message"  # DynamoDB spells it with a capital where Coral answers
 
 
 class UnknownOperationException(Fault):
@@ -212,6 +213,13 @@ class MissingAuthenticationTokenException(Fault):
 
 class IncompleteSignatureException(Fault):
     namespace = CORAL_SERVICE
+
+
+class AccessDeniedException(Fault):
+    """A policy of the caller's does not allow the request, or denies it."""
+
+    namespace = CORAL_SERVICE
+    message_member = "Message"
 
 
 class RequestEntityTooLargeException(Fault):
