@@ -70,7 +70,7 @@ def accesses(
     OPERATIONS[operation][1](typed)  # what the operation would refuse is no case
     found = []
     for touch in ROWS[operation](typed):
-        access = access_of(touch, engine._writer_catalog.tables, ALL_KEYS)
+        access = access_of(touch, engine._writer_catalog.tables, lambda *_: ALL_KEYS)
         keys = {
             name.partition(":")[2]: list(found)
             for name, found in access.keys.items()
@@ -499,18 +499,26 @@ def test_parts_of_a_partition_key_have_keys_of_their_own(engine: Engine) -> None
     }
     typed = read(OPERATIONS["Query"][0], request)
     (touch,) = ROWS["Query"](typed)
-    keys = access_of(touch, engine._writer_catalog.tables, ALL_KEYS).keys
+    keys = access_of(touch, engine._writer_catalog.tables, lambda *_: ALL_KEYS).keys
     assert [keys.get(name) for name in PARTITION_KEYS] == [("a",), ("1",), None, None]
     assert keys["dynamodb:leadingkeys"] == ("a",)
     (touch,) = ROWS["GetItem"](read(OPERATIONS["GetItem"][0], {"TableName": "shop", "Key": KEY}))
-    keys = access_of(touch, engine._writer_catalog.tables, ALL_KEYS).keys
+    keys = access_of(touch, engine._writer_catalog.tables, lambda *_: ALL_KEYS).keys
     assert [keys.get(name) for name in PARTITION_KEYS] == [("a",), None, None, None]
 
 
 def test_only_keys_that_a_policy_looks_at_are_computed(engine: Engine) -> None:
     typed = read(OPERATIONS["GetItem"][0], {"TableName": "shop", "Key": KEY})
     (touch,) = ROWS["GetItem"](typed)
-    assert access_of(touch, engine._writer_catalog.tables, frozenset()).keys == {}
+    seen = []
+
+    def keys_for(action: str, resource: str) -> frozenset[str]:
+        seen.append((action, resource))
+        return frozenset(["dynamodb:select"])
+
+    keys = access_of(touch, engine._writer_catalog.tables, keys_for).keys
+    assert seen == [("dynamodb:GetItem", ARN)]
+    assert keys.keys().isdisjoint(["dynamodb:leadingkeys", "dynamodb:attributes"])
 
 
 @pytest.mark.parametrize("wanted", ["TOTAL", "INDEXES", "NONE", None])

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from tablewright.errors import AccessDeniedException, InvalidValue
-from tablewright.policy import Access, Principal, as_principal, parse_policy
+from tablewright.policy import Access, Principal, as_principal
 
 TABLE = "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
 GET = Access("dynamodb:GetItem", TABLE, {})
@@ -93,18 +94,34 @@ def test_a_resource_with_a_variable_is_decided_for_each_request() -> None:
         assert ann.decide(access).is_allowed is allowed
 
 
-def test_a_principal_names_the_keys_that_its_policies_look_at() -> None:
-    condition = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": "${aws:PrincipalTag/t}"}}
-    resource = "arn:aws:dynamodb:*:*:table/${aws:username}"
-    ann = Principal("ann", statement(Condition=condition, Resource=resource))
-    assert ann.keys == {"dynamodb:leadingkeys", "aws:principaltag/t", "aws:username"}
+def test_a_principal_names_the_keys_that_decide_about_an_access() -> None:
+    leading = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": "${aws:SourceIp}"}}
+    select = {"StringEquals": {"dynamodb:Select": "COUNT"}}
+    home = "arn:aws:dynamodb:*:*:table/${aws:ResourceTag/home}"
+    ann = Principal(
+        "ann",
+        [
+            statement(Condition=leading),
+            statement(Action="dynamodb:Query", Condition=select),
+            statement(Action="dynamodb:Scan", Resource=home),
+            statement(
+                Action="dynamodb:PutItem", Resource="arn:aws:dynamodb:*:*:table/${aws:username}"
+            ),
+        ],
+    )
+    assert ann.keys_for("dynamodb:GetItem", TABLE) == {"dynamodb:leadingkeys", "aws:sourceip"}
+    assert ann.keys_for("dynamodb:Query", TABLE) == {"dynamodb:select"}
+    assert ann.keys_for("dynamodb:Scan", TABLE) == {"aws:resourcetag/home"}
+    assert ann.keys_for("dynamodb:PutItem", TABLE) == frozenset()
+    assert ann.looks_at_resource_tags
+    assert not Principal("bob", statement(Condition=leading)).looks_at_resource_tags
 
 
 def test_a_policy_argument_is_anything_that_stands_for_a_principal() -> None:
     document = statement()
     ann = Principal("ann", document)
     assert as_principal(ann) is ann
-    for policy in (document, [document], parse_policy(document), [parse_policy(document)]):
+    for policy in (document, [document], json.dumps(document), [json.dumps(document)]):
         assert as_principal(policy).decide(GET).is_allowed
     with pytest.raises(InvalidValue, match="a policy is a JSON text, a dict"):
         as_principal(7)  # type: ignore[arg-type]

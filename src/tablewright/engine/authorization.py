@@ -32,7 +32,7 @@ Invariants:
   transaction, and again where the tables have changed meanwhile.
 - Resources are named by what the operation will use: a TableName that is an ARN of another region
   or account is this engine's table, and is checked as such.
-- Condition keys that no policy looks at are not computed.
+- The keys that need work are computed only where a statement about the access looks at them.
 
 What the documentation of AWS leaves open, and is decided here so that less is allowed:
 - Select and ReturnValues have their effective values where the request has none: a GetItem without
@@ -51,7 +51,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.encoding.items import normalise
+from tablewright.encoding.numbers import read_number
 from tablewright.engine.describe import table_arn
 from tablewright.engine.expressions import (
     read_action,
@@ -99,7 +99,7 @@ class Touch(Struct):
     index: str | None = None
     partitions: Partitions | None = None
     attributes: Callable[[], Iterable[str]] | None = None
-    keys: dict[str, tuple[str, ...]] = {}
+    keys: dict[str, tuple[str, ...]] = {}  # all others
     resource: str = "*"  # where there is no table
 
 
@@ -111,7 +111,7 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
 
     def check(tables: Tables) -> None:
         for touch in ROWS[operation](request):
-            principal.require(access_of(touch, tables, principal.keys))
+            principal.require(access_of(touch, tables, principal.keys_for))
 
     if isinstance(step, Write):
         write = step.run
@@ -122,12 +122,11 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
 
         return Write(checked_write)
     read = step.run
-    looks_at_tags = any(key.startswith(RESOURCE_TAG) for key in principal.keys)
 
     def checked_read(reading: Reading) -> Any:
         # A readers' catalog may be old. Old keys are noticed, because a table or an index with
         # others has another tree; old tags are not.
-        if looks_at_tags:
+        if principal.looks_at_resource_tags:
             reading.catalog.refresh(reading.snapshot)
         while True:
             tables = reading.catalog.tables
@@ -139,27 +138,38 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
     return Read(checked_read)
 
 
-def access_of(touch: Touch, tables: Tables, wanted: frozenset[str]) -> Access:
-    """The access that a touch means, with those condition keys that are wanted."""
+def access_of(
+    touch: Touch, tables: Tables, keys_for: Callable[[str, str], frozenset[str]]
+) -> Access:
+    """The access that a touch means, with the condition keys that decide about it."""
     action = f"dynamodb:{touch.action}"
-    keys = {key: values for key, values in touch.keys.items() if key in wanted}
-    if touch.table is None:
-        return Access(action, touch.resource, keys)
-    name = table_name(touch.table)
-    resource = table_arn(name)
+    resource = touch.resource
+    name = ""
+    if touch.table is not None:
+        name = table_name(touch.table)
+        resource = table_arn(name)
+        if touch.index is not None:
+            resource = f"{resource}/index/{touch.index}"
+    wanted = keys_for(action, resource)
+    keys = _keys(touch, tables.get(name), wanted) if wanted else {}
+    return Access(action, resource, keys)
+
+
+def _keys(touch: Touch, table: Table | None, wanted: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    keys = dict(touch.keys)
     if touch.attributes is not None and ATTRIBUTES in wanted:
         keys[ATTRIBUTES] = tuple(sorted(set(touch.attributes())))
-    table = tables.get(name)
-    if touch.index is not None:
-        resource = f"{resource}/index/{touch.index}"
     if table is not None:
         if touch.partitions is not None and not wanted.isdisjoint(_KEY_VALUES):
             keys |= _partition_keys(touch.partitions, _keys_of(table, touch.index))
         for tag, value in table.schema.tags:
-            key = RESOURCE_TAG + tag.lower()
-            if key in wanted:
-                keys[key] = (*keys.get(key, ()), value)
-    return Access(action, resource, keys)
+            _add(keys, RESOURCE_TAG + tag.lower(), value)
+    return keys
+
+
+def _add(keys: dict[str, tuple[str, ...]], key: str, value: str) -> None:
+    """Add a value to a key: two tags that differ in case are one condition key."""
+    keys[key] = (*keys.get(key, ()), value)
 
 
 def _keys_of(table: Table, index: str | None) -> Keys | None:
@@ -186,10 +196,14 @@ def _partition_keys(partitions: Partitions, keys: Keys | None) -> dict[str, tupl
 
 def _in_items(items: Iterable[Item], keys: Keys) -> list[tuple[str, ...]]:
     """Of items, or of their keys."""
-    found = [
-        _shown(keys.schema.partition, [item.get(n) for n in keys.partition_names]) for item in items
-    ]
-    return [values for values in found if values is not None]
+    found = []
+    for item in items:
+        attributes = keys.schema.partition
+        values = [_shown(attribute, item.get(attribute.name)) for attribute in attributes]
+        present = tuple([value for value in values if value is not None])
+        if len(present) == len(attributes):
+            found.append(present)
+    return found
 
 
 def _in_query(request: requests.Query, keys: Keys) -> list[tuple[str, ...]]:
@@ -199,23 +213,17 @@ def _in_query(request: requests.Query, keys: Keys) -> list[tuple[str, ...]]:
         selected = condition.select(keys.partition_names, keys.sort_names, keys.types)
     except ValidationException:  # the operation raises it, if the request is allowed at all
         return []
-    values = _shown(keys.schema.partition, selected.partition)
-    return [] if values is None else [values]
+    return _in_items((dict(zip(keys.partition_names, selected.partition, strict=True)),), keys)
 
 
-def _shown(
-    attributes: Iterable[KeyAttribute], values: Iterable[Value | None]
-) -> tuple[str, ...] | None:
-    """Values of key attributes as text; None if one is missing or of another type."""
-    found = []
-    for attribute, value in zip(attributes, values, strict=True):
-        if value is None or attribute.type not in value:
-            return None
-        content: str = normalise(value)[attribute.type]
-        if attribute.type == "B":  # there may be several spellings of the same bytes
-            content = base64.b64encode(base64.b64decode(content)).decode()
-        found.append(content)
-    return tuple(found)
+def _shown(attribute: KeyAttribute, value: Value | None) -> str | None:
+    """The value of a key attribute as text; None if it is missing or of another type."""
+    content: str | None = None if value is None else value.get(attribute.type)
+    if content is None or attribute.type == "S":
+        return content
+    if attribute.type == "N":
+        return read_number(content)
+    return base64.b64encode(base64.b64decode(content)).decode()  # bytes have several spellings
 
 
 # -- attributes
@@ -409,8 +417,8 @@ def _list_tags(request: requests.ListTagsOfResource) -> Iterator[Touch]:
 def _tag_keys(tags: Iterable[requests.Tag]) -> dict[str, tuple[str, ...]]:
     keys: dict[str, tuple[str, ...]] = {}
     for tag in tags:
-        for key, value in ((TAG_KEYS, tag.key), (REQUEST_TAG + tag.key.lower(), tag.value)):
-            keys[key] = (*keys.get(key, ()), value)
+        _add(keys, TAG_KEYS, tag.key)
+        _add(keys, REQUEST_TAG + tag.key.lower(), tag.value)
     return keys
 
 

@@ -16,12 +16,12 @@ keys a request means (`tablewright.engine.authorization`).
 from __future__ import annotations
 
 from tablewright.policy.document import Access, Decision, Policy, Statement, parse_policy
-from tablewright.policy.principal import Policies, Principal, as_principal
+from tablewright.policy.principal import Documents, Principal, as_principal
 
 __all__ = [
     "Access",
     "Decision",
-    "Policies",
+    "Documents",
     "Policy",
     "Principal",
     "Statement",

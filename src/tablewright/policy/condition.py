@@ -64,14 +64,17 @@ class Comparison:
         values = keys.get(self.key)
         if not values:
             return self.if_absent
-        satisfied = (self._satisfied(value, keys) for value in values)
-        return all(satisfied) if self.quantifier is Quantifier.EACH else any(satisfied)
-
-    def _satisfied(self, value: str, keys: Keys) -> bool:
-        for test in self.tests:
-            if test(value, keys):
-                return not self.negated
-        return self.negated
+        decisive = self.quantifier is Quantifier.SOME  # the first such value decides
+        for value in values:
+            for test in self.tests:
+                if test(value, keys):
+                    satisfied = not self.negated
+                    break
+            else:
+                satisfied = self.negated
+            if satisfied is decisive:
+                return decisive
+        return not decisive
 
 
 Condition: TypeAlias = Presence | Comparison

@@ -24,10 +24,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias
 
+from msgspec import Struct
+
 from tablewright.errors import InvalidValue
 from tablewright.policy.condition import Condition, Effect, make_condition
 from tablewright.policy.keys import DYNAMODB_KEYS
 from tablewright.policy.pattern import (
+    NO_KEYS,
     Keys,
     Matcher,
     Pattern,
@@ -56,8 +59,7 @@ _ACTION = re.compile(r"\*|[A-Za-z0-9*?-]+:[A-Za-z0-9*?]+").fullmatch
 _ALLOWED_TEXT = re.compile(r"[\t\n\r\x20-\xff]*").fullmatch
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):  # a Struct: made for each request, in half the time
     """What a policy decides about: one action on one resource, and the keys of the request.
 
     The names of keys are in lower case.
@@ -95,7 +97,10 @@ class Statement:
         return self.except_resources
 
     def conditions_hold(self, keys: Keys) -> bool:
-        return all(condition.holds(keys) for condition in self.conditions)
+        for condition in self.conditions:  # noqa: SIM110 # `all` takes twice the time
+            if not condition.holds(keys):
+                return False
+        return True
 
     def applies(self, access: Access) -> bool:
         """Whether the statement applies to an access."""
@@ -106,8 +111,7 @@ class Statement:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """Whether an access is allowed, and by which statement it is allowed or denied.
 
     A denial without a statement is implicit: no statement allows the access.
@@ -151,8 +155,11 @@ class Policy:
         return decide(statement for statement in self.statements if statement.applies(access))
 
 
-def parse_policy(document: Document) -> Policy:
-    """Parse a policy document. Raises `InvalidValue` for every mistake."""
+def parse_policy(document: Document, known: Keys = NO_KEYS) -> Policy:
+    """Parse a policy document. Raises `InvalidValue` for every mistake.
+
+    `known` are condition keys that are the same in all requests.
+    """
     policy = _loaded(document)
     _check_elements(policy, _POLICY_ELEMENTS, "the policy")
     version = policy.get("Version", "2008-10-17")
@@ -165,7 +172,7 @@ def parse_policy(document: Document) -> Policy:
         statements = [statements]
     if not isinstance(statements, (list, tuple)) or not statements:
         raise InvalidValue(f"Statement: takes one or more statements, not {statements!r}")
-    parser = _Parser(has_variables=version == "2012-10-17")
+    parser = _Parser(known, has_variables=version == "2012-10-17")
     parsed = tuple(
         parser.statement(statement, f"Statement[{number}]")
         for number, statement in enumerate(statements)
@@ -180,7 +187,8 @@ def parse_policy(document: Document) -> Policy:
 
 
 class _Parser:
-    def __init__(self, *, has_variables: bool) -> None:
+    def __init__(self, known: Keys, *, has_variables: bool) -> None:
+        self._known = known
         self._has_variables = has_variables
 
     def statement(self, raw: Any, where: str) -> Statement:
@@ -246,7 +254,7 @@ class _Parser:
                 yield condition, patterns
 
     def _pattern(self, text: str, where: str) -> Pattern:
-        pattern = parse_pattern(text, where=where, variables=self._has_variables)
+        pattern = parse_pattern(text, where=where, variables=self._has_variables, known=self._known)
         for token in pattern.tokens:
             if isinstance(token, Variable):
                 _check_key(token.key, where)

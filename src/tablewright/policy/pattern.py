@@ -27,6 +27,7 @@ from tablewright.errors import InvalidValue
 
 #: The condition keys of a request by their names in lower case.
 Keys: TypeAlias = Mapping[str, tuple[str, ...]]
+NO_KEYS: Final[Keys] = {}
 Matcher: TypeAlias = Callable[[str], object]
 
 _VARIABLE = re.compile(r"\$\{\s*([^{}',]*?)\s*(?:,\s*'([^']*)'\s*)?\}")
@@ -53,6 +54,7 @@ class Variable:
         return found[0] if len(found) == 1 and found[0] else self.default
 
 
+Token: TypeAlias = str | Wildcard | Variable
 Resolved: TypeAlias = tuple[str | Wildcard, ...]
 
 
@@ -60,7 +62,7 @@ Resolved: TypeAlias = tuple[str | Wildcard, ...]
 class Pattern:
     """A text of a policy, split into literals, wildcards and variables."""
 
-    tokens: tuple[str | Wildcard | Variable, ...]
+    tokens: tuple[Token, ...]
 
     @property
     def variables(self) -> frozenset[str]:
@@ -78,8 +80,8 @@ class Pattern:
         return tuple(tokens)
 
 
-def parse_pattern(text: str, *, where: str, variables: bool) -> Pattern:
-    """Split a text of a policy into tokens.
+def parse_pattern(text: str, *, where: str, variables: bool, known: Keys = NO_KEYS) -> Pattern:
+    """Split a text of a policy into tokens. Variables that are known already become text.
 
     `variables` says whether the policy's version has them. In the older version IAM takes `${`
     as text, which is never what was meant, so it is refused.
@@ -88,7 +90,13 @@ def parse_pattern(text: str, *, where: str, variables: bool) -> Pattern:
         raise InvalidValue(
             f'{where}: {text!r} has a policy variable; these need "Version": "2012-10-17"'
         )
-    return Pattern(tuple(_tokens(text, where)))
+    return Pattern(tuple(_bound(token, known) for token in _tokens(text, where)))
+
+
+def _bound(token: Token, known: Keys) -> Token:
+    if isinstance(token, Variable) and token.key in known:
+        return token.value(known) or token
+    return token
 
 
 def plain_text(tokens: Resolved) -> str:
@@ -127,7 +135,7 @@ def arn_matcher(tokens: Resolved) -> Matcher:
     return re.compile(":".join(pattern), re.DOTALL).fullmatch
 
 
-def _tokens(text: str, where: str) -> Iterator[str | Wildcard | Variable]:
+def _tokens(text: str, where: str) -> Iterator[Token]:
     position = 0
     while position < len(text):
         character = text[position]

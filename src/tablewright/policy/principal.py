@@ -1,11 +1,12 @@
 """Principals: who sends requests, and what its policies allow.
 
 A principal is one user: a name, tags and policies. The server makes one for each of its users,
-`connect(policy=...)` makes one for a database. It is immutable, and may be shared by threads.
+`connect(policy=...)` makes one for a database. It does not change, and threads may share it.
 
-    no cost without need     `keys` names the condition keys that its policies look at; nothing
-                             else is taken from a request
-    found once               which statements are about an action and a resource is remembered
+What does not depend on a request is done once: variables such as `${aws:username}` become text
+when the policies are parsed, and which statements are about an action and a resource is
+remembered, together with the condition keys that they look at. Nothing else is taken from a
+request.
 """
 
 from __future__ import annotations
@@ -21,16 +22,15 @@ from tablewright.policy.document import (
     Access,
     Decision,
     Document,
-    Policy,
     Statement,
     decide,
     parse_policy,
 )
-from tablewright.policy.keys import CURRENT_TIME, EPOCH_TIME, PRINCIPAL_TAG
+from tablewright.policy.keys import CURRENT_TIME, EPOCH_TIME, PRINCIPAL_TAG, RESOURCE_TAG
 from tablewright.policy.pattern import Keys
 
-#: One or more policy documents: JSON text, Python values, or parsed already.
-Policies: TypeAlias = Document | Policy | Sequence[Document | Policy]
+#: One or more policy documents.
+Documents: TypeAlias = Document | Sequence[Document]
 
 ACCOUNT: Final = "000000000000"
 _CACHE_SIZE: Final = 1024
@@ -49,12 +49,12 @@ class Principal:
     'implicit deny'
     """
 
-    __slots__ = ("_about", "_context", "arn", "keys", "name", "policies")
+    __slots__ = ("_about", "_known", "_statements", "arn", "looks_at_resource_tags", "name")
 
     def __init__(
         self,
         name: str,
-        policies: Policies = (),
+        policies: Documents = (),
         *,
         tags: Mapping[str, str] | None = None,
         arn: str = "",
@@ -63,27 +63,42 @@ class Principal:
     ) -> None:
         self.name: Final = name
         self.arn: Final = arn or f"arn:aws:iam::{ACCOUNT}:user/{name}"
-        self.policies: Final = tuple(_parsed(policies))
-        #: The condition keys that the policies look at, in lower case.
-        self.keys: Final = frozenset[str]().union(*(s.keys for s in self._statements()))
         known = {
             "aws:username": name,
             "aws:userid": user_id or name,
             "aws:PrincipalArn": self.arn,
-            "aws:PrincipalAccount": self.arn.split(":")[4] if self.arn.count(":") > 4 else ACCOUNT,
+            "aws:PrincipalAccount": ":".join(self.arn.split(":")[4:5]),
             "aws:PrincipalType": "User",
             **{f"{PRINCIPAL_TAG}{tag}": value for tag, value in (tags or {}).items()},
             **(context or {}),
         }
-        self._context = {key.lower(): (value,) for key, value in known.items()}
+        self._known: Final = {key.lower(): (value,) for key, value in known.items()}
+        self._statements: Final = tuple(
+            statement
+            for document in _documents(policies)
+            for statement in parse_policy(document, self._known).statements
+        )
+        #: Whether a decision may depend on the tags of a table.
+        self.looks_at_resource_tags: Final = any(
+            key.startswith(RESOURCE_TAG) for one in self._statements for key in one.keys
+        )
         self._about = lru_cache(_CACHE_SIZE)(self._find_statements)
+
+    def keys_for(self, action: str, resource: str) -> frozenset[str]:
+        """The condition keys that decide about an action and a resource, in lower case."""
+        return self._about(action, resource)[1]
 
     def decide(self, access: Access) -> Decision:
         """Decide about an access, by all policies together."""
-        keys = self._keys_of(access)
+        statements, wanted = self._about(access.action, access.resource)
+        if not wanted:
+            return decide(statements)
+        keys = {**self._known, **access.keys}
+        if CURRENT_TIME in wanted or EPOCH_TIME in wanted:
+            keys |= _time_keys()
         return decide(
             statement
-            for statement in self._about(access.action, access.resource)
+            for statement in statements
             if (statement.has_fixed_resources or statement.is_about_resource(access.resource, keys))
             and statement.conditions_hold(keys)
         )
@@ -106,43 +121,38 @@ class Principal:
         )
 
     def __repr__(self) -> str:
-        return f"Principal({self.name!r}, {len(self.policies)} policies)"
+        return f"Principal({self.name!r}, {len(self._statements)} statements)"
 
-    def _statements(self) -> Iterator[Statement]:
-        for policy in self.policies:
-            yield from policy.statements
-
-    def _find_statements(self, action: str, resource: str) -> tuple[Statement, ...]:
+    def _find_statements(
+        self, action: str, resource: str
+    ) -> tuple[tuple[Statement, ...], frozenset[str]]:
         """The statements about this action and, as far as no request decides, this resource."""
-        return tuple(
+        found = tuple(
             statement
-            for statement in self._statements()
+            for statement in self._statements
             if statement.is_about_action(action)
             and (not statement.has_fixed_resources or statement.is_about_resource(resource, {}))
         )
-
-    def _keys_of(self, access: Access) -> Keys:
-        """What is known of the user, of the moment, and of the request."""
-        keys = {**self._context, **access.keys}
-        if CURRENT_TIME in self.keys or EPOCH_TIME in self.keys:
-            now = int(time.time())
-            moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-            keys[CURRENT_TIME] = (moment,)
-            keys[EPOCH_TIME] = (str(now),)
-        return keys
+        return found, frozenset[str]().union(*(statement.keys for statement in found))
 
 
-def as_principal(policy: Policies | Principal, name: str = "local") -> Principal:
+def as_principal(policy: Documents | Principal, name: str = "local") -> Principal:
     """The principal that a `policy=` argument stands for."""
     return policy if isinstance(policy, Principal) else Principal(name, policy)
 
 
-def _parsed(policies: Any) -> Iterator[Policy]:
-    if isinstance(policies, (str, Mapping, Policy)):
-        policies = (policies,)
-    if not isinstance(policies, Sequence) or isinstance(policies, bytes):
+def _documents(policies: Any) -> Iterator[Document]:
+    if isinstance(policies, (str, Mapping)):
+        yield policies
+    elif isinstance(policies, Sequence) and not isinstance(policies, bytes):
+        yield from policies
+    else:
         raise InvalidValue(
             f"a policy is a JSON text, a dict, a list of those, or a Principal, not {policies!r}"
         )
-    for policy in policies:
-        yield policy if isinstance(policy, Policy) else parse_policy(policy)
+
+
+def _time_keys() -> Keys:
+    now = int(time.time())
+    moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {CURRENT_TIME: (moment,), EPOCH_TIME: (str(now),)}
