@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tablewright.engine import OPERATIONS, Engine
-from tablewright.engine.authorization import ROWS, access_of
+from tablewright.engine.authorization import access_of
+from tablewright.engine.touches import TOUCHES
 from tablewright.errors import (
     AccessDeniedException,
     ConditionalCheckFailedException,
@@ -69,7 +70,7 @@ def accesses(
     typed = read(OPERATIONS[operation][0], request)
     OPERATIONS[operation][1](typed)  # what the operation would refuse is no case
     found = []
-    for touch in ROWS[operation](typed):
+    for touch in TOUCHES[operation](typed):
         access = access_of(touch, engine._writer_catalog.tables, lambda *_: ALL_KEYS)
         keys = {
             name.partition(":")[2]: list(found)
@@ -452,7 +453,7 @@ def test_an_operation_needs_exactly_these_accesses(
 
 
 def test_every_operation_has_a_row_and_a_case() -> None:
-    assert ROWS.keys() == OPERATIONS.keys() == {operation for operation, _, _ in CASES}
+    assert TOUCHES.keys() == OPERATIONS.keys() == {operation for operation, _, _ in CASES}
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -498,18 +499,18 @@ def test_parts_of_a_partition_key_have_keys_of_their_own(engine: Engine) -> None
         "ExpressionAttributeValues": values(t="a", r=1),
     }
     typed = read(OPERATIONS["Query"][0], request)
-    (touch,) = ROWS["Query"](typed)
+    (touch,) = TOUCHES["Query"](typed)
     keys = access_of(touch, engine._writer_catalog.tables, lambda *_: ALL_KEYS).keys
     assert [keys.get(name) for name in PARTITION_KEYS] == [("a",), ("1",), None, None]
     assert keys["dynamodb:leadingkeys"] == ("a",)
-    (touch,) = ROWS["GetItem"](read(OPERATIONS["GetItem"][0], {"TableName": "shop", "Key": KEY}))
+    (touch,) = TOUCHES["GetItem"](read(OPERATIONS["GetItem"][0], {"TableName": "shop", "Key": KEY}))
     keys = access_of(touch, engine._writer_catalog.tables, lambda *_: ALL_KEYS).keys
     assert [keys.get(name) for name in PARTITION_KEYS] == [("a",), None, None, None]
 
 
 def test_only_keys_that_a_policy_looks_at_are_computed(engine: Engine) -> None:
     typed = read(OPERATIONS["GetItem"][0], {"TableName": "shop", "Key": KEY})
-    (touch,) = ROWS["GetItem"](typed)
+    (touch,) = TOUCHES["GetItem"](typed)
     seen = []
 
     def keys_for(action: str, resource: str) -> frozenset[str]:

@@ -78,6 +78,12 @@ def test_what_is_known_of_a_user_is_a_condition_key_and_a_variable(key: str, val
     assert not decide(like, **{"dynamodb:leadingkeys": ("ab",)})
 
 
+def test_an_arn_of_a_principal_is_checked() -> None:
+    assert Principal("ann", arn="arn:aws:sts::7:assumed-role/r/ann").arn.endswith("/ann")
+    with pytest.raises(InvalidValue, match="'ann' is not the ARN of a user"):
+        Principal("ann", arn="ann")
+
+
 def test_the_time_of_the_request_is_a_condition_key() -> None:
     for key in ("aws:CurrentTime", "aws:EpochTime"):
         past = statement(Condition={"DateLessThan": {key: "2020-01-01T00:00:00Z"}})

@@ -1,7 +1,6 @@
 """Policies: IAM policy documents, parsed and evaluated as IAM does.
 
-    JSON -> Policy: statements -> a request's accesses -> Decision
-    document                      (whoever knows requests)  principal
+    JSON -> Policy -> with a user's name and tags -> Principal -> of an Access -> Decision
 
     pattern     wildcards and policy variables
     operators   StringLike, NumericLessThan, ...

@@ -240,7 +240,7 @@ class _Parser:
         if not isinstance(raw, Mapping):
             raise InvalidValue(f"{where}: takes an object of operators, not {raw!r}")
         for operator, compared in raw.items():
-            at = f"{where}.{operator}"
+            at = f"{where}.{_text(operator, where)}"
             if not isinstance(compared, Mapping):
                 raise InvalidValue(f"{at}: takes an object of condition keys, not {compared!r}")
             for key, values in compared.items():

@@ -128,8 +128,10 @@ def arn_matcher(tokens: Resolved) -> Matcher:
             continue
         first, *others = token.split(":", _ARN_PARTS - len(parts))
         parts[-1].append(first)
-        parts += [[other] for other in others]
-    parts += [[Wildcard("*")]] * (_ARN_PARTS - len(parts))
+        for other in others:
+            parts.append([other])  # noqa: PERF401 # a list of lists of a wider type
+    while len(parts) < _ARN_PARTS:
+        parts.append([Wildcard("*")])
     *before, resource = (tuple(part) for part in parts)
     pattern = [*(_glob(part, "[^:]") for part in before), _glob(resource, ".")]
     return re.compile(":".join(pattern), re.DOTALL).fullmatch

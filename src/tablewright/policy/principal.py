@@ -63,11 +63,13 @@ class Principal:
     ) -> None:
         self.name: Final = name
         self.arn: Final = arn or f"arn:aws:iam::{ACCOUNT}:user/{name}"
+        if not self.arn.startswith("arn:") or self.arn.count(":") < 5:
+            raise InvalidValue(f"{arn!r} is not the ARN of a user, such as arn:aws:iam::1:user/ann")
         known = {
             "aws:username": name,
             "aws:userid": user_id or name,
             "aws:PrincipalArn": self.arn,
-            "aws:PrincipalAccount": ":".join(self.arn.split(":")[4:5]),
+            "aws:PrincipalAccount": self.arn.split(":")[4],
             "aws:PrincipalType": "User",
             **{f"{PRINCIPAL_TAG}{tag}": value for tag, value in (tags or {}).items()},
             **(context or {}),
