@@ -473,6 +473,7 @@ def test_every_operation_is_refused_without_a_policy_that_allows_it(
         ("by-number", ("#k = :v", "number", {"N": "07.0"}), {"leadingkeys": ["7"]}),
         ("by-number", ("#k = :v", "number", {"N": "1e2"}), {"leadingkeys": ["100"]}),
         ("by-bytes", ("#k = :v", "bytes", {"B": "aGk="}), {"leadingkeys": ["aGk="]}),
+        ("by-bytes", ("#k = :v", "bytes", {"B": "aGl="}), {"leadingkeys": ["aGk="]}),
     ],
 )
 def test_numbers_are_canonical_and_binaries_base64_in_leading_keys(

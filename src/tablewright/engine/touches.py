@@ -32,7 +32,6 @@ What the documentation of AWS leaves open is decided here so that less is allowe
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeAlias
@@ -114,11 +113,9 @@ def _in_query(request: requests.Query, keys: Keys) -> list[tuple[str, ...]]:
 def _shown(attribute: KeyAttribute, value: Value | None) -> str | None:
     """The value of a key attribute as text; None if it is missing or of another type."""
     content: str | None = None if value is None else value.get(attribute.type)
-    if content is None or attribute.type == "S":
-        return content
-    if attribute.type == "N":
+    if content is not None and attribute.type == "N":
         return read_number(content)
-    return base64.b64encode(base64.b64decode(content)).decode()  # bytes have several spellings
+    return content  # `wire` has spelt base64 in its one canonical form
 
 
 # -- attributes
