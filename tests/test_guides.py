@@ -16,7 +16,7 @@ import pytest
 from tablewright import errors
 from tests.test_docs import ROOT, blocks
 
-GUIDES = ["docs/tutorial.md", "docs/modelling.md", "docs/errors.md"]
+GUIDES = ["docs/tutorial.md", "docs/modelling.md", "docs/errors.md", "docs/policies.md"]
 PUBLIC = [
     name
     for name in (ROOT / "tests/public_names.txt").read_text().split()

@@ -32,6 +32,7 @@
         ├── InvalidSignatureException           a signature is wrong, too old or of another scope
         ├── UnrecognizedClientException         no such access key, or a wrong session token
         ├── ExpiredTokenException               the credentials have expired
+        ├── AccessDeniedException               a policy does not allow the request
         ├── ResourceNotFoundException           no such table (or index, in some operations)
         ├── ResourceInUseException              the table exists, or is changing
         ├── LimitExceededException
@@ -207,7 +208,7 @@ def invalid(message: str) -> ValidationException:
 
 class SerializationException(Fault):
     namespace = CORAL_SERVICE
-    message_member = "Message"  # DynamoDB spells it with a capital here, and only here
+    message_member = "Message"  # DynamoDB spells it with a capital where Coral answers
 
 
 class UnknownOperationException(Fault):
@@ -237,6 +238,13 @@ class UnrecognizedClientException(Fault):
 
 class ExpiredTokenException(Fault):
     namespace = CORAL_SERVICE
+
+
+class AccessDeniedException(Fault):
+    """A policy of the caller's does not allow the request, or denies it."""
+
+    namespace = CORAL_SERVICE
+    message_member = "Message"
 
 
 class RequestEntityTooLargeException(Fault):

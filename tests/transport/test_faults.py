@@ -229,10 +229,10 @@ def test_a_fault_of_the_request_is_raised_at_once(proxy: Proxy, client: MakeClie
 
 
 def test_a_fault_without_a_class_has_its_code(proxy: Proxy, client: MakeClient) -> None:
-    proxy.script = [replying(fault("AccessDeniedException", "not you"))]
-    with pytest.raises(OtherFault, match="AccessDeniedException: not you") as caught:
+    proxy.script = [replying(fault("ExportNotFoundException", "not there"))]
+    with pytest.raises(OtherFault, match="ExportNotFoundException: not there") as caught:
         client().send("GetItem", GET)
-    assert caught.value.code == "AccessDeniedException"
+    assert caught.value.code == "ExportNotFoundException"
 
 
 @pytest.mark.parametrize("body", [PAGE, b"", b"[]", b'{"error": "no"}'])

@@ -23,6 +23,7 @@ from typing import Any, Self
 
 import msgspec
 
+from tablewright.engine.authorization import authorize
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import expire
@@ -36,6 +37,7 @@ from tablewright.errors import (
     TablewrightError,
     UnknownOperationException,
 )
+from tablewright.policy import Principal
 from tablewright.storage import (
     BUSY_SECONDS,
     DamagedRow,
@@ -75,31 +77,44 @@ class Engine:
         self._writer_catalog = Catalog()
         self._store.write(self._writer_catalog.prepare)
 
-    def call(self, operation: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
+    def call(
+        self,
+        operation: str,
+        request: dict[str, Any] | None = None,
+        *,
+        policy: Principal | None = None,
+    ) -> dict[str, Any]:
         """Do one operation: DynamoDB's JSON as Python values, in and out.
 
         Raises a `Fault` (`tablewright.errors`) where DynamoDB would answer with one. A member that
         is almost one of the operation's is a TypeError: DynamoDB would silently pass over it.
+        With a `policy` the request needs its permission (`tablewright.policy`).
         """
         if request is None:
             request = {}
         try:
-            step = self.prepare(operation, request)
+            step = self.prepare(operation, request, policy)
             if not MEMBERS[operation].issuperset(request):
                 refuse_misspelt_members(operation, request)
             return _decode(self.run(step) or b"{}")
         except UnicodeEncodeError:  # half of a surrogate pair: no text at all
             raise SerializationException("Invalid UTF-16 surrogate in a string") from None
 
-    def prepare(self, operation: str, request: object) -> Step:
-        """Check a request as far as that needs no table."""
+    def prepare(self, operation: str, request: object, policy: Principal | None = None) -> Step:
+        """Check a request as far as that needs no table.
+
+        With a `policy` the step raises AccessDeniedException when it runs, before it looks for
+        its tables, unless the policy allows the request.
+        """
         try:
             shape, prepare = OPERATIONS[operation]
         except KeyError:
             raise UnknownOperationException(
                 f"there is no operation {operation!r}{did_you_mean(operation, OPERATIONS)}"
             ) from None
-        return prepare(read(shape, request))
+        typed = read(shape, request)
+        step = prepare(typed)
+        return step if policy is None else authorize(step, operation, typed, policy)
 
     def run(self, step: Step) -> bytes:
         """Do a step; when this returns, what it wrote is durable. The answer is JSON."""

@@ -168,6 +168,11 @@ class LegacyKey:
     def __init__(self, terms: Mapping[str, KeyTerm]) -> None:
         self._terms = terms
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The attributes it has conditions on."""
+        return frozenset(self._terms)
+
     def select(
         self,
         partition_names: tuple[str, ...],

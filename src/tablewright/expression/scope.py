@@ -100,7 +100,7 @@ class Project:
 class Update:
     """An update of one request."""
 
-    __slots__ = ("_apply", "_touched", "_values", "names", "nested")
+    __slots__ = ("_apply", "_touched", "_values", "mentioned", "names", "nested")
 
     def __init__(
         self,
@@ -108,11 +108,13 @@ class Update:
         touched: Project,
         values: Values,
         nested: frozenset[str] = frozenset(),
+        mentioned: frozenset[str] = frozenset(),
     ) -> None:
         self._apply = apply
         self._touched = touched
         self._values = values
         self.names = touched.names  #: the top-level attributes it writes
+        self.mentioned = touched.names | mentioned  #: the ones it reads as well
         self.nested = nested  #: the attributes, read or written, into which a path leads
 
     def apply(self, item: Item) -> Item:
@@ -132,6 +134,11 @@ class Key:
     def __init__(self, shape: KeyShape, values: Values) -> None:
         self._shape = shape
         self._values = values
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The attributes it has conditions on."""
+        return frozenset(name for name, _, _ in self._shape.terms)
 
     def select(
         self,
@@ -214,7 +221,7 @@ class Scope:
         self._takes_values = True
         apply, touched, resolved = _compiled_update(text, self._open())
         self._use(resolved)
-        return Update(apply, touched, self._normal, resolved.nested)
+        return Update(apply, touched, self._normal, resolved.nested, resolved.names)
 
     def projection(self, text: str | None) -> Project | None:
         """A ProjectionExpression."""

@@ -29,6 +29,7 @@ from tablewright.plan.events import Observer
 from tablewright.plan.plan import Context, Plan, run, run_async
 from tablewright.plan.query import Many
 from tablewright.plan.write import Write, atomic
+from tablewright.policy import Documents, Principal, as_principal
 from tablewright.storage import Durability
 from tablewright.transport import AsyncTransport, Local, Remote, Transport, open_target
 
@@ -46,6 +47,7 @@ def connect(
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
     observe: Observer | None = None,
+    policy: Documents | Principal | None = None,
 ) -> Database:
     """Open a database: `":memory:"`, the path of a file, an `Engine` that is open already,
     `"dynamodb://eu-west-1"`, the URL of an endpoint that speaks DynamoDB's protocol, or a `Remote`
@@ -56,8 +58,15 @@ def connect(
     table is called there, if not as declared. Cursors are signed with `cursor_secret`, else with
     the environment's TABLEWRIGHT_CURSOR_SECRET, else with a secret that ends with this process.
     `observe` is told of each request: see `tablewright.observe`.
+
+    `policy` restricts what the plans of this database may do in memory, in a file or in an
+    `Engine`: an IAM policy document as a dict or as JSON text, a list of documents, or a
+    `tablewright.policy.Principal`, which has a name and tags as well. A request that it does not
+    allow raises AccessDeniedException. Tables are made and compared before it applies. An endpoint
+    has policies of its own, so there it is an error.
     """
     context = _context(tables, table_name, cursor_secret, observe)
+    principal = _principal(policy, target)
     transport = open_target(_checked_target(target), durability=durability)
     owned = not isinstance(target, (Engine, Remote))
     database = Database(transport, context, tables, owned=owned)
@@ -67,6 +76,7 @@ def connect(
     except BaseException:
         database.close()
         raise
+    database.transport = _restricted(transport, principal)
     return database
 
 
@@ -78,9 +88,11 @@ async def connect_async(
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
     observe: Observer | None = None,
+    policy: Documents | Principal | None = None,
 ) -> AsyncDatabase:
     """`connect`, for an event loop."""
     context = _context(tables, table_name, cursor_secret, observe)
+    principal = _principal(policy, target)
     transport = open_target(_checked_target(target), durability=durability)
     owned = not isinstance(target, (Engine, Remote))
     database = AsyncDatabase(transport, context, tables, owned=owned)
@@ -90,6 +102,7 @@ async def connect_async(
     except BaseException:
         await database.close()
         raise
+    database.transport = _restricted(transport, principal)
     return database
 
 
@@ -100,6 +113,23 @@ def _checked_target(target: Any) -> str | Path | Engine | Remote:
             "http://host:port"
         )
     return target
+
+
+def _principal(policy: Documents | Principal | None, target: object) -> Principal | None:
+    if policy is None:
+        return None
+    if isinstance(target, Remote) or "://" in str(target):
+        raise InvalidValue(
+            f"policy= restricts an engine in this process, not {target}; give the policy to the "
+            "user whose credentials are used there"
+        )
+    return as_principal(policy)
+
+
+def _restricted(transport: Local | Remote, principal: Principal | None) -> Local | Remote:
+    if principal is None or isinstance(transport, Remote):
+        return transport
+    return Local(transport.engine, principal)
 
 
 def _creates(transport: Local | Remote, create: bool | None) -> bool:

@@ -10,23 +10,25 @@ import asyncio
 from typing import Any
 
 from tablewright.engine import Engine, Write
+from tablewright.policy import Principal
 
 
 class Local:
-    """Requests to an engine in this process, both ways."""
+    """Requests to an engine in this process, both ways; with a policy, those that it allows."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, policy: Principal | None = None) -> None:
         self.engine = engine
+        self.policy = policy
 
     def send(self, operation: str, request: dict[str, Any]) -> bytes:
         engine = self.engine
-        return engine.run(engine.prepare(operation, request)) or b"{}"
+        return engine.run(engine.prepare(operation, request, self.policy)) or b"{}"
 
     def close(self) -> None:
         self.engine.close()
 
     async def send_async(self, operation: str, request: dict[str, Any]) -> bytes:
-        step = self.engine.prepare(operation, request)
+        step = self.engine.prepare(operation, request, self.policy)
         if isinstance(step, Write):
             return await asyncio.to_thread(self.engine.run, step) or b"{}"
         return self.engine.run(step)

@@ -1,0 +1,129 @@
+"""Conditions: one line of a statement's `Condition`, ready to ask of a request.
+
+    "ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["USER#1", "USER#1#*"]}
+
+A request's key holds any number of values, or is absent (no values are as good as absent):
+
+| | holds where the key is absent | holds where it has values |
+|---|---|---|
+| `Null: true` / `Null: false` | yes / no | no / yes |
+| `ForAllValues:...` | **yes** | each value satisfies the operator |
+| `ForAnyValue:...` | no | at least one value satisfies it |
+| `...IfExists` | yes | as without it |
+| plain | no; a negation: yes | the value satisfies it |
+
+A value satisfies an operator if it matches one of the policy's values; a negation, if it matches
+none of them. IAM does not define a plain operator on a key with several values. Here it never
+grants more: in an Allow all values must satisfy it, in a Deny one is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+from typing import Literal, TypeAlias
+
+from tablewright.errors import InvalidValue
+from tablewright.policy.operators import OPERATORS, Test
+from tablewright.policy.pattern import Keys, Pattern, plain_text
+
+Effect: TypeAlias = Literal["Allow", "Deny"]
+
+
+class Quantifier(Enum):
+    """How many of a key's values must satisfy the operator."""
+
+    EACH = "ForAllValues"
+    SOME = "ForAnyValue"
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """`Null`: whether a key is absent."""
+
+    key: str
+    options: frozenset[bool]  # both together are always true
+
+    def holds(self, keys: Keys) -> bool:
+        return (not keys.get(self.key)) in self.options
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """An operator, the key that it looks at, and the values that it compares with."""
+
+    key: str
+    tests: tuple[Test, ...]
+    negated: bool
+    quantifier: Quantifier
+    if_absent: bool
+
+    def holds(self, keys: Keys) -> bool:
+        values = keys.get(self.key)
+        if not values:
+            return self.if_absent
+        decisive = self.quantifier is Quantifier.SOME  # the first such value decides
+        for value in values:
+            for test in self.tests:
+                if test(value, keys):
+                    satisfied = not self.negated
+                    break
+            else:
+                satisfied = self.negated
+            if satisfied is decisive:
+                return decisive
+        return not decisive
+
+
+Condition: TypeAlias = Presence | Comparison
+
+
+def make_condition(
+    operator: str, key: str, values: Sequence[Pattern], *, effect: Effect, where: str
+) -> Condition:
+    """Make a condition of one operator and one key of a `Condition` element."""
+    name = key.lower()
+    if operator.lower() == "null":
+        return Presence(name, frozenset(_boolean(value, where) for value in values))
+    prefix, colon, rest = operator.rpartition(":")
+    base = rest[: -len("IfExists")] if rest.lower().endswith("ifexists") else rest
+    made = _OPERATORS.get(base.lower())
+    stated = _QUANTIFIERS.get(prefix.lower())
+    if made is None or (colon and stated is None):
+        raise InvalidValue(f"{where}: unknown operator {operator!r}{_hint(operator)}")
+    maker, negated = made
+    if stated is Quantifier.EACH or base != rest:
+        if_absent = True
+    else:
+        if_absent = negated and stated is None
+    return Comparison(
+        key=name,
+        tests=tuple(maker(value, where) for value in values),
+        negated=negated,
+        quantifier=stated or (Quantifier.EACH if effect == "Allow" else Quantifier.SOME),
+        if_absent=if_absent,
+    )
+
+
+_OPERATORS = {name.lower(): made for name, made in OPERATORS.items()}
+_QUANTIFIERS = {quantifier.value.lower(): quantifier for quantifier in Quantifier}
+
+
+def _boolean(pattern: Pattern, where: str) -> bool:
+    text = plain_text(pattern.resolve({}) or ()).lower()
+    if text not in ("true", "false"):
+        raise InvalidValue(f"{where}: Null takes true or false, not {text!r}")
+    return text == "true"
+
+
+def _hint(operator: str) -> str:
+    names = [
+        f"{prefix}{name}{suffix}"
+        for name in OPERATORS
+        for prefix in ("", "ForAllValues:", "ForAnyValue:")
+        for suffix in ("", "IfExists")
+    ]
+    close = get_close_matches(operator, names, n=1, cutoff=0.8)
+    return f"; did you mean {close[0]!r}?" if close else ""

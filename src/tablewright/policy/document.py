@@ -1,0 +1,355 @@
+"""Policy documents: JSON to frozen values, and what they decide.
+
+    {"Version": "2012-10-17", "Statement": [{
+        "Effect": "Allow", "Action": "dynamodb:GetItem",
+        "Resource": "arn:aws:dynamodb:*:*:table/shop",
+        "Condition": {"StringEquals": {"dynamodb:Select": "COUNT"}}}]}
+
+A policy is one of an identity: it says what its holder may do, and names no principal. Every
+mistake is an `InvalidValue` that says where it is, as `Statement[0].Condition.StringEqual`.
+
+Invariants:
+- A Deny that applies wins over every Allow, in any order, and in any policy.
+- What no statement allows is denied.
+- What is not understood is refused when the policy is parsed, never passed over: an element or a
+  condition that is ignored would grant more than the policy says.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from tablewright.errors import InvalidValue
+from tablewright.policy.condition import Condition, Effect, make_condition
+from tablewright.policy.keys import DYNAMODB_KEYS
+from tablewright.policy.pattern import (
+    NO_KEYS,
+    Keys,
+    Matcher,
+    Pattern,
+    Variable,
+    Wildcard,
+    arn_matcher,
+    parse_pattern,
+    text_matcher,
+)
+
+#: A policy document: its JSON text, or the same as Python values.
+Document: TypeAlias = str | Mapping[str, Any]
+
+_VERSIONS = ("2012-10-17", "2008-10-17")
+_POLICY_ELEMENTS = ("Version", "Id", "Statement")
+_STATEMENT_ELEMENTS = (
+    "Sid",
+    "Effect",
+    "Action",
+    "NotAction",
+    "Resource",
+    "NotResource",
+    "Condition",
+)
+_ACTION = re.compile(r"\*|[A-Za-z0-9*?-]+:[A-Za-z0-9*?]+").fullmatch
+_ALLOWED_TEXT = re.compile(r"[\t\n\r\x20-\xff]*").fullmatch
+
+
+class Access(Struct, frozen=True):  # a Struct: made for each request, in half the time
+    """What a policy decides about: one action on one resource, and the keys of the request.
+
+    The names of keys are in lower case.
+    """
+
+    action: str
+    resource: str
+    keys: Keys
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of a policy. `sid` is its name, if it has one."""
+
+    sid: str
+    effect: Effect
+    actions: tuple[Matcher, ...]
+    except_actions: bool
+    resources: tuple[Pattern, ...]
+    except_resources: bool
+    conditions: tuple[Condition, ...]
+    #: Whether no resource has a variable, so that every request finds the same ones.
+    has_fixed_resources: bool
+    #: The condition keys that the statement looks at, in lower case.
+    keys: frozenset[str]
+
+    def is_about_action(self, action: str) -> bool:
+        return any(matches(action) for matches in self.actions) != self.except_actions
+
+    def is_about_resource(self, resource: str, keys: Keys) -> bool:
+        for pattern in self.resources:
+            tokens = pattern.resolve(keys)
+            if tokens is not None and arn_matcher(tokens)(resource):
+                return not self.except_resources
+        return self.except_resources
+
+    def conditions_hold(self, keys: Keys) -> bool:
+        for condition in self.conditions:  # noqa: SIM110 # `all` takes twice the time
+            if not condition.holds(keys):
+                return False
+        return True
+
+    def applies(self, access: Access) -> bool:
+        """Whether the statement applies to an access."""
+        return (
+            self.is_about_action(access.action)
+            and self.is_about_resource(access.resource, access.keys)
+            and self.conditions_hold(access.keys)
+        )
+
+
+class Decision(Struct, frozen=True):
+    """Whether an access is allowed, and by which statement it is allowed or denied.
+
+    A denial without a statement is implicit: no statement allows the access.
+    """
+
+    outcome: Literal["allowed", "explicit deny", "implicit deny"]
+    statement: Statement | None = None
+
+    @property
+    def is_allowed(self) -> bool:
+        return self.outcome == "allowed"
+
+
+def decide(applying: Iterable[Statement]) -> Decision:
+    """Decide from the statements that apply to an access."""
+    allowing = None
+    for statement in applying:
+        if statement.effect == "Deny":
+            return Decision("explicit deny", statement)
+        allowing = allowing or statement
+    return Decision("allowed", allowing) if allowing else Decision("implicit deny")
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A policy document.
+
+    >>> policy = parse_policy({
+    ...     "Version": "2012-10-17",
+    ...     "Statement": {"Effect": "Allow", "Action": "dynamodb:Get*", "Resource": "*"},
+    ... })
+    >>> policy.evaluate(Access("dynamodb:GetItem", "arn:aws:dynamodb:::table/t", {})).outcome
+    'allowed'
+    """
+
+    statements: tuple[Statement, ...]
+    id: str = ""
+
+    def evaluate(self, access: Access) -> Decision:
+        """Decide about an access, by this policy alone."""
+        return decide(statement for statement in self.statements if statement.applies(access))
+
+
+def parse_policy(document: Document, known: Keys = NO_KEYS) -> Policy:
+    """Parse a policy document. Raises `InvalidValue` for every mistake.
+
+    `known` are condition keys that are the same in all requests.
+    """
+    policy = _loaded(document)
+    _check_elements(policy, _POLICY_ELEMENTS, "the policy")
+    version = policy.get("Version", "2008-10-17")
+    if version not in _VERSIONS:
+        raise InvalidValue(f"Version: {version!r} is not a version; use {_VERSIONS[0]!r}")
+    statements = policy.get("Statement")
+    if statements is None:
+        raise InvalidValue("the policy has no Statement")
+    if isinstance(statements, Mapping):
+        statements = [statements]
+    if not isinstance(statements, (list, tuple)) or not statements:
+        raise InvalidValue(f"Statement: takes one or more statements, not {statements!r}")
+    parser = _Parser(known, has_variables=version == "2012-10-17")
+    parsed = tuple(
+        parser.statement(statement, f"Statement[{number}]")
+        for number, statement in enumerate(statements)
+    )
+    sids = [statement.sid for statement in parsed if statement.sid]
+    for sid in sids:
+        if sids.count(sid) > 1:
+            raise InvalidValue(
+                f"two statements have the Sid {sid!r}; a Sid is unique in its policy"
+            )
+    return Policy(parsed, _text(policy.get("Id", ""), "Id"))
+
+
+class _Parser:
+    def __init__(self, known: Keys, *, has_variables: bool) -> None:
+        self._known = known
+        self._has_variables = has_variables
+
+    def statement(self, raw: Any, where: str) -> Statement:
+        _check_elements(raw, _STATEMENT_ELEMENTS, where)
+        effect = raw.get("Effect")
+        if effect not in ("Allow", "Deny"):
+            raise InvalidValue(f"{where}.Effect: takes 'Allow' or 'Deny', not {effect!r}")
+        sid = _text(raw.get("Sid", ""), f"{where}.Sid")
+        if sid and not (sid.isascii() and sid.isalnum()):
+            raise InvalidValue(f"{where}.Sid: {sid!r} is not made of letters and digits alone")
+        action_element, actions = _one_of(raw, "Action", "NotAction", where)
+        resource_element, resources = _one_of(raw, "Resource", "NotResource", where)
+        patterns = tuple(self._resource(text, f"{where}.{resource_element}") for text in resources)
+        lines = list(self._conditions(raw.get("Condition", {}), effect, f"{where}.Condition"))
+        variables = [pattern.variables for _, used in lines for pattern in used]
+        in_resources = frozenset[str]().union(*(pattern.variables for pattern in patterns))
+        return Statement(
+            sid=sid,
+            effect=effect,
+            actions=tuple(_action(text, f"{where}.{action_element}") for text in actions),
+            except_actions=action_element == "NotAction",
+            resources=patterns,
+            except_resources=resource_element == "NotResource",
+            conditions=tuple(condition for condition, _ in lines),
+            has_fixed_resources=not in_resources,
+            keys=in_resources.union((condition.key for condition, _ in lines), *variables),
+        )
+
+    def _resource(self, text: str, where: str) -> Pattern:
+        pattern = self._pattern(text, where)
+        if pattern.tokens == (Wildcard("*"),):
+            return pattern
+        parts = text.split(":", 5)
+        if parts[0] != "arn":
+            raise InvalidValue(
+                f"{where}: {text!r} is not an ARN such as "
+                "'arn:aws:dynamodb:us-east-1:000000000000:table/shop', nor '*'"
+            )
+        if any("${" in part for part in parts[:5]):
+            raise InvalidValue(
+                f"{where}: {text!r} has a policy variable before the resource, which is the last "
+                "part of the ARN; variables are allowed in the resource alone"
+            )
+        return pattern
+
+    def _conditions(
+        self, raw: Any, effect: Effect, where: str
+    ) -> Iterator[tuple[Condition, list[Pattern]]]:
+        if not isinstance(raw, Mapping):
+            raise InvalidValue(f"{where}: takes an object of operators, not {raw!r}")
+        for operator, compared in raw.items():
+            at = f"{where}.{_text(operator, where)}"
+            if not isinstance(compared, Mapping):
+                raise InvalidValue(f"{at}: takes an object of condition keys, not {compared!r}")
+            for key, values in compared.items():
+                _check_key(key, at)
+                patterns = [
+                    self._pattern(text, f"{at}.{key}") for text in _texts(values, f"{at}.{key}")
+                ]
+                condition = make_condition(
+                    operator, key, patterns, effect=effect, where=f"{at}.{key}"
+                )
+                yield condition, patterns
+
+    def _pattern(self, text: str, where: str) -> Pattern:
+        pattern = parse_pattern(text, where=where, variables=self._has_variables, known=self._known)
+        for token in pattern.tokens:
+            if isinstance(token, Variable):
+                _check_key(token.key, where)
+        return pattern
+
+
+def _loaded(document: Document) -> Mapping[str, Any]:
+    if not isinstance(document, str):
+        return document
+    try:
+        loaded = json.loads(document, object_pairs_hook=_without_duplicates)
+    except ValueError as error:
+        raise InvalidValue(f"the policy is not JSON: {error}") from None
+    except RecursionError:
+        raise InvalidValue("the policy is not JSON: it is nested too deeply") from None
+    return loaded  # type: ignore[no-any-return] # checked by the caller, as any document
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON keeps the last of two equal names; a policy would lose a condition that way."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidValue(f"the policy has {twice!r} twice in one object")
+    return found
+
+
+def _check_elements(raw: Any, known: tuple[str, ...], where: str) -> None:
+    if not isinstance(raw, Mapping):
+        raise InvalidValue(f"{where}: takes an object, not {raw!r}")
+    for name in raw:
+        if name in known:
+            continue
+        if name in ("Principal", "NotPrincipal"):
+            raise InvalidValue(
+                f"{where}: {name} is for policies of resources; a policy of a user names no "
+                "principal"
+            )
+        close = get_close_matches(str(name).capitalize(), known, n=1, cutoff=0.7)
+        hint = f"; did you mean {close[0]!r}?" if close else f"; it takes {', '.join(known)}"
+        raise InvalidValue(f"{where}: unknown element {name!r}{hint}")
+
+
+def _one_of(raw: Mapping[str, Any], name: str, negation: str, where: str) -> tuple[str, list[str]]:
+    """The element that is there of the two, and its texts."""
+    given = [element for element in (name, negation) if element in raw]
+    if len(given) != 1:
+        found = "both" if given else "neither"
+        raise InvalidValue(f"{where}: needs either {name} or {negation}, and has {found}")
+    return given[0], list(_texts(raw[given[0]], f"{where}.{given[0]}", only_text=True))
+
+
+def _action(text: str, where: str) -> Matcher:
+    if not _ACTION(text):
+        raise InvalidValue(
+            f"{where}: {text!r} is not an action such as 'dynamodb:GetItem', nor '*'"
+        )
+    tokens = parse_pattern(text, where=where, variables=False).resolve({})
+    assert tokens is not None
+    return text_matcher(tokens, ignore_case=True)
+
+
+def _check_key(key: Any, where: str) -> None:
+    _text(key, where)
+    service, colon, name = key.partition(":")
+    if not (service and colon and name):
+        raise InvalidValue(f"{where}: {key!r} is not a condition key such as 'aws:username'")
+    # A key that no request has makes ForAllValues true: a typing error would open the table.
+    if service.lower() == "dynamodb" and key.lower() not in DYNAMODB_KEYS:
+        close = get_close_matches(key.lower(), DYNAMODB_KEYS, n=1)
+        hint = f"; did you mean {DYNAMODB_KEYS[close[0]]!r}?" if close else ""
+        raise InvalidValue(f"{where}: DynamoDB has no condition key {key!r}{hint}")
+
+
+def _texts(raw: Any, where: str, *, only_text: bool = False) -> Iterator[str]:
+    """The values of an element: one, or a list of them; booleans and numbers as JSON has them."""
+    values = raw if isinstance(raw, (list, tuple)) else [raw]
+    if not values:
+        raise InvalidValue(f"{where}: the list is empty")
+    for value in values:
+        if isinstance(value, bool) and not only_text:
+            yield "true" if value else "false"
+        elif isinstance(value, (int, float)) and not isinstance(value, bool) and not only_text:
+            yield str(value)
+        else:
+            yield _text(value, where)
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidValue(f"{where}: takes text, not {value!r}")
+    if not _ALLOWED_TEXT(value):
+        raise InvalidValue(
+            f"{where}: {value!r} has a character that IAM does not allow in a policy; it allows "
+            "tab, line breaks, and U+0020 to U+00FF"
+        )
+    return value

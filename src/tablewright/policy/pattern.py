@@ -1,0 +1,181 @@
+"""Patterns: the texts of a policy, with their wildcards and policy variables.
+
+    table/shop-*                    `*` is any text, `?` is any one character
+    USER#${aws:username}            the value of a condition key of the request
+    ${aws:PrincipalTag/team, 'all'} the same, with a text to use where the key has no value
+    ${*}  ${?}  ${$}                the characters themselves
+
+A text is split into tokens once, when the policy is parsed. A request resolves the variables.
+
+Invariants:
+- The value of a variable is literal text. A `*` in it is an asterisk, and a `${...}` in it stays
+  as it is: values are never parsed.
+- A variable without a value (the key is absent, empty or has several values) makes the pattern
+  match nothing.
+- Matching takes linear time for each wildcard, whatever the text is: values come from strangers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from tablewright.errors import InvalidValue
+
+#: The condition keys of a request by their names in lower case.
+Keys: TypeAlias = Mapping[str, tuple[str, ...]]
+NO_KEYS: Final[Keys] = {}
+Matcher: TypeAlias = Callable[[str], object]
+
+_VARIABLE = re.compile(r"\$\{\s*([^{}',]*?)\s*(?:,\s*'([^']*)'\s*)?\}")
+_SPECIAL = re.compile(r"[*?]|\$\{")
+_ARN_PARTS: Final = 6  # arn:partition:service:region:account:resource
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    """`*` or `?`."""
+
+    character: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`${key}` or `${key, 'default'}`."""
+
+    key: str
+    default: str | None
+
+    def value(self, keys: Keys) -> str | None:
+        found = keys.get(self.key, ())
+        return found[0] if len(found) == 1 and found[0] else self.default
+
+
+Token: TypeAlias = str | Wildcard | Variable
+Resolved: TypeAlias = tuple[str | Wildcard, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A text of a policy, split into literals, wildcards and variables."""
+
+    tokens: tuple[Token, ...]
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The condition keys that the pattern refers to."""
+        return frozenset(token.key for token in self.tokens if isinstance(token, Variable))
+
+    def resolve(self, keys: Keys) -> Resolved | None:
+        """Replace the variables by their values; None if one of them has no value."""
+        tokens: list[str | Wildcard] = []
+        for token in self.tokens:
+            part = token.value(keys) if isinstance(token, Variable) else token
+            if part is None:
+                return None
+            tokens.append(part)
+        return tuple(tokens)
+
+
+def parse_pattern(text: str, *, where: str, variables: bool, known: Keys = NO_KEYS) -> Pattern:
+    """Split a text of a policy into tokens. Variables that are known already become text.
+
+    `variables` says whether the policy's version has them. In the older version IAM takes `${`
+    as text, which is never what was meant, so it is refused.
+    """
+    if "${" in text and not variables:
+        raise InvalidValue(
+            f'{where}: {text!r} has a policy variable; these need "Version": "2012-10-17"'
+        )
+    return Pattern(tuple(_bound(token, known) for token in _tokens(text, where)))
+
+
+def _bound(token: Token, known: Keys) -> Token:
+    if isinstance(token, Variable) and token.key in known:
+        return token.value(known) or token
+    return token
+
+
+def plain_text(tokens: Resolved) -> str:
+    """The text of a pattern for operators without wildcards: `*` stands for itself."""
+    return "".join(t.character if isinstance(t, Wildcard) else t for t in tokens)
+
+
+@lru_cache(4096)
+def text_matcher(tokens: Resolved, *, ignore_case: bool = False) -> Matcher:
+    """A function that tells whether a text matches."""
+    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    return re.compile(_glob(tokens, "."), flags).fullmatch
+
+
+@lru_cache(4096)
+def arn_matcher(tokens: Resolved) -> Matcher:
+    """A function that tells whether an ARN matches, part by part.
+
+    A wildcard does not reach over a colon, except in the resource, which is the last part. Parts
+    that are missing at the end match anything, as in IAM: `arn:aws:dynamodb` is
+    `arn:aws:dynamodb:*:*:*`.
+    """
+    if tokens == (Wildcard("*"),):
+        return text_matcher(tokens)
+    parts: list[list[str | Wildcard]] = [[]]
+    for token in tokens:
+        if isinstance(token, Wildcard):
+            parts[-1].append(token)
+            continue
+        first, *others = token.split(":", _ARN_PARTS - len(parts))
+        parts[-1].append(first)
+        for other in others:
+            parts.append([other])  # noqa: PERF401 # a list of lists of a wider type
+    while len(parts) < _ARN_PARTS:
+        parts.append([Wildcard("*")])
+    *before, resource = (tuple(part) for part in parts)
+    pattern = [*(_glob(part, "[^:]") for part in before), _glob(resource, ".")]
+    return re.compile(":".join(pattern), re.DOTALL).fullmatch
+
+
+def _tokens(text: str, where: str) -> Iterator[Token]:
+    position = 0
+    while position < len(text):
+        character = text[position]
+        if text.startswith("${", position):
+            found = _VARIABLE.match(text, position)
+            name = found[1] if found else ""
+            if found is None or not name:
+                raise InvalidValue(
+                    f"{where}: {text!r} has a policy variable that is not complete; write ${{key}} "
+                    "or ${key, 'default'}"
+                )
+            position = found.end()
+            yield name if name in ("*", "?", "$") else Variable(name.lower(), found[2])
+        elif character in "*?":
+            position += 1
+            yield Wildcard(character)
+        else:
+            special = _SPECIAL.search(text, position)
+            end = special.start() if special else len(text)
+            yield text[position:end]
+            position = end
+
+
+def _glob(tokens: Resolved, any_one: str) -> str:
+    """A regular expression; each `*` takes the shortest text, and is never tried again.
+
+    That is enough: if the rest matches after a longer text, it also matches after the shortest.
+    """
+    pieces = [""]
+    for token in tokens:
+        if isinstance(token, str):
+            pieces[-1] += re.escape(token)
+        elif token.character == "?":
+            pieces[-1] += any_one
+        else:
+            pieces.append("")
+    first, *others = pieces
+    if not others:
+        return first
+    middle = "".join(f"(?>{any_one}*?{piece})" for piece in others[:-1] if piece)
+    return f"{first}{middle}{any_one}*{others[-1]}"

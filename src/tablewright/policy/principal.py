@@ -1,0 +1,160 @@
+"""Principals: who sends requests, and what its policies allow.
+
+A principal is one user: a name, tags and policies. The server makes one for each of its users,
+`connect(policy=...)` makes one for a database. It does not change, and threads may share it.
+
+What does not depend on a request is done once: variables such as `${aws:username}` become text
+when the policies are parsed, and which statements are about an action and a resource is
+remembered, together with the condition keys that they look at. Nothing else is taken from a
+request.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+from tablewright.errors import AccessDeniedException, InvalidValue
+from tablewright.policy.document import (
+    Access,
+    Decision,
+    Document,
+    Statement,
+    decide,
+    parse_policy,
+)
+from tablewright.policy.keys import CURRENT_TIME, EPOCH_TIME, PRINCIPAL_TAG, RESOURCE_TAG
+from tablewright.policy.pattern import Keys
+
+#: One or more policy documents.
+Documents: TypeAlias = Document | Sequence[Document]
+
+ACCOUNT: Final = "000000000000"
+_CACHE_SIZE: Final = 1024
+
+
+class Principal:
+    """A user with policies.
+
+    `tags` are what `${aws:PrincipalTag/...}` refers to. `context` are further condition keys that
+    are known of the user, such as `aws:SourceIp`. `arn` and `user_id` are made of the name if
+    they are not given.
+
+    >>> ann = Principal("ann", {"Statement": {
+    ...     "Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "*"}})
+    >>> ann.decide(Access("dynamodb:PutItem", "arn:aws:dynamodb:::table/t", {})).outcome
+    'implicit deny'
+    """
+
+    __slots__ = ("_about", "_known", "_statements", "arn", "looks_at_resource_tags", "name")
+
+    def __init__(
+        self,
+        name: str,
+        policies: Documents = (),
+        *,
+        tags: Mapping[str, str] | None = None,
+        arn: str = "",
+        user_id: str = "",
+        context: Mapping[str, str] | None = None,
+    ) -> None:
+        self.name: Final = name
+        self.arn: Final = arn or f"arn:aws:iam::{ACCOUNT}:user/{name}"
+        if not self.arn.startswith("arn:") or self.arn.count(":") < 5:
+            raise InvalidValue(f"{arn!r} is not the ARN of a user, such as arn:aws:iam::1:user/ann")
+        known = {
+            "aws:username": name,
+            "aws:userid": user_id or name,
+            "aws:PrincipalArn": self.arn,
+            "aws:PrincipalAccount": self.arn.split(":")[4],
+            "aws:PrincipalType": "User",
+            **{f"{PRINCIPAL_TAG}{tag}": value for tag, value in (tags or {}).items()},
+            **(context or {}),
+        }
+        self._known: Final = {key.lower(): (value,) for key, value in known.items()}
+        self._statements: Final = tuple(
+            statement
+            for document in _documents(policies)
+            for statement in parse_policy(document, self._known).statements
+        )
+        #: Whether a decision may depend on the tags of a table.
+        self.looks_at_resource_tags: Final = any(
+            key.startswith(RESOURCE_TAG) for one in self._statements for key in one.keys
+        )
+        self._about = lru_cache(_CACHE_SIZE)(self._find_statements)
+
+    def keys_for(self, action: str, resource: str) -> frozenset[str]:
+        """The condition keys that decide about an action and a resource, in lower case."""
+        return self._about(action, resource)[1]
+
+    def decide(self, access: Access) -> Decision:
+        """Decide about an access, by all policies together."""
+        statements, wanted = self._about(access.action, access.resource)
+        if not wanted:
+            return decide(statements)
+        keys = {**self._known, **access.keys}
+        if CURRENT_TIME in wanted or EPOCH_TIME in wanted:
+            keys |= _time_keys()
+        return decide(
+            statement
+            for statement in statements
+            if (statement.has_fixed_resources or statement.is_about_resource(access.resource, keys))
+            and statement.conditions_hold(keys)
+        )
+
+    def require(self, access: Access) -> None:
+        """Raise AccessDeniedException, in the words of IAM, if an access is not allowed."""
+        decision = self.decide(access)
+        if decision.is_allowed:
+            return
+        refused = (
+            f"User: {self.arn} is not authorized to perform: {access.action} "
+            f"on resource: {access.resource}"
+        )
+        if decision.outcome == "explicit deny":
+            raise AccessDeniedException(
+                f"{refused} with an explicit deny in an identity-based policy"
+            )
+        raise AccessDeniedException(
+            f"{refused} because no identity-based policy allows the {access.action} action"
+        )
+
+    def __repr__(self) -> str:
+        return f"Principal({self.name!r}, {len(self._statements)} statements)"
+
+    def _find_statements(
+        self, action: str, resource: str
+    ) -> tuple[tuple[Statement, ...], frozenset[str]]:
+        """The statements about this action and, as far as no request decides, this resource."""
+        found = tuple(
+            statement
+            for statement in self._statements
+            if statement.is_about_action(action)
+            and (not statement.has_fixed_resources or statement.is_about_resource(resource, {}))
+        )
+        return found, frozenset[str]().union(*(statement.keys for statement in found))
+
+
+def as_principal(policy: Documents | Principal, name: str = "local") -> Principal:
+    """The principal that a `policy=` argument stands for."""
+    return policy if isinstance(policy, Principal) else Principal(name, policy)
+
+
+def _documents(policies: Any) -> Iterator[Document]:
+    if isinstance(policies, (str, Mapping)):
+        yield policies
+    elif isinstance(policies, Sequence) and not isinstance(policies, bytes):
+        yield from policies
+    else:
+        raise InvalidValue(
+            f"a policy is a JSON text, a dict, a list of those, or a Principal, not {policies!r}"
+        )
+
+
+def _time_keys() -> Keys:
+    now = int(time.time())
+    moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {CURRENT_TIME: (moment,), EPOCH_TIME: (str(now),)}

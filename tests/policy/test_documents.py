@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tablewright.errors import InvalidValue
+from tablewright.policy import Access, parse_policy
+
+TABLE = "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
+
+
+def policy(*statements: dict[str, Any], version: str = "2012-10-17") -> dict[str, Any]:
+    return {"Version": version, "Statement": list(statements)}
+
+
+def allow(**elements: Any) -> dict[str, Any]:
+    defaults = {} if "NotAction" in elements else {"Action": "*"}
+    if "NotResource" not in elements:
+        defaults["Resource"] = "*"
+    return {"Effect": "Allow", **defaults, **elements}
+
+
+def outcome(document: Any, action: str = "dynamodb:GetItem", resource: str = TABLE) -> str:
+    keys = {"aws:username": ("shop",)}
+    return parse_policy(document).evaluate(Access(action, resource, keys)).outcome
+
+
+@pytest.mark.parametrize(
+    ("elements", "action", "allowed"),
+    [
+        ({"Action": "dynamodb:GetItem"}, "dynamodb:GetItem", True),
+        ({"Action": "DYNAMODB:getitem"}, "dynamodb:GetItem", True),
+        ({"Action": ["dynamodb:PutItem", "dynamodb:Get*"]}, "dynamodb:GetItem", True),
+        ({"Action": "dynamodb:?etItem"}, "dynamodb:GetItem", True),
+        ({"Action": "*"}, "dynamodb:GetItem", True),
+        ({"Action": "dynamodb:*Item"}, "dynamodb:BatchGetItem", True),
+        ({"Action": "dynamodb:GetItem"}, "dynamodb:BatchGetItem", False),
+        ({"Action": "s3:*"}, "dynamodb:GetItem", False),
+        ({"NotAction": "dynamodb:Delete*"}, "dynamodb:GetItem", True),
+        ({"NotAction": "dynamodb:Delete*"}, "dynamodb:DeleteItem", False),
+    ],
+)
+def test_actions_match_without_case_and_with_wildcards(
+    elements: dict[str, Any], action: str, allowed: bool
+) -> None:
+    assert (outcome(policy(allow(**elements)), action) == "allowed") is allowed
+
+
+@pytest.mark.parametrize(
+    ("elements", "resource", "allowed"),
+    [
+        ({"Resource": "*"}, TABLE, True),
+        ({"Resource": TABLE}, TABLE, True),
+        ({"Resource": TABLE}, f"{TABLE}/index/by-status", False),
+        ({"Resource": f"{TABLE}/index/*"}, f"{TABLE}/index/by-status", True),
+        ({"Resource": f"{TABLE}*"}, f"{TABLE}/index/by-status", True),
+        ({"Resource": "arn:aws:dynamodb:*:*:table/shop"}, TABLE, True),
+        ({"Resource": "arn:aws:dynamodb:*:*:table/s?op"}, TABLE, True),
+        ({"Resource": "arn:aws:dynamodb:*:*:table/SHOP"}, TABLE, False),
+        ({"Resource": "arn:aws:dynamodb:us-*:0*:table/*"}, TABLE, True),
+        # a wildcard does not reach over a colon, but for the last part
+        ({"Resource": "arn:aws:dynamodb:*:table/shop"}, TABLE, False),
+        ({"Resource": "arn:*:table/shop"}, TABLE, False),
+        # parts that are missing match anything
+        ({"Resource": "arn:aws:dynamodb"}, TABLE, True),
+        ({"Resource": "arn:aws:dynamodb:eu-*"}, TABLE, False),
+        ({"Resource": ["arn:aws:s3:::shop", TABLE]}, TABLE, True),
+        ({"NotResource": TABLE}, TABLE, False),
+        ({"NotResource": TABLE}, f"{TABLE}-2", True),
+        ({"Resource": "arn:aws:dynamodb:*:*:table/${aws:username}"}, TABLE, True),
+        ({"Resource": "arn:aws:dynamodb:*:*:table/${aws:userid}"}, TABLE, False),
+        ({"Resource": "arn:aws:dynamodb:*:*:table/${aws:userid, 'shop'}"}, TABLE, True),
+        ({"Resource": "arn:aws:dynamodb:*:*:table/${*}"}, TABLE, False),
+    ],
+)
+def test_resources_match_part_by_part(
+    elements: dict[str, Any], resource: str, allowed: bool
+) -> None:
+    assert (outcome(policy(allow(**elements)), resource=resource) == "allowed") is allowed
+
+
+def test_a_deny_wins_wherever_it_stands() -> None:
+    deny = {"Sid": "NoShop", "Effect": "Deny", "Action": "dynamodb:*", "Resource": TABLE}
+    for document in (policy(deny, allow()), policy(allow(), deny)):
+        decision = parse_policy(document).evaluate(Access("dynamodb:GetItem", TABLE, {}))
+        assert decision.outcome == "explicit deny"
+        assert decision.statement is not None
+        assert decision.statement.sid == "NoShop"
+
+
+def test_what_no_statement_allows_is_denied() -> None:
+    assert outcome(policy(allow(Action="dynamodb:PutItem"))) == "implicit deny"
+
+
+def test_a_policy_is_json_text_or_python_values_with_one_statement_or_several() -> None:
+    for document in (
+        policy(allow()),
+        {"Version": "2012-10-17", "Statement": allow()},
+        {"Statement": allow()},
+        {"Id": "x", "Version": "2008-10-17", "Statement": [allow(Sid="a"), allow(Sid="b")]},
+    ):
+        assert outcome(document) == outcome(json.dumps(document)) == "allowed"
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ("{", "the policy is not JSON: "),
+        ("[" * 100_000, "the policy is not JSON: "),
+        ("[]", "the policy: takes an object, not []"),
+        ({}, "the policy has no Statement"),
+        ({"Statement": []}, "Statement: takes one or more statements, not []"),
+        ({"Statement": "x"}, "Statement: takes one or more statements, not 'x'"),
+        ({"Statement": ["x"]}, "Statement[0]: takes an object, not 'x'"),
+        (
+            {"statement": []},
+            "the policy: unknown element 'statement'; did you mean 'Statement'?",
+        ),
+        (
+            {"Version": "2012-10-18", "Statement": allow()},
+            "Version: '2012-10-18' is not a version; use '2012-10-17'",
+        ),
+        (
+            policy(allow(Efect="Allow")),
+            "Statement[0]: unknown element 'Efect'; did you mean 'Effect'?",
+        ),
+        (
+            policy(allow(Principal="*")),
+            "Statement[0]: Principal is for policies of resources; a policy of a user names no "
+            "principal",
+        ),
+        (
+            policy(allow(Effect="allow")),
+            "Statement[0].Effect: takes 'Allow' or 'Deny', not 'allow'",
+        ),
+        (policy(allow(Sid="a b")), "Statement[0].Sid: 'a b' is not made of letters and digits"),
+        (policy(allow(Sid="a"), allow(Sid="a")), "two statements have the Sid 'a'"),
+        (
+            policy({"Effect": "Allow", "Resource": "*"}),
+            "Statement[0]: needs either Action or NotAction, and has neither",
+        ),
+        (
+            policy(allow(Action="*", NotAction="*")),
+            "Statement[0]: needs either Action or NotAction, and has both",
+        ),
+        (
+            policy({"Effect": "Allow", "Action": "*"}),
+            "Statement[0]: needs either Resource or NotResource, and has neither",
+        ),
+        (policy(allow(Action=[])), "Statement[0].Action: the list is empty"),
+        (policy(allow(Action=7)), "Statement[0].Action: takes text, not 7"),
+        (
+            policy(allow(Action="GetItem")),
+            "Statement[0].Action: 'GetItem' is not an action such as 'dynamodb:GetItem', nor '*'",
+        ),
+        (policy(allow(Resource="shop")), "Statement[0].Resource: 'shop' is not an ARN such as"),
+        (
+            policy(allow(Resource="arn:aws:dynamodb:${aws:x}:1:table/t")),
+            "has a policy variable before the resource",
+        ),
+        (
+            policy(allow(Resource=f"{TABLE}-${{aws:username}}"), version="2008-10-17"),
+            'has a policy variable; these need "Version": "2012-10-17"',
+        ),
+        (
+            {"Statement": allow(Resource=f"{TABLE}-${{aws:username}}")},
+            'has a policy variable; these need "Version": "2012-10-17"',
+        ),
+        (
+            policy(allow(Resource=f"{TABLE}-${{aws:username")),
+            "has a policy variable that is not complete",
+        ),
+        (policy(allow(Resource=f"{TABLE}-${{}}")), "has a policy variable that is not complete"),
+        (
+            policy(allow(Resource=f"{TABLE}-${{username}}")),
+            "Statement[0].Resource: 'username' is not a condition key such as 'aws:username'",
+        ),
+        (policy(allow(Condition=[])), "Statement[0].Condition: takes an object of operators"),
+        (
+            policy(allow(Condition={"Null": "x"})),
+            "Statement[0].Condition.Null: takes an object of condition keys, not 'x'",
+        ),
+        (
+            policy(allow(Condition={"StringEqual": {"aws:username": "a"}})),
+            "Statement[0].Condition.StringEqual.aws:username: unknown operator 'StringEqual'; "
+            "did you mean 'StringEquals'?",
+        ),
+        (
+            policy(allow(Condition={"ForEachValue:StringEquals": {"aws:username": "a"}})),
+            "unknown operator 'ForEachValue:StringEquals'; did you mean",
+        ),
+        (
+            policy(allow(Condition={"NullIfExists": {"aws:username": "true"}})),
+            "unknown operator 'NullIfExists'",
+        ),
+        (
+            policy(allow(Condition={"Null": {"aws:username": "maybe"}})),
+            "Null takes true or false, not 'maybe'",
+        ),
+        (
+            policy(allow(Condition={"StringEquals": {"username": "a"}})),
+            "'username' is not a condition key such as 'aws:username'",
+        ),
+        (
+            policy(allow(Condition={"ForAllValues:StringEquals": {"dynamodb:LeadingKey": "a"}})),
+            "DynamoDB has no condition key 'dynamodb:LeadingKey'; did you mean "
+            "'dynamodb:LeadingKeys'?",
+        ),
+        (
+            policy(allow(Condition={"StringEquals": {"aws:username": []}})),
+            "Statement[0].Condition.StringEquals.aws:username: the list is empty",
+        ),
+        (
+            policy(allow(Condition={"StringEquals": {"aws:username": None}})),
+            "Statement[0].Condition.StringEquals.aws:username: takes text, not None",
+        ),
+        (
+            policy(allow(Condition={"StringEquals": {"aws:username": "\u0142"}})),
+            "has a character that IAM does not allow in a policy",
+        ),
+        (
+            policy(allow(Condition={"NumericEquals": {"aws:x": "ten"}})),
+            "Statement[0].Condition.NumericEquals.aws:x: 'ten' is not a number",
+        ),
+        (
+            policy(allow(Condition={"NumericEquals": {"aws:x": "${aws:y}"}})),
+            "policy variables are for String, Arn and Bool operators",
+        ),
+        (
+            policy(allow(Condition={"DateLessThan": {"aws:CurrentTime": "tomorrow"}})),
+            "'tomorrow' is not a date such as 2026-01-15T10:00:00Z, nor seconds since 1970",
+        ),
+        (policy(allow(Condition={"BinaryEquals": {"aws:x": "%"}})), "'%' is not base64"),
+        (
+            policy(allow(Condition={"IpAddress": {"aws:SourceIp": "1.2.3"}})),
+            "'1.2.3' is not an IP address or a range such as 203.0.113.0/24",
+        ),
+    ],
+)
+def test_a_mistake_is_an_error_that_says_where_it_is(document: Any, message: str) -> None:
+    with pytest.raises(InvalidValue) as error:
+        parse_policy(document)
+    assert message in str(error.value)
+
+
+def test_a_name_twice_in_one_object_is_an_error() -> None:
+    text = '{"Statement": {"Effect": "Allow", "Effect": "Deny", "Action": "*", "Resource": "*"}}'
+    with pytest.raises(InvalidValue, match="has 'Effect' twice"):
+        parse_policy(text)
