@@ -6,11 +6,11 @@ every index has exactly the rows that the table's items give. What is wrong is r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tablewright.encoding.items import dump, item_size, load, normalise_item
-from tablewright.engine.catalog import TOKENS, Catalog
+from tablewright.engine.catalog import TOKENS, Catalog, jobs
 from tablewright.engine.rows import Row, projected
 from tablewright.engine.table import Index, Table
 from tablewright.errors import Fault, StoreFailed
@@ -62,25 +62,30 @@ def check(snapshot: Snapshot) -> Report:
         return report
     with snapshot.frozen():
         catalog = Catalog()
+        built: dict[int, bytes] = {}
         try:
             catalog.refresh(snapshot)
+            built = {job.tree: job.position for job in jobs(snapshot) if job.table is not None}
             snapshot.get(TOKENS, b"")
         except (MissingTree, StoreFailed) as error:
             report.problems.append(FileProblem(str(error)))
         for table in catalog.tables.values():
             try:
-                _check_table(snapshot, table, report)
+                _check_table(snapshot, table, report, built)
             except MissingTree as error:
                 report.problems.append(FileProblem(f"{table.name}: {error}"))
     return report
 
 
-def _check_table(snapshot: Snapshot, table: Table, report: Report) -> None:
+def _check_table(
+    snapshot: Snapshot, table: Table, report: Report, built: Mapping[int, bytes]
+) -> None:
+    """Check a table and its indexes; `built` has the positions of those under construction."""
     expected: dict[str, set[bytes]] = {name: set() for name in table.by_name}
     rows = 0
     for key, size, body in snapshot.walk(table.tree, b"", None):
         rows += 1
-        report.problems += _check_row(snapshot, table, key, size, body, expected)
+        report.problems += _check_row(snapshot, table, key, size, body, expected, built)
     report.rows[table.name, None] = rows
     for index in table.indexes:
         report.problems += _check_index(snapshot, table, index, expected[index.name], report)
@@ -93,6 +98,7 @@ def _check_row(
     size: int,
     body: bytes,
     expected: dict[str, set[bytes]],
+    built: Mapping[int, bytes],
 ) -> Iterator[Problem]:
     """A table's row, and the index rows it gives: those are noted in `expected`."""
     try:
@@ -114,7 +120,8 @@ def _check_row(
         held = projected(index, Row(item, size, body))
         found = snapshot.get(index.tree, entry)
         if found is None:
-            yield Problem(table.name, index.name, entry, "is missing")
+            if not index.schema.building or key <= built.get(index.schema.tree, key):
+                yield Problem(table.name, index.name, entry, "is missing")
         elif found != (held.size, held.body) and not _same(found, held):
             yield Problem(table.name, index.name, entry, "differs from the table's item")
 

@@ -44,7 +44,7 @@ def create_table(request: CreateTable) -> Write:
         tx.create_tree(table.tree, shown_as=schema.name)
         for index in table.indexes:
             tx.create_tree(index.tree)
-        return {"TableDescription": describe(table, None, status="CREATING")}
+        return {"TableDescription": describe(table, writing.count, status="CREATING")}
 
     return Write(run)
 
