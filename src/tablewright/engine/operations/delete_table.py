@@ -30,8 +30,8 @@ def delete_table(request: DeleteTable) -> Write:
             )
         description = describe(table, writing.count, status="DELETING")
         writing.catalog.remove(writing.tx, table.name)
-        for part in (table.schema, *table.schema.indexes):
-            delete_tree(writing.catalog, writing.tx, part.tree)
+        for tree in (table.schema.tree, *(index.tree for index in table.schema.indexes)):
+            delete_tree(writing.catalog, writing.tx, tree)
         return {"TableDescription": description}
 
     return Write(run, counted=request.table_name)
