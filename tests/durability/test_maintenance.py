@@ -24,6 +24,7 @@ DELETE: tuple[str, dict[str, Any]] = ("DeleteTable", {"TableName": "shared"})
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(maintenance, "STEP_ROWS", 5)
+    monkeypatch.setattr(maintenance, "CHUNK_BYTES", 1)
 
 
 @pytest.fixture
@@ -113,9 +114,8 @@ def test_several_processes_build_one_index_while_another_writes(path: Path) -> N
 def test_engines_take_turns_at_one_index(path: Path) -> None:
     with Engine(path, background=False) as one, Engine(path, background=False) as two:
         one.call(*CREATE)
-        for engine in (two, one, two, one):
-            assert engine.maintain()
-            assert engine.check().problems == []
+        while one.maintain() and two.maintain():
+            assert one.check().problems == []
         assert [index_state(one), index_state(two)] == ["ACTIVE"] * 2
         assert not one.maintain()
         assert not two.maintain()

@@ -133,11 +133,11 @@ def test_an_index_that_is_being_built_is_described_as_such(engine: Engine) -> No
 
 
 def test_an_index_becomes_active_with_its_last_step(engine: Engine) -> None:
-    create(engine)  # the first step
+    create(engine)
     seen = []
     while engine.maintain():
         seen.append(states(described(engine))["glob"])
-    assert seen == [("CREATING", True)] * (STEPS - 2) + [("ACTIVE", None)]
+    assert seen == [("CREATING", True)] * (STEPS - 1) + [("ACTIVE", None)]
     assert found(engine) == found(engine, None)
 
 
@@ -145,10 +145,32 @@ def test_a_step_is_bounded_in_bytes(engine: Engine, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(maintenance, "STEP_ROWS", 1000)
     monkeypatch.setattr(maintenance, "STEP_BYTES", 1)
     create(engine)
-    steps = 1
+    steps = 0
     while engine.maintain():
         steps += 1
     assert steps == ROWS + 1  # a row each, and one that finds no more
+    assert found(engine) == found(engine, None)
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 1000])
+def test_an_index_is_built_from_many_chunks(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, chunk_bytes: int
+) -> None:
+    monkeypatch.setattr(maintenance, "CHUNK_BYTES", chunk_bytes)
+    for number in range(50):
+        put(engine, number, g=f"g{number % 7}")
+    create(engine)
+    while engine.maintain():
+        assert engine.check().problems == []
+    assert states(described(engine)) == {"glob": ("ACTIVE", None)}
+    assert found(engine) == found(engine, None)
+
+
+def test_an_index_without_any_of_the_items_becomes_active(engine: Engine) -> None:
+    create(engine, keys="missing:S")
+    engine.finish_maintenance()
+    assert states(described(engine)) == {"glob": ("ACTIVE", None)}
+    assert found(engine) == {}
 
 
 @pytest.mark.parametrize("operation", ["Query", "Scan"])
@@ -177,7 +199,7 @@ def test_reads_and_writes_between_the_steps_are_served_and_reach_the_index(engin
         turn += 1
         if not engine.maintain():
             break
-    assert turn == STEPS
+    assert turn == STEPS + 1
     assert found(engine) == found(engine, None)
 
 
@@ -365,10 +387,15 @@ def test_a_table_is_deleted_from_a_file_in_which_another_is_damaged(path: Path) 
 # -- the check
 
 
-def test_rows_that_are_missing_before_the_position_are_reported(path: Path) -> None:
+def test_rows_that_are_missing_before_the_position_are_reported(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maintenance, "CHUNK_BYTES", 1)
     with Engine(path, background=False) as engine:
         fill(engine)
         create(engine)
+        assert engine.maintain()  # three rows are entered
+        assert engine.maintain()  # the chunk is done
         assert engine.check()
         with closing(apsw.Connection(str(path))) as connection:
             connection.execute("DELETE FROM tree$3")
@@ -381,6 +408,7 @@ def test_rows_of_an_unfinished_index_that_differ_are_reported(path: Path) -> Non
     with Engine(path, background=False) as engine:
         fill(engine)
         create(engine)
+        assert engine.maintain()
         with closing(apsw.Connection(str(path))) as connection:
             connection.execute("UPDATE tree$3 SET size = size + 1")
         assert len(engine.check().problems) == 3

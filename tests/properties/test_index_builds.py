@@ -75,6 +75,7 @@ class BuildMachine(TableMachine):
 
 def test_an_index_built_between_other_requests_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(maintenance, "STEP_ROWS", 2)
+    monkeypatch.setattr(maintenance, "CHUNK_BYTES", 1000)  # about five items
     run_state_machine_as_test(
         BuildMachine, settings=settings(max_examples=50, stateful_step_count=25)
     )

@@ -6,13 +6,19 @@ thread that lives as long as there are jobs.
 
 Invariants:
 - A step is one transaction. It changes rows, the job and, with the last step, the schema. So a
-  process that is killed loses one step at most, and any engine on the file can do the next one.
+  process that is killed leaves nothing half done, and any engine on the file can continue.
 - Every write maintains every index, also one that is being built (`rows.replace`). So a row of such
   an index is never wrong, and only rows of items after the job's position may be missing.
-- A step reads and changes at most `STEP_ROWS` rows and about `STEP_BYTES`. Between two steps the
-  write lock is free for other threads and processes.
+- A step changes at most `STEP_ROWS` rows and about `STEP_BYTES`. Between two steps the write lock
+  is free for other threads and processes.
 - A tree that is to be deleted has another name from the start (`Tree(…, retired=True)`): a reader
   with an old catalog does not find it, and never sees it half empty.
+
+Items go into an index in chunks, each in the order of the index. In the order of the table, which
+is another, nearly every item changes a page of its own: for a million items that was 8 GB of log,
+and commits of 8 MB that others wait for. A chunk is read without the write lock and kept in memory
+as keys; a step enters what the table then has under them. The job's position moves with the end of
+a chunk.
 
 This module knows nothing of requests and answers.
 """
@@ -22,21 +28,29 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import partial
+from heapq import merge
+from itertools import islice
 from threading import Event, Lock, Thread
 
 import msgspec
 
+from tablewright.encoding.items import load
 from tablewright.engine.catalog import Catalog, Job, jobs
-from tablewright.engine.rows import Row, enter
+from tablewright.engine.rows import Row, enter, find
 from tablewright.engine.table import Index, Table
 from tablewright.errors import StoreClosed, StoreFailed, StoreForked
 from tablewright.storage import MissingTree, Snapshot, Store, Transaction, Tree
 from tablewright.storage import Row as StoredRow
 
-#: The bounds of a step. Entering a row takes about 8 µs, so a step takes 5 to 20 ms.
-STEP_ROWS = 1000
+#: The bounds of a step. Entering a row takes about 15 µs, so a step takes 5 to 20 ms.
+STEP_ROWS = 500
 STEP_BYTES = 1024 * 1024
+#: The bound of a chunk: the bytes of its keys, with what Python needs for each.
+CHUNK_BYTES = 32 * 1024 * 1024
+KEY_OVERHEAD = 150
 #: The thread pauses for as long as the last step took, within these bounds (seconds). A writer of
 #: another process tries again every 5 ms, and needs a gap that it can hit.
 SHORTEST_PAUSE = 0.006
@@ -64,7 +78,15 @@ def read_rows(snapshot: Snapshot, tree: Tree, position: bytes) -> tuple[list[Sto
 def build_index(catalog: Catalog, tx: Transaction, table: str, tree: int) -> None:
     """Begin to fill a new index; when it fits in one step, it is ready at once."""
     tx.create_tree(Tree(tree))
-    _advance(catalog, tx, Job(tree, table))
+    job = Job(tree, table)
+    rows, is_small = read_rows(tx, catalog.tables[table].tree, b"")
+    if is_small:
+        _, index = _index_of(catalog, job)
+        for key, size, body in rows:
+            enter(tx, index, key, Row(None, size, body))
+        _activate(catalog, tx, job)
+    else:
+        catalog.put_job(tx, job)
 
 
 def delete_tree(catalog: Catalog, tx: Transaction, tree: int) -> None:
@@ -79,22 +101,53 @@ def delete_tree(catalog: Catalog, tx: Transaction, tree: int) -> None:
         catalog.put_job(tx, job)
 
 
-def _advance(catalog: Catalog, tx: Transaction, job: Job) -> None:
-    """Do one step of a job."""
-    if job.table is None:
-        _delete_some(catalog, tx, job)
-    else:
-        _build_some(catalog, tx, job)
+class _Chunk:
+    """The keys of some of a table's rows, in the order of the index that they go into.
+
+    `todo` are the next ones. They are given up only when the transaction that enters them is
+    committed, because a step can be run twice.
+    """
+
+    def __init__(
+        self, job: Job, runs: Sequence[list[tuple[bytes, bytes]]], position: bytes, is_last: bool
+    ) -> None:
+        self.job = job
+        self._keys: Iterator[tuple[bytes, bytes]] = merge(*runs)
+        self._position = position
+        self._is_last = is_last
+        self.todo: list[bytes] = []
+        self._is_at_end = False
+        self.drop(0)
+
+    def drop(self, entered: int) -> None:
+        """Replace the keys that have been entered by the next ones."""
+        new = [key for _, key in islice(self._keys, STEP_ROWS - len(self.todo) + entered)]
+        self.todo = self.todo[entered:] + new
+        self._is_at_end = len(self.todo) < STEP_ROWS
+
+    def enter_some(self, catalog: Catalog, tx: Transaction) -> int:
+        """Enter the next keys into the index, and say how many; -1: the chunk is done."""
+        table, index = _index_of(catalog, self.job)
+        size = 0
+        for number, key in enumerate(self.todo, 1):
+            row = find(tx, table.tree, key)
+            if row is not None:
+                enter(tx, index, key, row)
+                size += row.size
+                if size >= STEP_BYTES:
+                    return number
+        if not self._is_at_end:
+            return len(self.todo)
+        if self._is_last:
+            _activate(catalog, tx, self.job)
+        else:
+            catalog.put_job(tx, msgspec.structs.replace(self.job, position=self._position))
+        return -1
 
 
-def _build_some(catalog: Catalog, tx: Transaction, job: Job) -> None:
+def _activate(catalog: Catalog, tx: Transaction, job: Job) -> None:
+    """An index holds every item that belongs there: let it be read."""
     table, index = _index_of(catalog, job)
-    rows, is_last = read_rows(tx, table.tree, job.position)
-    for key, size, body in rows:
-        enter(tx, index, key, Row(None, size, body))
-    if not is_last:
-        catalog.put_job(tx, msgspec.structs.replace(job, position=rows[-1][0]))
-        return
     ready = msgspec.structs.replace(index.schema, building=False)
     indexes = tuple(ready if old.tree == job.tree else old for old in table.schema.indexes)
     catalog.save(tx, msgspec.structs.replace(table.schema, indexes=indexes))
@@ -124,6 +177,11 @@ def _index_of(catalog: Catalog, job: Job) -> tuple[Table, Index]:
     raise StoreFailed(f"the file is damaged: {job.table} has no index with the tree {job.tree}")
 
 
+def _most_urgent(found: Sequence[Job]) -> Job | None:
+    """An index before what is deleted: a client may wait for it."""
+    return min(found, key=lambda job: (job.table is None, job.tree), default=None)
+
+
 class Maintenance:
     """Does the jobs of a store: step by step when called, or in a thread of its own.
 
@@ -135,7 +193,9 @@ class Maintenance:
         self._catalog = catalog
         self._background = background
         self._process = os.getpid()
-        self._lock = Lock()
+        self._stepping = Lock()
+        self._chunk: _Chunk | None = None
+        self._starting = Lock()
         self._thread: Thread | None = None
         self._is_wanted = False  # asked for since the thread last looked for jobs
         self._stop = Event()
@@ -144,7 +204,7 @@ class Maintenance:
         """Let the thread look for jobs; it is started if it does not run."""
         if not self._background or self._process != os.getpid():
             return
-        with self._lock:
+        with self._starting:
             self._is_wanted = True
             if self._thread is None and not self._stop.is_set():
                 thread = Thread(target=self._work, name="tablewright-maintenance", daemon=True)
@@ -153,26 +213,62 @@ class Maintenance:
 
     def step(self) -> bool:
         """Do one step of the most urgent job; False if there is no job."""
-        return self._store.write(self._step)
+        if self._process != os.getpid():  # the locks may be held by threads of the parent
+            raise StoreForked(self._store.path)
+        with self._stepping:
+            chunk, self._chunk = self._chunk or self._read_chunk(), None
+            entered = self._store.write(partial(self._step, chunk))
+            if chunk is not None and entered is not None and entered >= 0:
+                chunk.drop(entered)
+                self._chunk = chunk
+            return entered is not None
 
     def close(self) -> None:
         """Stop the thread after the step it is at. What is left is done when the file is opened."""
-        if self._process != os.getpid():  # the thread is the parent's, and its locks may be held
+        if self._process != os.getpid():
             return
         self._stop.set()
         thread = self._thread
         if thread is not None:
             thread.join()
 
-    def _step(self, tx: Transaction) -> bool:
+    def _read_chunk(self) -> _Chunk | None:
+        """Read the next chunk of the index that is being built, if there is one."""
+        building = self._store.read(_building)
+        if building is None:
+            return None
+        job, table, index = building
+        runs: list[list[tuple[bytes, bytes]]] = []
+        position = job.position
+        size = 0
+        is_last = False
+        while not is_last and size < CHUNK_BYTES and not self._stop.is_set():
+            try:
+                rows, is_last = self._store.read(partial(_read_rows, table.tree, position))
+            except MissingTree:  # the index is gone, and the table with it
+                return None
+            run = []
+            for key, _, body in rows:
+                entry = index.entry(load(body), key)
+                if entry is not None:
+                    run.append((entry, key))
+                    size += len(entry) + len(key) + KEY_OVERHEAD
+                position = key
+            runs.append(sorted(run))  # not all at once: that would stop every other thread
+        return _Chunk(job, runs, position, is_last)
+
+    def _step(self, chunk: _Chunk | None, tx: Transaction) -> int | None:
+        """Do a step; None: there is no job; -1: the chunk is done, or out of date."""
         self._catalog.follow(tx)
-        found = jobs(tx)
-        if not found:
+        job = _most_urgent(jobs(tx))
+        if job is None:
             self._catalog.has_jobs = False
-            return False
-        # Indexes first: a client may wait for them.
-        _advance(self._catalog, tx, min(found, key=lambda job: (job.table is None, job.tree)))
-        return True
+            return None
+        if job.table is None:
+            _delete_some(self._catalog, tx, job)
+        elif chunk is not None and chunk.job == job:
+            return chunk.enter_some(self._catalog, tx)
+        return -1
 
     def _work(self) -> None:
         retry = 1.0
@@ -197,8 +293,22 @@ class Maintenance:
                 took = time.monotonic() - started
                 self._stop.wait(min(max(took, SHORTEST_PAUSE), LONGEST_PAUSE))
                 continue
-            with self._lock:
+            with self._starting:
                 if not self._is_wanted:
                     self._thread = None
                     return
                 self._is_wanted = False
+
+
+def _building(snapshot: Snapshot) -> tuple[Job, Table, Index] | None:
+    """The index that is being built, as the file has it."""
+    job = _most_urgent(jobs(snapshot))
+    if job is None or job.table is None:
+        return None
+    catalog = Catalog()
+    catalog.refresh(snapshot)
+    return job, *_index_of(catalog, job)
+
+
+def _read_rows(tree: Tree, position: bytes, snapshot: Snapshot) -> tuple[list[StoredRow], bool]:
+    return read_rows(snapshot, tree, position)

@@ -50,8 +50,9 @@ CACHE_KIB = 64 * 1024
 CHECKPOINT_PAGES = 8192  # 64 MiB of log; SQLite's default of 1000 pages doubled the cost of a put
 MAPPED_BYTES = 1 << 30
 
-#: Connections of parent processes; they are kept, so that nobody closes them.
-_INHERITED: list[apsw.Connection] = []
+#: Connections of parent processes; they are kept, so that nobody closes them. To close one can hang:
+#: a thread of the parent may have held a lock of SQLite's at the fork.
+_INHERITED: list[object] = []
 _FAILURES = (apsw.Error, TablewrightError)
 
 
@@ -197,8 +198,8 @@ class Store:
         self._forked = True
         self._lock = threading.RLock()
         self._queue = deque()
+        _INHERITED.extend((*self._connections, self._local))
         self._local = threading.local()
-        _INHERITED.extend(self._connections)
 
     def _connect(self) -> apsw.Connection:
         self._check_usable()
