@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -81,10 +82,14 @@ def work_in_child(work: Callable[[], None], steps: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
+def open_and_close(path: Path) -> None:
+    Engine(path).close()
+
+
 if __name__ == "__main__":
     disk = Disk()  # the default for as long as it is kept
     for number in count(1):
         path = Path(sys.argv[1], f"{number}.db")
-        code = work_in_child(lambda path=path: Engine(path).close(), number)
+        code = work_in_child(partial(open_and_close, path), number)
         if code != -signal.SIGKILL:
             sys.exit(code)

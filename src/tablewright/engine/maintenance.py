@@ -65,8 +65,8 @@ def read_rows(snapshot: Snapshot, tree: Tree, position: bytes) -> tuple[list[Sto
     """Read the rows after `position` that fit in one step, and whether they are the last ones."""
     rows: list[StoredRow] = []
     size = 0
-    walk = snapshot.walk(tree, position + b"\x00" if position else b"", None)
-    with closing(walk):
+    first = position + b"\x00" if position else b""
+    with closing(snapshot.walk(tree, first, None)) as walk:
         for row in walk:
             rows.append(row)
             size += row[1]
@@ -92,7 +92,7 @@ def build_index(catalog: Catalog, tx: Transaction, table: str, tree: int) -> Non
 def delete_tree(catalog: Catalog, tx: Transaction, tree: int) -> None:
     """Delete a tree; if it does not fit in one step, only rename it, and leave a job."""
     job = Job(tree)
-    _, is_small = read_rows(tx, Tree(tree), b"")
+    _, is_small = _first_keys(tx, Tree(tree))
     if is_small:
         tx.drop_tree(Tree(tree))
         catalog.remove_job(tx, job)  # it may have been under construction
@@ -104,8 +104,8 @@ def delete_tree(catalog: Catalog, tx: Transaction, tree: int) -> None:
 class _Chunk:
     """The keys of some of a table's rows, in the order of the index that they go into.
 
-    `todo` are the next ones. They are given up only when the transaction that enters them is
-    committed, because a step can be run twice.
+    `drop` is called once the transaction that entered some of them is committed: until then the
+    step may have to be run again.
     """
 
     def __init__(
@@ -115,21 +115,21 @@ class _Chunk:
         self._keys: Iterator[tuple[bytes, bytes]] = merge(*runs)
         self._position = position
         self._is_last = is_last
-        self.todo: list[bytes] = []
+        self._todo: list[bytes] = []
         self._is_at_end = False
         self.drop(0)
 
     def drop(self, entered: int) -> None:
         """Replace the keys that have been entered by the next ones."""
-        new = [key for _, key in islice(self._keys, STEP_ROWS - len(self.todo) + entered)]
-        self.todo = self.todo[entered:] + new
-        self._is_at_end = len(self.todo) < STEP_ROWS
+        new = [key for _, key in islice(self._keys, STEP_ROWS - len(self._todo) + entered)]
+        self._todo = self._todo[entered:] + new
+        self._is_at_end = len(self._todo) < STEP_ROWS
 
-    def enter_some(self, catalog: Catalog, tx: Transaction) -> int:
-        """Enter the next keys into the index, and say how many; -1: the chunk is done."""
+    def enter_some(self, catalog: Catalog, tx: Transaction) -> int | None:
+        """Enter the next keys into the index, and say how many; None: the chunk is done."""
         table, index = _index_of(catalog, self.job)
         size = 0
-        for number, key in enumerate(self.todo, 1):
+        for number, key in enumerate(self._todo, 1):
             row = find(tx, table.tree, key)
             if row is not None:
                 enter(tx, index, key, row)
@@ -137,12 +137,12 @@ class _Chunk:
                 if size >= STEP_BYTES:
                     return number
         if not self._is_at_end:
-            return len(self.todo)
+            return len(self._todo)
         if self._is_last:
             _activate(catalog, tx, self.job)
         else:
             catalog.put_job(tx, msgspec.structs.replace(self.job, position=self._position))
-        return -1
+        return None
 
 
 def _activate(catalog: Catalog, tx: Transaction, job: Job) -> None:
@@ -157,7 +157,7 @@ def _activate(catalog: Catalog, tx: Transaction, job: Job) -> None:
 def _delete_some(catalog: Catalog, tx: Transaction, job: Job) -> None:
     tree = Tree(job.tree, retired=True)
     try:
-        rows, is_last = read_rows(tx, tree, b"")
+        keys, is_last = _first_keys(tx, tree)
     except MissingTree:  # deleted behind the engine's back: nothing is left to do
         catalog.remove_job(tx, job)
         return
@@ -165,15 +165,29 @@ def _delete_some(catalog: Catalog, tx: Transaction, job: Job) -> None:
         tx.drop_tree(tree)
         catalog.remove_job(tx, job)
         return
-    for key, _, _ in rows:
+    for key in keys:
         tx.delete(tree, key)
+
+
+def _first_keys(tx: Transaction, tree: Tree) -> tuple[list[bytes], bool]:
+    """The keys of the first rows that one step may delete, and whether they are all there are."""
+    keys: list[bytes] = []
+    size = 0
+    with closing(tx.walk(tree, b"", None)) as walk:
+        for key, row_size, _ in walk:
+            keys.append(key)
+            size += row_size
+            if len(keys) >= STEP_ROWS or size >= STEP_BYTES:
+                return keys, False
+    return keys, True
 
 
 def _index_of(catalog: Catalog, job: Job) -> tuple[Table, Index]:
     table = catalog.tables.get(job.table or "")
-    for index in table.indexes if table else ():
-        if table and index.schema.tree == job.tree:
-            return table, index
+    if table is not None:
+        for index in table.indexes:
+            if index.schema.tree == job.tree:
+                return table, index
     raise StoreFailed(f"the file is damaged: {job.table} has no index with the tree {job.tree}")
 
 
@@ -217,11 +231,11 @@ class Maintenance:
             raise StoreForked(self._store.path)
         with self._stepping:
             chunk, self._chunk = self._chunk or self._read_chunk(), None
-            entered = self._store.write(partial(self._step, chunk))
-            if chunk is not None and entered is not None and entered >= 0:
+            has_worked, entered = self._store.write(partial(self._step, chunk))
+            if chunk is not None and entered is not None:
                 chunk.drop(entered)
                 self._chunk = chunk
-            return entered is not None
+            return has_worked
 
     def close(self) -> None:
         """Stop the thread after the step it is at. What is left is done when the file is opened."""
@@ -257,18 +271,18 @@ class Maintenance:
             runs.append(sorted(run))  # not all at once: that would stop every other thread
         return _Chunk(job, runs, position, is_last)
 
-    def _step(self, chunk: _Chunk | None, tx: Transaction) -> int | None:
-        """Do a step; None: there is no job; -1: the chunk is done, or out of date."""
+    def _step(self, chunk: _Chunk | None, tx: Transaction) -> tuple[bool, int | None]:
+        """Do a step: whether there is a job, and what was entered of a chunk that is still good."""
         self._catalog.follow(tx)
         job = _most_urgent(jobs(tx))
         if job is None:
             self._catalog.has_jobs = False
-            return None
+            return False, None
         if job.table is None:
             _delete_some(self._catalog, tx, job)
-        elif chunk is not None and chunk.job == job:
-            return chunk.enter_some(self._catalog, tx)
-        return -1
+        elif chunk is not None and chunk.job == job:  # else another engine has moved the position
+            return True, chunk.enter_some(self._catalog, tx)
+        return True, None
 
     def _work(self) -> None:
         retry = 1.0

@@ -50,8 +50,8 @@ CACHE_KIB = 64 * 1024
 CHECKPOINT_PAGES = 8192  # 64 MiB of log; SQLite's default of 1000 pages doubled the cost of a put
 MAPPED_BYTES = 1 << 30
 
-#: Connections of parent processes; they are kept, so that nobody closes them. To close one can hang:
-#: a thread of the parent may have held a lock of SQLite's at the fork.
+#: Connections of parent processes. They are kept: to close one could wait forever for a lock
+#: of SQLite's that another thread of the parent held at the fork.
 _INHERITED: list[object] = []
 _FAILURES = (apsw.Error, TablewrightError)
 
