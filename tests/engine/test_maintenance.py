@@ -490,6 +490,22 @@ def test_a_failure_is_logged_once_and_raised_to_a_caller(
     assert record.getMessage().startswith(f"{path}: building an index or deleting a table failed")
 
 
+def test_a_write_succeeds_though_no_thread_can_be_started(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with Engine(path) as engine:
+        fill(engine)
+        monkeypatch.setattr(threading.Thread, "start", refuse)
+        create(engine)
+        monkeypatch.undo()
+        assert "indexes are not built" in caplog.records[0].getMessage()
+        engine.finish_maintenance()
+        assert engine.check()
+
+
 def test_a_forked_child_closes_the_engine_while_the_parent_works(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -537,6 +553,9 @@ def test_a_sweep_forgets_every_token_that_has_ended(engine: Engine) -> None:
         request = {"TransactItems": [{"Update": add}], "ClientRequestToken": token}
         engine.call("TransactWriteItems", request)
         engine.call("TransactWriteItems", request)  # done already
+    assert found(engine, None)["counter"]["n"] == {"N": "7"}
+    engine.expire(now=0)
+    engine.call("TransactWriteItems", request)
     assert found(engine, None)["counter"]["n"] == {"N": "7"}
     engine.expire(now=10**10)
     for token in "abcdefg":

@@ -19,7 +19,7 @@ from tablewright.engine import maintenance
 from tablewright.engine.capacity import Charge
 from tablewright.engine.catalog import TOKENS, Catalog
 from tablewright.engine.rows import find, replace
-from tablewright.storage import MissingTree, Snapshot, Store, Transaction, Tree
+from tablewright.storage import MissingTree, Store, Transaction, Tree
 from tablewright.storage import Row as StoredRow
 from tablewright.values import Item
 
@@ -56,17 +56,13 @@ def _due(
     is_last = False
     while not is_last:
         try:
-            rows, is_last = store.read(partial(_read_rows, tree, position))
+            rows, is_last = store.read(partial(maintenance.read_rows, tree, position))
         except MissingTree:  # the table has been deleted
             return
         keys = [row[0] for row in rows if is_due(row)]
         for start in range(0, len(keys), at_once):
             yield keys[start : start + at_once]
         position = rows[-1][0] if rows else position
-
-
-def _read_rows(tree: Tree, position: bytes, snapshot: Snapshot) -> tuple[list[StoredRow], bool]:
-    return maintenance.read_rows(snapshot, tree, position)
 
 
 def _expired(attribute: str, now: float, row: StoredRow) -> bool:

@@ -61,7 +61,7 @@ LONGEST_RETRY = 60.0
 log = logging.getLogger("tablewright.engine")
 
 
-def read_rows(snapshot: Snapshot, tree: Tree, position: bytes) -> tuple[list[StoredRow], bool]:
+def read_rows(tree: Tree, position: bytes, snapshot: Snapshot) -> tuple[list[StoredRow], bool]:
     """Read the rows after `position` that fit in one step, and whether they are the last ones."""
     rows: list[StoredRow] = []
     size = 0
@@ -69,7 +69,7 @@ def read_rows(snapshot: Snapshot, tree: Tree, position: bytes) -> tuple[list[Sto
     with closing(snapshot.walk(tree, first, None)) as walk:
         for row in walk:
             rows.append(row)
-            size += row[1]
+            size += len(row[2])
             if len(rows) >= STEP_ROWS or size >= STEP_BYTES:
                 return rows, False
     return rows, True
@@ -79,7 +79,7 @@ def build_index(catalog: Catalog, tx: Transaction, table: str, tree: int) -> Non
     """Begin to fill a new index; when it fits in one step, it is ready at once."""
     tx.create_tree(Tree(tree))
     job = Job(tree, table)
-    rows, is_small = read_rows(tx, catalog.tables[table].tree, b"")
+    rows, is_small = read_rows(catalog.tables[table].tree, b"", tx)
     if is_small:
         _, index = _index_of(catalog, job)
         for key, size, body in rows:
@@ -174,9 +174,9 @@ def _first_keys(tx: Transaction, tree: Tree) -> tuple[list[bytes], bool]:
     keys: list[bytes] = []
     size = 0
     with closing(tx.walk(tree, b"", None)) as walk:
-        for key, row_size, _ in walk:
+        for key, _, body in walk:
             keys.append(key)
-            size += row_size
+            size += len(body)
             if len(keys) >= STEP_ROWS or size >= STEP_BYTES:
                 return keys, False
     return keys, True
@@ -222,7 +222,16 @@ class Maintenance:
             self._is_wanted = True
             if self._thread is None and not self._stop.is_set():
                 thread = Thread(target=self._work, name="tablewright-maintenance", daemon=True)
-                thread.start()
+                try:
+                    thread.start()
+                except RuntimeError as error:  # the caller's own work is done, and must not fail
+                    log.error(
+                        "%s: indexes are not built, and deleted tables keep their space, until the "
+                        "next write or until the file is opened again: %s",
+                        self._store.path,
+                        error,
+                    )
+                    return
                 self._thread = thread
 
     def step(self) -> bool:
@@ -258,7 +267,7 @@ class Maintenance:
         is_last = False
         while not is_last and size < CHUNK_BYTES and not self._stop.is_set():
             try:
-                rows, is_last = self._store.read(partial(_read_rows, table.tree, position))
+                rows, is_last = self._store.read(partial(read_rows, table.tree, position))
             except MissingTree:  # the index is gone, and the table with it
                 return None
             run = []
@@ -316,13 +325,10 @@ class Maintenance:
 
 def _building(snapshot: Snapshot) -> tuple[Job, Table, Index] | None:
     """The index that is being built, as the file has it."""
-    job = _most_urgent(jobs(snapshot))
-    if job is None or job.table is None:
-        return None
-    catalog = Catalog()
-    catalog.refresh(snapshot)
+    with snapshot.frozen():
+        job = _most_urgent(jobs(snapshot))
+        if job is None or job.table is None:
+            return None
+        catalog = Catalog()
+        catalog.refresh(snapshot)
     return job, *_index_of(catalog, job)
-
-
-def _read_rows(tree: Tree, position: bytes, snapshot: Snapshot) -> tuple[list[StoredRow], bool]:
-    return read_rows(snapshot, tree, position)
