@@ -73,6 +73,8 @@ class IndexSchema(msgspec.Struct, frozen=True):
     tree: int = 0  # a number once it is stored
     throughput: Throughput = Throughput()
     on_demand: OnDemand | None = None
+    #: Whether items that are older than the index may still be missing from it.
+    building: bool = False
 
 
 class Stream(msgspec.Struct, frozen=True):
@@ -105,6 +107,10 @@ class TableSchema(msgspec.Struct, frozen=True):
     @property
     def global_indexes(self) -> tuple[IndexSchema, ...]:
         return tuple(index for index in self.indexes if index.kind == "global")
+
+    @property
+    def is_building_index(self) -> bool:
+        return any(index.building for index in self.indexes)
 
     @property
     def key_types(self) -> dict[str, str]:

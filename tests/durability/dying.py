@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -65,24 +67,29 @@ class File(apsw.VFSFile):
         super().xSync(flags)
 
 
-def open_in_child(path: Path, steps: int) -> int:
-    """The exit code of a child that opens the file and dies before its last step."""
+def work_in_child(work: Callable[[], None], steps: int) -> int:
+    """The exit code of a child that works and dies before its last step."""
     global _left
     pid = os.fork()
     if pid == 0:
         _left = steps
         try:
-            Engine(path).close()
+            work()
         except BaseException as error:
-            os.write(2, f"{path.name}: {error!r}\n".encode())
+            os.write(2, f"{steps}: {error!r}\n".encode())
             os._exit(1)
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
+def open_and_close(path: Path) -> None:
+    Engine(path).close()
+
+
 if __name__ == "__main__":
     disk = Disk()  # the default for as long as it is kept
     for number in count(1):
-        code = open_in_child(Path(sys.argv[1], f"{number}.db"), number)
+        path = Path(sys.argv[1], f"{number}.db")
+        code = work_in_child(partial(open_and_close, path), number)
         if code != -signal.SIGKILL:
             sys.exit(code)

@@ -45,6 +45,7 @@ from tablewright import (
     update,
     version,
 )
+from tablewright.engine import maintenance
 from tablewright.errors import (
     AlreadyExists,
     InvalidValue,
@@ -55,6 +56,7 @@ from tablewright.errors import (
     TableMissing,
     TablewrightError,
 )
+from tablewright.model import provision
 from tablewright.model.provision import Provision
 from tablewright.plan.plan import run
 from tablewright.transport import Local
@@ -593,6 +595,48 @@ def test_a_table_that_somebody_else_made_as_declared_is_opened() -> None:
         engine.call("CreateTable", as_declared())
         expires_by(engine, "expires")
         assert connect(engine, Shop).run(shelf("A")) == []
+
+
+@pytest.fixture
+def building(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    """An engine with the table as declared, but one of its indexes is not ready yet."""
+    monkeypatch.setattr(maintenance, "STEP_ROWS", 1)
+    monkeypatch.setattr(provision, "PAUSE", 0.0)
+    monkeypatch.setattr(provision, "PAUSES", 5)
+    request = as_declared()
+    index = request["GlobalSecondaryIndexes"][1]
+    without_an_index(request)
+    creation = {
+        "TableName": "shop",
+        "AttributeDefinitions": [{"AttributeName": "rank", "AttributeType": "N"}],
+        "GlobalSecondaryIndexUpdates": [{"Create": index}],
+    }
+    with Engine(background=False) as engine:
+        engine.call("CreateTable", request)
+        expires_by(engine, "expires")
+        for number in "123":
+            item = {"pk": {"S": "a"}, "sk": {"S": number}}
+            engine.call("PutItem", {"TableName": "shop", "Item": item})
+        engine.call("UpdateTable", creation)
+        yield engine
+
+
+def test_an_index_that_is_being_built_is_waited_for(building: Engine) -> None:
+    local = Local(building)
+
+    def send(operation: str, request: dict[str, Any]) -> bytes:
+        if operation == "DescribeTable":
+            building.maintain()
+        return local.send(operation, request)
+
+    with connect(":memory:", Shop) as some:
+        run(Provision(Shop.__table__, create=False), some.context, send)
+    assert not building.maintain()
+
+
+def test_an_index_that_does_not_become_ready_is_named(building: Engine) -> None:
+    with pytest.raises(TableMissing, match="the index gsi_rank is CREATING"):
+        connect(building, Shop)
 
 
 def test_tags_billing_and_the_like_are_no_difference() -> None:

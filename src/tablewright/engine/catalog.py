@@ -1,7 +1,9 @@
 """The catalog: which tables a file has. Read once, and again when somebody changed it.
 
-It is stored in a tree of its own: the tables' schemas by name, and a generation that every change
-raises. In memory it is a snapshot that is replaced, never changed.
+It is stored in a tree of its own: the tables' schemas by name, a generation that every change
+raises, and the jobs: work on trees that `maintenance` does in steps. In memory it is a snapshot
+that is replaced, never changed. Jobs are not kept in memory, only whether there may be some: their
+progress is written with each step, and must not make every process read the catalog again.
 
 An engine has two. The writer's is used inside transactions only: it looks at the generation
 whenever somebody else has committed, so it always works with the indexes there are. The readers'
@@ -26,19 +28,47 @@ _SCHEMAS = Tree(0)
 _FIRST_FREE_TREE = 2
 TOKENS = Tree(1)
 _GENERATION = b""  # no table's name is empty
+_JOBS = b"\xff"  # begins the keys of jobs; tables' names are ASCII
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(TableSchema).decode
 
 
+class Job(msgspec.Struct, frozen=True):
+    """Unfinished work on one tree: fill an index from its table, or delete a retired tree."""
+
+    tree: int
+    #: The table whose items go into the index; None: the tree is to be deleted.
+    table: str | None = None
+    #: The key of the last of the table's rows that has been entered into the index.
+    position: bytes = b""
+
+    @property
+    def key(self) -> bytes:
+        return _JOBS + self.tree.to_bytes(8, "big")
+
+
+_decode_job = msgspec.json.Decoder(Job).decode
+
+
 class Catalog:
     """The tables of a store, by name."""
 
-    __slots__ = ("_generation", "_lock", "_next_tree", "_rollbacks", "_version", "tables")
+    __slots__ = (
+        "_generation",
+        "_lock",
+        "_next_tree",
+        "_rollbacks",
+        "_version",
+        "has_jobs",
+        "tables",
+    )
 
     def __init__(self) -> None:
         self._lock = RLock()  # a signal handler may read, too
         self.tables: dict[str, Table] = {}
+        #: False: there are no jobs, as far as this engine knows.
+        self.has_jobs = False
         self._generation = -1
         self._next_tree = _FIRST_FREE_TREE
         self._version = -1
@@ -68,6 +98,7 @@ class Catalog:
         """Read the file's catalog, if it is newer than what we have."""
         if _generation_of(snapshot) > self._generation:
             self._take(*_load(snapshot))
+            self.has_jobs = bool(jobs(snapshot))
 
     def as_of(self, snapshot: Snapshot) -> Catalog:
         """The catalog of exactly this state of the file; ours may be of a later one already."""
@@ -97,7 +128,8 @@ class Catalog:
         """Add a new table, with trees of its own."""
         first, *rest = self.new_trees(1 + len(schema.indexes))
         indexes = tuple(
-            replace(index, tree=tree) for index, tree in zip(schema.indexes, rest, strict=True)
+            replace(index, tree=tree, building=False)
+            for index, tree in zip(schema.indexes, rest, strict=True)
         )
         table = self.save(tx, replace(schema, tree=first, indexes=indexes))
         tx.create_tree(table.tree, shown_as=schema.name)
@@ -116,9 +148,25 @@ class Catalog:
         tx.delete(_SCHEMAS, name.encode())
         self._replace(tx, {key: table for key, table in self.tables.items() if key != name})
 
+    def put_job(self, tx: Transaction, job: Job) -> None:
+        """Add a job, or note how far it is."""
+        tx.put(_SCHEMAS, job.key, 0, _encode(job))
+        self.has_jobs = True
+
+    def remove_job(self, tx: Transaction, job: Job) -> None:
+        tx.delete(_SCHEMAS, job.key)
+
     def _replace(self, tx: Transaction, tables: dict[str, Table]) -> None:
         self._take(self._generation + 1, self._next_tree, tables)
         tx.put(_SCHEMAS, _GENERATION, self._next_tree, b"%d" % self._generation)
+
+
+def jobs(snapshot: Snapshot) -> list[Job]:
+    """The jobs of a file, the oldest tree first."""
+    try:
+        return [_decode_job(body) for _, _, body in snapshot.walk(_SCHEMAS, _JOBS, None)]
+    except ValueError as error:
+        raise StoreFailed(f"the file is damaged: its catalog cannot be read: {error}") from None
 
 
 def _generation_of(snapshot: Snapshot) -> int:
@@ -133,7 +181,7 @@ def _load(snapshot: Snapshot) -> tuple[int, int, dict[str, Table]]:
 
     In one walk, and so of one state of the file.
     """
-    (_, next_tree, generation), *rows = snapshot.walk(_SCHEMAS, _GENERATION, None)
+    (_, next_tree, generation), *rows = snapshot.walk(_SCHEMAS, _GENERATION, _JOBS)
     try:
         tables = [Table(_decode(body)) for _, _, body in rows]
     except ValueError as error:
@@ -145,7 +193,7 @@ def read_schemas(rows: Iterable[Row]) -> tuple[list[TableSchema], list[str]]:
     """The schemas in rows of a damaged catalog, and for people what could not be read."""
     schemas, problems = [], []
     for key, _, body in rows:
-        if key != _GENERATION:
+        if _GENERATION < key < _JOBS:
             try:
                 schemas.append(_decode(body))
             except ValueError as error:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from tablewright.engine.table import Table
 from tablewright.schema import IndexSchema, KeySchema, OnDemand, TableSchema, Throughput
-from tablewright.storage import Snapshot, Tree
+from tablewright.storage import Tree
+
+#: Counts the rows of a tree, and adds up their sizes.
+Count: TypeAlias = Callable[[Tree], tuple[int, int]]
 
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
@@ -24,10 +27,16 @@ def table_arn(name: str) -> str:
     return f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}"
 
 
-def describe(table: Table, snapshot: Snapshot | None, *, status: str = "ACTIVE") -> dict[str, Any]:
-    """A TableDescription. Of a new table, without a snapshot, nothing is counted."""
+def describe(
+    table: Table, count: Count, *, status: str = "ACTIVE", new_index: str | None = None
+) -> dict[str, Any]:
+    """A TableDescription; `new_index` is the one that the described request creates.
+
+    An answer to UpdateTable shows a new index as DynamoDB does while it allocates it: the table is
+    UPDATING, the index CREATING, `Backfilling` false. While items are entered into the index, the
+    table is ACTIVE, the index CREATING, `Backfilling` true.
+    """
     schema = table.schema
-    count = _counter(snapshot)
     items, size = count(table.tree)
     description: dict[str, Any] = {
         "AttributeDefinitions": [
@@ -57,7 +66,8 @@ def describe(table: Table, snapshot: Snapshot | None, *, status: str = "ACTIVE")
     ):
         if indexes:
             description[member] = [
-                _describe_index(schema, index, count, status) for index in indexes
+                _describe_index(schema, index, count, status, is_new=index.name == new_index)
+                for index in indexes
             ]
     if schema.stream:
         description["StreamSpecification"] = {
@@ -94,10 +104,14 @@ def stream_label(now: float) -> str:
 def _describe_index(
     schema: TableSchema,
     index: IndexSchema,
-    count: Callable[[Tree], tuple[int, int]],
+    count: Count,
     status: str,
+    *,
+    is_new: bool,
 ) -> dict[str, Any]:
     items, size = count(Tree(index.tree))
+    if index.building or is_new:
+        status = "CREATING"
     projection: dict[str, Any] = {"ProjectionType": index.projection.type}
     if index.projection.include:
         projection["NonKeyAttributes"] = list(index.projection.include)
@@ -108,6 +122,8 @@ def _describe_index(
     }
     if index.kind == "global":
         description["IndexStatus"] = "CREATING" if status == "CREATING" else "ACTIVE"
+        if index.building or is_new:
+            description["Backfilling"] = not is_new
         description["ProvisionedThroughput"] = _throughput(index.throughput)
     description["IndexSizeBytes"] = size
     description["ItemCount"] = items
@@ -117,10 +133,6 @@ def _describe_index(
             description["OnDemandThroughput"] = _on_demand(index.on_demand)
         description["WarmThroughput"] = _warm(schema.billing, index.throughput, status)
     return description
-
-
-def _counter(snapshot: Snapshot | None) -> Callable[[Tree], tuple[int, int]]:
-    return snapshot.count if snapshot else lambda tree: (0, 0)
 
 
 def _throughput(throughput: Throughput) -> dict[str, Any]:

@@ -28,9 +28,10 @@ from tablewright.engine.catalog import Catalog
 from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import expire
 from tablewright.engine.integrity import Report, check
+from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.operations import OPERATIONS
 from tablewright.engine.spelling import MEMBERS, did_you_mean, refuse_misspelt_members
-from tablewright.engine.step import Read, Reading, Step, Write, Writing
+from tablewright.engine.step import Counts, Read, Reading, Step, Write, Writing
 from tablewright.errors import (
     Fault,
     SerializationException,
@@ -71,11 +72,21 @@ class Engine:
         *,
         durability: Durability = "full",
         busy_seconds: float = BUSY_SECONDS,
+        background: bool = True,
     ) -> None:
+        """Open a file, or make a new one.
+
+        Large indexes are built, and the rows of large deleted tables removed, in a background
+        thread; also what another engine has left unfinished. Without `background` that waits for
+        `maintain` or `finish_maintenance`.
+        """
         self._store = Store(path, durability=durability, busy_seconds=busy_seconds)
         self._catalog = Catalog()  # the readers'
         self._writer_catalog = Catalog()
         self._store.write(self._writer_catalog.prepare)
+        self._maintenance = Maintenance(self._store, self._writer_catalog, background=background)
+        if self._writer_catalog.has_jobs:
+            self._maintenance.start()
 
     def call(
         self,
@@ -145,15 +156,34 @@ class Engine:
 
     def write_all(self, steps: Sequence[Write]) -> list[bytes | BaseException]:
         """Do several steps that write, in one commit: for each its answer, or its fault."""
-        results = self._store.write_all([partial(self._write, step) for step in steps])
+        results = self._store.write_all(
+            [
+                partial(self._write, step, self._counts(step.counted) if step.counted else {})
+                for step in steps
+            ]
+        )
         for position, result in enumerate(results):
             if isinstance(result, DamagedRow):
                 results[position] = locate_damage(result, self._writer_catalog.tables.values())
+        if self._writer_catalog.has_jobs:
+            self._maintenance.start()
         return results
 
     def expire(self, now: float | None = None) -> int:
         """Delete what has expired by `now` (seconds since 1970; the clock's time if not given)."""
         return expire(self._store, self._writer_catalog, time.time() if now is None else now)
+
+    def maintain(self) -> bool:
+        """Do one short step of the work that large indexes and deleted tables have left.
+
+        False if there was none. Raises what the step fails with; it can be repeated.
+        """
+        return self._maintenance.step()
+
+    def finish_maintenance(self) -> None:
+        """Do all of that work now: every index is ACTIVE afterwards, and deleted rows are gone."""
+        while self.maintain():
+            pass
 
     def check(self) -> Report:
         """Walk every table and index and prove that they agree."""
@@ -172,7 +202,11 @@ class Engine:
         self._store.compact()
 
     def close(self) -> None:
-        self._store.close()
+        """Stop background work after its current step, and close the file."""
+        try:
+            self._maintenance.close()
+        finally:
+            self._store.close()
 
     def __repr__(self) -> str:
         return f"Engine({self._store.path!r}, durability={self._store.durability!r})"
@@ -214,7 +248,20 @@ class Engine:
         except Exception as error:
             return error
 
-    def _write(self, step: Write, tx: Transaction) -> bytes:
+    def _counts(self, table: str) -> Counts:
+        """The rows and bytes in each tree of a table; nothing if they cannot be read."""
+        try:
+            return self._store.read(partial(self._count, table))
+        except TablewrightError:  # which the step itself will report
+            return {}
+
+    def _count(self, table: str, snapshot: Snapshot) -> Counts:
+        with snapshot.frozen():
+            found = Reading(self._catalog.as_of(snapshot), snapshot).table(table)
+            trees = (found.tree, *(index.tree for index in found.indexes))
+            return {tree.name: snapshot.count(tree) for tree in trees}
+
+    def _write(self, step: Write, counts: Counts, tx: Transaction) -> bytes:
         self._writer_catalog.follow(tx)
-        answer = step.run(Writing(self._writer_catalog, tx, tx))
+        answer = step.run(Writing(self._writer_catalog, tx, tx, counts))
         return b"" if answer is None else encode(answer)

@@ -3,24 +3,29 @@
 An item expires when the attribute that its table names holds a number of seconds in the past, but
 not more than five years in the past: DynamoDB takes that for a mistake. Until a sweep, expired
 items are read and written as any others.
+
+A sweep reads a table in steps, each in a snapshot of its own, and deletes what it has found in
+transactions of bounded size. So it needs little memory, and no writer waits for all of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 
 from tablewright.encoding.items import load
+from tablewright.engine import maintenance
 from tablewright.engine.capacity import Charge
 from tablewright.engine.catalog import TOKENS, Catalog
 from tablewright.engine.rows import find, replace
-from tablewright.engine.table import Table
-from tablewright.storage import Snapshot, Store, Transaction
+from tablewright.storage import MissingTree, Store, Transaction, Tree
+from tablewright.storage import Row as StoredRow
 from tablewright.values import Item
 
 FIVE_YEARS = 5 * 365 * 24 * 60 * 60
-BATCH = 500
+#: A sweep of so many items is followed by a checkpoint that gives the space of the log back.
+LARGE_SWEEP = 10_000
 
 
 def expire(store: Store, catalog: Catalog, now: float) -> int:
@@ -33,21 +38,44 @@ def expire(store: Store, catalog: Catalog, now: float) -> int:
     deleted = 0
     for name, table in committed.tables.items():
         if table.schema.ttl_attribute is not None:
-            expired = store.read(partial(_expired, table, now))
-            for start in range(0, len(expired), BATCH):
-                keys = expired[start : start + BATCH]
+            expired = partial(_expired, table.schema.ttl_attribute, now)
+            for keys in _due(store, table.tree, expired, trees=1 + len(table.indexes)):
                 deleted += store.write(partial(_delete, catalog, name, keys, now))
-    store.write(partial(_forget_tokens, now))
+    for keys in _due(store, TOKENS, partial(_ended, now)):
+        store.write(partial(_forget_tokens, keys, now))
+    if deleted >= LARGE_SWEEP:
+        store.truncate_log()
     return deleted
 
 
-def _expired(table: Table, now: float, snapshot: Snapshot) -> list[bytes]:
-    """The keys of a table's expired items."""
-    return [
-        key
-        for key, _, body in snapshot.walk(table.tree, b"", None)
-        if is_expired(load(body), table.schema.ttl_attribute, now)
-    ]
+def _due(
+    store: Store, tree: Tree, is_due: Callable[[StoredRow], bool], *, trees: int = 1
+) -> Iterator[list[bytes]]:
+    """Walk a tree and give the keys of the rows that are due, as many as one step may delete.
+
+    `trees` is how many rows go with one key: that of the table and those of its indexes.
+    """
+    at_once = max(1, maintenance.STEP_ROWS // trees)
+    position = b""
+    is_last = False
+    while not is_last:
+        try:
+            rows, is_last = store.read(partial(maintenance.read_rows, tree, position))
+        except MissingTree:  # the table has been deleted
+            return
+        keys = [row[0] for row in rows if is_due(row)]
+        for start in range(0, len(keys), at_once):
+            yield keys[start : start + at_once]
+        position = rows[-1][0] if rows else position
+
+
+def _expired(attribute: str, now: float, row: StoredRow) -> bool:
+    return is_expired(load(row[2]), attribute, now)
+
+
+def _ended(now: float, row: StoredRow) -> bool:
+    """Whether a token of a transaction is forgotten; its end is stored as its size."""
+    return row[1] < now
 
 
 def is_expired(item: Item, name: str | None, now: float) -> bool:
@@ -74,7 +102,9 @@ def _delete(catalog: Catalog, name: str, keys: Sequence[bytes], now: float, tx: 
     return deleted
 
 
-def _forget_tokens(now: float, tx: Transaction) -> None:
-    """Tokens of transactions have an end as well; it is stored as their size."""
-    for key in [key for key, end, _ in tx.walk(TOKENS, b"", None) if end < now]:
-        tx.delete(TOKENS, key)
+def _forget_tokens(keys: Sequence[bytes], now: float, tx: Transaction) -> None:
+    """Delete the tokens that have not been used again."""
+    for key in keys:
+        found = tx.get(TOKENS, key)
+        if found and found[0] < now:
+            tx.delete(TOKENS, key)

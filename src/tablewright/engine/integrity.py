@@ -7,11 +7,11 @@ reported, not fixed: `repair` does that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tablewright.encoding.items import dump, item_size, load, normalise_item
-from tablewright.engine.catalog import TOKENS, Catalog
+from tablewright.engine.catalog import TOKENS, Catalog, jobs
 from tablewright.engine.damage import show_key
 from tablewright.engine.rows import Row, projected
 from tablewright.engine.table import Index, Table
@@ -66,26 +66,31 @@ def check(snapshot: Snapshot) -> Report:
         return report
     with snapshot.frozen():
         catalog = Catalog()
+        built: dict[int, bytes] = {}
         try:
             catalog.refresh(snapshot)
+            built = {job.tree: job.position for job in jobs(snapshot) if job.table is not None}
             snapshot.get(TOKENS, b"")
         except (MissingTree, StoreFailed) as error:
             report.problems.append(FileProblem(str(error)))
         for table in catalog.tables.values():
             try:
-                _check_table(snapshot, table, report)
+                _check_table(snapshot, table, report, built)
             except MissingTree as error:
                 report.problems.append(FileProblem(f"{table.name}: {error}"))
     return report
 
 
-def _check_table(snapshot: Snapshot, table: Table, report: Report) -> None:
+def _check_table(
+    snapshot: Snapshot, table: Table, report: Report, built: Mapping[int, bytes]
+) -> None:
+    """Check a table and its indexes; `built` has the positions of those under construction."""
     expected: dict[str, set[bytes]] = {name: set() for name in table.by_name}
     rows = 0
     for key, size, body, intact in snapshot.inspect(table.tree, b"", None):
         rows += 1
         if intact:
-            report.problems += _check_row(snapshot, table, key, size, body, expected)
+            report.problems += _check_row(snapshot, table, key, size, body, expected, built)
         else:
             report.problems.append(_problem(table, table, key, _DAMAGED))
     report.rows[table.name, None] = rows
@@ -100,6 +105,7 @@ def _check_row(
     size: int,
     body: bytes,
     expected: dict[str, set[bytes]],
+    built: Mapping[int, bytes],
 ) -> Iterator[Problem]:
     """A table's row, and the index rows it gives: those are noted in `expected`."""
     try:
@@ -124,7 +130,8 @@ def _check_row(
         except DamagedRow:
             continue  # the walk over the index reports it
         if found is None:
-            yield _problem(table, index, entry, "is missing")
+            if not index.schema.building or key <= built.get(index.schema.tree, key):
+                yield _problem(table, index, entry, "is missing")
         elif found != (held.size, held.body) and not _same(found, held):
             yield _problem(table, index, entry, "differs from the table's item")
 

@@ -52,6 +52,10 @@ class Source:
                 raise ValidationException(
                     "Consistent reads are not supported on global secondary indexes"
                 )
+            if index.schema.building:
+                raise ValidationException(
+                    f"Cannot read from backfilling global secondary index: {index.name}"
+                )
             self.index = index
             self.tree = index.tree
             self.keys = index.keys
@@ -81,6 +85,7 @@ class Source:
         table_key = self.table.key(start)
         if self.index is None:
             return table_key
+        self.keys.check_index(start)
         entry = self.index.entry(start, table_key)
         assert entry is not None
         return entry

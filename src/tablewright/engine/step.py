@@ -9,7 +9,7 @@ table is refused before a lock is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -17,7 +17,10 @@ from msgspec import Struct
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.table import Table
 from tablewright.errors import ResourceNotFoundException
-from tablewright.storage import Snapshot, Transaction
+from tablewright.storage import Snapshot, Transaction, Tree
+
+#: Rows and bytes by the name of a tree.
+Counts: TypeAlias = Mapping[str, tuple[int, int]]
 
 
 class Reading(Struct):  # a Struct, as the steps below: made for each request, in half the time
@@ -48,6 +51,11 @@ class Writing(Reading):
     """What a step that writes works with: `tx` is its snapshot, and takes changes."""
 
     tx: Transaction
+    counts: Counts
+
+    def count(self, tree: Tree) -> tuple[int, int]:
+        """What was counted before the step; nothing in trees that are new since."""
+        return self.counts.get(tree.name, (0, 0))
 
 
 class Read(Struct):
@@ -57,9 +65,14 @@ class Read(Struct):
 
 
 class Write(Struct):
-    """A step that writes: `run` raises before it changes anything, or changes all it means to."""
+    """A step that writes: `run` raises before it changes anything, or changes all it means to.
+
+    `counted` names the table whose rows the answer counts. Counting reads whole trees, so it is
+    done before `run` holds the write lock.
+    """
 
     run: Callable[[Writing], Any]
+    counted: str | None = None
 
 
 Step: TypeAlias = Read | Write

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from tablewright.encoding.items import check_depth
 from tablewright.engine.keys import MAX_SORT_KEY, Keys, refused_index_key
+from tablewright.errors import ValidationException
 from tablewright.expression import Condition, Project, Update
 from tablewright.expression.key import not_scalar
 from tablewright.schema import IndexSchema, TableSchema
@@ -34,11 +35,18 @@ class Index:
     def entry(self, item: Item, table_key: bytes) -> bytes | None:
         """Where the item's row is in this index; None if the item is not in it.
 
-        It is not without all of the key attributes, nor where one of them is of another type: such
-        items may have been there before the index.
+        It is not without all of the key attributes, nor where one of them is of another type, empty
+        or too long: such items may have been there before the index.
         """
         position = self.keys.position(item)
-        return None if position is None else position + table_key[4:]
+        if position is None:
+            return None
+        if len(position) > MAX_SORT_KEY:  # else no part of the key can be too long
+            try:
+                self.keys.check_index(item)
+            except ValidationException:
+                return None
+        return position + table_key[4:]
 
 
 class Table:
@@ -111,7 +119,8 @@ class Table:
                 raise refused_index_key(index_name, attribute, value, updated=changed is not None)
         if size > MAX_SORT_KEY:  # else the item is too small for a key that is too long
             for index in self.indexes:
-                index.keys.check_index(item)
+                if changed is None or not index.keys.types.keys().isdisjoint(changed):
+                    index.keys.check_index(item)
 
     def check_updated(self, item: Item, size: int, changed: Collection[str]) -> None:
         """Check what an update has changed."""

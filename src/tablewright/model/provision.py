@@ -94,7 +94,7 @@ class Provision(Plan[None]):
                 )
             yield from self._make(name)
             return
-        if found["TableStatus"] != "ACTIVE":
+        if _unready(found):
             found = yield from _active(name)
         differences = compare(self.table, found)
         differences += yield from self._compare_ttl(name)
@@ -143,13 +143,29 @@ def _told(fault: Fault, table: TableMap) -> Exception:
 
 
 def _active(name: str) -> Steps[dict[str, Any]]:
-    """The description of a table, once it can be used."""
+    """The description of a table, once it and its indexes can be used."""
+    unready = ""
     for _ in range(PAUSES):
         found = yield from _described(name)
-        if found is not None and found["TableStatus"] == "ACTIVE":
+        unready = "missing" if found is None else _unready(found)
+        if found is not None and not unready:
             return found
         yield Wait(PAUSE)
-    raise TableMissing(f"the table {name!r} is not ready after {PAUSE * PAUSES:g} seconds")
+    raise TableMissing(
+        f"the table {name!r} is not ready after {PAUSE * PAUSES:g} seconds: {unready}"
+    )
+
+
+def _unready(found: dict[str, Any]) -> str:
+    """What of a table cannot be used yet, and its state; empty if all of it can.
+
+    A table is ACTIVE while a new index of it is being built: each index has a state of its own.
+    """
+    states = {"the table": found["TableStatus"]} | {
+        f"the index {index['IndexName']}": index.get("IndexStatus", "ACTIVE")
+        for index in found.get("GlobalSecondaryIndexes", ())
+    }
+    return ", ".join(f"{what} is {state}" for what, state in states.items() if state != "ACTIVE")
 
 
 def _ttl_of(name: str) -> Steps[str | None]:

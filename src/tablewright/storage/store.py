@@ -35,8 +35,9 @@ Durability = Literal["full", "normal"]
 
 BUSY_SECONDS = 30.0
 
-#: Connections of parent processes; kept, because they must not be closed.
-_INHERITED: list[apsw.Connection] = []
+#: Connections of parent processes. They are kept: closing one could wait forever for a lock of
+#: SQLite's that another thread of the parent held at the fork.
+_INHERITED: list[object] = []
 
 
 class Store:
@@ -196,8 +197,8 @@ class Store:
         """In the child: SQLite's connections are the parent's, and must not even be closed."""
         self._forked = True
         self._queue = WriteQueue(self._transaction)
+        _INHERITED.extend((*self._connections, self._local))
         self._local = threading.local()
-        _INHERITED.extend(self._connections)
 
 
 _STORES: WeakSet[Store] = WeakSet()

@@ -209,6 +209,16 @@ class Transaction(Snapshot):
 
     def drop_tree(self, tree: Tree) -> None:
         self._execute(tree.drop)
+        self._drop_views_of(tree)
+
+    def rename_tree(self, tree: Tree, new: Tree) -> None:
+        """Give a tree another name, which costs the same for any number of rows."""
+        self._drop_views_of(tree)
+        # Else SQLite would refuse because of any view, also one of another tree, that is broken.
+        self._execute("PRAGMA legacy_alter_table = ON")
+        self._execute(f"ALTER TABLE {tree.name} RENAME TO {new.name}")
+
+    def _drop_views_of(self, tree: Tree) -> None:
         shown = "SELECT name FROM sqlite_schema WHERE type = 'view' AND substr(sql, -?) = ?"
         definition = _VIEW + tree.name
         for (name,) in self._execute(shown, (len(definition), definition)).fetchall():

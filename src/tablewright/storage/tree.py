@@ -8,13 +8,17 @@ from __future__ import annotations
 
 
 class Tree:
-    """Names one tree of a store. Cheap to make; equal names are the same tree."""
+    """Names one tree of a store. Cheap to make; equal names are the same tree.
+
+    A retired tree keeps its rows under another name: readers that do not know yet that it is gone
+    do not find it, while its rows are deleted step by step.
+    """
 
     __slots__ = ("_ranges", "count", "create", "delete", "drop", "get", "name", "put")
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, *, retired: bool = False) -> None:
         # No table's name has a dollar sign, so a view named after a table never meets a tree.
-        name = self.name = f"tree${number}"
+        name = self.name = f"{'retired' if retired else 'tree'}${number}"
         self.create = (
             f"CREATE TABLE {name} (key BLOB PRIMARY KEY, size INTEGER NOT NULL, "
             "body BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"

@@ -34,7 +34,7 @@ def create_table(request: CreateTable) -> Write:
         if schema.name in catalog.tables:
             raise ResourceInUseException(f"Table already exists: {schema.name}")
         table = catalog.add(tx, schema)
-        return {"TableDescription": describe(table, None, status="CREATING")}
+        return {"TableDescription": describe(table, writing.count, status="CREATING")}
 
     return Write(run)
 

@@ -1,12 +1,17 @@
-"""DeleteTable: remove a table with its items and indexes, unless it is protected."""
+"""DeleteTable: remove a table with its items and indexes, unless it is protected.
+
+The table is gone when the call returns. The rows of a large one are deleted in the background, and
+a table of the same name may be created meanwhile.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tablewright.engine.describe import describe
+from tablewright.engine.maintenance import delete_tree
 from tablewright.engine.step import Write, Writing
-from tablewright.errors import ValidationException
+from tablewright.errors import ResourceInUseException, ValidationException
 from tablewright.wire.requests import DeleteTable
 
 
@@ -18,10 +23,15 @@ def delete_table(request: DeleteTable) -> Write:
                 "Resource cannot be deleted as it is currently protected against deletion. "
                 "Disable deletion protection first."
             )
-        description = describe(table, writing.tx, status="DELETING")
+        if table.schema.is_building_index:
+            raise ResourceInUseException(
+                "Attempt to change a resource which is still in use: "
+                "Cannot delete table while indexes are being created, updated, or deleted."
+            )
+        description = describe(table, writing.count, status="DELETING")
         writing.catalog.remove(writing.tx, table.name)
-        for tree in (table.tree, *(index.tree for index in table.indexes)):
-            writing.tx.drop_tree(tree)
+        for tree in (table.schema.tree, *(index.tree for index in table.schema.indexes)):
+            delete_tree(writing.catalog, writing.tx, tree)
         return {"TableDescription": description}
 
-    return Write(run)
+    return Write(run, counted=request.table_name)

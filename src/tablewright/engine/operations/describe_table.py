@@ -12,6 +12,6 @@ from tablewright.wire.requests import DescribeTable
 def describe_table(request: DescribeTable) -> Read:
     def run(reading: Reading) -> dict[str, Any]:
         reading.catalog.refresh(reading.snapshot)
-        return {"Table": describe(reading.known_table(request.table_name), reading.snapshot)}
+        return {"Table": describe(reading.known_table(request.table_name), reading.snapshot.count)}
 
     return Read(run)

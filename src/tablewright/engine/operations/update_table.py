@@ -1,10 +1,12 @@
 """UpdateTable: change throughput, billing, indexes, stream, protection or class of a table.
 
-A new global index is filled from the table's items before the call returns; items whose key
-attributes do not fit it are left out of it, as DynamoDB leaves them out.
+A new global index is filled from the table's items: before the call returns if they fit in one step
+of `maintenance`, else in the background. Items whose key attributes do not fit the index are left
+out of it, as DynamoDB leaves them out.
 
 Checks, in DynamoDB's order: that there is something to do; each index entry; the table; each
-change.
+change. While an index is being built, another cannot be created or deleted; it can be deleted
+itself, and every other change is allowed, as on DynamoDB once `Backfilling` is true.
 """
 
 from __future__ import annotations
@@ -17,10 +19,9 @@ import msgspec
 
 from tablewright.engine import definition
 from tablewright.engine.describe import describe, stream_label
+from tablewright.engine.maintenance import build_index, delete_tree
 from tablewright.engine.operations.create_table import NO_VIEW_TYPE
-from tablewright.engine.rows import Row, enter
 from tablewright.engine.step import Write, Writing
-from tablewright.engine.table import Table
 from tablewright.errors import (
     LimitExceededException,
     ResourceNotFoundException,
@@ -52,17 +53,22 @@ def update_table(request: UpdateTable) -> Write:
         schema = _with_settings(table.schema, request, now)
         for update in updates:
             schema = _with_index_update(writing, schema, update, request, now)
-        changed = writing.catalog.save(writing.tx, schema)
-        for index in changed.indexes:
+        catalog, tx = writing.catalog, writing.tx
+        catalog.save(tx, schema)
+        new_index = None
+        for index in schema.indexes:
             if index.name not in table.by_name:
-                writing.tx.create_tree(index.tree)
-                _fill(writing, changed, index.name)
-        for index in table.indexes:
-            if index.name not in changed.by_name:
-                writing.tx.drop_tree(index.tree)
-        return {"TableDescription": describe(changed, writing.tx, status="UPDATING")}
+                new_index = index.name
+                build_index(catalog, tx, schema.name, index.tree)
+        kept = {index.tree for index in schema.indexes}
+        for index in table.schema.indexes:
+            if index.tree not in kept:
+                delete_tree(catalog, tx, index.tree)
+        changed = catalog.tables[schema.name]
+        description = describe(changed, writing.count, status="UPDATING", new_index=new_index)
+        return {"TableDescription": description}
 
-    return Write(run)
+    return Write(run, counted=request.table_name)
 
 
 def _changes(request: UpdateTable) -> Sequence[object]:
@@ -96,10 +102,14 @@ def _check_updates(updates: Sequence[GlobalSecondaryIndexUpdate]) -> None:
             )
         names.append(action.index_name)
     if sum(update.create is not None or update.delete is not None for update in updates) > 1:
-        raise LimitExceededException(
-            "Subscriber limit exceeded: "
-            "Only 1 online index can be created or deleted simultaneously per table"
-        )
+        raise _one_at_a_time()
+
+
+def _one_at_a_time() -> LimitExceededException:
+    return LimitExceededException(
+        "Subscriber limit exceeded: "
+        "Only 1 online index can be created or deleted simultaneously per table"
+    )
 
 
 def _with_settings(schema: TableSchema, request: UpdateTable, now: float) -> TableSchema:
@@ -184,6 +194,8 @@ def _with_index_update(
     if update.create:
         if update.create.index_name in names:
             raise ValidationException("Attempting to create an index which already exists")
+        if schema.is_building_index:
+            raise _one_at_a_time()
         types = definition.attribute_types(request.attribute_definitions or [])
         # The request has to define them, but attributes that are keys already keep their type.
         types |= {name: kind for name, kind in schema.key_types.items() if name in types}
@@ -191,13 +203,15 @@ def _with_index_update(
             update.create, types, provisioned=schema.billing == "PROVISIONED"
         )
         (tree,) = writing.catalog.new_trees(1)
-        indexes = (*schema.indexes, _replaced(index, tree=tree))
+        indexes = (*schema.indexes, _replaced(index, tree=tree, building=True))
         definition.check_indexes(indexes)
         return _replaced(schema, indexes=indexes)
     if update.delete:
         gone = names.get(update.delete.index_name)
         if gone is None or gone.kind != "global":
             raise ResourceNotFoundException("Requested resource not found")
+        if schema.is_building_index and not gone.building:
+            raise _one_at_a_time()
         return _replaced(schema, indexes=tuple(i for i in schema.indexes if i is not gone))
     assert update.update
     return _with_index_throughput(schema, names.get(update.update.index_name), update.update, now)
@@ -233,10 +247,3 @@ def _with_index_throughput(
     if change.on_demand_throughput:
         changed = _replaced(changed, on_demand=definition.on_demand(change.on_demand_throughput))
     return _replaced(schema, indexes=tuple(changed if i is index else i for i in schema.indexes))
-
-
-def _fill(writing: Writing, table: Table, name: str) -> None:
-    """Enter the items there are into a new index."""
-    index = table.by_name[name]
-    for key, size, body in writing.tx.walk(table.tree, b"", None):
-        enter(writing.tx, index, key, Row(None, size, body))
