@@ -149,3 +149,16 @@ def test_unused_names_are_listed_up_to_a_bound() -> None:
     _, told = refused("GetItem", {**request, "ExpressionAttributeNames": names})
     assert told.startswith("Value provided in ExpressionAttributeNames unused in expressions: keys")
     assert len(told) < MAX_ECHO + 200
+
+
+def test_an_update_that_multiplies_a_list_is_refused_without_a_walk_through_it() -> None:
+    engine = new_engine()
+    key = {"pk": {"S": "a"}}
+    values = {"L": [{"S": ""}] * 100_000}
+    engine.call("PutItem", {"TableName": "table", "Item": {**key, "l": values}})
+    doubled = ", ".join(f"x{number} = list_append(l, l)" for number in range(5))
+    request = {"TableName": "table", "Key": key, "UpdateExpression": f"SET {doubled}"}
+    count, fault = calls(engine, "UpdateItem", request)
+    assert fault is not None
+    assert fault.message == "Item size to update has exceeded the maximum allowed size"
+    assert count < 10_000
