@@ -123,8 +123,13 @@ OPERATIONS_WE_DO_NOT_HAVE = {
 }
 
 
+#: Lists and maps for which the model has no limit have one of ours.
+OURS = ("max 10000, model None", "max 100000, model None", "min 0, model None")
+
+
 def test_every_member_agrees_with_the_model() -> None:
-    assert sorted(differences()) == sorted(DELIBERATE)
+    found = [difference for difference in differences() if not difference.endswith(OURS)]
+    assert sorted(found) == sorted(DELIBERATE)
 
 
 def test_every_member_of_the_model_is_there_or_known_not_to_be() -> None:

@@ -9,10 +9,12 @@ can pass the stored bytes through unread.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import is_
 from typing import Any
 
 import msgspec
 
+from tablewright.encoding.echo import echo_all
 from tablewright.encoding.numbers import number_size, read_number
 from tablewright.errors import ValidationException, invalid
 from tablewright.values import Item, Value, sorted_members
@@ -20,6 +22,7 @@ from tablewright.values import Item, Value, sorted_members
 MAX_DEPTH = 32
 MAX_ITEM_SIZE = 400 * 1024
 MAX_NAME_SIZE = 65535
+ITEM_TOO_LARGE = "Item size has exceeded the maximum allowed size"
 NAME_TOO_LARGE = "Attribute name is too large, must be less than 65536 bytes"
 
 dump = msgspec.json.Encoder().encode
@@ -40,10 +43,14 @@ def normalise_item(raw: Item) -> Item:
     """The normal form of an item (or a key) that came with a request."""
     if "" in raw:
         raise ValidationException("Empty attribute name")
+    return _normal_values(raw, 0)
+
+
+def _normal_values(values: Item, depth: int) -> Item:
     return {
         # most values are plain strings, which are normal as they are
-        name: value if len(value) == 1 and "S" in value else normalise(value)
-        for name, value in raw.items()
+        name: value if len(value) == 1 and "S" in value else normalise(value, depth)
+        for name, value in values.items()
     }
 
 
@@ -64,11 +71,15 @@ def normalise(value: Value, depth: int = 0) -> Value:
     if tag == "M" or tag == "L":
         if depth == MAX_DEPTH - 1:
             raise ValidationException(TOO_DEEP)
+        if not content:
+            return value
         if tag == "M":
             if "" in content:
                 raise ValidationException("Empty attribute name")
-            return {"M": {name: normalise(v, depth + 1) for name, v in content.items()}}
-        return {"L": [normalise(v, depth + 1) for v in content]}
+            members = _normal_values(content, depth + 1)
+            return value if all(map(is_, members.values(), content.values())) else {"M": members}
+        elements = [v if len(v) == 1 and "S" in v else normalise(v, depth + 1) for v in content]
+        return value if all(map(is_, elements, content)) else {"L": elements}
     if tag == "NULL":
         if content is not True:
             raise invalid("Null attribute value types must have the value of true")
@@ -89,9 +100,10 @@ def check_depth(value: Value, depth: int = 0) -> None:
 def _string_set(members: list[str]) -> list[str]:
     if not members:
         raise invalid("An string set  may not be empty")
+    if len(members) == 1:
+        return members
     if len(set(members)) != len(members):
-        shown = ", ".join(members)
-        raise invalid(f"Input collection [{shown}] contains duplicates.")
+        raise invalid(f"Input collection [{echo_all(members)}] contains duplicates.")
     return sorted_members("SS", members)
 
 
@@ -108,8 +120,7 @@ def _binary_set(members: list[str]) -> list[str]:
     if not members:
         raise invalid("Binary sets should not be empty")
     if len(set(members)) != len(members):
-        shown = ", ".join(members)
-        raise invalid(f"Input collection [{shown}]of type BS contains duplicates.")
+        raise invalid(f"Input collection [{echo_all(members)}]of type BS contains duplicates.")
     return sorted_members("BS", members)
 
 

@@ -20,9 +20,10 @@ No number's bytes are the beginning of another's, so whatever follows in a key n
 from __future__ import annotations
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import lru_cache
 
+from tablewright.encoding.echo import echo
 from tablewright.errors import ValidationException
 from tablewright.values import EXACT
 
@@ -30,8 +31,13 @@ MAX_DIGITS = 38
 MAX_EXPONENT = 125
 MIN_EXPONENT = -130
 
-_CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,37}").fullmatch
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?").fullmatch
+#: Most numbers are canonical as they come. Some that are have more digits, and take the long way.
+_CANONICAL = re.compile(
+    r"0|-?[1-9][0-9]{0,37}|-?(?:0|[1-9][0-9]{0,17})\.[0-9]{0,18}[1-9]"
+).fullmatch
+#: Sign, whole part, fraction, exponent. Possessive (`*+`): a text that is no number is read once.
+_NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*+)\.?([0-9]*+)(?:[eE]([+-]?[0-9]++))?").fullmatch
+_MOST_POWER_DIGITS = 12
 
 _DIGITS = str.maketrans("0123456789", "123456789a")
 _COMPLEMENTED_DIGITS = str.maketrans("0123456789", "edcba98765")
@@ -45,35 +51,62 @@ def read_number(text: str) -> str:
     >>> read_number("1e3"), read_number("-0"), read_number("07.50")
     ('1000', '0', '7.5')
     """
-    if _CANONICAL_INTEGER(text):
+    if _CANONICAL(text):
         return text
-    if not _NUMBER(text):
+    found = _NUMBER(text)
+    if not found:
         # DynamoDB names the text, except where there is none.
-        shown = f": {text}" if text else ""
+        shown = f": {echo(text)}" if text else ""
         raise ValidationException(f"The parameter cannot be converted to a numeric value{shown}")
-    try:
-        number = Decimal(text)
-    except InvalidOperation:  # an exponent beyond what even Decimal can hold
-        mantissa, _, exponent = text.lower().partition("e")
-        if not mantissa.strip("+-0."):
-            return "0"
-        raise _out_of_range(overflow=not exponent.startswith("-")) from None
-    return canonical_number(number)
+    return _spelled(*found.groups(""))
+
+
+def _spelled(sign: str, whole: str, fraction: str, exponent: str) -> str:
+    """The canonical spelling of a number in parts.
+
+    A request may spell a number with megabytes of digits: the lengths of its parts decide whether
+    DynamoDB can hold it, and nothing is parsed but an exponent of a few digits.
+    """
+    digits = (whole + fraction).lstrip("0")
+    significant = digits.rstrip("0")
+    if not significant:
+        return "0"
+    is_small = exponent.startswith("-")
+    power = exponent.lstrip("+-").lstrip("0")
+    if len(power) > _MOST_POWER_DIGITS:  # no mantissa is long enough to make up for it
+        raise _out_of_range(overflow=not is_small)
+    adjusted = len(digits) - len(fraction) - 1 + int("0" + power) * (-1 if is_small else 1)
+    _check_magnitude(adjusted)
+    _check_precision(len(significant))
+    negative = "-" if sign == "-" else ""
+    point = adjusted + 1
+    if point <= 0:
+        return f"{negative}0.{'0' * -point}{significant}"
+    if point >= len(significant):
+        return f"{negative}{significant}{'0' * (point - len(significant))}"
+    return f"{negative}{significant[:point]}.{significant[point:]}"
 
 
 def canonical_number(number: Decimal) -> str:
     """The canonical spelling of a number, or a fault if DynamoDB cannot hold it."""
     if not number:
         return "0"
-    exponent = number.adjusted()
+    _check_magnitude(number.adjusted())
+    # Counted before anything is rounded: a request may spell a number with any number of digits.
+    _check_precision(len("".join(map(str, number.as_tuple().digits)).strip("0")))
+    return f"{number.normalize(EXACT):f}"
+
+
+def _check_magnitude(exponent: int) -> None:
     if exponent > MAX_EXPONENT:
         raise _out_of_range(overflow=True)
     if exponent < MIN_EXPONENT:
         raise _out_of_range(overflow=False)
-    # Counted before anything is rounded: a request may spell a number with any number of digits.
-    if len("".join(map(str, number.as_tuple().digits)).strip("0")) > MAX_DIGITS:
+
+
+def _check_precision(digits: int) -> None:
+    if digits > MAX_DIGITS:
         raise ValidationException("Attempting to store more than 38 significant digits in a Number")
-    return f"{number.normalize(EXACT):f}"
 
 
 def _out_of_range(*, overflow: bool) -> ValidationException:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+from tablewright.encoding.echo import echo_all
 from tablewright.errors import ValidationException, invalid
 from tablewright.schema import (
     IndexSchema,
@@ -78,7 +79,7 @@ def index_keys(
 def _undefined(names: list[str], types: Mapping[str, str]) -> ValidationException:
     return invalid(
         "Some index key attributes are not defined in AttributeDefinitions. "
-        f"Keys: [{', '.join(names)}], AttributeDefinitions: [{', '.join(types)}]"
+        f"Keys: [{echo_all(names)}], AttributeDefinitions: [{echo_all(types)}]"
     )
 
 
@@ -249,7 +250,7 @@ def check_definitions_used(types: Mapping[str, str], used: Iterable[str]) -> Non
     if types.keys() != names:
         raise invalid(
             f"Some AttributeDefinitions are not used. AttributeDefinitions: "
-            f"[{', '.join(types)}], keys used: [{', '.join(sorted(names))}]"
+            f"[{echo_all(types)}], keys used: [{echo_all(sorted(names))}]"
         )
 
 

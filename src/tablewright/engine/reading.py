@@ -12,6 +12,7 @@ from contextlib import closing
 
 from msgspec import Raw
 
+from tablewright.encoding.echo import echo_all
 from tablewright.encoding.items import load, normalise_item
 from tablewright.engine.capacity import Charge, read_units
 from tablewright.engine.keys import MISMATCH, Keys, empty
@@ -133,7 +134,7 @@ def fetches(
     if unheld:
         raise invalid(
             "Secondary index "
-            f"{index.name} does not project one or more filter attributes: [{', '.join(unheld)}]"
+            f"{index.name} does not project one or more filter attributes: [{echo_all(unheld)}]"
         )
     if request.select == "ALL_ATTRIBUTES":
         if index.is_global:
@@ -145,9 +146,7 @@ def fetches(
         return True
     missing = sorted(projection.names - index.held) if projection else []
     if missing and index.is_global:
-        raise invalid(
-            f"Global secondary index {index.name} does not project [{', '.join(missing)}]"
-        )
+        raise invalid(f"Global secondary index {index.name} does not project [{echo_all(missing)}]")
     return bool(missing)
 
 

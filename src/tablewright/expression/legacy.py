@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from tablewright.encoding.echo import echo
 from tablewright.encoding.items import normalise
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression.evaluate import compile_condition
@@ -144,7 +145,7 @@ def attributes_to_get(names: Sequence[str] | None) -> Project | None:
     for name in names:
         _check_name(name)
         if name in seen:
-            raise invalid(f"Duplicate value in attribute name: {name}")
+            raise invalid(f"Duplicate value in attribute name: {echo(name)}")
         seen.add(name)
     return Project(tuple(Path((name,)) for name in names))
 
@@ -230,7 +231,7 @@ def _expected_comparison(name: str, entry: Mapping[str, Any]) -> _Comparison:
     exists, operator = entry.get("Exists"), entry.get("ComparisonOperator")
 
     def fault(reason: str) -> ValidationException:
-        return invalid(f"{reason} for Attribute: {name}")
+        return invalid(f"{reason} for Attribute: {echo(name)}")
 
     if value is not None and listed is not None:
         raise fault("Value and AttributeValueList cannot be used together")

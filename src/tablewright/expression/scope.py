@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, ParamSpec, TypeAlias, TypeVar, cast
 
+from tablewright.encoding.echo import MAX_ECHO, echo_all
 from tablewright.encoding.items import (
     MAX_NAME_SIZE,
     NAME_TOO_LARGE,
@@ -380,12 +381,17 @@ def _refuse_unused(what: str, given: Mapping[str, object], used: frozenset[str])
     if unused:
         raise ValidationException(
             f"Value provided in ExpressionAttribute{what} unused in expressions: "
-            f"keys: {{{', '.join(_java_set_order(unused))}}}"
+            f"keys: {{{echo_all(_java_set_order(unused))}}}"
         )
 
 
 def _java_set_order(keys: list[str]) -> list[str]:
-    """The order in which DynamoDB lists them: that of a Java HashSet."""
+    """The order in which DynamoDB lists them: that of a Java HashSet.
+
+    Of more than a message shows, the order is not worth the time.
+    """
+    if len(keys) > MAX_ECHO:
+        return keys
     size = 16
     while len(keys) > size * 3 // 4:
         size *= 2

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.errors import Contended, TablewrightError
+from tablewright.errors import Contended, EndpointFailed, TablewrightError
 from tablewright.transport import Transport
 from tablewright.transport.retry import THROTTLING
 
@@ -20,6 +20,9 @@ FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 5.0
 #: Pauses in a row, in which nothing at all goes on, before giving up: about three minutes.
 PAUSES = 40
+
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class Patience:
@@ -52,5 +55,11 @@ def ask(transport: Transport, operation: str, request: dict[str, Any]) -> dict[s
                 raise
             patience.pause()
         else:
-            decoded: dict[str, Any] = msgspec.json.decode(answer)
-            return decoded
+            return _decoded(operation, answer)
+
+
+def _decoded(operation: str, answer: bytes) -> dict[str, Any]:
+    try:
+        return _decode(answer)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise EndpointFailed(f"{operation}: the answer is not a JSON object: {error}") from None

@@ -14,7 +14,15 @@ from msgspec import Struct
 
 from tablewright.transfer.batches import batches, write
 from tablewright.transfer.crew import together
-from tablewright.transfer.definition import Definition, chosen, defined, describe, identity
+from tablewright.transfer.definition import (
+    Definition,
+    TransferRefused,
+    chosen,
+    defined,
+    described,
+    identity,
+    shortened,
+)
 from tablewright.transfer.progress import Compared, Event, Progress
 from tablewright.transfer.receiving import Receiver, summed
 from tablewright.transfer.segments import SEGMENTS, pages
@@ -62,8 +70,7 @@ def copy(
 
 
 def _task(source: Transport, target: Transport, name: str, where: str) -> _Task:
-    description = describe(source, name)
-    assert description is not None  # it has just been listed
+    description = described(source, name)
     definition = defined(source, description)
     receiver = Receiver.check(target, where, name, definition)
     return _Task(definition, identity(description), description.get("ItemCount"), receiver)
@@ -100,6 +107,12 @@ def _workers(
 
     def worker(segment: int, start: Item | None) -> Iterator[_Written]:
         for page in pages(source, name, segment, count, start):
+            for item in page:
+                if not item.keys() >= set(keys):
+                    raise TransferRefused(
+                        f"the Scan of {name!r} gave an item without the key {', '.join(keys)}: "
+                        f"{shortened(item)}"
+                    )
             for batch in batches(page):
                 write(target, name, batch)
                 last = {key: batch[-1][key] for key in keys}
@@ -111,7 +124,5 @@ def _workers(
 
 
 def _key_schema(target: Transport, name: str) -> list[dict[str, str]]:
-    description = describe(target, name)
-    assert description is not None  # it is there, or has been made
-    schema: list[dict[str, str]] = description["KeySchema"]
+    schema: list[dict[str, str]] = described(target, name)["KeySchema"]
     return schema

@@ -4,10 +4,15 @@ Keys, indexes, billing and TTL go along. Streams, tags, encryption and the like 
 
 TTL is enabled when everything has been written and compared: what expires in the meantime would
 make the sides differ.
+
+Invariant: what an endpoint or a file says of a table is checked before it is used. A name that
+leaves this module is a name by DynamoDB's rule, so it is also the name of a file in any folder; a
+definition is one that CreateTable takes.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from contextlib import suppress
 from typing import Any
@@ -15,6 +20,7 @@ from typing import Any
 import msgspec
 
 from tablewright.errors import (
+    Fault,
     ResourceNotFoundException,
     TableDiffers,
     TableMissing,
@@ -23,7 +29,12 @@ from tablewright.errors import (
 )
 from tablewright.transfer.asking import ask
 from tablewright.transport import Transport
+from tablewright.wire.constraints import NAME_PATTERN
+from tablewright.wire.read import read
+from tablewright.wire.requests import CreateTable
 
+#: No account has as many tables; DynamoDB's limit is 10,000 in a region.
+MOST_TABLES = 100_000
 #: How long, and how often, a new table is waited for.
 PAUSE = 0.5
 PAUSES = 600
@@ -48,17 +59,58 @@ class Definition(msgspec.Struct, frozen=True):
         return Definition({**self.request, "TableName": name}, self.ttl)
 
 
+class _TimeToLive(msgspec.Struct):
+    status: str = msgspec.field(name="TimeToLiveStatus")
+    attribute: str | None = msgspec.field(name="AttributeName", default=None)
+
+
+def checked_name(name: object) -> str:
+    """A table's name; refused unless it is one by DynamoDB's rule.
+
+    >>> checked_name("orders")
+    'orders'
+    >>> checked_name("../orders")
+    Traceback (most recent call last):
+    tablewright.transfer.definition.TransferRefused: '../orders' is not the name of a table: ...
+    """
+    if isinstance(name, str) and 3 <= len(name) <= 255 and re.fullmatch(NAME_PATTERN, name):
+        return name
+    raise TransferRefused(
+        f"{shortened(name)} is not the name of a table: "
+        "a name has 3 to 255 characters out of a-z, A-Z, 0-9, '_', '-' and '.'"
+    )
+
+
+def shortened(value: object) -> str:
+    """A value of unknown origin as a message shows it.
+
+    >>> shortened("x" * 1000)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
+    """
+    shown = repr(value)
+    return shown if len(shown) <= 80 else f"{shown[:80]}..."
+
+
 def tables(transport: Transport) -> list[str]:
-    """The names of all tables."""
-    names: list[str] = []
+    """The names of all tables; refused if they are not names, or without end."""
+    names: dict[str, None] = {}
     request: dict[str, Any] = {}
     while True:
         answer = ask(transport, "ListTables", request)
-        names += answer["TableNames"]
+        listed = answer.get("TableNames")
+        if not isinstance(listed, list):
+            raise TransferRefused(f"ListTables answered {shortened(answer)}, without TableNames")
+        known = len(names)
+        names |= dict.fromkeys(map(checked_name, listed))
         last = answer.get("LastEvaluatedTableName")
         if last is None:
-            return names
-        request = {"ExclusiveStartTableName": last}
+            return list(names)
+        if len(names) == known or len(names) > MOST_TABLES:
+            raise TransferRefused(
+                f"ListTables does not come to an end: {len(names)} names, then again "
+                f"{shortened(last)}"
+            )
+        request = {"ExclusiveStartTableName": checked_name(last)}
 
 
 def chosen(transport: Transport, where: str, table: str | None) -> list[str]:
@@ -77,10 +129,46 @@ def chosen(transport: Transport, where: str, table: str | None) -> list[str]:
 def describe(transport: Transport, name: str) -> dict[str, Any] | None:
     """A table's description; None if there is no such table."""
     try:
-        description: dict[str, Any] = ask(transport, "DescribeTable", {"TableName": name})["Table"]
+        answer = ask(transport, "DescribeTable", {"TableName": name})
     except ResourceNotFoundException:
         return None
+    description = answer.get("Table")
+    if not isinstance(description, dict) or description.get("TableName") != name:
+        raise TransferRefused(f"DescribeTable of {name!r} answered {shortened(answer)}")
+    expected = description.get("ItemCount")
+    if expected is not None and type(expected) is not int:
+        raise TransferRefused(f"table {name!r} has an ItemCount of {shortened(expected)}")
+    _check_keys_defined(description, f"the description of table {name!r}")
     return description
+
+
+def described(transport: Transport, name: str) -> dict[str, Any]:
+    """The description of a table that was there a moment ago."""
+    description = describe(transport, name)
+    if description is None:
+        raise TableMissing(f"table {name!r} was listed, and is not there any more")
+    return description
+
+
+def check_definition(request: dict[str, Any], where: str) -> None:
+    """Refuse what CreateTable would not take; `where` says in what it was found."""
+    checked_name(request.get("TableName"))
+    try:
+        read(CreateTable, request)
+    except Fault as fault:
+        raise TransferRefused(f"{where}: {fault.message}") from None
+    _check_keys_defined(request, where)
+
+
+def _check_keys_defined(table: dict[str, Any], where: str) -> None:
+    try:
+        _keys(table)
+    except (KeyError, TypeError):
+        raise TransferRefused(
+            f"{where} does not say what the keys are: KeySchema "
+            f"{shortened(table.get('KeySchema'))}, AttributeDefinitions "
+            f"{shortened(table.get('AttributeDefinitions'))}"
+        ) from None
 
 
 def identity(description: dict[str, Any]) -> str:
@@ -90,6 +178,20 @@ def identity(description: dict[str, Any]) -> str:
 
 def defined(transport: Transport, description: dict[str, Any]) -> Definition:
     """The definition of a table that is there."""
+    where = f"the description of table {description['TableName']!r}"
+    try:
+        request = _creating(description)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise TransferRefused(f"{where} cannot be read: {error!r}") from None
+    check_definition(request, where)
+    ttl = None
+    with suppress(Unsupported):  # an endpoint that has no TTL has no table with one
+        ttl = ttl_of(transport, description["TableName"])
+    return Definition(request, ttl)
+
+
+def _creating(description: dict[str, Any]) -> dict[str, Any]:
+    """The CreateTable request that makes a table as described."""
     units = description.get("ProvisionedThroughput", {})
     provisioned = bool(units.get("ReadCapacityUnits"))
     billing = description.get("BillingModeSummary", {}).get("BillingMode")
@@ -110,10 +212,7 @@ def defined(transport: Transport, description: dict[str, Any]) -> Definition:
             {**_index(index), **_capacity(index, billing)}
             for index in description["GlobalSecondaryIndexes"]
         ]
-    ttl = None
-    with suppress(Unsupported):  # an endpoint that has no TTL has no table with one
-        ttl = ttl_of(transport, description["TableName"])
-    return Definition(request, ttl)
+    return request
 
 
 def _index(index: dict[str, Any]) -> dict[str, Any]:
@@ -165,8 +264,13 @@ def make(transport: Transport, definition: Definition) -> dict[str, Any]:
 def ttl_of(transport: Transport, name: str) -> str | None:
     """The attribute by which a table's items expire."""
     answer = ask(transport, "DescribeTimeToLive", {"TableName": name})
-    told = answer["TimeToLiveDescription"]
-    return told.get("AttributeName") if told["TimeToLiveStatus"].startswith("ENABL") else None
+    try:
+        described = msgspec.convert(answer["TimeToLiveDescription"], _TimeToLive)
+    except (KeyError, msgspec.ValidationError):
+        raise TransferRefused(
+            f"DescribeTimeToLive of {name!r} answered {shortened(answer)}"
+        ) from None
+    return described.attribute if described.status.startswith("ENABL") else None
 
 
 def enable_ttl(transport: Transport, definition: Definition) -> None:

@@ -5,6 +5,13 @@
 Plain or gzip: written by the file's name, read by what is in it. Beside `orders.json.gz` lies
 `orders.json.gz.manifest`, by which the table can be made and the file be checked. A file without
 one, such as a data file of a real export, can be read too.
+
+Invariants:
+- A file is read in bounded memory, whatever is in it: a line is no longer, and has no more values,
+  than an item can have; gzip is unpacked as it is read. What is no item is refused with the number
+  of its line.
+- Nothing outside of the folder is read or written: names of tables come checked, symbolic links
+  are not followed when a file is made, and not out of a folder that is read.
 """
 
 from __future__ import annotations
@@ -16,15 +23,20 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Annotated, Any, TypeAlias
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from tablewright.encoding.items import normalise_item
+from tablewright.encoding.items import MAX_ITEM_SIZE, item_size, normalise_item
 from tablewright.errors import Fault
 from tablewright.transfer.checksum import Sum
-from tablewright.transfer.definition import Definition, TransferRefused
+from tablewright.transfer.definition import (
+    Definition,
+    TransferRefused,
+    check_definition,
+    checked_name,
+)
 from tablewright.values import Item
 from tablewright.wire.values import read_values
 
@@ -34,6 +46,22 @@ Data: TypeAlias = Path | io.BufferedReader
 FORMAT = 1
 DATA = (".json", ".json.gz", ".jsonl", ".jsonl.gz", ".gz")
 GZIP = b"\x1f\x8b"
+
+#: The longest line that an item can be. The longest spelling for its size is that of a number such
+#: as 1e-130: 133 characters and 4 of quotes and comma in a set, for 2 bytes of the item; so 400 KB
+#: are up to 28 MB. (Empty strings in a list, 9 characters for a byte, are 4 MB.)
+MAX_LINE = 32 * 1024 * 1024
+#: For each byte of its size an item has at most two opening braces (a map in a list), one bracket
+#: and four quotes (an empty string in a list); those in a text count for its size. Some more are
+#: around it. Checked in long lines: decoding nothing but these takes 25 times a line's memory.
+LONG_LINE = 1024 * 1024
+MOST_MARKS = {
+    b"{": 2 * MAX_ITEM_SIZE + 100,
+    b"[": MAX_ITEM_SIZE + 100,
+    b'"': 4 * MAX_ITEM_SIZE + 100,
+}
+MOST_BLANK_LINES = 10_000
+MAX_MANIFEST = 1024 * 1024
 
 _encode = msgspec.json.Encoder().encode
 
@@ -50,8 +78,8 @@ class Manifest(Struct):
 
     format: int
     table: Definition
-    count: int
-    checksum: str
+    count: Annotated[int, Meta(ge=0)]
+    checksum: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
 
     @property
     def sum(self) -> Sum:
@@ -85,6 +113,12 @@ def compressed(data: IO[bytes], name: str) -> Iterator[IO[bytes]]:
         yield packed  # type: ignore[misc]  # it has all that we use of a file
 
 
+def new_file(path: Path) -> IO[bytes]:
+    """Open a new file to write to, in place of what has its name; a link is not followed."""
+    path.unlink(missing_ok=True)
+    return path.open("xb")
+
+
 def manifest_file(file: Path) -> Path:
     return file.with_name(file.name + ".manifest")
 
@@ -98,7 +132,7 @@ def publish(part: Path, file: Path, definition: Definition, total: Sum) -> None:
     manifest_file(file).unlink(missing_ok=True)
     part.replace(file)
     beside = part.with_name(part.name + ".manifest")
-    with beside.open("wb") as written:
+    with new_file(beside) as written:
         written.write(msgspec.json.format(_encode(manifest)) + b"\n")
         written.flush()
         os.fsync(written.fileno())
@@ -115,9 +149,9 @@ def read(data: Data) -> Iterator[Item]:
         with ExitStack() as stack:
             for line in _lines(data, stack):
                 number += 1
-                if not line.isspace():
-                    yield normalise_item(read_values(_decode(line).item))
-    except (msgspec.MsgspecError, UnicodeDecodeError, Fault) as error:
+                if line != b"\n" and not line.isspace():
+                    yield _item(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, Fault, _NoItem) as error:
         what = error.message if isinstance(error, Fault) else str(error)
         raise TransferRefused(f"{shown(data)}, line {number}: {what}") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -126,11 +160,33 @@ def read(data: Data) -> Iterator[Item]:
         ) from None
 
 
-def _lines(data: Data, stack: ExitStack) -> Iterable[bytes]:
+class _NoItem(Exception):
+    """A line cannot be an item."""
+
+
+def _item(line: bytes) -> Item:
+    if len(line) > MAX_LINE:
+        raise _NoItem(f"longer than {MAX_LINE} bytes, which no item can be")
+    if len(line) > LONG_LINE and any(line.count(m) > most for m, most in MOST_MARKS.items()):
+        raise _NoItem(f"more values than an item of {MAX_ITEM_SIZE} bytes can have")
+    item = normalise_item(read_values(_decode(line).item))
+    if len(line) > MAX_ITEM_SIZE and item_size(item) > MAX_ITEM_SIZE:
+        raise _NoItem(f"an item of {item_size(item)} bytes; the limit is {MAX_ITEM_SIZE}")
+    return item
+
+
+def _lines(data: Data, stack: ExitStack) -> Iterator[bytes]:
+    """The lines of a file; of one that is too long, only enough to see that."""
     raw = stack.enter_context(data.open("rb")) if isinstance(data, Path) else data
+    lines: gzip.GzipFile | io.BufferedReader = raw
     if raw.peek(2)[:2] == GZIP:
-        return stack.enter_context(gzip.GzipFile(fileobj=raw, mode="rb"))
-    return raw
+        lines = stack.enter_context(gzip.GzipFile(fileobj=raw, mode="rb"))
+    blank = 0
+    while line := lines.readline(MAX_LINE + 1):
+        yield line
+        blank = blank + 1 if line == b"\n" else 0
+        if blank > MOST_BLANK_LINES:
+            raise _NoItem(f"more than {MOST_BLANK_LINES} empty lines in a row")
 
 
 def shown(data: Data) -> str:
@@ -142,15 +198,18 @@ def manifest_of(file: Path) -> Manifest | None:
     beside = manifest_file(file)
     with suppress(FileNotFoundError):
         try:
-            manifest = msgspec.json.decode(beside.read_bytes(), type=Manifest)
-            int(manifest.checksum, 16)
-            _ = manifest.table.name
-        except (msgspec.MsgspecError, ValueError, KeyError):
-            raise TransferRefused(f"{beside}: not the manifest of a dump") from None
+            with beside.open("rb") as opened:
+                found = opened.read(MAX_MANIFEST + 1)
+            if len(found) > MAX_MANIFEST:
+                raise TransferRefused(f"{beside}: larger than {MAX_MANIFEST} bytes; no manifest is")
+            manifest = msgspec.json.decode(found, type=Manifest)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise TransferRefused(f"{beside}: not the manifest of a dump: {error}") from None
         if manifest.format != FORMAT:
             raise TransferRefused(
                 f"{beside}: a manifest of format {manifest.format}; this version reads {FORMAT}"
             )
+        check_definition(manifest.table.request, str(beside))
         return manifest
     return None
 
@@ -171,6 +230,7 @@ def find(path: Path, table: str | None) -> list[Dump]:
     dumps = []
     for beside in manifests:
         file = beside.with_suffix("")
+        _refuse_leading_out(path, beside, file)
         manifest = manifest_of(file)
         if not file.is_file() or manifest is None:
             raise TransferRefused(f"{file}: missing, and {beside.name} tells of it")
@@ -185,7 +245,7 @@ def find(path: Path, table: str | None) -> list[Dump]:
 
 def _named(path: Path, table: str | None, manifest: Manifest | None) -> str:
     if table is not None:
-        return table
+        return checked_name(table)
     if manifest is None:
         raise TransferRefused(f"{path} has no manifest that names its table; give --table")
     return manifest.table.name
@@ -197,6 +257,16 @@ def _exported(folder: Path) -> list[Data]:
         folder /= "data"
     names = sorted(folder.iterdir()) if folder.is_dir() else []
     files: list[Data] = [file for file in names if file.is_file() and file.name.endswith(DATA)]
+    _refuse_leading_out(folder, *names)
     if not files:
         raise TransferRefused(f"{folder}: no data files ({', '.join(DATA)}) in it")
     return files
+
+
+def _refuse_leading_out(folder: Path, *files: Path) -> None:
+    """Refuse symbolic links out of a folder: it may have come from anywhere."""
+    for file in files:
+        if file.is_symlink() and not file.resolve().is_relative_to(folder.resolve()):
+            raise TransferRefused(
+                f"{file}: a link to {file.resolve()}, outside of the folder; give that file itself"
+            )

@@ -16,7 +16,7 @@ from tablewright.transfer import dumpfile
 from tablewright.transfer.batches import batches
 from tablewright.transfer.checksum import Sum
 from tablewright.transfer.crew import together
-from tablewright.transfer.definition import TransferRefused, chosen, defined, describe
+from tablewright.transfer.definition import TransferRefused, chosen, defined, describe, described
 from tablewright.transfer.progress import Compared, Event, Progress
 from tablewright.transfer.segments import SEGMENTS, pages
 from tablewright.transport import Transport
@@ -79,12 +79,10 @@ def dump(
 
 
 def _dump_file(source: Transport, name: str, file: Path, segments: int) -> Iterator[Event]:
-    description = describe(source, name)
-    assert description is not None  # it has just been listed
-    definition = defined(source, description)
+    definition = defined(source, described(source, name))
     part = file.with_name(file.name + ".part")
     try:
-        with part.open("wb") as raw:
+        with dumpfile.new_file(part) as raw:
             with dumpfile.compressed(raw, file.name) as packed:
                 total = yield from _write(source, name, packed, segments)
             raw.flush()

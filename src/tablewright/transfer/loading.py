@@ -17,6 +17,7 @@ from tablewright.transfer import dumpfile
 from tablewright.transfer.batches import batches, write
 from tablewright.transfer.checksum import Sum
 from tablewright.transfer.crew import Shared, together
+from tablewright.transfer.definition import TransferRefused
 from tablewright.transfer.dumpfile import Data, Dump
 from tablewright.transfer.progress import Compared, Event, Progress
 from tablewright.transfer.receiving import Receiver, summed
@@ -67,6 +68,10 @@ def _receiver(dump: Dump, target: Transport, where: str) -> Receiver:
 def _load_table(dump: Dump, receiver: Receiver, state: State, writers: int) -> Iterator[Event]:
     expected = dump.manifest.count if dump.manifest else None
     progress = receiver.begin(state, _identity(dump.files), len(dump.files))
+    if len(progress.parts) != len(dump.files):
+        raise TransferRefused(
+            f"{state.path}: tells of {len(progress.parts)} files, not {len(dump.files)}; remove it"
+        )
     yield Progress(dump.table, "loaded", 0, expected)
     read = Sum()
     try:

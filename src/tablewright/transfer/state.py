@@ -96,7 +96,8 @@ class State:
         if self.path is None or (not now and time.monotonic() < self._last_save + SAVE_SECONDS):
             return
         beside = self.path.with_name(self.path.name + ".new")
-        with beside.open("wb") as file:
+        beside.unlink(missing_ok=True)
+        with beside.open("xb") as file:  # a new file: a link that has its name is not followed
             file.write(msgspec.json.encode(self._saved))
             file.flush()
             os.fsync(file.fileno())

@@ -2,11 +2,15 @@
 
 Requests state these in their annotations; `tablewright.wire.read` checks them, all of them, and
 reports every one that fails in one fault, as DynamoDB does.
+
+A constraint on the size of a list or map also has `head`: the part within the limit. Only that part
+is read, so entries beyond a limit cost nothing.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any, NamedTuple
 
 #: Tables and indexes are named with these.
@@ -26,6 +30,14 @@ class Length(NamedTuple):
             return f"Member must have length less than or equal to {self.most}"
         return None
 
+    def head(self, value: Any) -> Any:
+        """The entries of a list or map within the limit."""
+        if self.most is None or len(value) <= self.most:
+            return value
+        if type(value) is dict:
+            return dict(islice(value.items(), self.most))
+        return value[: self.most]
+
 
 class LengthOfEach(NamedTuple):
     """How large the lists in a map may be; the map is blamed."""
@@ -41,6 +53,12 @@ class LengthOfEach(NamedTuple):
             f"[Member must have length less than or equal to {self.most}, "
             f"Member must have length greater than or equal to {self.least}]"
         )
+
+    def head(self, value: dict[str, Any]) -> dict[str, Any]:
+        """The map with each of its lists cut to the limit."""
+        return {
+            name: each[: self.most] if type(each) is list else each for name, each in value.items()
+        }
 
 
 class Between(NamedTuple):

@@ -69,7 +69,11 @@ Select = Annotated[
     OneOf(("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")),
 ]
 Names = dict[str, str]
-AttributeNames = Annotated[list[AttributeName], Length(1)]
+# DynamoDB's service model has no limit for these lists and maps, and what it checks afterwards
+# allows far less: 50 tags, 25 indexes, 300 operators and 100 values of IN in an expression. Without
+# a limit, a request could spend seconds on entries that are refused afterwards.
+Some = Length(0, 10_000)
+AttributeNames = Annotated[list[AttributeName], Length(1, 100_000)]
 
 
 class Shape(Struct, rename="pascal", gc=False):
@@ -171,29 +175,29 @@ class Tag(Shape):
 
 
 class CreateTable(TableRequest, kw_only=True):
-    attribute_definitions: list[AttributeDefinition]
+    attribute_definitions: Annotated[list[AttributeDefinition], Some]
     key_schema: TableKeys
-    local_indexes: list[LocalSecondaryIndex] | None = field(
+    local_indexes: Annotated[list[LocalSecondaryIndex], Some] | None = field(
         name="LocalSecondaryIndexes", default=None
     )
-    global_indexes: list[GlobalSecondaryIndex] | None = field(
+    global_indexes: Annotated[list[GlobalSecondaryIndex], Some] | None = field(
         name="GlobalSecondaryIndexes", default=None
     )
     billing_mode: BillingMode | None = None
     provisioned_throughput: ProvisionedThroughput | None = None
     stream_specification: StreamSpecification | None = None
     sse_specification: SSESpecification | None = field(name="SSESpecification", default=None)
-    tags: list[Tag] | None = None
+    tags: Annotated[list[Tag], Some] | None = None
     table_class: TableClass | None = None
     deletion_protection_enabled: bool | None = None
     on_demand_throughput: OnDemandThroughput | None = None
 
 
 class UpdateTable(TableRequest, kw_only=True):
-    attribute_definitions: list[AttributeDefinition] | None = None
+    attribute_definitions: Annotated[list[AttributeDefinition], Some] | None = None
     billing_mode: BillingMode | None = None
     provisioned_throughput: ProvisionedThroughput | None = None
-    global_index_updates: list[GlobalSecondaryIndexUpdate] | None = field(
+    global_index_updates: Annotated[list[GlobalSecondaryIndexUpdate], Some] | None = field(
         name="GlobalSecondaryIndexUpdates", default=None
     )
     stream_specification: StreamSpecification | None = None
@@ -233,12 +237,12 @@ class DescribeTimeToLive(TableRequest, kw_only=True):
 
 class TagResource(Shape):
     resource_arn: ResourceArn
-    tags: list[Tag]
+    tags: Annotated[list[Tag], Some]
 
 
 class UntagResource(Shape):
     resource_arn: ResourceArn
-    tag_keys: list[Annotated[str, Length(1, 128)]]
+    tag_keys: Annotated[list[Annotated[str, Length(1, 128)]], Some]
 
 
 class ListTagsOfResource(Shape):
@@ -261,11 +265,11 @@ class ExpectedAttributeValue(Shape):
     value: Value | None = None
     exists: bool | None = None
     comparison_operator: ComparisonOperator | None = None
-    attribute_value_list: list[Value] | None = None
+    attribute_value_list: Annotated[list[Value], Some] | None = None
 
 
 class Condition(Shape, kw_only=True):
-    attribute_value_list: list[Value] | None = None
+    attribute_value_list: Annotated[list[Value], Some] | None = None
     comparison_operator: ComparisonOperator
 
 
@@ -275,9 +279,9 @@ class AttributeValueUpdate(Shape):
 
 
 Legacy = dict[str, dict[str, Any]]
-Expected = Annotated[Legacy, Like(dict[AttributeName, ExpectedAttributeValue])]
-LegacyConditions = Annotated[Legacy, Like(dict[AttributeName, Condition])]
-LegacyUpdates = Annotated[Legacy, Like(dict[AttributeName, AttributeValueUpdate])]
+Expected = Annotated[Legacy, Like(Annotated[dict[AttributeName, ExpectedAttributeValue], Some])]
+LegacyConditions = Annotated[Legacy, Like(Annotated[dict[AttributeName, Condition], Some])]
+LegacyUpdates = Annotated[Legacy, Like(Annotated[dict[AttributeName, AttributeValueUpdate], Some])]
 
 
 class Conditional(Shape):

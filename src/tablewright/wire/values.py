@@ -3,60 +3,104 @@
 Only the types are checked here (a SerializationException); whether a value means something, say
 whether a number is one, is the business of `tablewright.encoding.items`. Tags that are null or
 unknown are dropped, as DynamoDB's parser drops them.
+
+An item whose lists, maps and sets have more entries than it may have bytes is refused before they
+are read: each entry counts for at least one byte. (DynamoDB would report a mistake in an entry
+first. In ExpressionAttributeValues, which hold up to 2 MB, it would take such a list; no item can
+equal it.)
 """
 
 from __future__ import annotations
 
 import binascii
 from collections.abc import Callable
+from operator import is_
 from typing import Any
 
-from tablewright.encoding.items import TOO_DEEP
+from tablewright.encoding.items import ITEM_TOO_LARGE, MAX_ITEM_SIZE, TOO_DEEP
 from tablewright.errors import SerializationException, ValidationException
 from tablewright.values import Value
 
 # More than 32 levels are refused anyway; this only keeps hostile nesting off the stack.
-_MOST_LEVELS = 64
+MOST_LEVELS = 64
 
 
-def read_value(raw: Any, level: int = 0) -> Value:
-    """A value whose contents have the right JSON types."""
+class _Room:
+    """How many more entries the lists, maps and sets of one item may have."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = MAX_ITEM_SIZE
+
+    def take(self, entries: int, level: int) -> None:
+        self.left -= entries
+        if self.left < 0:
+            raise ValidationException(ITEM_TOO_LARGE)
+        if level > MOST_LEVELS:
+            raise ValidationException(TOO_DEEP)
+
+
+def read_value(raw: Any) -> Value:
+    """A value whose contents have the right JSON types; the value itself if nothing is dropped."""
+    return _value(raw, 0, None)
+
+
+def read_values(raw: dict[str, Any]) -> dict[str, Value]:
+    """The values of an item."""
+    room = _Room()
+    room.take(len(raw), 0)
+    return _values(raw, 0, room)
+
+
+def _value(raw: Any, level: int, room: _Room | None) -> Value:
     if type(raw) is not dict:
         raise mismatch(raw, f"{MODEL}.AttributeValue", element=True)
+    if len(raw) == 1:
+        ((tag, content),) = raw.items()
+        if type(content) is _PLAIN.get(tag):
+            return raw
+        if content is None or tag not in _READERS:
+            return {}
+        found = _READERS[tag](content, level, room or _Room())
+        return raw if found is content else {tag: found}
+    room = room or _Room()
     return {
-        tag: _READERS[tag](content, level)
+        tag: _READERS[tag](content, level, room)
         for tag, content in raw.items()
         if content is not None and tag in _READERS
     }
 
 
-def read_values(raw: dict[str, Any], level: int = 0) -> dict[str, Value]:
+def _values(raw: dict[str, Any], level: int, room: _Room) -> dict[str, Value]:
     """The values of an item or a map. Most are plain strings, and pass without a call."""
     return {
         name: value
         if type(value) is dict and len(value) == 1 and type(value.get("S")) is str
-        else read_value(value, level)
+        else _value(value, level, room)
         for name, value in raw.items()
     }
 
 
-def _text(raw: Any, level: int) -> str:
+def _text(raw: Any, level: int, room: _Room) -> str:
     if type(raw) is not str:
         raise mismatch(raw, "java.lang.String")
     return raw
 
 
-def _boolean(raw: Any, level: int) -> bool:
+def _boolean(raw: Any, level: int, room: _Room) -> bool:
     if type(raw) is not bool:
         raise mismatch(raw, "java.lang.Boolean")
     return raw
 
 
-def _binary(raw: Any, level: int) -> str:
+def _binary(raw: Any, level: int, room: _Room) -> str:
     if type(raw) is not str:
         if type(raw) in (bytes, bytearray):
             raise TypeError("in DynamoDB's JSON a binary is base64 text, not bytes")
         raise SerializationException("only base-64-encoded strings are convertible to bytes")
+    if not raw:
+        return raw
     if len(raw) % 4:
         raise SerializationException(
             f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(raw)}"
@@ -69,43 +113,58 @@ def _binary(raw: Any, level: int) -> str:
     return binascii.b2a_base64(decoded, newline=False).decode()
 
 
-def _list(raw: Any, level: int) -> list[Value]:
+def _list(raw: Any, level: int, room: _Room) -> list[Value]:
     if type(raw) is not list:
         raise mismatch(raw, "java.util.List")
-    _bound(level)
-    return [read_value(value, level + 1) for value in raw]
+    if not raw:
+        return raw
+    room.take(len(raw), level)
+    found = [
+        value
+        if type(value) is dict and len(value) == 1 and type(value.get("S")) is str
+        else _value(value, level + 1, room)
+        for value in raw
+    ]
+    return raw if all(map(is_, found, raw)) else found
 
 
-def _map(raw: Any, level: int) -> dict[str, Value]:
+def _map(raw: Any, level: int, room: _Room) -> dict[str, Value]:
     if type(raw) is not dict:
         raise mismatch(raw, VALUES)
-    _bound(level)
-    return read_values(raw, level + 1)
+    if not raw:
+        return raw
+    room.take(len(raw), level)
+    found = _values(raw, level + 1, room)
+    return raw if all(map(is_, found.values(), raw.values())) else found
 
 
-def _bound(level: int) -> None:
-    if level > _MOST_LEVELS:
-        raise ValidationException(TOO_DEEP)
+def _texts(raw: Any, level: int, room: _Room) -> list[str]:
+    if type(raw) is not list:
+        raise mismatch(raw, "java.util.List")
+    room.take(len(raw), level)
+    if set(map(type, raw)) <= {str}:
+        return raw
+    return [_text(member, level, room) for member in raw]
 
 
-def _set_of(member: Callable[[Any, int], str]) -> Callable[[Any, int], list[str]]:
-    def read_set(raw: Any, level: int) -> list[str]:
-        if type(raw) is not list:
-            raise mismatch(raw, "java.util.List")
-        return [member(element, level) for element in raw]
-
-    return read_set
+def _binaries(raw: Any, level: int, room: _Room) -> list[str]:
+    if type(raw) is not list:
+        raise mismatch(raw, "java.util.List")
+    room.take(len(raw), level)
+    return [_binary(member, level, room) for member in raw]
 
 
-_READERS: dict[str, Callable[[Any, int], Any]] = {
+#: What has nothing further to check than its JSON type.
+_PLAIN = {"S": str, "N": str, "BOOL": bool, "NULL": bool}
+_READERS: dict[str, Callable[[Any, int, _Room], Any]] = {
     "S": _text,
     "N": _text,
     "B": _binary,
     "BOOL": _boolean,
     "NULL": _boolean,
-    "SS": _set_of(_text),
-    "NS": _set_of(_text),
-    "BS": _set_of(_binary),
+    "SS": _texts,
+    "NS": _texts,
+    "BS": _binaries,
     "L": _list,
     "M": _map,
 }

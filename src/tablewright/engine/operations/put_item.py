@@ -9,6 +9,7 @@ from __future__ import annotations
 from msgspec import Raw
 
 from tablewright.encoding.items import (
+    ITEM_TOO_LARGE,
     MAX_ITEM_SIZE,
     MAX_NAME_SIZE,
     NAME_TOO_LARGE,
@@ -53,7 +54,7 @@ def new_row(raw: Item) -> Row:
     """The row of a new item; its keys are for its table to check."""
     row = Row(normalise_item(raw))
     if row.size > MAX_ITEM_SIZE:
-        raise ValidationException("Item size has exceeded the maximum allowed size")
+        raise ValidationException(ITEM_TOO_LARGE)
     if row.size > MAX_NAME_SIZE and any(len(name.encode()) > MAX_NAME_SIZE for name in row.item):
         raise ValidationException(NAME_TOO_LARGE)
     return row

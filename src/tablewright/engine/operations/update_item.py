@@ -20,6 +20,8 @@ from tablewright.values import Item
 from tablewright.wire.answers import ItemOut, Written
 from tablewright.wire.requests import UpdateItem
 
+_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
+
 
 def update_item(request: UpdateItem) -> Write:
     update, condition = read_update(request)
@@ -55,10 +57,14 @@ def updated_row(table: Table, update: Update | None, old: Row | None, key_values
     """The item after the update, checked as a new item would be."""
     item = old.item if old else key_values
     row = Row(update.apply(item) if update else item)
+    # A few kilobytes of list_append make millions of values. An item's JSON has at most two opening
+    # braces for a byte of its size, so one that is far too large is refused without a walk.
+    if row.body.count(b"{") > 2 * MAX_ITEM_SIZE + 100:
+        raise ValidationException(_TOO_LARGE)
     if update:
         table.check_updated(row.item, row.size, update.names)
     if row.size > MAX_ITEM_SIZE:
-        raise ValidationException("Item size to update has exceeded the maximum allowed size")
+        raise ValidationException(_TOO_LARGE)
     return row
 
 
