@@ -31,7 +31,7 @@ from tablewright.errors import ValidationException
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import Constraint, Length, LengthOfEach, Like
 from tablewright.wire.requests import Long, Shape, TableRequest
-from tablewright.wire.values import MODEL, MOST_LEVELS, VALUES, mismatch, read_value, read_values
+from tablewright.wire.values import MAX_LEVELS, MODEL, VALUES, mismatch, read_value, read_values
 
 S = TypeVar("S", bound=Shape)
 
@@ -337,7 +337,7 @@ def _java_parts(raw: Any, annotation: Any, level: int = 0) -> Iterator[str]:
         annotation = get_args(annotation)[0]
     inner = get_args(annotation)[-1] if get_args(annotation) else None
     comma = ""
-    if level > MOST_LEVELS:  # beyond a limit, where nothing was read
+    if level > MAX_LEVELS:  # beyond a limit, where nothing was read
         yield ELLIPSIS
     elif isinstance(raw, bool):
         yield str(raw).lower()

@@ -22,22 +22,24 @@ from tablewright.errors import SerializationException, ValidationException
 from tablewright.values import Value
 
 # More than 32 levels are refused anyway; this only keeps hostile nesting off the stack.
-MOST_LEVELS = 64
+MAX_LEVELS = 64
+#: What DynamoDB counts for a list or a map beside its entries, in bytes.
+COLLECTION_OVERHEAD = 3
 
 
 class _Room:
-    """How many more entries the lists, maps and sets of one item may have."""
+    """How many more bytes the lists, maps and sets of one item may have, at one byte an entry."""
 
     __slots__ = ("left",)
 
     def __init__(self) -> None:
         self.left = MAX_ITEM_SIZE
 
-    def take(self, entries: int, level: int) -> None:
-        self.left -= entries
+    def take(self, size: int, level: int) -> None:
+        self.left -= size
         if self.left < 0:
             raise ValidationException(ITEM_TOO_LARGE)
-        if level > MOST_LEVELS:
+        if level > MAX_LEVELS:
             raise ValidationException(TOO_DEEP)
 
 
@@ -118,7 +120,7 @@ def _list(raw: Any, level: int, room: _Room) -> list[Value]:
         raise mismatch(raw, "java.util.List")
     if not raw:
         return raw
-    room.take(len(raw), level)
+    room.take(COLLECTION_OVERHEAD + len(raw), level)
     found = [
         value
         if type(value) is dict and len(value) == 1 and type(value.get("S")) is str
@@ -133,7 +135,7 @@ def _map(raw: Any, level: int, room: _Room) -> dict[str, Value]:
         raise mismatch(raw, VALUES)
     if not raw:
         return raw
-    room.take(len(raw), level)
+    room.take(COLLECTION_OVERHEAD + len(raw), level)
     found = _values(raw, level + 1, room)
     return raw if all(map(is_, found.values(), raw.values())) else found
 
