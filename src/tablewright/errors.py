@@ -20,7 +20,8 @@
     ├── CannotOpen                              the file is not ours, or not to be had
     ├── StoreClosed                             the engine has been closed
     ├── StoreForked                             the engine was opened before a fork
-    ├── StoreFailed                             SQLite could not do it: a full disk, damage, …
+    ├── StoreFailed                             the file cannot be read or written
+    │   └── StoreBusy                           another process holds the write lock
     └── Fault                                   an answer of DynamoDB's: code, message, HTTP status
         ├── ValidationException                 the request is wrong; the most common one
         ├── SerializationException              the body is not the JSON that the operation takes
@@ -34,7 +35,9 @@
         ├── TransactionCanceledException        carries a reason for each action, by position
         ├── IdempotentParameterMismatchException
         ├── RequestEntityTooLargeException      over 16 MB
-        └── InternalServerError                 a fault of ours; the only one a client should retry
+        ├── ThrottlingException                 nothing was done; every SDK retries it
+        ├── ServiceUnavailable                  503: the server is overloaded; every SDK retries it
+        └── InternalServerError                 500: an error in this package or in its storage
 
 Law: an operation raises a fault before it writes anything. Nothing below this module is imported.
 """
@@ -46,6 +49,7 @@ from typing import Any, ClassVar
 SERVICE = "com.amazonaws.dynamodb.v20120810"
 CORAL_SERVICE = "com.amazon.coral.service"
 CORAL_VALIDATE = "com.amazon.coral.validate"
+CORAL_AVAILABILITY = "com.amazon.coral.availability"
 
 
 class TablewrightError(Exception):
@@ -155,7 +159,11 @@ class StoreForked(TablewrightError):
 
 
 class StoreFailed(TablewrightError):
-    """SQLite could not do it: the file is locked for too long, the disk is full, …"""
+    """The file cannot be read or written: the disk is full, a row is damaged, …"""
+
+
+class StoreBusy(StoreFailed):
+    """Another process held the file's write lock for too long. Nothing was written; try again."""
 
 
 class Fault(TablewrightError):
@@ -271,6 +279,19 @@ class TransactionCanceledException(Fault):
             "CancellationReasons": self.reasons,
             "Message": self.message,
         }
+
+
+class ThrottlingException(Fault):
+    """The request was not carried out, and may be repeated as it is."""
+
+    namespace = CORAL_AVAILABILITY
+
+
+class ServiceUnavailable(Fault):
+    """The server cannot take the request now. It was not carried out."""
+
+    namespace = CORAL_AVAILABILITY
+    status = 503
 
 
 class InternalServerError(Fault):
