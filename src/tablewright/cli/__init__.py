@@ -12,7 +12,8 @@ Laws:
 from __future__ import annotations
 
 from tablewright.cli import designs as _designs  # its commands join the application
+from tablewright.cli import serve as _serve
 from tablewright.cli import transfer as _transfer
 from tablewright.cli.commands import main
 
-__all__ = ["_designs", "_transfer", "main"]
+__all__ = ["_designs", "_serve", "_transfer", "main"]
