@@ -54,12 +54,14 @@ def test_a_key_is_made_and_printed_as_variables_of_aws(file: Path) -> None:
 
 def test_a_user_gets_policies_and_tags(file: Path) -> None:
     policy = file.with_name("read.json")
-    policy.write_text(json.dumps({"Statement": []}))
+    statement = {"Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "*"}
+    policy.write_text(json.dumps({"Statement": statement}))
     key, _ = added(file, "alice", "--policy", policy, "--tag", "team=a=b", "--tag", "x=")
     user = Credentials(file).find(key)
     assert user is not None
-    assert user.policies == ({"Statement": []},)
-    assert user.tags == {"team": "a=b", "x": ""}
+    assert user.principal is not None
+    assert user.principal._known["aws:principaltag/team"] == ("a=b",)
+    assert user.principal._known["aws:principaltag/x"] == ("",)
     assert 'policies = ["read.json"]' in file.read_text()
 
 
@@ -90,9 +92,9 @@ def test_listing_shows_no_secrets(file: Path) -> None:
     assert code == 0
     rows = [re.split(r"\s*│\s*", line)[1:-1] for line in printed.splitlines() if "│" in line]
     assert rows == [
-        ["alice", key, "yes", "2027-01-01T00:00:00+00:00", "", "team=billing"],
-        ["carol", "from the command vault", "", "", "", ""],
-        ["dave", "none", "", "", "", ""],
+        ["alice", key, "yes", "2027-01-01T00:00:00+00:00", "everything", "team=billing"],
+        ["carol", "from the command vault", "", "", "everything", ""],
+        ["dave", "none", "", "", "everything", ""],
     ]
     assert secret not in printed
     assert "hush" not in printed

@@ -40,7 +40,9 @@
         ├── TransactionCanceledException        carries a reason for each action, by position
         ├── IdempotentParameterMismatchException
         ├── RequestEntityTooLargeException      over 16 MB
-        └── InternalServerError                 a fault of ours; the only one a client should retry
+        ├── ThrottlingException                 nothing was done; every SDK retries it
+        ├── ServiceUnavailable                  503: the server is overloaded; every SDK retries it
+        └── InternalServerError                 500: an error in this package or in its storage
 
 Law: an operation raises a fault before it writes anything. Nothing below this module is imported.
 """
@@ -52,6 +54,7 @@ from typing import Any, ClassVar
 SERVICE = "com.amazonaws.dynamodb.v20120810"
 CORAL_SERVICE = "com.amazon.coral.service"
 CORAL_VALIDATE = "com.amazon.coral.validate"
+CORAL_AVAILABILITY = "com.amazon.coral.availability"
 
 
 class TablewrightError(Exception):
@@ -304,6 +307,19 @@ class TransactionCanceledException(Fault):
             "CancellationReasons": self.reasons,
             "Message": self.message,
         }
+
+
+class ThrottlingException(Fault):
+    """The request was not carried out, and may be repeated as it is."""
+
+    namespace = CORAL_AVAILABILITY
+
+
+class ServiceUnavailable(Fault):
+    """The server cannot take the request now. It was not carried out."""
+
+    namespace = CORAL_AVAILABILITY
+    status = 503
 
 
 class InternalServerError(Fault):

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+import boto3
+
 AUTHORIZATION = (
     "AWS4-HMAC-SHA256 Credential=AKID/20260115/us-east-1/dynamodb/aws4_request, "
     "SignedHeaders=host;x-amz-date;x-amz-target, Signature=" + "0" * 64
@@ -58,6 +60,12 @@ class Answer:
         return str(self.json["__type"]).split("#")[1]
 
 
+def sdk_client(url: str, **options: Any) -> Any:
+    """boto3's client for a server that does not verify signatures."""
+    keys = {"aws_access_key_id": "a", "aws_secret_access_key": "b"}
+    return boto3.client("dynamodb", endpoint_url=url, region_name="eu-west-1", **keys, **options)
+
+
 class Client:
     """One connection. `send` and `answer` are apart, so that a test can do things in between."""
 
@@ -68,7 +76,11 @@ class Client:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.settimeout(20)
-        self.socket.connect((address.hostname, address.port))
+        try:
+            self.socket.connect((address.hostname, address.port))
+        except OSError:
+            self.socket.close()
+            raise
         self.buffer = b""
 
     def __enter__(self) -> Client:

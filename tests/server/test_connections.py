@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.server import protocol, serving
+from tablewright.server import Limits, Settings, serving
 from tests.server.conftest import TABLE
 from tests.server.http import Client, message
 from tests.server.test_requests import get, put
@@ -159,14 +159,13 @@ def test_a_chunked_body_over_16_mb_is_refused(client: Client) -> None:
     assert client.is_closed()
 
 
-def test_a_refused_client_that_goes_on_sending_is_cut_off(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(protocol, "LINGER_SECONDS", 0.05)
-    client.send(message("PutItem", raw=b"{", length=LIMIT * 1000))
-    assert client.answer().status == 413
-    with pytest.raises(ConnectionError):
-        send_for_ever(client)
+def test_a_refused_client_that_continues_sending_is_cut_off(engine: Engine) -> None:
+    settings = Settings(limits=Limits(linger_seconds=0.05))
+    with serving(engine, settings=settings) as url, Client(url) as client:
+        client.send(message("PutItem", raw=b"{", length=LIMIT * 1000))
+        assert client.answer().status == 413
+        with pytest.raises(ConnectionError):
+            send_for_ever(client)
 
 
 def test_an_endless_header_is_refused(client: Client) -> None:

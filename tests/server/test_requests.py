@@ -11,7 +11,6 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.server import serving
-from tablewright.storage import store
 from tests.server.conftest import TABLE
 from tests.server.http import AUTHORIZATION, Client, message
 
@@ -201,24 +200,6 @@ def test_an_unexpected_failure_is_a_500_and_the_server_goes_on(
         assert tree[0] not in answer.body.decode()
         assert f"no such table: {tree[0]}" in caplog.text
         assert client.call().status == 200
-
-
-def test_a_write_that_cannot_have_the_lock_is_a_500_and_the_connection_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(store, "BUSY_SECONDS", 0.05)
-    file = tmp_path / "locked.db"
-    with Engine(file) as engine, serving(engine) as url, Client(url) as client:
-        engine.call("CreateTable", TABLE)
-        with closing(apsw.Connection(str(file))) as other:
-            other.execute("BEGIN IMMEDIATE")
-            answer = client.call("PutItem", put("a"))
-            assert (answer.status, answer.type) == (500, "InternalServerError")
-            assert client.call("GetItem", get("a")).json == {}
-            other.execute("ROLLBACK")
-        assert "BusyError" in caplog.text
-        assert client.call("PutItem", put("b")).status == 200
-        assert client.call("GetItem", get("b")).json == {"Item": {"k": {"S": "b"}}}
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +14,10 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from tablewright.engine import Engine
-from tablewright.server import Server
+from tablewright.server import Settings, serving
 from tablewright.server.authorization import Access, SignedAccess
 from tablewright.server.credentials import Credentials
 from tablewright.server.credentials_edit import add, remove
-from tablewright.server.protocol import Connection
 from tablewright.transport.sigv4 import Credentials as Keys
 from tablewright.transport.sigv4 import Signer
 from tests.server.http import Client
@@ -34,28 +31,9 @@ session_token = "{TOKEN}"
 """
 
 
-@contextmanager
-def serving_signed(engine: Engine, access: Access) -> Iterator[str]:
+def serving_signed(engine: Engine, access: Access) -> AbstractContextManager[str]:
     """Serve from a thread to those whom `access` accepts."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-
-    async def start() -> tuple[Server, asyncio.Server]:
-        server = Server(engine)
-        await server.start()
-        listener = await loop.create_server(lambda: Connection(server, access), "127.0.0.1", 0)
-        return server, listener
-
-    server, listener = asyncio.run_coroutine_threadsafe(start(), loop).result()
-    try:
-        yield f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
-    finally:
-        loop.call_soon_threadsafe(listener.close)
-        asyncio.run_coroutine_threadsafe(server.stop(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+    return serving(engine, settings=Settings(access=access))
 
 
 @pytest.fixture(scope="module")

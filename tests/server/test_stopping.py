@@ -15,16 +15,20 @@ from pathlib import Path
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.server import Server, serving
+from tablewright.server import Server, Settings, serving
 from tests.server.conftest import TABLE
 from tests.server.http import Client, message
 from tests.server.test_requests import get, put
 
 
 @contextmanager
-def served(*options: str | Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server in a process of its own, and its URL. It is killed at the end if it still runs."""
-    command = [sys.executable, "-m", "tablewright", "serve", "--port", "0", *map(str, options)]
+def served(*options: str | Path, before: str = "") -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server in a process of its own, and its URL. It is killed at the end if it still runs.
+
+    `before` is code that the process runs first.
+    """
+    code = f"{before}\nfrom tablewright.cli import main\nmain()"
+    command = [sys.executable, "-c", code, "serve", "--port", "0", *map(str, options)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -122,7 +126,7 @@ def test_the_sweep_deletes_expired_items(engine: Engine) -> None:
     engine.call("UpdateTimeToLive", request)
     expired = str(int(time.time()) - 10)
     item = {"k": {"S": "a"}, "until": {"N": expired}}
-    with serving(engine, sweep_seconds=0.01) as url, Client(url) as client:
+    with serving(engine, settings=Settings(sweep_seconds=0.01)) as url, Client(url) as client:
         client.call("PutItem", {"TableName": "things", "Item": item})
         deadline = time.monotonic() + 20
         while client.call("GetItem", get("a")).json != {}:
@@ -131,7 +135,7 @@ def test_the_sweep_deletes_expired_items(engine: Engine) -> None:
 
 async def received_a_header(server: Server) -> None:
     # Nothing tells a test of this, so it looks again and again.
-    while not any(c._headers for c in server._connections):  # noqa: ASYNC110
+    while not any(c._incoming.phase for c in server._connections):  # noqa: ASYNC110
         await asyncio.sleep(0)
 
 
@@ -158,7 +162,7 @@ class SlowToSweep(Engine):
 
 
 def test_requests_are_answered_during_a_sweep() -> None:
-    with SlowToSweep() as engine, serving(engine, sweep_seconds=0.01) as url:
+    with SlowToSweep() as engine, serving(engine, settings=Settings(sweep_seconds=0.01)) as url:
         try:
             assert engine.sweeping.wait(30)
             with Client(url) as client:
@@ -170,7 +174,7 @@ def test_requests_are_answered_during_a_sweep() -> None:
 
 
 def test_there_is_a_sweep_after_a_sweep() -> None:
-    with SlowToSweep() as engine, serving(engine, sweep_seconds=0.01):
+    with SlowToSweep() as engine, serving(engine, settings=Settings(sweep_seconds=0.01)):
         engine.go_on.set()
         deadline = time.monotonic() + 20
         while engine.sweeps < 3:
@@ -179,7 +183,7 @@ def test_there_is_a_sweep_after_a_sweep() -> None:
 
 def test_a_stop_waits_for_the_sweep(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(engine: SlowToSweep) -> None:
-        server = Server(engine, sweep_seconds=0.01)
+        server = Server(engine, settings=Settings(sweep_seconds=0.01))
         url = await server.start()
         assert await asyncio.to_thread(engine.sweeping.wait, 30)
         with Client(url) as client:

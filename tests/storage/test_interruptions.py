@@ -78,17 +78,18 @@ def pair(snapshot: Snapshot) -> tuple[int, int]:
 
 
 def assert_usable(store: Store) -> None:
-    """This thread, another one and another process can write; everybody sees the newest state."""
+    """Another process, this thread and another one can write; all see the newest state."""
     before, same = store.read(pair)
     assert before == same
+    if not store.in_memory:
+        with closing(Store(store.path, durability="normal", busy_seconds=0.05)) as other:
+            other.write(put_pair)
+        before += 1
+        assert store.read(pair) == (before, before)
     store.write(put_pair)
     assert store.read(pair) == (before + 1, before + 1)
     in_thread(lambda: store.write(put_pair) is None)
     assert store.read(pair) == (before + 2, before + 2)
-    if not store.in_memory:
-        with closing(Store(store.path, durability="normal", busy_seconds=0.05)) as other:
-            other.write(put_pair)
-        assert store.read(pair) == (before + 3, before + 3)
     assert len(store._queue) == 0
 
 
@@ -119,6 +120,21 @@ def test_a_write_that_fails_can_be_interrupted_at_every_opcode(store: Store) -> 
 
     for _ in every_opcode(COMMIT_PATH, action):
         assert_usable(store)
+
+
+def test_a_kept_exception_of_a_write_does_not_keep_an_old_state(store: Store) -> None:
+    """The traceback holds a walk, and the walk an open statement of the writer's connection."""
+
+    def walk_and_fail(tx: Transaction) -> None:
+        put_pair(tx)
+        for _ in tx.walk(TREE, b"", None):
+            raise Interruption
+
+    store.write(put_pair)
+    with pytest.raises(Interruption) as kept:
+        store.write(walk_and_fail)
+    assert_usable(store)
+    assert kept.value.__traceback__ is not None
 
 
 def queued_beside(store: Store, leader: Callable[[], Any], followers: list[Any]) -> list[Any]:

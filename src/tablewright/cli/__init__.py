@@ -13,7 +13,8 @@ from __future__ import annotations
 from tablewright.cli import credentials as _credentials  # its commands join the application
 from tablewright.cli import designs as _designs
 from tablewright.cli import files as _files
+from tablewright.cli import serve as _serve
 from tablewright.cli import transfer as _transfer
 from tablewright.cli.commands import main
 
-__all__ = ["_credentials", "_designs", "_files", "_transfer", "main"]
+__all__ = ["_credentials", "_designs", "_files", "_serve", "_transfer", "main"]

@@ -74,9 +74,10 @@ def list_users(file: File) -> None:
 
     with explained():
         entries = read(file, lambda _: None)
-    overview = Table("user", "access key", "session", "expires", "policies", "tags")
+    overview = Table("user", "access key", "session", "expires", "may do", "tags")
     for entry in entries:
         tags = ", ".join(f"{name}={value}" for name, value in entry.tags.items())
+        allowed = "everything" if entry.policies is None else f"{len(entry.policies)} policies"
         for number, key in enumerate(entry.keys):
             expires = datetime.fromtimestamp(key.expires, UTC).isoformat() if key.expires else ""
             overview.add_row(
@@ -84,11 +85,11 @@ def list_users(file: File) -> None:
                 f"from the command {key.command[0]}" if key.command else key.access_key_id,
                 "yes" if key.session_token else "",
                 expires,
-                "" if number else str(len(entry.policies) or ""),
+                "" if number else allowed,
                 "" if number else tags,
             )
         if not entry.keys:
-            overview.add_row(entry.name, "none", "", "", str(len(entry.policies) or ""), tags)
+            overview.add_row(entry.name, "none", "", "", allowed, tags)
     console = Console()
     console.width = max(console.width, 120)  # an access key id must not be cut
     console.print(overview)

@@ -208,6 +208,15 @@ class Engine:
         finally:
             self._store.close()
 
+    def probe(self) -> None:
+        """Read the catalog from the file. Raises `StoreFailed` if the file cannot be read."""
+        self._store.read(Catalog().refresh)
+
+    @property
+    def path(self) -> str:
+        """The file, or ":memory:"."""
+        return self._store.path
+
     def __repr__(self) -> str:
         return f"Engine({self._store.path!r}, durability={self._store.durability!r})"
 

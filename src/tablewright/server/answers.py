@@ -9,10 +9,10 @@
     x-amzn-RequestId: 8Q2V…0000000000000001        52 upper-case letters and digits
     x-amz-crc32: 2745614147                        of the body; the SDKs verify it
 
-Laws:
+Invariants:
 - An answer is one `bytes` value, made by one formatting of a template. Templates differ by status,
-  content type and connection, are made when first needed and kept for one second, because of the
-  date.
+  content type and connection, are made when first needed and kept for about one second, because
+  they contain the date.
 - A request id is a random part for each `Answers` and a running number: unique, and cheap.
 
 Nothing here knows of requests, connections or the engine.
@@ -32,10 +32,14 @@ TEXT = b"text/plain"
 REASONS = {
     200: b"OK",
     400: b"Bad Request",
+    403: b"Forbidden",
     404: b"Not Found",
+    408: b"Request Timeout",
     413: b"Request Entity Too Large",
+    421: b"Misdirected Request",
     431: b"Request Header Fields Too Large",
     500: b"Internal Server Error",
+    503: b"Service Unavailable",
 }
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -57,7 +61,7 @@ _ID_DIGITS = 16
 
 
 class Answers:
-    """Makes answers. `renew()` is to be called once a second, to keep the date right."""
+    """Makes answers. `renew()` is to be called about once a second, to keep the date right."""
 
     def __init__(self) -> None:
         alphabet = string.ascii_uppercase + string.digits
@@ -66,20 +70,28 @@ class Answers:
         self._count = 0
         self._templates: dict[tuple[int, bytes, bool], bytes] = {}
 
+    @property
+    def last_id(self) -> str:
+        """The request id of the answer that was made last."""
+        return f"{self._id_prefix.decode()}{self._count:016d}"
+
     def renew(self) -> None:
         """Forget the templates, and with them the date they hold."""
         self._templates.clear()
 
-    def answer(self, status: int, content_type: bytes, keep_alive: bool, body: bytes) -> bytes:
-        """The whole response."""
+    def answer(
+        self, status: int, content_type: bytes, keep_alive: bool, body: bytes, more: bytes = b""
+    ) -> bytes:
+        """The whole response. `more` is further header lines, each with its line end."""
         self._count = count = self._count + 1
         template = self._templates.get((status, content_type, keep_alive))
         if template is None:
             template = self._template(status, content_type, keep_alive)
-        return template % (len(body), count, crc32(body), body)
+        whole = template % (len(body), count, crc32(body), body)
+        return whole.replace(b"\r\n\r\n", b"\r\n%b\r\n" % more, 1) if more else whole
 
     def _template(self, status: int, content_type: bytes, keep_alive: bool) -> bytes:
-        # DynamoDB says `keep-alive` outright; clients of HTTP/1.0 need that.
+        # DynamoDB says `keep-alive` explicitly; clients of HTTP/1.0 need that.
         connection = b"keep-alive" if keep_alive else b"close"
         date = formatdate(usegmt=True).encode()
         template = _HEAD % (

@@ -96,7 +96,7 @@ class Credentials:
                     issued[entry.name, key.command] = [
                         user,
                         *(
-                            replace(old, tags=entry.tags, policies=entry.policies)
+                            replace(old, principal=entry.principal)
                             for old in older
                             if old.access_key_id != user.access_key_id
                             and old.expires is not None

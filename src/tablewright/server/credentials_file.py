@@ -36,13 +36,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tablewright.errors import CredentialsRefused
+from tablewright.errors import CredentialsRefused, InvalidValue
+from tablewright.policy import Principal
 
 NAME = re.compile(r"[\w+=,.@-]{1,64}", re.ASCII)  # as IAM's names of users
 ACCESS_KEY_ID = re.compile(r"[\w.-]{3,128}", re.ASCII)
 COMMAND_SECONDS = 60
 
-Policy = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -55,8 +55,8 @@ class User:
     secret: str = field(repr=False)
     session_token: str | None = field(default=None, repr=False)
     expires: float | None = None
-    tags: Mapping[str, str] = field(default_factory=dict)
-    policies: tuple[Policy, ...] = ()
+    #: Decides what the user may do; None: everything.
+    principal: Principal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,12 @@ class Entry:
     name: str
     keys: tuple[Key, ...]
     tags: Mapping[str, str]
-    policies: tuple[Policy, ...]
+    #: None: the user may do everything.
+    policies: tuple[Mapping[str, Any], ...] | None
+    principal: Principal | None
 
     def user(self, key: Key) -> User:
-        """Return the user with one of its keys, running the key's command if it has one.
-
-        The only place where users are made: policies become a principal's here.
-        """
+        """Return the user with one of its keys, running the key's command if it has one."""
         issued = run(key) if key.command else key
         return User(
             self.name,
@@ -92,8 +91,7 @@ class Entry:
             issued.secret,
             issued.session_token,
             issued.expires,
-            self.tags,
-            self.policies,
+            self.principal,
         )
 
 
@@ -155,14 +153,23 @@ def _entry(path: Path, name: str, table: object, watch: Callable[[Path], object]
     tags = expect(settings.get("tags", {}), dict, f"{where}: tags", "a table of texts")
     for tag, value in tags.items():
         expect(value, str, f"{where}: tag {tag}", "a text in quotes")
-    policies = expect(
-        settings.get("policies", []), list, f"{where}: policies", "a list of files or documents"
-    )
+    policies: tuple[Mapping[str, Any], ...] | None = None
+    principal = None
+    if "policies" in settings:
+        listed = expect(
+            settings["policies"], list, f"{where}: policies", "a list of files or documents"
+        )
+        policies = tuple(_policy(path, where, policy, watch) for policy in listed)
+        try:
+            principal = Principal(name, policies, tags=tags)
+        except InvalidValue as error:
+            raise CredentialsRefused(f"{where}: policies: {error}") from None
     return Entry(
         name,
         tuple(_key(f"{where}, key {number}", key) for number, key in enumerate(keys, 1)),
         tags,
-        tuple(_policy(path, where, policy, watch) for policy in policies),
+        policies,
+        principal,
     )
 
 
@@ -226,7 +233,9 @@ def _checked(
     )
 
 
-def _policy(path: Path, where: str, policy: object, watch: Callable[[Path], object]) -> Policy:
+def _policy(
+    path: Path, where: str, policy: object, watch: Callable[[Path], object]
+) -> dict[str, Any]:
     if isinstance(policy, str):
         file = path.parent / policy
         watch(file)

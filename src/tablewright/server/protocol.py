@@ -1,38 +1,47 @@
 """The HTTP/1.1 protocol of one connection.
 
-Laws:
-- One request of a connection is in work at a time; answers go out in the order of the requests.
-  What arrives meanwhile (pipelined requests) waits in the connection's queue, and while something
-  waits, or the client does not take its answers, nothing more is read.
-- A request that is one is handed to the desk as a step. The desk does all steps of one turn of the
-  event loop together and then calls `done`.
-- Whatever a client sends, the connection gives an answer or closes, and the server goes on.
+A connection is in one state (`State`), and `NEXT` has the only transitions there are:
 
-The order of the checks is DynamoDB's:
+    READY       reading; no request is in work
+    WORKING     a request is with the dispatcher
+    ADMITTING   the body of a request is large and waits for memory; nothing is read
+    BLOCKED     the client does not take its responses; nothing is read
+    LINGERING   the last response is being sent; what arrives is discarded
+    CLOSED      nothing is sent and nothing is read
 
-    1. the body is at most 16 MB                     413 RequestEntityTooLargeException, then close
-    2. the method is POST (GET: a health text)       404 <UnknownOperationException/>
-    3. a body is declared as one of the JSON types   404 <UnknownOperationException/>
-    4. a body is JSON                                400 SerializationException
-    5. the target is an operation                    400 UnknownOperationException
-    6. the access object accepts the request          400 MissingAuthenticationTokenException, …
-    7. there is a body                               400 SerializationException
-    8. the operation's own checks
+Invariants:
+- One request of a connection is in work at a time; responses are sent in the order of the requests.
+  What arrives in the meantime (pipelined requests) waits in the connection's queue; while something
+  waits, nothing more is read.
+- Whatever a client sends, it gets a response or the connection is closed, and others are served.
+- A closed connection holds no memory of the budget and no buffer.
 
-Speed: the parser calls `on_url`, `on_header` and `on_body` many times for each request, so those
-are methods of built-in containers; only `on_headers_complete` and `on_message_complete` are Python.
-Headers are looked up in botocore's spelling first. Of 6.8 µs a request this saves 1.5.
+The order of the checks is DynamoDB's, after two of our own:
+
+    1. the Host names this server                    421 MisdirectedRequest
+    2. the Origin, if there is one, is allowed       403 CrossOriginRequest
+    3. the body is at most 16 MB                     413 RequestEntityTooLargeException, then close
+    4. the method is POST (GET: a health text)       404 <UnknownOperationException/>
+    5. a body is declared as one of the JSON types   404 <UnknownOperationException/>
+    6. a body is JSON                                400 SerializationException
+    7. the target is an operation                    400 UnknownOperationException
+    8. the sender may enter (`Access`)               400 MissingAuthenticationTokenException, …
+    9. there is a body                               400 SerializationException
+   10. the operation's own checks
+
+Of a large request the sender is checked first, then a thread parses and checks the body.
 """
 
 from __future__ import annotations
 
 import asyncio
+import enum
 import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Protocol, TypeAlias
 
-import httptools
 import msgspec
 
 from tablewright.engine import OPERATIONS, Engine, Step
@@ -41,164 +50,241 @@ from tablewright.errors import (
     InternalServerError,
     RequestEntityTooLargeException,
     SerializationException,
+    ServiceUnavailable,
     UnknownOperationException,
 )
 from tablewright.server.answers import AMZ_JSON, CONTINUE, JSON, TEXT, Answers
-from tablewright.server.authorization import Access, OpenAccess
+from tablewright.server.authorization import Access
+from tablewright.server.budget import Budget, Reservation
+from tablewright.server.credentials_file import User
+from tablewright.server.failures import UNEXPECTED
+from tablewright.server.hosts import Hosts, preflight
+from tablewright.server.incoming import BODY, HEAD, NOTHING, Incoming, Refusal
+from tablewright.server.limits import LARGE_BODY, MAX_BODY, SMALL_BODY, Limits
+from tablewright.server.telemetry import Exchange, Telemetry
+from tablewright.wire.body import collector_paused, decode
 
 log = logging.getLogger("tablewright.server")
-
-MAX_BODY = 16 * 1024 * 1024
-MAX_HEAD = 64 * 1024
-#: How long a refused client may go on sending before the connection is cut. Closing at once would
-#: reset the connection, and the client might never see the answer.
-LINGER_SECONDS = 2.0
 
 OPERATION_OF: dict[bytes | None, str] = {
     f"DynamoDB_20120810.{operation}".encode(): operation for operation in OPERATIONS
 }
 HEALTHY = b"healthy: dynamodb.us-east-1.amazonaws.com "  # with DynamoDB's own space at the end
 UNKNOWN = b"<UnknownOperationException/>\n"
-UNEXPECTED = "The request processing has failed because of an unknown error, exception or failure."
+OVERLOADED = "The server has no memory left for large requests. Try again."
 
-OPEN_ACCESS = OpenAccess()
+#: What a request in the queue costs beside its own bytes: a tuple, a dictionary, a few objects.
+QUEUED_OVERHEAD = 1024
 
-decode = msgspec.json.Decoder().decode
 
-#: What is kept of a request until its turn comes: method, url, headers, body, keep-alive.
+#: What is kept of a request in the queue: method, url, headers, body, keep-alive.
 Request: TypeAlias = tuple[bytes, bytes, Mapping[bytes, bytes], bytes, bool]
 
 
-class Desk(Protocol):
+class State(enum.IntEnum):
+    """What a connection does; see the module's docstring."""
+
+    READY = 0
+    WORKING = 1
+    ADMITTING = 2
+    BLOCKED = 3
+    LINGERING = 4
+    CLOSED = 5
+
+
+READY, WORKING, ADMITTING, BLOCKED, LINGERING, CLOSED = State
+
+NEXT: dict[State, frozenset[State]] = {
+    READY: frozenset({WORKING, ADMITTING, BLOCKED, LINGERING, CLOSED}),
+    WORKING: frozenset({READY, CLOSED}),
+    ADMITTING: frozenset({READY, CLOSED}),
+    BLOCKED: frozenset({READY, LINGERING, CLOSED}),
+    LINGERING: frozenset({CLOSED}),
+    CLOSED: frozenset({CLOSED}),
+}
+
+
+class Dispatcher(Protocol):
     """What a connection asks of the server it belongs to."""
 
     engine: Engine
     answers: Answers
+    access: Access
+    hosts: Hosts
+    limits: Limits
+    budget: Budget
+    telemetry: Telemetry | None
     stopping: bool
 
     def opened(self, connection: Connection) -> None: ...
     def closed(self, connection: Connection) -> None: ...
-    def submit(self, connection: Connection, step: Step) -> None: ...
+    def submit(self, connection: Connection, step: Step) -> None:
+        """Run a step, then call `connection.done`."""
+        ...
+
+    def prepare(self, connection: Connection, prepare: Callable[[], Step]) -> None:
+        """Call `prepare` in a thread, then submit its step, or call `connection.done`."""
+        ...
 
 
 class Connection(asyncio.Protocol):
     """One client, from its first byte to its last."""
 
-    def __init__(self, desk: Desk, access: Access = OPEN_ACCESS) -> None:
-        self._desk = desk
-        self._access = access
-        self._answers = desk.answers
-        self._engine = desk.engine
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._answers = dispatcher.answers
+        self._engine = dispatcher.engine
+        self._access = dispatcher.access
+        self._limits = dispatcher.limits
         self._transport: asyncio.Transport
-        # The message under way. The parser itself fills these three.
-        self._url = bytearray()
-        self._headers: dict[bytes, bytes] = {}
-        self._body = bytearray()
-        self.on_url = self._url.extend
-        self.on_header = self._headers.__setitem__
-        self.on_body = self._body.extend
-        self._parser = httptools.HttpRequestParser(self)
-        self._head_done = False
-        self._head_checked = False
-        self._head_size = 0
-        self._continue_due = False
-        # The requests received and not yet in work. `bytes` is a last answer, before closing.
-        self._waiting: deque[Request | bytes] = deque()
-        self._busy = False  # a step of this connection is with the desk
-        self._stuck = False  # the client does not take its answers
-        self._refusing = False  # nothing that still arrives is looked at
-        self._ended = False  # the client will send nothing more
+        self._state = READY
+        self._incoming = Incoming(dispatcher.limits, self._handle)
+        # What waits until the request in work is answered: further requests, a refusal that ends
+        # the connection, None where the client has ended it.
+        self._queue: deque[Request | Refusal | None] = deque()
+        self._reservation: Reservation | None = None  # for the body under way or in work
+        self._parked = 0  # bytes of the budget for the queue or for responses not taken
         # How to answer the request in work.
         self._content_type = AMZ_JSON
         self._keep_alive = True
-        self._linger: asyncio.TimerHandle | None = None
+        self._more_headers = b""
+        self._exchange: Exchange | None = None
+        self._telemetry = dispatcher.telemetry
+        # The Host header that was found to be allowed last.
+        self._host: bytes | None = None
+        # The timer's: what it saw at its last look that made a difference, and when.
+        self._mark: tuple[State, int, int] = (READY, -1, -1)
+        self._since = 0.0
+        self._amount = 0
 
     # --- called by the transport ---------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport  # with TCP_NODELAY, which asyncio sets
-        self._desk.opened(self)
+        self._since = asyncio.get_running_loop().time()
+        self._dispatcher.opened(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._refusing = True
-        self._waiting.clear()
-        if self._linger is not None:
-            self._linger.cancel()
-        self._desk.closed(self)
+        self._enter(CLOSED)
+        self._queue.clear()
+        self._incoming.close()
+        self._release()
+        self._unpark()
+        self._dispatcher.closed(self)
 
     def data_received(self, data: bytes) -> None:
-        if self._refusing:
-            return
+        incoming = self._incoming
         try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as upgrade:
-            self._pass_over_upgrade(data[upgrade.args[0] :])
+            incoming.feed(data)
+        except Refusal as refusal:
+            self._refuse(refusal)
             return
-        except httptools.HttpParserError:
-            self._refuse(self._answers.answer(400, TEXT, False, b"Bad Request\n"))
-            return
-        if self._headers or self._url:
-            self._check_unfinished(len(data))
+        if incoming.phase is not NOTHING or self._queue:
+            if self._state is READY:
+                self._admit_body()
+            elif self._state is WORKING or self._state is BLOCKED:
+                self._park(len(data) + len(self._queue) * QUEUED_OVERHEAD)
 
     def eof_received(self) -> bool:
-        # A client that has only finished sending still gets its answers.
-        self._ended = True
-        return self._busy or bool(self._waiting)
+        self._incoming.end()
+        if self._state is WORKING or self._queue:
+            # The client has only finished sending: it still gets its responses. TLS cannot do that.
+            self._queue.append(None)
+            return self._transport.can_write_eof()
+        return False
 
     def pause_writing(self) -> None:
-        self._stuck = True
-        self._transport.pause_reading()
+        if self._state is READY:
+            self._enter(BLOCKED)
+            self._transport.pause_reading()
+            self._park(self._transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
-        self._stuck = False
-        self._go_on()
-
-    # --- called by the parser ------------------------------------------------------------------
-
-    def on_headers_complete(self) -> None:
-        self._head_done = True
-
-    def on_message_complete(self) -> None:
-        url, headers, body, parser = self._url, self._headers, self._body, self._parser
-        if parser.should_upgrade():
-            return  # the parser stops here, and `_pass_over_upgrade` comes next
-        method, keep_alive = parser.get_method(), parser.should_keep_alive()
-        if self._refusing:
-            pass
-        elif self._busy or self._stuck or self._waiting:
-            self._waiting.append((method, bytes(url), headers.copy(), bytes(body), keep_alive))
-            self._transport.pause_reading()
-        else:
-            self._handle(method, url, headers, body, keep_alive)
-        url.clear()
-        headers.clear()
-        body.clear()
-        self._head_done = self._head_checked = self._continue_due = False
-        self._head_size = 0
+        if self._state is BLOCKED:
+            self._enter(READY)
+            self._continue()
 
     # --- called by the server ------------------------------------------------------------------
 
     def done(self, result: bytes | Fault) -> None:
-        """What this connection asked for was done, durably if it was a write, or refused."""
-        self._busy = False
-        if self._transport.is_closing():
+        """The step of this connection was carried out, durably if it was a write, or refused."""
+        if self._state is CLOSED:
             return
+        self._enter(READY)
         if isinstance(result, Fault):
             self._send_fault(result)
         else:
             self._send(200, result)
-        self._go_on()
+        if self._state is READY and (
+            self._queue or self._parked or self._incoming.phase or self._dispatcher.stopping
+        ):
+            self._continue()
 
     def finish(self) -> None:
-        """Close, unless a request is under way: then its answer closes."""
-        if not (self._busy or self._waiting or self._headers or self._url):
-            self._refusing = True
-            self._transport.close()
+        """Close, unless a request is under way: then its response closes."""
+        if self.is_idle:
+            self._close()
 
     def abort(self) -> None:
         """Close at once, whatever is under way."""
         self._transport.abort()
+
+    @property
+    def is_idle(self) -> bool:
+        """Between two requests: closing it loses nothing."""
+        return self._state is READY and self._incoming.phase is NOTHING and not self._queue
+
+    @property
+    def idle_since(self) -> float:
+        return self._since
+
+    def check_time(self, now: float) -> None:
+        """End what has taken too long. The server calls this every `Limits.tick_seconds`."""
+        limits, state, phase = self._limits, self._state, self._incoming.phase
+        mark = (state, phase, self._incoming.count)
+        if mark != self._mark:
+            self._mark, self._since = mark, now
+            self._amount = self._progress()
+            return
+        elapsed = now - self._since
+        if state is READY:
+            if phase is NOTHING:
+                if elapsed > limits.idle_seconds:
+                    self._close()
+            elif phase is HEAD:
+                if elapsed > limits.head_seconds:
+                    self._refuse(Refusal.text(408, "The header took too long"))
+            elif elapsed > limits.body_seconds:
+                self._require_progress(now, limits.body_progress)
+        elif state is ADMITTING:
+            if elapsed > limits.admission_seconds:
+                self._enter(READY)
+                self._refuse(Refusal.fault(ServiceUnavailable(OVERLOADED)))
+        elif state is BLOCKED:
+            if elapsed > limits.send_seconds:
+                self._require_progress(now, 1)
+        elif state is LINGERING:
+            if self._transport.get_write_buffer_size():
+                if elapsed > limits.send_seconds:
+                    self._require_progress(now, 1)
+            elif elapsed > limits.linger_seconds:
+                self.abort()
+
+    def _progress(self) -> int:
+        """What grows while the client sends its body or takes its response."""
+        if self._state is READY:
+            return self._incoming.body_received
+        return -self._transport.get_write_buffer_size()
+
+    def _require_progress(self, now: float, least: int) -> None:
+        amount = self._progress()
+        if amount - self._amount >= least:
+            self._since, self._amount = now, amount
+        elif self._state is READY:
+            self._refuse(Refusal.text(408, "The body took too long"))
+        else:
+            self.abort()
 
     # --- one request ---------------------------------------------------------------------------
 
@@ -210,152 +296,204 @@ class Connection(asyncio.Protocol):
         body: bytes | bytearray,
         keep_alive: bool,
     ) -> None:
+        """In READY: answer a request, or submit its step. Else it waits for its turn."""
+        if self._state is not READY:
+            if self._state < LINGERING:
+                self._queue.append((method, bytes(url), dict(headers), bytes(body), keep_alive))
+            return
         self._keep_alive = keep_alive
-        target = headers.get(b"X-Amz-Target")
-        content_type = headers.get(b"Content-Type")
-        if target is None or content_type is None:
-            headers = titled(headers)
-            target = headers.get(b"X-Amz-Target")
-            content_type = headers.get(b"Content-Type", b"")
-        if content_type != AMZ_JSON or method != b"POST":
-            content_type = content_type.partition(b";")[0].strip().lower()
-            if method != b"POST" or (body and content_type not in (AMZ_JSON, JSON)):
-                self._send_other(method)
-                return
-            self._content_type = AMZ_JSON if content_type == AMZ_JSON else JSON
-        else:
+        content_type = headers.get(b"content-type", b"")
+        if content_type == AMZ_JSON:
             self._content_type = AMZ_JSON
-
+        else:
+            content_type = content_type.partition(b";")[0].strip().lower()
+            self._content_type = JSON if content_type == JSON else AMZ_JSON
+        target = headers.get(b"x-amz-target")
+        operation = OPERATION_OF.get(target)
+        if self._telemetry is not None:
+            self._exchange = self._telemetry.begin(operation, len(body))
         try:
+            if headers.get(b"host") != self._host or b"origin" in headers:
+                self._check_sender(headers)
+            if method != b"POST" or (content_type != self._content_type and body):
+                self._send_other(method, headers)
+                return
+            if len(body) > LARGE_BODY:
+                caller = self._access.authenticate(method, url, headers, body)
+                self._enter(WORKING)
+                prepare = partial(self._prepare_large, operation, bytes(body), caller)
+                self._dispatcher.prepare(self, prepare)
+                return
             request = parse(body) if body else None
-            operation = OPERATION_OF.get(target)
             if operation is None:
                 raise UnknownOperationException
-            self._access.authenticate(method, url, headers, body)
+            caller = self._access.authenticate(method, url, headers, body)
             if not body:
                 raise SerializationException
-            step = self._engine.prepare(operation, request)
+            step = self._prepare(operation, request, caller)
         except Fault as fault:
             self._send_fault(fault)
         except Exception:
             log.exception("%s failed", (target or b"a request").decode("latin-1"))
             self._send_fault(InternalServerError(UNEXPECTED))
         else:
-            self._busy = True
-            self._desk.submit(self, step)
+            self._enter(WORKING)
+            self._dispatcher.submit(self, step)
 
-    def _send(self, status: int, body: bytes) -> None:
+    def _prepare(self, operation: str, request: object, caller: User | None) -> Step:
+        if self._exchange is not None:
+            self._exchange.identify(request, caller)
+        policy = None if caller is None else caller.principal
+        return self._engine.prepare(operation, request, policy=policy)
+
+    def _prepare_large(self, operation: str | None, body: bytes, caller: User | None) -> Step:
+        """Parse and prepare a large request, in a thread: others do not wait for it."""
+        with collector_paused():
+            request = parse(body)
+            if operation is None:
+                raise UnknownOperationException
+            return self._prepare(operation, request, caller)
+
+    def _check_sender(self, headers: Mapping[bytes, bytes]) -> None:
+        """Raise unless Host and Origin are allowed."""
+        host = headers.get(b"host")
+        own_address = self._transport.get_extra_info("sockname")[0]
+        self._dispatcher.hosts.check_host(host, own_address)
+        self._host = host
+        origin = headers.get(b"origin")
+        if origin is not None:
+            self._more_headers = self._dispatcher.hosts.check_origin(origin)
+
+    def _send(self, status: int, body: bytes, code: str = "") -> None:
         keep_alive = self._keep_alive
-        if self._desk.stopping and not self._waiting:
+        if self._dispatcher.stopping and not self._queue:
             keep_alive = False
-        self._transport.write(self._answers.answer(status, self._content_type, keep_alive, body))
+        more = self._more_headers
+        answer = self._answers.answer(status, self._content_type, keep_alive, body, more)
+        if more:
+            self._more_headers = b""
+        if self._exchange is not None:
+            self._exchange.end(status, code, len(body), self._answers.last_id)
+            self._exchange = None
+        if self._reservation is not None:  # the request's own: the next is made in READY
+            self._release()
+        self._transport.write(answer)
         if not keep_alive:
-            self._refusing = True
-            self._waiting.clear()
-            self._transport.close()
+            self._close()
 
     def _send_fault(self, fault: Fault) -> None:
-        self._send(fault.status, msgspec.json.encode(fault.body()))
+        self._send(fault.status, msgspec.json.encode(fault.body()), fault.code)
 
-    def _send_other(self, method: bytes) -> None:
-        """Answer a request that is no operation: a health check, or something unknown."""
+    def _send_other(self, method: bytes, headers: Mapping[bytes, bytes]) -> None:
+        """Answer a request that is no operation: a health check, a preflight, or unknown."""
         self._content_type = TEXT
         if method == b"GET":
             self._send(200, HEALTHY)
         elif method == b"HEAD":
             self._keep_alive = False  # the answer's length is that of a body which is not sent
             self._send(200, b"")
+        elif method == b"OPTIONS" and self._more_headers:
+            self._more_headers += preflight(headers)
+            self._send(200, b"")
         else:
             self._send(404, UNKNOWN)
 
     # --- between requests ----------------------------------------------------------------------
 
-    def _go_on(self) -> None:
-        """Take up what waits; then, with nothing under way, read again."""
-        while self._waiting and not (self._busy or self._stuck):
-            entry = self._waiting.popleft()
-            if isinstance(entry, bytes):
+    def _enter(self, state: State) -> None:
+        assert state in NEXT[self._state], f"{self._state.name} -> {state.name}"
+        self._state = state
+
+    def _continue(self) -> None:
+        """In READY: handle what waits; if that leaves nothing under way, read again."""
+        while self._queue:
+            entry = self._queue.popleft()
+            if entry is None:
+                self._close()
+            elif isinstance(entry, Refusal):
                 self._part(entry)
             else:
                 self._handle(*entry)
-        if self._busy or self._waiting or self._stuck or self._refusing:
-            return
-        if self._ended:
-            self._transport.close()
-        elif self._desk.stopping:
-            self.finish()
+            if self._state is not READY:
+                return
+        if self._incoming.phase is NOTHING and self._dispatcher.stopping:
+            self._close()
         else:
-            if self._continue_due:
-                self._continue_due = False
+            self._unpark()
+            self._admit_body()
+
+    def _admit_body(self) -> None:
+        """In READY: read on, unless the body under way is large and has no memory yet."""
+        incoming = self._incoming
+        if incoming.phase is BODY:
+            if self._reservation is None and incoming.expected > SMALL_BODY:
+                budget = self._dispatcher.budget
+                self._reservation, granted = budget.reserve(incoming.expected, self._admitted)
+                if not granted:
+                    self._enter(ADMITTING)
+                    self._transport.pause_reading()
+                    return
+            if incoming.expects_continue:
+                incoming.expects_continue = False
                 self._transport.write(CONTINUE)
+        if self._state is READY:
             self._transport.resume_reading()
 
-    def _check_unfinished(self, size: int) -> None:
-        """Look at a message of which a part has arrived: is it too large, does it wait for us?"""
-        if not self._head_done:
-            # The first piece may begin with other requests, so it does not count.
-            self._head_size = self._head_size + size if self._head_size else 1
-            if self._head_size > MAX_HEAD:
-                self._refuse(self._answers.answer(431, TEXT, False, b"The header is too large\n"))
-            return
-        length = len(self._body)
-        if not self._head_checked:
-            self._head_checked = True
-            headers = titled(self._headers)
-            length = int(headers.get(b"Content-Length", b"0"))
-            if headers.get(b"Expect", b"").lower() == b"100-continue" and length <= MAX_BODY:
-                if self._busy or self._waiting or self._stuck:
-                    self._continue_due = True  # an answer must go out before it
-                else:
-                    self._transport.write(CONTINUE)
-        if length > MAX_BODY:
-            fault = RequestEntityTooLargeException()
-            body = msgspec.json.encode(fault.body())
-            self._refuse(self._answers.answer(fault.status, AMZ_JSON, False, body))
+    def _admitted(self) -> None:
+        """The budget has granted what the body needs."""
+        if self._state is ADMITTING:
+            self._enter(READY)
+            self._admit_body()
 
-    def _pass_over_upgrade(self, rest: bytes) -> None:
-        """Read a request that offers another protocol as if it did not.
-
-        Java's client offers HTTP/2 in its first request. The parser takes what follows the header
-        for the other protocol, so it gets the header again, without the offer.
-        """
-        method = self._parser.get_method()
-        lines = [b"%b %b HTTP/1.1" % (method, bytes(self._url))]
-        lines += [
-            b"%b: %b" % (name, value)
-            for name, value in self._headers.items()
-            if name.title() not in (b"Connection", b"Upgrade")
-        ]
-        self._url.clear()
-        self._headers.clear()
-        self._head_done = False
-        self._parser = httptools.HttpRequestParser(self)
-        if method == b"CONNECT":  # which is nothing but an upgrade
-            self._refuse(self._answers.answer(400, TEXT, False, b"Bad Request\n"))
+    def _park(self, size: int) -> None:
+        """Stop reading, and count what is kept until reading continues."""
+        self._transport.pause_reading()
+        if self._dispatcher.budget.take(size):
+            self._parked += size
         else:
-            self.data_received(b"\r\n".join(lines) + b"\r\n\r\n" + rest)
+            self.abort()
 
-    def _refuse(self, answer: bytes) -> None:
-        """Give a last answer when its turn comes, and close."""
-        self._refusing = True
-        if self._busy or self._waiting or self._stuck:
-            self._waiting.append(answer)
+    def _unpark(self) -> None:
+        if self._parked:
+            size, self._parked = self._parked, 0
+            self._dispatcher.budget.give_back(size)
+
+    def _release(self) -> None:
+        if self._reservation is not None:
+            reservation, self._reservation = self._reservation, None
+            reservation.release()
+
+    def _refuse(self, refusal: Refusal) -> None:
+        """Send a last response when its turn comes, and end the connection."""
+        self._incoming.end()
+        if self._state is READY and not self._queue:
+            self._part(refusal)
+        elif self._state < LINGERING:
+            self._queue.append(refusal)
             self._transport.pause_reading()
-        else:
-            self._part(answer)
 
-    def _part(self, answer: bytes) -> None:
-        """Send a last answer, then let what the client still sends run out, for a while."""
-        self._transport.write(answer)
-        self._transport.write_eof()
-        self._transport.resume_reading()
-        loop = asyncio.get_running_loop()
-        self._linger = loop.call_later(LINGER_SECONDS, self._transport.abort)
+    def _part(self, refusal: Refusal) -> None:
+        """Send a last response, then discard what the client still sends, for a while."""
+        self._release()
+        self._enter(LINGERING)
+        if self._telemetry is not None:
+            self._telemetry.begin(None, 0).end(refusal.status, refusal.code, len(refusal.body), "")
+        self._transport.write(
+            self._answers.answer(refusal.status, refusal.content_type, False, refusal.body)
+        )
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+            self._transport.resume_reading()
+        else:  # TLS
+            self._transport.close()
 
-
-def titled(headers: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """The headers with their names spelled as botocore spells them: `X-Amz-Target`."""
-    return {name.title(): value for name, value in headers.items()}
+    def _close(self) -> None:
+        """Close once everything that was written has been sent."""
+        self._incoming.end()
+        self._queue.clear()
+        if self._state is not LINGERING:
+            self._enter(LINGERING)
+        self._transport.close()
 
 
 def parse(body: bytes | bytearray) -> Any:

@@ -1,74 +1,149 @@
 """The server: listens, gathers writes into commits, sweeps expired items, and stops cleanly.
 
-Laws:
-- What arrives in one turn of the event loop is done together: the reads in one snapshot, the
-  writes in one durable commit. While that is under way the next requests gather in
-  the kernel's buffers, so the more clients there are, the more of them share a snapshot and a
-  commit. (SQLite takes 2.5 of the 4 µs of a read to begin and to end its snapshot.) Nobody waits
-  for a timer.
-- Requests are done in the thread of the event loop; there are no locks. (Threads made the storage
-  slower, not faster: they wait for one another.) Only the sweep has a thread of its own.
+Invariants:
+- Reads that arrive in one turn of the event loop share one snapshot. (SQLite takes 2.5 of the 4 µs
+  of a read to begin and to end its snapshot.) They are done in the thread of the event loop, and
+  never wait for a lock: each thread reads a file through a connection of its own.
+- Writes to a file are committed by one other thread (`Writer`): those that gather during a commit
+  share the next one. A database in memory has one connection for both, and nothing to wait for, so
+  its writes are done on the event loop.
+- Long work (the sweep, checkpoints, a write that takes long) is never done on the event loop.
 - A stop takes no more connections, answers what was received, and only then returns. So a write is
   either done and answered, or the client knows that it has no answer.
-- The server does not own the engine: who opened it closes it, after the stop.
+- The server does not own the engine: the caller who opened it closes it, after the stop.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
-import socket
+import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+import msgspec
 
 from tablewright.engine import Engine, Read, Step, Write
-from tablewright.errors import Fault, InternalServerError
+from tablewright.errors import StoreBusy, StoreFailed
+from tablewright.server.accesslog import AccessLog
 from tablewright.server.answers import Answers
-from tablewright.server.protocol import UNEXPECTED, Connection
+from tablewright.server.authorization import Access, OpenAccess
+from tablewright.server.budget import Budget
+from tablewright.server.failures import Failures, FileWatch
+from tablewright.server.hosts import Hosts
+from tablewright.server.limits import Limits
+from tablewright.server.listener import Listener
+from tablewright.server.monitor import Monitor
+from tablewright.server.protocol import Connection
+from tablewright.server.telemetry import Telemetry
+from tablewright.server.writer import Writer
 
 log = logging.getLogger("tablewright.server")
 
 SWEEP_SECONDS = 60.0
 #: How long a stop waits for a client in the middle of sending a request, or of taking an answer.
 GRACE_SECONDS = 5.0
+#: How long a stop leaves idle connections open: a request that was sent before is still answered.
+LULL_SECONDS = 0.05
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """How a server runs. The defaults are those of `tablewright serve` without options."""
+
+    sweep_seconds: float = SWEEP_SECONDS
+    limits: Limits = Limits()
+    #: Which Host and Origin headers are accepted; None: loopback names, and no web pages.
+    hosts: Hosts | None = None
+    #: Who may enter; None: everyone with a well-formed authorization.
+    access: Access | None = None
+    tls: ssl.SSLContext | None = None
+    #: A file, or "-" for standard output.
+    access_log: Path | str | None = None
+    #: The port of the monitor on loopback; 0 takes a free one.
+    metrics_port: int | None = None
 
 
 class Server:
     """An engine behind DynamoDB's HTTP protocol, on the running event loop."""
 
-    def __init__(self, engine: Engine, *, sweep_seconds: float = SWEEP_SECONDS) -> None:
+    def __init__(self, engine: Engine, settings: Settings | None = None) -> None:
+        self.settings = settings = settings or Settings()
         self.engine = engine
         self.answers = Answers()
+        self.access: Access = settings.access or OpenAccess()
+        self.hosts = settings.hosts or Hosts()
+        self.limits = settings.limits
+        self.budget = Budget(settings.limits.buffered_bytes)
         self.stopping = False
-        self._sweep_seconds = sweep_seconds
+        #: Set by a signal, or with `failure` when the file cannot even be read any more.
+        self.must_stop = asyncio.Event()
+        self.failure = ""
+        self.failures = Failures()
+        self.telemetry: Telemetry | None = None
+        self.monitor_url: str | None = None
         self._connections: set[Connection] = set()
         self._reads: list[tuple[Connection, Read]] = []
         self._writes: list[tuple[Connection, Write]] = []
+        self._commits = 0
+        self._committed = 0
+        self._swept_at = 0.0
+        self._expired = 0
+        self._must_probe = False
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._sweeping: asyncio.Future[int] | None = None
+        self._writer: Writer[Connection] | None = None
+        #: One thread: large requests are prepared one after the other.
+        self._preparer = ThreadPoolExecutor(1, thread_name_prefix="tablewright-preparer")
+        self._monitor: Monitor | None = None
         self._all_closed = asyncio.Event()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Listen, and return the address as a URL. Port 0 takes a free port.
 
-        Raises `OSError` if the address cannot be had.
+        Raises `OSError` if an address, a port or the access log cannot be used.
         """
+        settings = self.settings
         self._loop = asyncio.get_running_loop()
-        self._listener = await self._loop.create_server(
-            lambda: Connection(self), host, port, backlog=1024
+        if settings.access_log is not None:
+            self.telemetry = Telemetry(AccessLog(settings.access_log))
+        if settings.metrics_port is not None:
+            self.telemetry = self.telemetry or Telemetry()
+            self._monitor = Monitor(self.telemetry, self._gauges, self._not_ready)
+            self.monitor_url = await self._monitor.start(settings.metrics_port)
+        self._listener = Listener(
+            lambda: Connection(self),
+            has_room=self._has_room,
+            make_room=self._make_room,
+            report=self.failures.report,
+            tls=settings.tls,
+            handshake_seconds=self.limits.head_seconds,
         )
-        self._renew()
-        self._timers["sweep"] = self._loop.call_later(self._sweep_seconds, self._sweep)
-        return url_of(self._listener.sockets[0])
+        try:
+            url = await self._listener.start(host, port)
+        except OSError:
+            await self._end_telemetry()
+            raise
+        self.engine.probe()  # opens this thread's connection: later the file may be gone
+        self._watch = FileWatch(self.engine.path)
+        if self.engine.path != ":memory:":
+            self._writer = Writer(self.engine, self._watch, self._deliver_writes)
+        self._tick()
+        self._timers["sweep"] = self._loop.call_later(settings.sweep_seconds, self._sweep)
+        return url
 
     async def stop(self, grace_seconds: float = GRACE_SECONDS) -> None:
         """Take no more connections, answer what was received, close every connection."""
         self.stopping = True
         self._listener.close()
-        for timer in self._timers.values():
-            timer.cancel()
+        self._timers["sweep"].cancel()
+        await asyncio.sleep(LULL_SECONDS)
         for connection in list(self._connections):
             connection.finish()
         if self._sweeping is not None:
@@ -80,6 +155,17 @@ class Server:
                 for connection in list(self._connections):
                     connection.abort()
                 await self._all_closed.wait()
+        self._timers["tick"].cancel()
+        self._preparer.shutdown(wait=False)
+        if self._writer is not None:
+            await self._writer.stop()
+        await self._end_telemetry()
+
+    async def _end_telemetry(self) -> None:
+        if self._monitor is not None:
+            self._monitor.close()
+        if self.telemetry is not None and self.telemetry.log is not None:
+            await self.telemetry.log.close()
 
     # --- called by connections -----------------------------------------------------------------
 
@@ -90,59 +176,143 @@ class Server:
 
     def closed(self, connection: Connection) -> None:
         self._connections.discard(connection)
+        self._listener.resume()
         if self.stopping and not self._connections:
             self._all_closed.set()
 
     def submit(self, connection: Connection, step: Step) -> None:
-        """Do a step with the others of this turn, then call `connection.done`."""
+        """Run a step with the others of this turn, then call `connection.done`."""
         if not self._reads and not self._writes:
-            self._loop.call_soon(self._do_steps)
+            self._loop.call_soon(self._run_steps)
         if isinstance(step, Read):
             self._reads.append((connection, step))
         else:
             self._writes.append((connection, step))
 
+    def prepare(self, connection: Connection, prepare: Callable[[], Step]) -> None:
+        """Call `prepare` in a thread, then submit its step, or tell the connection of its error."""
+        preparing = self._loop.run_in_executor(self._preparer, prepare)
+        preparing.add_done_callback(partial(self._prepared, connection))
+
+    def _prepared(self, connection: Connection, preparing: asyncio.Future[Step]) -> None:
+        error = preparing.exception()
+        if error is None:
+            self.submit(connection, preparing.result())
+        else:
+            connection.done(self.failures.fault_of(error))
+
     # --- called by the event loop --------------------------------------------------------------
 
-    def _do_steps(self) -> None:
+    def _run_steps(self) -> None:
         reads, self._reads = self._reads, []
         writes, self._writes = self._writes, []
+        if writes and self._writer is not None:
+            self._writer.submit(writes)
         if reads:
-            self._tell(reads, self.engine.read_all([step for _, step in reads]))
-        if writes:
-            self._tell(writes, self.engine.write_all([step for _, step in writes]))
+            self._deliver(reads, self.engine.read_all([step for _, step in reads]))
+        if writes and self._writer is None:
+            self._deliver_writes(writes, self.engine.write_all([step for _, step in writes]))
 
-    def _tell(
-        self,
-        asked: Sequence[tuple[Connection, Step]],
-        results: Sequence[bytes | BaseException],
+    def _deliver_writes(
+        self, asked: Sequence[tuple[Connection, Write]], results: Sequence[bytes | BaseException]
     ) -> None:
-        for (connection, _), result in zip(asked, results, strict=True):
-            if isinstance(result, BaseException) and not isinstance(result, Fault):
-                log.error("a request failed", exc_info=result)
-                connection.done(InternalServerError(UNEXPECTED))
+        written = sum(isinstance(result, bytes) for result in results)
+        self._commits += written > 0
+        self._committed += written
+        for result in results:
+            self.failures.wrote(result if isinstance(result, BaseException) else None)
+        self._deliver(asked, results)
+
+    def _deliver(
+        self, asked: Sequence[tuple[Connection, Step]], results: Sequence[bytes | BaseException]
+    ) -> None:
+        for (connection, step), result in zip(asked, results, strict=True):
+            if isinstance(result, BaseException):
+                if isinstance(result, StoreFailed) and isinstance(step, Read):
+                    self._must_probe = True
+                connection.done(self.failures.fault_of(result))
             else:
                 connection.done(result)
 
-    def _renew(self) -> None:
+    def _has_room(self, establishing: int) -> bool:
+        return len(self._connections) + establishing < self.limits.connections
+
+    def _make_room(self) -> None:
+        """Close the connection that has been idle for longest, if there is one."""
+        idle = [connection for connection in self._connections if connection.is_idle]
+        if idle:
+            min(idle, key=lambda connection: connection.idle_since).finish()
+
+    def _tick(self) -> None:
+        """What is done about once a second."""
         self.answers.renew()
-        self._timers["renew"] = self._loop.call_later(1.0, self._renew)
+        now = self._loop.time()
+        for connection in list(self._connections):
+            connection.check_time(now)
+        if self.telemetry is not None and self.telemetry.log is not None:
+            self.telemetry.log.flush()
+        if self._must_probe:
+            self._must_probe = False
+            self._probe()
+        self._timers["tick"] = self._loop.call_later(self.limits.tick_seconds, self._tick)
+
+    def _probe(self) -> None:
+        """After a read that failed: can anything be read at all?"""
+        try:
+            self.engine.probe()
+        except StoreBusy:
+            pass
+        except StoreFailed as error:
+            self.failure = str(error)
+            self.must_stop.set()
 
     def _sweep(self) -> None:
         """Start a sweep, in a thread: it walks whole tables."""
-        self._sweeping = self._loop.run_in_executor(None, self.engine.expire)
+        self._sweeping = self._loop.run_in_executor(None, self._expire)
         self._sweeping.add_done_callback(self._swept)
 
+    def _expire(self) -> int:
+        self._watch.require_file()
+        return self.engine.expire()
+
     def _swept(self, sweeping: asyncio.Future[int]) -> None:
-        if not sweeping.cancelled() and sweeping.exception() is not None:
-            log.error("the sweep of expired items failed", exc_info=sweeping.exception())
+        error = None if sweeping.cancelled() else sweeping.exception()
+        if error is not None:
+            self.failures.fault_of(error)
+        else:
+            self._swept_at = time.time()
+            self._expired += sweeping.result()
         if not self.stopping:
-            self._timers["sweep"] = self._loop.call_later(self._sweep_seconds, self._sweep)
+            delay = self.settings.sweep_seconds
+            self._timers["sweep"] = self._loop.call_later(delay, self._sweep)
 
+    # --- called by the monitor -----------------------------------------------------------------
 
-def url_of(listening: socket.socket) -> str:
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    def _not_ready(self) -> str | None:
+        if self.stopping:
+            return "stopping"
+        if self.failure:
+            return self.failure
+        return self.failures.writes_fail
+
+    def _gauges(self) -> dict[str, tuple[str, str, float]]:
+        """Name, kind, description and value of each metric beside those of requests."""
+        metrics: dict[str, tuple[str, str, float]] = {
+            "connections": ("gauge", "Open connections.", len(self._connections)),
+            "buffered_bytes": ("gauge", "Bytes held for clients.", self.budget.used),
+            "waiting_bodies": ("gauge", "Bodies that wait for memory.", self.budget.waiting),
+            "commits_total": ("counter", "Commits of write requests.", self._commits),
+            "committed_writes_total": ("counter", "Writes in commits.", self._committed),
+            "expired_items_total": ("counter", "Items deleted by sweeps.", self._expired),
+            "last_sweep_seconds": ("gauge", "Unix time of the last sweep.", self._swept_at),
+        }
+        for name, suffix, text in (
+            ("file_bytes", "", "Size of the database file."),
+            ("log_bytes", "-wal", "Size of the write-ahead log."),
+        ):
+            with suppress(OSError):
+                metrics[name] = ("gauge", text, Path(self.engine.path + suffix).stat().st_size)
+        return metrics
 
 
 async def serve(
@@ -150,18 +320,32 @@ async def serve(
     host: str = "127.0.0.1",
     port: int = 8000,
     *,
-    ready: Callable[[str], None],
-    sweep_seconds: float = SWEEP_SECONDS,
+    ready: Callable[[Server, str], None],
+    settings: Settings | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT. `ready` gets the URL once requests are taken."""
+    """Serve until SIGTERM or SIGINT. `ready` gets the URL once requests are accepted.
+
+    Returns after a graceful stop; a second signal ends the process at once. Raises `StoreFailed`
+    if the file cannot be read any more, `OSError` if the address cannot be used.
+    """
     loop = asyncio.get_running_loop()
-    asked_to_stop = asyncio.Event()
+    server = Server(engine, settings)
+    signals: list[int] = []
+
+    def on_signal(number: int) -> None:
+        signals.append(number)
+        if len(signals) > 1:
+            os._exit(128 + number)  # commits are atomic: nothing acknowledged is lost
+        server.must_stop.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, asked_to_stop.set)
-    server = Server(engine, sweep_seconds=sweep_seconds)
-    ready(await server.start(host, port))
-    await asked_to_stop.wait()
+        loop.add_signal_handler(number, on_signal, number)
+    url = await server.start(host, port)
+    ready(server, url)
+    await server.must_stop.wait()
     await server.stop()
+    if server.failure:
+        raise StoreFailed(f"the server stopped, because its file cannot be read: {server.failure}")
 
 
 @contextmanager
@@ -170,7 +354,7 @@ def serving(
     host: str = "127.0.0.1",
     port: int = 0,
     *,
-    sweep_seconds: float = SWEEP_SECONDS,
+    settings: Settings | None = None,
 ) -> Iterator[str]:
     """Serve from a thread of this process while the block runs; gives the URL.
 
@@ -178,7 +362,7 @@ def serving(
             boto3.client("dynamodb", endpoint_url=url, region_name="us-east-1", ...)
 
     Every use takes a port of its own, so tests can run side by side. The engine stays the caller's,
-    who may go on using it, and closes it afterwards.
+    who may use it in the meantime, and closes it afterwards.
     """
     if not isinstance(engine, Engine):
         raise TypeError(f"serving() takes an Engine, not {engine!r}")
@@ -186,7 +370,7 @@ def serving(
     thread = threading.Thread(target=loop.run_forever, name="tablewright-server", daemon=True)
     thread.start()
     try:
-        server = Server(engine, sweep_seconds=sweep_seconds)
+        server = Server(engine, settings)
         url = asyncio.run_coroutine_threadsafe(server.start(host, port), loop).result()
         try:
             yield url

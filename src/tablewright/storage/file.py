@@ -32,14 +32,17 @@ CHECKPOINT_PAGES = 8192  # 64 MiB of log; SQLite's default of 1000 pages doubled
 MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024
 
 
-def connect(path: str, durability: str, busy_seconds: float) -> apsw.Connection:
-    """Open a connection to a file that is ours, or becomes ours.
+def connect(path: str, durability: str, busy_seconds: float, *, create: bool) -> apsw.Connection:
+    """Open a connection to a file that is ours, or becomes ours; `create` makes a missing one.
 
     Raises `CannotOpen`, or an error of apsw's.
     """
-    _create_private(path)
+    flags = apsw.SQLITE_OPEN_READWRITE
+    if create:
+        flags |= apsw.SQLITE_OPEN_CREATE
+        _create_private(path)
     try:
-        connection = apsw.Connection(path, statementcachesize=512)
+        connection = apsw.Connection(path, flags=flags, statementcachesize=512)
         try:
             _set_up(connection, path, durability, busy_seconds)
         except BaseException:

@@ -64,7 +64,7 @@ class Store:
         self._forked = False
         #: A thread's connection is closed when the thread ends.
         self._connections: WeakSet[apsw.Connection] = WeakSet()
-        self._writer = self._connect()
+        self._writer = self._connect(create=True)
         self._transaction = Transaction(self._writer)
         self._queue = WriteQueue(self._transaction)
         self._local = threading.local()
@@ -167,10 +167,11 @@ class Store:
             snapshot.close()
         return renewed
 
-    def _connect(self) -> apsw.Connection:
+    def _connect(self, *, create: bool = False) -> apsw.Connection:
+        """Open one more connection. A file that was deleted meanwhile is not made again."""
         self._check_usable()
         try:
-            connection = connect(self.path, self.durability, self.busy_seconds)
+            connection = connect(self.path, self.durability, self.busy_seconds, create=create)
         except apsw.Error as error:
             raise self._translated(error) from error
         self._connections.add(connection)

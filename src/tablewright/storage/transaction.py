@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import closing, suppress
 from typing import TypeAlias
+from weakref import WeakSet
 from zlib import crc32
 
 import apsw
@@ -160,10 +161,11 @@ class Frozen:
 class Transaction(Snapshot):
     """Changes. They are seen by later reads of the same transaction, by others once committed."""
 
-    __slots__ = ("rollbacks", "version")
+    __slots__ = ("_walks", "rollbacks", "version")
 
     def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)
+        self._walks: WeakSet[apsw.Cursor] = WeakSet()
         #: Differs from before if another connection has committed since the last transaction.
         self.version = 0
         #: Counts rollbacks. A caller that remembers its changes must compare it.
@@ -171,7 +173,7 @@ class Transaction(Snapshot):
 
     def begin(self) -> None:
         """Take the write lock, so that no later step has to wait for it."""
-        if self._connection.in_transaction:  # left by an interrupted read of an in-memory store
+        if self.holds_state():  # left by an interrupted read of an in-memory store
             self.roll_back()
         self._execute("BEGIN IMMEDIATE")
         for (version,) in self._execute("PRAGMA data_version"):
@@ -190,6 +192,15 @@ class Transaction(Snapshot):
         self.rollbacks += 1  # first: after an interruption it may count twice, but never too little
         if self._connection.in_transaction:
             self._execute("ROLLBACK")
+        if self.holds_state():  # an interrupted read has left its statement open
+            for cursor in list(self._walks):
+                cursor.close()
+            self._look_up = self._connection.cursor().execute  # which closes the one before
+
+    def _range(self, tree: Tree, first: bytes, end: bytes | None, backwards: bool) -> apsw.Cursor:
+        cursor = super()._range(tree, first, end, backwards)
+        self._walks.add(cursor)
+        return cursor
 
     def put(self, tree: Tree, key: bytes, size: int, body: bytes) -> None:
         self._execute(tree.put, (key, size, body, crc32(body, size)))

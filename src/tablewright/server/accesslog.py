@@ -1,0 +1,70 @@
+"""The access log: one JSON line for each request.
+
+Invariants:
+- A slow or full log never delays a request: lines are collected and written by another thread. What
+  cannot be written in time is dropped, and the number of dropped lines is reported.
+- Whole lines are appended, so the file may be moved or truncated while the server runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+log = logging.getLogger("tablewright.server")
+
+MAX_LINES = 100_000
+
+
+class AccessLog:
+    """Lines for a file, or for standard output ("-")."""
+
+    def __init__(self, path: Path | str) -> None:
+        """Open the log. Raises `OSError` if it cannot be opened."""
+        self._is_stdout = str(path) == "-"
+        self._file = sys.stdout.buffer if self._is_stdout else Path(path).open("ab")  # noqa: SIM115
+        self._path = path
+        self._lines: list[dict[str, Any]] = []
+        self._dropped = 0
+        self._writing: asyncio.Future[None] | None = None
+
+    def add(self, line: dict[str, Any]) -> None:
+        if len(self._lines) < MAX_LINES:
+            self._lines.append(line)
+        else:
+            self._dropped += 1
+
+    def flush(self) -> None:
+        """Start writing what was collected, unless the last write is still under way."""
+        if self._lines and (self._writing is None or self._writing.done()):
+            lines, self._lines = self._lines, []
+            loop = asyncio.get_running_loop()
+            self._writing = loop.run_in_executor(None, self._write, lines)
+            self._writing.add_done_callback(self._report)
+
+    async def close(self) -> None:
+        """Write the rest and close the file."""
+        if self._writing is not None:
+            await asyncio.wait([self._writing])
+        self.flush()
+        if self._writing is not None:
+            await asyncio.wait([self._writing])
+        if not self._is_stdout:
+            self._file.close()
+
+    def _write(self, lines: list[dict[str, Any]]) -> None:
+        self._file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+        self._file.flush()
+
+    def _report(self, writing: asyncio.Future[None]) -> None:
+        error = writing.exception()
+        if error is not None:
+            log.error("cannot write the access log %s: %s", self._path, error)
+        if self._dropped:
+            log.error("%d lines of the access log were dropped: it is too slow", self._dropped)
+            self._dropped = 0

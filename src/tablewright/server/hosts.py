@@ -1,0 +1,125 @@
+"""Hosts and origins: which names a server answers to, and which web pages may use it.
+
+A server without credentials trusts whoever can connect to it, so it must not be reachable through
+a web browser on the same machine:
+
+- DNS rebinding: a page at `evil.example` makes its own name point to 127.0.0.1, and the browser
+  takes this server for the page's own. The browser still sends `Host: evil.example`, which is
+  refused with 421.
+- Cross-origin requests: a browser sends `Origin` with every request that a page of another origin
+  makes. It is refused with 403, unless the origin was allowed; then the response has the headers
+  that let the page read it.
+
+Nothing here knows of connections.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Mapping
+
+from tablewright.errors import CORAL_SERVICE, Fault
+
+#: What a page may read beside the body, as DynamoDB lists it.
+EXPOSED = b"x-amzn-RequestId,x-amzn-ErrorType,x-amzn-ErrorMessage,x-amz-crc32,Date"
+#: DynamoDB lets browsers remember a preflight for two days.
+PREFLIGHT_SECONDS = 172800
+_TOKENS = re.compile(rb"[A-Za-z0-9_, -]*")
+
+
+class MisdirectedRequest(Fault):
+    """The Host header names another server."""
+
+    namespace = CORAL_SERVICE
+    status = 421
+
+
+class CrossOriginRequest(Fault):
+    """A web page of another origin sent this."""
+
+    namespace = CORAL_SERVICE
+    status = 403
+
+
+class Hosts:
+    """The names and origins that a server accepts. Loopback names are always among them."""
+
+    def __init__(
+        self,
+        allowed: Iterable[str] = (),
+        *,
+        origins: Iterable[str] = (),
+        check_names: bool = True,
+    ) -> None:
+        self._allowed = {name.lower().rstrip(".") for name in allowed}
+        self._origins = {origin.encode() for origin in origins}
+        self._check_names = check_names
+
+    def check_host(self, host: bytes | None, own_address: str) -> None:
+        """Raise unless the Host header names this server. A browser always sends one."""
+        if host is None or not self._check_names:
+            return
+        name = host_name(host.decode("latin-1"))
+        if name not in self._allowed and name != own_address and not is_loopback(name):
+            raise MisdirectedRequest(
+                f"This server does not answer to the host name {name[:253]!r}. "
+                "Start it with --allow-host NAME to allow one."
+            )
+
+    def check_origin(self, origin: bytes) -> bytes:
+        """Raise unless the origin is allowed; else return header lines for the response."""
+        if b"*" in self._origins:
+            allowed = b"*"
+        elif origin in self._origins:
+            allowed = origin
+        else:
+            raise CrossOriginRequest(
+                f"Requests of web pages from {origin.decode('latin-1')[:253]!r} are not allowed. "
+                "Start the server with --cors ORIGIN to allow them."
+            )
+        return (
+            b"Access-Control-Allow-Origin: %b\r\n"
+            b"Access-Control-Expose-Headers: %b\r\n"
+            b"Vary: Origin\r\n" % (allowed, EXPOSED)
+        )
+
+
+def preflight(headers: Mapping[bytes, bytes]) -> bytes:
+    """Header lines that allow what a preflight asks for, as DynamoDB does."""
+    lines = [b"Access-Control-Max-Age: %d\r\n" % PREFLIGHT_SECONDS]
+    for what in (b"Methods", b"Headers"):
+        wanted = headers.get(b"access-control-request-" + what.lower().removesuffix(b"s"))
+        if wanted is None:
+            wanted = headers.get(b"access-control-request-" + what.lower())
+        if wanted and _TOKENS.fullmatch(wanted):
+            lines.append(b"Access-Control-Allow-%b: %b\r\n" % (what, wanted))
+    if headers.get(b"access-control-request-private-network") == b"true":
+        lines.append(b"Access-Control-Allow-Private-Network: true\r\n")
+    return b"".join(lines)
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, without its port.
+
+    >>> host_name("[::1]:8000"), host_name("LOCALHOST.:80"), host_name("::1")
+    ('::1', 'localhost', '::1')
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    if host.count(":") == 1:
+        host = host.partition(":")[0]
+    return host.lower().rstrip(".")
+
+
+def is_loopback(name: str) -> bool:
+    """
+    >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("127.0.0.1.example.com")
+    (True, True, False)
+    """
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,121 @@
+"""The monitor: metrics and health of a server, on a port of its own.
+
+    GET /metrics    the metrics, in Prometheus's text format
+    GET /ready      200 while requests can be served, 503 with the reason otherwise
+    GET /live       200 while the event loop runs
+
+It listens on loopback only, answers one request for each connection, and takes no others' names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+
+from tablewright.errors import Fault
+from tablewright.server.hosts import Hosts
+from tablewright.server.telemetry import BUCKETS, Telemetry
+
+SECONDS = 5.0
+MAX_CONNECTIONS = 16
+
+
+class Monitor:
+    """Serves what it is given: numbers by name, and the reason for not being ready, if any."""
+
+    def __init__(
+        self,
+        telemetry: Telemetry,
+        gauges: Callable[[], Mapping[str, tuple[str, str, float]]],
+        not_ready: Callable[[], str | None],
+    ) -> None:
+        self._telemetry = telemetry
+        self._gauges = gauges
+        self._not_ready = not_ready
+        self._hosts = Hosts()
+        self._open = 0
+
+    async def start(self, port: int) -> str:
+        """Listen on 127.0.0.1, and return the URL. Raises `OSError` if the port is in use."""
+        try:
+            self._server = await asyncio.start_server(self._serve, "127.0.0.1", port, limit=8192)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, f"127.0.0.1:{port}") from error
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    def close(self) -> None:
+        self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
+        try:
+            if self._open <= MAX_CONNECTIONS:
+                async with asyncio.timeout(SECONDS):
+                    head = await reader.readuntil(b"\r\n\r\n")
+                    status, body = self._answer(head.decode("latin-1"))
+                    writer.write(
+                        f"HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\n"
+                        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}".encode()
+                    )
+                    await writer.drain()
+        except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):
+            pass  # the client's problem
+        finally:
+            self._open -= 1
+            writer.close()
+
+    def _answer(self, head: str) -> tuple[str, str]:
+        line, *fields = head.split("\r\n")
+        pairs = (field.partition(":") for field in fields)
+        headers = {name.lower(): value.strip() for name, _, value in pairs}
+        try:
+            self._hosts.check_host(headers.get("host", "localhost").encode("latin-1"), "127.0.0.1")
+        except Fault as fault:
+            return "421 Misdirected Request", f"{fault.message}\n"
+        if "origin" in headers:
+            return "403 Forbidden", "Requests of web pages are not allowed\n"
+        method, _, target = line.partition(" ")
+        path = target.partition(" ")[0].partition("?")[0]
+        if method != "GET":
+            return "405 Method Not Allowed", "Only GET is allowed\n"
+        if path == "/live":
+            return "200 OK", "live\n"
+        if path == "/ready":
+            reason = self._not_ready()
+            if reason is not None:
+                return "503 Service Unavailable", f"{reason}\n"
+            return "200 OK", "ready\n"
+        if path == "/metrics":
+            return "200 OK", "".join(self._metrics())
+        return "404 Not Found", "There are /metrics, /ready and /live\n"
+
+    def _metrics(self) -> Iterator[str]:
+        yield from heading("requests_total", "counter", "Responses by operation and HTTP status.")
+        for (operation, status), count in sorted(self._telemetry.requests.items()):
+            yield sample("requests_total", count, operation=operation, status=status)
+        name = "request_seconds"
+        yield from heading(name, "histogram", "Time from the request to its response.")
+        for operation, latency in sorted(self._telemetry.latencies.items()):
+            total = 0
+            for bound, count in zip((*BUCKETS, "+Inf"), latency.counts, strict=True):
+                total += count
+                yield sample(f"{name}_bucket", total, operation=operation, le=bound)
+            yield sample(f"{name}_sum", round(latency.sum, 6), operation=operation)
+            yield sample(f"{name}_count", total, operation=operation)
+        for name, (kind, text, value) in self._gauges().items():
+            yield from heading(name, kind, text)
+            yield sample(name, value)
+
+
+def heading(name: str, kind: str, text: str) -> Iterator[str]:
+    yield f"# HELP tablewright_{name} {text}\n"
+    yield f"# TYPE tablewright_{name} {kind}\n"
+
+
+def sample(name: str, value: float, **labels: object) -> str:
+    """
+    >>> sample("requests_total", 3, operation="GetItem")
+    'tablewright_requests_total{operation="GetItem"} 3\\n'
+    """
+    listed = ",".join(f'{label}="{text}"' for label, text in labels.items())
+    return f"tablewright_{name}{'{' + listed + '}' if listed else ''} {value}\n"

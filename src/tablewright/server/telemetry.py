@@ -1,0 +1,123 @@
+"""Telemetry: what happened to each request, as metrics and as lines of an access log.
+
+A server without access log and metrics port has no `Telemetry`, and its requests cost nothing.
+
+Invariant: only names and numbers are recorded (operation, tables, status, sizes, times, the
+caller's access key id), never a key or a value of an item.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import msgspec
+
+from tablewright.server.accesslog import AccessLog
+
+#: Upper bounds of the latency histogram, in seconds.
+BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+MAX_TABLES = 100
+_MEMBERS = ("Put", "Update", "Delete", "ConditionCheck", "Get")
+
+
+class Caller(Protocol):
+    """The user who signed a request."""
+
+    @property
+    def access_key_id(self) -> str: ...
+
+
+class Telemetry:
+    """Counts requests by operation and status, and logs them if there is a log."""
+
+    def __init__(self, log: AccessLog | None = None) -> None:
+        self.log = log
+        self.requests: dict[tuple[str, int], int] = {}
+        self.latencies: dict[str, Latency] = {}
+
+    def begin(self, operation: str | None, bytes_in: int) -> Exchange:
+        """Record that a request was received. `operation` is None if it names none."""
+        return Exchange(self, time.perf_counter(), operation or "-", bytes_in)
+
+    def record(self, exchange: Exchange, line: dict[str, Any], seconds: float) -> None:
+        key = exchange.operation, line["status"]
+        self.requests[key] = self.requests.get(key, 0) + 1
+        latency = self.latencies.get(exchange.operation)
+        if latency is None:
+            latency = self.latencies[exchange.operation] = Latency()
+        latency.add(seconds)
+        if self.log is not None:
+            self.log.add(line)
+
+
+class Exchange(msgspec.Struct):
+    """A request and, at its `end`, its response."""
+
+    telemetry: Telemetry
+    started: float
+    operation: str
+    bytes_in: int
+    tables: list[str] = []
+    access_key_id: str | None = None
+
+    def identify(self, request: object, caller: Caller | None) -> None:
+        """Add which tables the request names and who sent it."""
+        self.tables = sorted(set(tables_of(request)))[:MAX_TABLES]
+        self.access_key_id = None if caller is None else caller.access_key_id
+
+    def end(self, status: int, code: str, bytes_out: int, request_id: str) -> None:
+        seconds = time.perf_counter() - self.started
+        line = {
+            "time": time.time(),
+            "request_id": request_id,
+            "operation": self.operation,
+            "tables": self.tables,
+            "status": status,
+            "fault": code or None,
+            "bytes_in": self.bytes_in,
+            "bytes_out": bytes_out,
+            "ms": round(seconds * 1000, 3),
+            "access_key_id": self.access_key_id,
+        }
+        self.telemetry.record(self, line, seconds)
+
+
+class Latency:
+    """A histogram."""
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(BUCKETS) + 1)
+        self.sum = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.counts[bisect_left(BUCKETS, seconds)] += 1
+        self.sum += seconds
+
+
+def tables_of(request: object) -> Iterator[str]:
+    """The names of the tables in a request, which may be any JSON: it was not checked yet.
+
+    >>> list(tables_of({"TransactItems": [{"Put": {"TableName": "a"}}, {"Get": 1}]}))
+    ['a']
+    """
+    if not isinstance(request, dict):
+        return
+    yield from _name(request)
+    batch = request.get("RequestItems")
+    if isinstance(batch, dict):
+        yield from (name for name in batch if len(name) <= 255)
+    members = request.get("TransactItems")
+    if isinstance(members, list):
+        for member in members[:MAX_TABLES]:
+            if isinstance(member, dict):
+                for kind in _MEMBERS:
+                    yield from _name(member.get(kind))
+
+
+def _name(value: object) -> Iterator[str]:
+    name = value.get("TableName") if isinstance(value, dict) else None
+    if isinstance(name, str) and len(name) <= 255:
+        yield name

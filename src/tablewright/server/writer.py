@@ -1,0 +1,72 @@
+"""The writer: a thread that commits, so that the event loop never waits for a lock or a disk.
+
+Invariants:
+- Writes are committed in the order in which they were given. All that have gathered while the last
+  commit was under way share the next one, and its fsync.
+- Every write has exactly one result, delivered on the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import Generic, TypeAlias, TypeVar
+
+from tablewright.engine import Engine, Write
+from tablewright.server.failures import FileWatch
+
+T = TypeVar("T")
+Results: TypeAlias = Sequence[bytes | BaseException]
+
+
+class Writer(Generic[T]):
+    """Commits steps in a thread. Each comes with a value that is returned with its result."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        watch: FileWatch,
+        deliver: Callable[[list[tuple[T, Write]], Results], None],
+    ) -> None:
+        self._engine = engine
+        self._watch = watch
+        self._deliver = deliver
+        self._loop = asyncio.get_running_loop()
+        self._queue: SimpleQueue[list[tuple[T, Write]] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="tablewright-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, writes: list[tuple[T, Write]]) -> None:
+        """Commit these with everything else that waits."""
+        self._queue.put(writes)
+
+    async def stop(self) -> None:
+        """Commit what waits, and end the thread."""
+        self._queue.put(None)
+        await self._loop.run_in_executor(None, self._thread.join)
+
+    def _run(self) -> None:
+        is_running = True
+        while is_running:
+            batch: list[tuple[T, Write]] = []
+            waiting = self._queue.get()
+            while waiting is not None:
+                batch += waiting
+                try:
+                    waiting = self._queue.get_nowait()
+                except Empty:
+                    break
+            else:
+                is_running = False
+            if batch:
+                results = self._commit([step for _, step in batch])
+                self._loop.call_soon_threadsafe(self._deliver, batch, results)
+
+    def _commit(self, steps: list[Write]) -> Results:
+        try:
+            self._watch.require_file()
+            return self._engine.write_all(steps)
+        except Exception as error:
+            return [error] * len(steps)
