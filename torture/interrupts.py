@@ -1,0 +1,428 @@
+"""Promise: an exception raised by a signal handler at any point of a call leaves the engine usable.
+The next write succeeds, other processes can write, a consistent read sees the newest value, and
+writers of other threads whose writes share the commit get their outcome exactly once.
+
+Method, in alternating rounds:
+
+    opcodes   one operation is repeated, and each time an exception is raised at another opcode of
+              the storage package, of engine/engine.py and of engine/catalog.py: at each of them, or
+              at every n-th of a long operation, beginning anywhere. After each: a read, a write,
+              the lock taken by a connection that does not wait, a write through another engine, and
+              a read that must see that write.
+    timers    `signal.setitimer` interrupts the main thread after 20 to 800 microseconds, again and
+              again, while other threads write and another connection takes the lock at times.
+
+An interrupted write may have been applied or not, but as a whole.
+
+Limits: no exception is raised where CPython delivers no signals and no Python code could be safe
+(see `undeliverable`). Exceptions inside C code (SQLite, msgspec) arrive when it returns to Python, as signals do.
+The traced opcodes are those of one execution of each operation on a small table.
+"""
+
+from __future__ import annotations
+
+import dis
+import random
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import count
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import apsw
+
+import tablewright
+from tablewright.engine import Engine
+from tablewright.errors import Fault, TablewrightError
+from tests.durability.opener import table
+from torture.run import Part, Round
+from torture.work import problems, wait_for_indexes
+
+NAME = "interrupts"
+SOURCE = Path(tablewright.__file__).parent
+TRACED = (str(SOURCE / "storage"), str(SOURCE / "engine/engine.py"), str(SOURCE / "engine/catalog"))
+#: Interrupts in a round; an operation with more opcodes is interrupted at every n-th.
+MOST = 400
+THREADS = 3
+TURNS = 60
+
+
+class Interrupt(BaseException):
+    """What a signal handler raises: like KeyboardInterrupt, it is no Exception."""
+
+
+def key(name: str) -> dict[str, Any]:
+    return {"pk": {"S": name}}
+
+
+def put(name: str, value: int) -> dict[str, Any]:
+    return {"TableName": NAME, "Item": {**key(name), "v": {"N": str(value)}}}
+
+
+def put_both(value: int) -> dict[str, Any]:
+    return {"TransactItems": [{"Put": put("left", value)}, {"Put": put("right", value)}]}
+
+
+def value_of(engine: Engine, name: str) -> int:
+    request = {"TableName": NAME, "Key": key(name), "ConsistentRead": True}
+    return int(engine.call("GetItem", request).get("Item", {"v": {"N": "-1"}})["v"]["N"])
+
+
+def transact_get(engine: Engine) -> None:
+    gets = [{"Get": {"TableName": NAME, "Key": key(name)}} for name in ("left", "right")]
+    found = engine.call("TransactGetItems", {"TransactItems": gets})["Responses"]
+    assert len(found) == 2
+
+
+def change_tables(engine: Engine, value: int) -> None:
+    """Create a table, build an index of it and delete it; some of it may be done already."""
+    index = {
+        "IndexName": "index",
+        "KeySchema": [{"AttributeName": "v", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": "ALL"},
+    }
+    update = {
+        "TableName": "second",
+        "AttributeDefinitions": [{"AttributeName": "v", "AttributeType": "N"}],
+        "GlobalSecondaryIndexUpdates": [{"Create": index}],
+    }
+    with suppress(Fault):
+        engine.call("CreateTable", table("second"))
+    with suppress(Fault):
+        engine.call("UpdateTable", update)
+        wait_for_indexes(engine, "second")
+    with suppress(Fault):
+        engine.call("DeleteTable", {"TableName": "second"})
+
+
+def refused(engine: Engine, value: int) -> None:
+    with suppress(Fault):
+        engine.call("PutItem", {**put("left", value), "ConditionExpression": "attribute_exists(x)"})
+
+
+def missing_table(engine: Engine, value: int) -> None:
+    with suppress(Fault):
+        engine.call("GetItem", {"TableName": "missing", "Key": key("left")})
+
+
+def several(engine: Engine, value: int) -> None:
+    """Two steps in one commit, as the server does."""
+    steps = [engine.prepare("TransactWriteItems", put_both(value)) for _ in range(2)]
+    results = engine.write_all(steps)  # type: ignore[arg-type]  (they are Writes)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+
+
+#: Operations by name; each gets a value that was never written before.
+OPERATIONS: dict[str, Callable[[Engine, int], object]] = {
+    "TransactWriteItems": lambda engine, value: engine.call("TransactWriteItems", put_both(value)),
+    "TransactGetItems": lambda engine, value: transact_get(engine),
+    "PutItem": lambda engine, value: engine.call("PutItem", put("alone", value)),
+    "GetItem": lambda engine, value: value_of(engine, "left"),
+    "a refused PutItem": refused,
+    "GetItem of a missing table": missing_table,
+    "two writes in one commit": several,
+    "Query": lambda engine, value: engine.call(
+        "Query",
+        {
+            "TableName": NAME,
+            "KeyConditionExpression": "pk = :k",
+            "ExpressionAttributeValues": {":k": {"S": "left"}},
+        },
+    ),
+    "Scan": lambda engine, value: engine.call("Scan", {"TableName": NAME}),
+    "DeleteItem": lambda engine, value: engine.call(
+        "DeleteItem", {"TableName": NAME, "Key": key("alone")}
+    ),
+    "CreateTable, UpdateTable, DeleteTable": change_tables,
+    "expire": lambda engine, value: engine.expire(now=1.0),
+    "check": lambda engine, value: engine.check(),
+}
+
+
+@cache
+def undeliverable(code: CodeType) -> frozenset[int]:
+    """Offsets of opcodes at which CPython delivers no signal, and an exception would leak a lock.
+
+    It delivers them at the end of calls, when a function starts, and at jumps backwards: never
+    between the end of the block of a `with` statement and the call of `__exit__`.
+    """
+    found: set[int] = set()
+    opcodes = list(dis.get_instructions(code))
+    for at, opcode in enumerate(opcodes):
+        if opcode.opname == "CALL" and opcode.arg == 2:
+            before = [each for each in opcodes[max(at - 6, 0) : at] if each.opname != "PRECALL"]
+            if [each.argval for each in before[-3:]] == [None, None, None]:
+                first = at - 4 - (opcodes[at - 1].opname == "PRECALL")
+                found |= {
+                    each.offset
+                    for each in opcodes[first : at + 1]
+                    if each.opname in ("SWAP", "LOAD_CONST", "PRECALL", "CALL")
+                }
+    return frozenset(found)
+
+
+class Tracer:
+    """Raises an Interrupt at the opcode number `at` of the traced files."""
+
+    def __init__(self, at: int) -> None:
+        self._at = at
+        self.seen = 0
+        self.where = ""
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> Any:
+        if not frame.f_code.co_filename.startswith(TRACED):
+            return None
+        frame.f_trace_opcodes = True
+        frame.f_trace_lines = False
+        return self._in_frame
+
+    def _in_frame(self, frame: FrameType, event: str, argument: object) -> Any:
+        if event == "opcode" and frame.f_lasti not in undeliverable(frame.f_code):
+            self.seen += 1
+            if self.seen == self._at:
+                file = Path(frame.f_code.co_filename).name
+                self.where = f"{file}:{frame.f_lineno} {frame.f_code.co_name}"
+                raise Interrupt
+        return self._in_frame
+
+
+class Bench:
+    """An engine to interrupt, another one on the same file, and a connection without patience."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.engine = Engine(path, durability="normal")
+        self.engine.call("CreateTable", table(NAME))
+        self.engine.call("TransactWriteItems", put_both(0))
+        self.other = Engine(path, durability="normal")
+        self.raw = apsw.Connection(str(path))
+
+    def close(self) -> None:
+        self.raw.close()
+        self.other.close()
+        self.engine.close()
+
+    def problem(self, value: int) -> str:
+        """What does not work after an interrupt; empty if everything does.
+
+        `value` and the number after it have never been written.
+        """
+        try:
+            left, right = (value_of(self.engine, name) for name in ("left", "right"))
+            if left != right:
+                return f"a transaction is half applied: {left} and {right}"
+            self.engine.call("TransactWriteItems", put_both(value))
+            try:
+                self.raw.execute("BEGIN IMMEDIATE")
+                self.raw.execute("ROLLBACK")
+            except apsw.BusyError:
+                return "the file stays locked for other processes"
+            self.other.call("TransactWriteItems", put_both(value + 1))
+            seen = value_of(self.engine, "left")
+            if seen != value + 1:
+                return "a consistent read returns an old value"
+            transact_get(self.engine)
+        except TablewrightError as error:
+            return f"the next call fails: {type(error).__name__}: {_short(str(error))}"
+        except (apsw.Error, AttributeError, RuntimeError) as error:
+            return f"the next call raises {type(error).__module__}.{type(error).__name__}: {error}"
+        return ""
+
+
+def _short(message: str) -> str:
+    """A message without the path that it begins with."""
+    return message.partition(".db: ")[2] or message
+
+
+def play(attack: Round) -> None:
+    names = sorted(OPERATIONS)
+    turn, timers = divmod(attack.seed, 2)
+    if timers:
+        interrupt_by_timer(attack)
+    else:
+        interrupt_opcodes(attack, names[turn % len(names)])
+
+
+def interrupt_opcodes(attack: Round, name: str) -> None:
+    """Interrupt an operation at its opcodes, one after the other."""
+    operation = OPERATIONS[name]
+    values = count(1, 3)
+    files = count()
+    bench = Bench(attack.folder / f"{next(files)}.db")
+    operation(bench.engine, next(values))  # what happens only once
+    tracer, _ = traced(lambda: operation(bench.engine, next(values)), at=-1)
+    stride = max(1, tracer.seen // MOST)
+    for at in range(attack.chance.randrange(stride) + 1, tracer.seen + 1, stride):
+        tracer, problem = traced(lambda: operation(bench.engine, next(values)), at=at)
+        attack.count("interrupts")
+        problem = problem or bench.problem(next(values))
+        if problem:
+            attack.expect(False, f"{name} interrupted in {tracer.where}: {problem}")
+            with suppress(TablewrightError, apsw.Error):
+                bench.close()
+            bench = Bench(attack.folder / f"{next(files)}.db")
+    found = problems(bench.engine)
+    attack.expect(not found, f"after interrupts of {name} check() finds {found}")
+    bench.close()
+
+
+def traced(operation: Callable[[], object], at: int) -> tuple[Tracer, str]:
+    """Run an operation with an interrupt, and return what else it raises."""
+    tracer = Tracer(at)
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        operation()
+    except (Interrupt, TablewrightError):
+        pass  # inside a callback of SQLite, an interrupt may become an error of the store
+    except Exception as error:
+        return tracer, f"it raises {type(error).__module__}.{type(error).__name__}: {error}"
+    finally:
+        sys.settrace(before)
+    return tracer, ""
+
+
+@contextmanager
+def timer(chance: random.Random) -> Iterator[None]:
+    """Raise an Interrupt in the block soon, unless the block is quicker."""
+    armed = True
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        if armed:
+            raise Interrupt
+
+    previous = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, chance.uniform(20e-6, 800e-6))
+    try:
+        yield
+    finally:
+        armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def add_one(engine: Engine, name: str) -> None:
+    request = {
+        "TableName": NAME,
+        "Key": key(name),
+        "UpdateExpression": "ADD v :one",
+        "ExpressionAttributeValues": {":one": {"N": "1"}},
+    }
+    engine.call("UpdateItem", request)
+
+
+class Adder(threading.Thread):
+    """A thread that raises a counter of its own until it is told to stop."""
+
+    def __init__(self, engine: Engine, name: str, stop: threading.Event) -> None:
+        super().__init__(name=name, daemon=True)
+        self._engine = engine
+        self._stopping = stop
+        self.acknowledged = 0
+        self.failed = 0
+        self.foreign = ""
+
+    def run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                add_one(self._engine, self.name)
+                self.acknowledged += 1
+            except TablewrightError:
+                self.failed += 1
+            except BaseException as error:
+                self.foreign = repr(error)
+                return
+
+
+def interrupt_by_timer(attack: Round) -> None:
+    """Interrupt the main thread at random moments while other threads write."""
+    attack.require(
+        threading.current_thread() is threading.main_thread(), "signals need the main thread"
+    )
+    bench = Bench(attack.folder / "timer.db")
+    engine, chance = bench.engine, attack.chance
+    stop = threading.Event()
+    adders = [Adder(engine, f"thread {number}", stop) for number in range(THREADS)]
+    for adder in adders:
+        adder.start()
+    acknowledged = interrupted = 0
+    swallowed: list[Any] = []
+    hook, sys.unraisablehook = sys.unraisablehook, swallowed.append
+    try:
+        for _ in range(TURNS):
+            if chance.random() < 0.1:
+                hold_lock(bench.raw)
+            writes = chance.random() < 0.6
+            try:
+                with timer(chance):
+                    for _ in range(50):
+                        if writes:
+                            add_one(engine, "main")
+                            acknowledged += 1
+                        else:
+                            transact_get(engine)
+                            missing_table(engine, 0)
+            except Interrupt:
+                interrupted += 1
+            except Exception as error:
+                attack.expect(False, f"timer: {type(error).__name__}: {_short(str(error))}")
+            release_lock(bench.raw)
+            with suppress(TablewrightError):
+                found = max(value_of(engine, "main"), 0)
+                attack.expect(
+                    acknowledged <= found <= acknowledged + interrupted,
+                    "timer: a consistent read returns an old value"
+                    if found < acknowledged
+                    else "timer: an interrupted write was applied twice",
+                )
+    finally:
+        sys.unraisablehook = hook
+        stop.set()
+    for adder in adders:
+        adder.join(40)
+        if adder.is_alive():
+            attack.expect(False, "timer: a writer of another thread waits for ever")
+            return
+    attack.count("interrupts", interrupted)
+    attack.count("acknowledged", acknowledged + sum(adder.acknowledged for adder in adders))
+    attack.count("failed in other threads", sum(adder.failed for adder in adders))
+    problem = bench.problem(1)
+    attack.expect(not problem, f"timer: {problem}")
+    for adder in adders:
+        attack.expect(not adder.foreign, f"timer: another thread gets {adder.foreign}")
+        with suppress(TablewrightError):
+            found = max(value_of(bench.other, adder.name), 0)
+            attack.expect(
+                adder.acknowledged <= found <= adder.acknowledged + adder.failed,
+                f"timer: another thread's {adder.acknowledged} acknowledged writes are {found}",
+            )
+    wrong = problems(bench.other)
+    attack.expect(not wrong, f"timer: check() finds {wrong}")
+    with suppress(TablewrightError, apsw.Error):
+        bench.close()
+
+
+def hold_lock(raw: apsw.Connection) -> None:
+    with suppress(apsw.BusyError):
+        raw.execute("BEGIN IMMEDIATE")
+
+
+def release_lock(raw: apsw.Connection) -> None:
+    if raw.in_transaction:
+        raw.execute("ROLLBACK")
+
+
+PART = Part(
+    "interrupts",
+    "An interrupted call leaves the engine usable and reads fresh",
+    "exceptions at every opcode of the storage, and from timers",
+    50,
+    play,
+)
