@@ -35,6 +35,7 @@ class Round:
         self.chance = random.Random(seed)
         self.folder = folder
         self.counts: Counter[str] = Counter()
+        self.maxima: dict[str, int] = {}
         #: Promises broken so far; for rounds that continue after the first.
         self.broken: list[str] = []
         self._end = time.monotonic() + seconds
@@ -46,6 +47,10 @@ class Round:
 
     def count(self, what: str, by: int = 1) -> None:
         self.counts[what] += by
+
+    def highest(self, what: str, value: float) -> None:
+        """Report the highest value of a part."""
+        self.maxima[what] = max(self.maxima.get(what, 0), round(value))
 
     def require(self, condition: object, message: str) -> None:
         """End the round as broken unless the condition holds."""
@@ -109,6 +114,7 @@ def run(
     limit = part.seconds if seconds is None else seconds
     started = time.monotonic()
     counts: Counter[str] = Counter()
+    maxima: dict[str, int] = {}
     failures: dict[str, Failure] = {}
     played = 0
     while played == 0 or time.monotonic() - started < limit:
@@ -130,6 +136,8 @@ def run(
             elif len(failures) < KEPT:
                 failures[what] = Failure(number, what)
         counts += attack.counts
+        for what, value in attack.maxima.items():
+            maxima[what] = max(maxima.get(what, 0), value)
         shutil.rmtree(place)
         played += 1
         on_round(played, len(failures))
@@ -140,7 +148,7 @@ def run(
         seed=seed,
         rounds=played,
         seconds=round(time.monotonic() - started, 1),
-        counts=dict(counts),
+        counts=dict(counts) | maxima,
         outcome="broken" if failures else "kept",
         failures=list(failures.values()),
     )
