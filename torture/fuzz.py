@@ -12,6 +12,7 @@ Limits: what an accepted mutation should have answered is not compared, except o
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from typing import Any
@@ -58,7 +59,8 @@ def call(attack: Round, engine: Engine, operation: str, body: Any) -> None:
         attack.count("refused")  # `call` translates it; JSON cannot contain such a text
     except Exception as error:
         kind = f"{type(error).__module__}.{type(error).__name__}"
-        attack.expect(False, f"{operation} raises {kind}: {str(error)[:100]}; request {body!r:.300}")
+        what = f"{operation} raises {kind}: {str(error)[:100]}"
+        attack.expect(False, what, json.dumps(body)[:300])
 
 
 def fuzz_http(attack: Round, client: Client, url: str) -> None:

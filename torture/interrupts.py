@@ -264,7 +264,7 @@ def interrupt_opcodes(attack: Round, name: str) -> None:
         attack.count("interrupts")
         problem = problem or bench.problem(next(values))
         if problem:
-            attack.expect(False, f"{name} interrupted in {tracer.where}: {problem}")
+            attack.expect(False, f"{name} interrupted: {problem}", tracer.where)
             with suppress(TablewrightError, apsw.Error):
                 bench.close()
             bench = Bench(attack.folder / f"{next(files)}.db")

@@ -23,11 +23,16 @@ class Served:
     def log(self) -> str:
         return self._log.read_text(errors="replace")
 
-    def memory(self, which: str = "VmRSS") -> int:
-        """Megabytes of memory that the server uses now; `VmHWM`: has used at most."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        (line,) = [line for line in status.splitlines() if line.startswith(which)]
-        return int(line.split()[1]) // 1024
+    def memory(self, which: str = "RssAnon") -> int:
+        """Megabytes of memory of its own that the server uses now; `VmHWM`: at most, with files."""
+        return memory(self.process.pid, which)
+
+
+def memory(process: int | str, which: str = "RssAnon") -> int:
+    """Megabytes of memory of a process."""
+    status = Path(f"/proc/{process}/status").read_text()
+    (line,) = [line for line in status.splitlines() if line.startswith(which)]
+    return int(line.split()[1]) // 1024
 
 
 @contextmanager

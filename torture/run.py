@@ -20,7 +20,7 @@ from typing import Literal
 from msgspec import Struct
 
 #: Different failures that a result keeps; the same failure again only raises its count.
-KEPT = 12
+KEPT = 24
 
 
 class Broken(Exception):
@@ -36,8 +36,8 @@ class Round:
         self.folder = folder
         self.counts: Counter[str] = Counter()
         self.maxima: dict[str, int] = {}
-        #: Promises broken so far; for rounds that continue after the first.
-        self.broken: list[str] = []
+        #: Promises broken so far, each with the details of the first time.
+        self.broken: dict[str, str] = {}
         self._end = time.monotonic() + seconds
 
     @property
@@ -57,10 +57,13 @@ class Round:
         if not condition:
             raise Broken(message)
 
-    def expect(self, condition: object, message: str) -> None:
-        """Record a broken promise unless the condition holds, and continue."""
-        if not condition and message not in self.broken:
-            self.broken.append(message)
+    def expect(self, condition: object, message: str, detail: str = "") -> None:
+        """Record a broken promise unless the condition holds, and continue.
+
+        The same message again is the same failure, whatever its detail.
+        """
+        if not condition:
+            self.broken.setdefault(message, detail)
 
 
 @dataclass(frozen=True)
@@ -127,14 +130,14 @@ def run(
         try:
             part.play(attack)
         except Broken as broken:
-            attack.broken.append(str(broken))
+            attack.expect(False, str(broken))
         except Exception as error:
-            attack.broken.append(_described(error))
-        for what in attack.broken:
+            attack.expect(False, *_described(error))
+        for what, detail in attack.broken.items():
             if what in failures:
                 failures[what].rounds += 1
             elif len(failures) < KEPT:
-                failures[what] = Failure(number, what)
+                failures[what] = Failure(number, f"{what} ({detail})" if detail else what)
         counts += attack.counts
         for what, value in attack.maxima.items():
             maxima[what] = max(maxima.get(what, 0), value)
@@ -154,8 +157,8 @@ def run(
     )
 
 
-def _described(error: Exception) -> str:
-    """An unexpected exception and where it was raised."""
+def _described(error: Exception) -> tuple[str, str]:
+    """An unexpected exception, and where it was raised."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(where.filename).name}:{where.lineno} {where.name}"
-    return f"{type(error).__name__}: {str(error)[:300]} ({place})"
+    return f"{type(error).__name__}: {str(error)[:300]}", place
