@@ -15,14 +15,14 @@ from rich.console import Console
 from rich.markup import escape
 
 from torture import report
-from torture.parts import BIG, PARTS, SEEDS, kept_seeds, keep_seed
+from torture.parts import BIG, PARTS, SEEDS, keep_seed, kept_seeds
 from torture.run import Result, run
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 20261115
 WIDTH = 124  # without a terminal
-#: A part that takes this much longer than its time hangs: the run ends with a traceback.
-HANG_SECONDS = 300.0
+#: A part that takes twice its time and this much more hangs: the run ends with a traceback.
+HANG_SECONDS = 240.0
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="tablewright-torture-") as folder:
         for at, part in enumerate(chosen, 1):
             limit = part.seconds if given.seconds is None else given.seconds
-            faulthandler.dump_traceback_later(limit + HANG_SECONDS, exit=True)
+            faulthandler.dump_traceback_later(2 * limit + HANG_SECONDS, exit=True)
             console.print(f"[dim]{at}/{len(chosen)}[/] {part.name} ...", end=" ", highlight=False)
             # The seeds that once failed come first, unless one round is to be repeated.
             first = kept_seeds(part.name) if given.rounds is None else ()
@@ -56,7 +56,7 @@ def main() -> None:
                 seed=given.seed,
                 folder=Path(folder),
                 seconds=given.seconds,
-                rounds=given.rounds,
+                rounds=1 if given.big else given.rounds,
                 first=first,
             )
             results.append(result)

@@ -18,6 +18,7 @@ import math
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -115,7 +116,7 @@ def serializable(history: Sequence[Transaction], last: dict[str, list[int]]) -> 
             visible.add(number)
     for key, values in last.items():
         order = [writers[key, value] for value in values]
-        for before, after in zip(order, order[1:], strict=False):
+        for before, after in pairwise(order):
             edges[before].add(after)
         for number in visible:
             read = history[number].reads.get(key)

@@ -27,8 +27,6 @@ from torture.requests import item, mangled, request
 from torture.run import Part, Round
 from torture.work import problems
 
-REQUESTS = 400
-OVER_HTTP = 150
 MODEL = "model"
 
 
@@ -38,7 +36,7 @@ def play(attack: Round) -> None:
         engine.call("CreateTable", TABLE)
         engine.call("CreateTable", table(MODEL))
         model = Model(attack, engine.call)
-        for _ in range(REQUESTS):
+        for _ in range(attack.size(400, 150)):
             call(attack, engine, *request(attack.chance))
             model.step(attack.chance)
         with serving(engine) as url, Client(url) as client:
@@ -65,7 +63,7 @@ def call(attack: Round, engine: Engine, operation: str, body: Any) -> None:
 
 def fuzz_http(attack: Round, client: Client, url: str) -> None:
     chance = attack.chance
-    for _ in range(OVER_HTTP):
+    for _ in range(attack.size(150, 60)):
         operation, body = request(chance)
         sent = message(operation, raw=mangled(chance, body))
         client.send(sent)

@@ -143,8 +143,7 @@ class Historian:
                 gets = [{"Get": {"TableName": NAME, "Key": key(name)}} for name in names]
                 found = self._call("TransactGetItems", {"TransactItems": gets})["Responses"]
                 reads = {
-                    name: numbers(each.get("Item"))
-                    for name, each in zip(names, found, strict=True)
+                    name: numbers(each.get("Item")) for name, each in zip(names, found, strict=True)
                 }
             elif kind == "both":
                 appends = {names[0]: value}

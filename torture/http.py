@@ -30,7 +30,6 @@ from torture.run import Part, Round
 NAME = "http"
 #: A table that only a request in trailers would delete.
 KEPT = "kept"
-ATTACKS = 40
 #: Clients at a time whose bodies, together, are larger than the memory that the server may take.
 CROWD = 40
 #: A tenth of this is what a server needs to answer on an idle machine.
@@ -235,7 +234,7 @@ def play(attack: Round) -> None:
             large(client, attack.chance)  # what such a body leaves behind once is no leak
         before = server.memory()
         with ExitStack() as left_open:
-            for _ in range(ATTACKS):
+            for _ in range(attack.size(40, 6)):
                 if attack.seconds < -10:
                     break
                 attack_once(attack, server, left_open)

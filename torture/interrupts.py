@@ -15,8 +15,8 @@ Method, in alternating rounds:
 An interrupted write may have been applied or not, but as a whole.
 
 Limits: no exception is raised where CPython delivers no signals and no Python code could be safe
-(see `undeliverable`). Exceptions inside C code (SQLite, msgspec) arrive when it returns to Python, as signals do.
-The traced opcodes are those of one execution of each operation on a small table.
+(see `undeliverable`). Exceptions inside C code (SQLite, msgspec) arrive when it returns to Python,
+as signals do. The traced opcodes are those of one execution of each operation on a small table.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from types import CodeType, FrameType
@@ -37,7 +37,7 @@ from typing import Any
 import apsw
 
 import tablewright
-from tablewright.engine import Engine
+from tablewright.engine import Engine, Write
 from tablewright.errors import Fault, TablewrightError
 from tests.durability.opener import table
 from torture.run import Part, Round
@@ -46,10 +46,7 @@ from torture.work import problems, wait_for_indexes
 NAME = "interrupts"
 SOURCE = Path(tablewright.__file__).parent
 TRACED = (str(SOURCE / "storage"), str(SOURCE / "engine/engine.py"), str(SOURCE / "engine/catalog"))
-#: Interrupts in a round; an operation with more opcodes is interrupted at every n-th.
-MOST = 400
 THREADS = 3
-TURNS = 60
 
 
 class Interrupt(BaseException):
@@ -113,8 +110,7 @@ def missing_table(engine: Engine, value: int) -> None:
 def several(engine: Engine, value: int) -> None:
     """Two steps in one commit, as the server does."""
     steps = [engine.prepare("TransactWriteItems", put_both(value)) for _ in range(2)]
-    results = engine.write_all(steps)  # type: ignore[arg-type]  (they are Writes)
-    for result in results:
+    for result in engine.write_all([step for step in steps if isinstance(step, Write)]):
         if isinstance(result, BaseException):
             raise result
 
@@ -257,10 +253,11 @@ def interrupt_opcodes(attack: Round, name: str) -> None:
     files = count()
     bench = Bench(attack.folder / f"{next(files)}.db")
     operation(bench.engine, next(values))  # what happens only once
-    tracer, _ = traced(lambda: operation(bench.engine, next(values)), at=-1)
-    stride = max(1, tracer.seen // MOST)
+    tracer, _ = traced(partial(operation, bench.engine, next(values)), at=-1)
+    # An operation with many opcodes is interrupted at every n-th.
+    stride = max(1, tracer.seen // attack.size(400, 50))
     for at in range(attack.chance.randrange(stride) + 1, tracer.seen + 1, stride):
-        tracer, problem = traced(lambda: operation(bench.engine, next(values)), at=at)
+        tracer, problem = traced(partial(operation, bench.engine, next(values)), at=at)
         attack.count("interrupts")
         problem = problem or bench.problem(next(values))
         if problem:
@@ -356,7 +353,7 @@ def interrupt_by_timer(attack: Round) -> None:
     swallowed: list[Any] = []
     hook, sys.unraisablehook = sys.unraisablehook, swallowed.append
     try:
-        for _ in range(TURNS):
+        for _ in range(attack.size(60, 20)):
             if chance.random() < 0.1:
                 hold_lock(bench.raw)
             writes = chance.random() < 0.6

@@ -18,12 +18,10 @@ import apsw
 
 from tablewright.engine import Engine
 from tablewright.errors import TablewrightError
+from tests.durability.orders import NAME
 from torture.disk import installed
 from torture.run import Broken, Part, Round
 from torture.work import State, Step, Work, Worker, difference, is_result, observe, problems
-from tests.durability.orders import NAME
-
-STEPS = 40
 
 #: The errors of SQLite's that each kind of call may fail with. 0 is a part of a write, then FULL.
 ERRORS = {
@@ -84,7 +82,7 @@ def play(attack: Round) -> None:
     before: State = {}
     with installed(hook=faults):
         worker: Worker | None = None
-        for number in range(STEPS):
+        for number in range(attack.size(40, 20)):
             if number % 10 == 9:
                 faults.arm()
             step = work.next()

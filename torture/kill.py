@@ -42,8 +42,6 @@ from torture.victim import BULK
 from torture.work import OTHER, State, Work, difference, is_result, observe, problems
 
 KINDS = ("full", "normal", "bulk", "threads", "open", "copy")
-KILLS = 12
-COPIED = 1500
 
 
 class Victims:
@@ -72,7 +70,7 @@ class Victims:
                 os.kill(pid, signal.SIGKILL)
             line = self._process.stdout.readline()
             # A line that was cut off by the kill is followed by the last one.
-            partial, end, code = line.rpartition("end ")
+            _, end, code = line.rpartition("end ")
             if end:
                 return lines, int(code)
             if not line:
@@ -93,22 +91,23 @@ def victims() -> Iterator[Victims]:
 
 
 def play(attack: Round) -> None:
-    """Kill workers of one kind on one file, again and again."""
-    kind = KINDS[attack.seed % len(KINDS)]
-    file = attack.folder / "kill.db"
+    """Kill workers of one kind (in a short round, of each) on one file, again and again."""
     with victims() as workers:
-        if kind == "copy":
-            kill_copies(attack, workers, file)
-        elif kind == "threads":
-            kill_threads(attack, workers, file)
-        else:
-            kill_steps(attack, workers, kind, file)
+        for number in range(attack.size(1, len(KINDS))):
+            kind = KINDS[(attack.seed + number) % len(KINDS)]
+            file = attack.folder / f"{kind}.db"
+            if kind == "copy":
+                kill_copies(attack, workers, file)
+            elif kind == "threads":
+                kill_threads(attack, workers, file)
+            else:
+                kill_steps(attack, workers, kind, file)
 
 
 def kill_steps(attack: Round, workers: Victims, kind: str, file: Path) -> None:
     chance = attack.chance
     state: State = {}
-    for _ in range(KILLS):
+    for _ in range(attack.size(12, 2)):
         seed = chance.randrange(1 << 30)
         after = chance.randrange(60) * (1 if kind == "open" else 2) + 1
         delay = chance.random() ** 3 * 0.03
@@ -138,7 +137,7 @@ def kill_threads(attack: Round, workers: Victims, file: Path) -> None:
     with Engine(file) as engine:
         engine.call("CreateTable", TABLE)
     state: dict[str, Item] = {}
-    for _ in range(KILLS):
+    for _ in range(attack.size(12, 2)):
         lines, code = workers.kill(
             "threads",
             file,
@@ -174,14 +173,14 @@ def kill_threads(attack: Round, workers: Victims, file: Path) -> None:
 def kill_copies(attack: Round, workers: Victims, file: Path) -> None:
     with Engine(f"{file}.source", durability="normal") as source:
         source.call("CreateTable", table(OTHER))
-        for start in range(0, COPIED, 25):
+        for start in range(0, attack.size(1500, 200), 25):
             writes = [
                 {"PutRequest": {"Item": {"pk": {"S": str(n)}, "version": {"N": str(n)}}}}
                 for n in range(start, start + 25)
             ]
             source.call("BatchWriteItem", {"RequestItems": {OTHER: writes}})
         wanted = observe(source)
-    for _ in range(KILLS // 2):
+    for _ in range(attack.size(6, 2)):
         delay = attack.chance.random() * 0.4
         _, code = workers.kill("copy", file, 0, after=0, delay=delay)
         attack.require(code in (0, -signal.SIGKILL), f"copy: ended with {code}")
@@ -208,4 +207,3 @@ PART = Part(
     60,
     play,
 )
-

@@ -121,7 +121,7 @@ async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes, bool]:
 def play(attack: Round) -> None:
     """Load a server for the whole time of the part, stop it, and look at the file."""
     file = attack.folder / "load.db"
-    customers = [Customer(number, attack.seed) for number in range(CONNECTIONS)]
+    customers = [Customer(number, attack.seed) for number in range(attack.size(CONNECTIONS, 50))]
     with served(file) as server:
         with Client(server.url) as client:
             attack.require(client.call("CreateTable", table(NAME)).status == 200, "no table")
@@ -143,7 +143,8 @@ async def put_under_load(
 ) -> int:
     """Run all customers; stop the server at the end. Returns by how many MB it has grown."""
     address = urlsplit(server.url)
-    assert address.hostname and address.port
+    assert address.hostname
+    assert address.port
     never = asyncio.Event()
     tasks = [
         asyncio.create_task(customer.run(address.hostname, address.port, never))

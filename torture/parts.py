@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from torture import io_errors, power
+from torture import (
+    big,
+    fuzz,
+    histories,
+    http,
+    interrupts,
+    io_errors,
+    kill,
+    load,
+    power,
+    tenants,
+)
 from torture.run import Part
 
 PARTS: dict[str, Part] = {
-    module.PART.name: module.PART for module in (power, io_errors)
+    module.PART.name: module.PART
+    for module in (kill, power, io_errors, interrupts, histories, http, fuzz, tenants, load)
 }
-BIG: Part
+#: Run on demand only.
+BIG = big.PART
 SEEDS = Path(__file__).parent / "seeds"
+#: Seeds that are kept of a part.
+MOST_KEPT = 20
 
 
 def kept_seeds(name: str) -> tuple[int, ...]:
@@ -21,7 +36,9 @@ def kept_seeds(name: str) -> tuple[int, ...]:
 
 
 def keep_seed(name: str, seed: int) -> None:
+    """Keep the seed of a round that failed."""
     SEEDS.mkdir(exist_ok=True)
-    if seed not in kept_seeds(name):
+    seeds = kept_seeds(name)
+    if seed not in seeds and len(seeds) < MOST_KEPT:
         with (SEEDS / f"{name}.txt").open("a") as file:
             file.write(f"{seed}\n")

@@ -20,14 +20,13 @@ import random
 from pathlib import Path
 
 from tablewright.engine import Engine
+from tablewright.storage import Durability
+from tests.durability.orders import NAME
 from torture.disk import Change, installed, mapped
 from torture.run import Part, Round
 from torture.work import State, Step, Work, Worker, difference, is_result, observe, problems
-from tests.durability.orders import NAME
 
 SECTOR = 512
-STEPS = 60
-CRASHES = 25
 
 
 class Inode:
@@ -110,7 +109,8 @@ class Platter:
 def play(attack: Round) -> None:
     """Record random work, then let the power fail at random points of the record."""
     chance = attack.chance
-    durability = chance.choice(("full", "full", "normal"))
+    count = attack.size(60, 30)
+    durability: Durability = "full" if chance.random() < 0.7 else "normal"
     log: list[Change] = []
     path = attack.folder / "power.db"
     work = Work(chance, {})
@@ -118,7 +118,7 @@ def play(attack: Round) -> None:
     steps: list[Step] = []
     with installed(log):
         worker = Worker(path, durability)
-        for _ in range(STEPS):
+        for _ in range(count):
             step = work.next()
             log.append(Change("begin", ""))
             worker.do(step)
@@ -127,8 +127,8 @@ def play(attack: Round) -> None:
             steps.append(step)
         attack.require(not mapped(path), "the database file is mapped: the disk is by-passed")
         worker.engine.close()
-    attack.count("writes", len(log) - 2 * STEPS)
-    points = sorted(chance.sample(range(1, len(log) + 1), CRASHES))
+    attack.count("writes", len(log) - 2 * count)
+    points = sorted(chance.sample(range(1, len(log) + 1), attack.size(25, 10)))
     platter = Platter()
     begun = acknowledged = synced = 0
     for at, change in enumerate(log, 1):
@@ -146,7 +146,9 @@ def play(attack: Round) -> None:
             platter.crash(chance, folder)
             leave_shared_memory(chance, folder / "power.db-shm")
             first = acknowledged if durability == "full" else synced
-            allowed = [(states[n], steps[n] if n < begun else None) for n in range(first, begun + 1)]
+            allowed = [
+                (states[n], steps[n] if n < begun else None) for n in range(first, begun + 1)
+            ]
             judge(attack, folder / "power.db", allowed, f"{durability}, change {at}")
             attack.count("power losses")
 
@@ -156,9 +158,7 @@ def leave_shared_memory(chance: random.Random, path: Path) -> None:
         path.write_bytes(chance.randbytes(chance.choice((1, 136, 32768))))
 
 
-def judge(
-    attack: Round, path: Path, allowed: list[tuple[State, Step | None]], where: str
-) -> None:
+def judge(attack: Round, path: Path, allowed: list[tuple[State, Step | None]], where: str) -> None:
     """Open what is left of a file: it is whole, holds an allowed state, and can be written."""
     with Engine(path) as engine:
         found = observe(engine)

@@ -180,8 +180,7 @@ def request(chance: random.Random) -> Request:
     # The table itself stays: what is left of it is checked at the end.
     if operation == "DeleteTable":
         return operation, {"TableName": chance.choice(("fuzz-1", "fuzz-2", "", "x" * 300))}
-    maker = MAKERS.get(operation, lambda chance: {"TableName": NAME})
-    body: Any = maker(chance)
+    body: Any = MAKERS[operation](chance) if operation in MAKERS else {"TableName": NAME}
     for _ in range(chance.choice((0, 0, 1, 1, 2, 5))):
         body = mutated(chance, body)
     return operation, body

@@ -30,8 +30,9 @@ class Broken(Exception):
 class Round:
     """One attack: its seed, its randomness, its folder, its time, and what it counted."""
 
-    def __init__(self, seed: int, folder: Path, seconds: float) -> None:
+    def __init__(self, seed: int, folder: Path, seconds: float, *, short: bool = False) -> None:
         self.seed = seed
+        self._short = short
         self.chance = random.Random(seed)
         self.folder = folder
         self.counts: Counter[str] = Counter()
@@ -44,6 +45,10 @@ class Round:
     def seconds(self) -> float:
         """The time that is left for the part."""
         return self._end - time.monotonic()
+
+    def size(self, full: int, short: int) -> int:
+        """How often something is done in a round, and in a short one of the tests."""
+        return short if self._short else full
 
     def count(self, what: str, by: int = 1) -> None:
         self.counts[what] += by
@@ -107,12 +112,11 @@ def run(
     seconds: float | None = None,
     rounds: int | None = None,
     first: tuple[int, ...] = (),
-    on_round: Callable[[int, int], None] = lambda rounds, failures: None,
+    short: bool = False,
 ) -> Result:
     """Play rounds until the time is over, at least one and at most `rounds`.
 
-    The seeds in `first` are played before `seed`, `seed + 1` and so on. `on_round` is called after
-    each round with the number of rounds and of failures so far.
+    The seeds in `first` are played before `seed`, `seed + 1` and so on.
     """
     limit = part.seconds if seconds is None else seconds
     started = time.monotonic()
@@ -126,7 +130,8 @@ def run(
         number = first[played] if played < len(first) else seed + played - len(first)
         place = folder / f"{part.name}-{number}"
         place.mkdir(parents=True)
-        attack = Round(number, place, limit - (time.monotonic() - started))
+        left = limit - (time.monotonic() - started)
+        attack = Round(number, place, left, short=short)
         try:
             part.play(attack)
         except Broken as broken:
@@ -143,7 +148,6 @@ def run(
             maxima[what] = max(maxima.get(what, 0), value)
         shutil.rmtree(place)
         played += 1
-        on_round(played, len(failures))
     return Result(
         part=part.name,
         promise=part.promise,

@@ -49,9 +49,7 @@ def work(kind: str, file: str, seed: int) -> int:
         while True:
             say_around(lambda: Worker(Path(file)).engine.close())
     worker = Worker(Path(file), "normal" if kind == "normal" else "full")
-    task = Work(
-        random.Random(seed), observe(worker.engine), bulk=BULK if kind == "bulk" else 10
-    )
+    task = Work(random.Random(seed), observe(worker.engine), bulk=BULK if kind == "bulk" else 10)
     while True:
         say_around(partial(worker.do, task.next()))
 

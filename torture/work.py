@@ -173,12 +173,12 @@ def checkpoint(path: Path) -> None:
         connection.close()
 
 
-def wait_for_indexes(engine: Engine, name: str) -> None:
+def wait_for_indexes(engine: Engine, name: str, seconds: float = BUILD_SECONDS) -> None:
     """Wait until every index of a table is built."""
-    deadline = time.monotonic() + BUILD_SECONDS
+    deadline = time.monotonic() + seconds
     while any(status != "ACTIVE" for status in index_states(engine, name).values()):
         if time.monotonic() > deadline:
-            raise TimeoutError(f"an index of {name} is not active after {BUILD_SECONDS:.0f} s")
+            raise TimeoutError(f"an index of {name} is not active after {seconds:.0f} s")
         time.sleep(0.001)
 
 
