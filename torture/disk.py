@@ -4,8 +4,9 @@
 change, from which `power` computes what a power loss may leave, and an optional hook that is called
 before each call and may raise, with which `io_errors` injects errors.
 
-While it is installed it is the default VFS of the process, because the store opens its files with
-the default. A Python VFS has no `xFetch`, so that SQLite cannot map the database file into memory
+A recorded disk begins without files. While it is installed it is the default VFS of the process,
+because the store opens its files with the default. A Python VFS has no `xFetch`, so that SQLite
+cannot map the database file into memory
 and every read and write passes through here; `mapped` proves it. The shared memory of the log's
 index is mapped; SQLite rebuilds it when the first connection opens the file.
 """
@@ -43,6 +44,7 @@ class Disk(apsw.VFS):
     def __init__(self, log: list[Change] | None = None, hook: Hook | None = None) -> None:
         self.log = log
         self.hook = hook
+        self._known: set[str] = set()
         super().__init__("torture", "unix", makedefault=True)
 
     def before(self, kind: str, name: str) -> int | None:
@@ -55,15 +57,17 @@ class Disk(apsw.VFS):
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
         text = name.filename() if isinstance(name, apsw.URIFilename) else name or ""
         self.before("open", text)
-        new = bool(text) and not Path(text).exists()
         file = File(self, text, name, flags)
-        if new and Path(text).exists():
+        # The engine may have created the empty file itself.
+        if text and text not in self._known:
+            self._known.add(text)
             self.changed(Change("create", text))
         return file
 
     def xDelete(self, filename: str, syncdir: bool) -> None:
         self.before("delete", filename)
         super().xDelete(filename, syncdir)
+        self._known.discard(filename)
         self.changed(Change("delete", filename, directory=syncdir))
 
     def xAccess(self, pathname: str, flags: int) -> bool:

@@ -112,9 +112,13 @@ def play(attack: Round) -> None:
         if worker is not None:
             worker.engine.close()
     with Engine(path) as engine:
-        attack.require(not problems(engine), f"{faults}: check() finds {problems(engine)}")
+        attack.require(not problems(engine), "check() finds problems", str(faults))
         found = observe(engine)
-        attack.require(found == before, f"{faults}: the file {difference(found, before)}")
+        attack.require(
+            found == before,
+            "acknowledged writes are lost",
+            f"{faults}: {difference(found, before)}",
+        )
 
 
 def close(worker: Worker, faults: Faults) -> None:
@@ -149,7 +153,8 @@ def judged(attack: Round, worker: Worker, faults: Faults, before: State, step: S
     found = observe(worker.engine)
     attack.require(
         is_result(found, before, step),
-        f"{faults}: after {step.operation} the file {difference(found, before)}",
+        "a failed step is neither done nor undone",
+        f"{faults} in {step.operation}: {difference(found, before)}",
     )
     if NAME in found:
         key = {"pk": {"S": "p9"}, "sk": {"S": "after"}}

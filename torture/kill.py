@@ -109,7 +109,7 @@ def kill_steps(attack: Round, workers: Victims, kind: str, file: Path) -> None:
     state: State = {}
     for _ in range(attack.size(12, 2)):
         seed = chance.randrange(1 << 30)
-        after = chance.randrange(60) * (1 if kind == "open" else 2) + 1
+        after = chance.randrange(attack.size(60, 15)) * (1 if kind == "open" else 2) + 1
         delay = chance.random() ** 3 * 0.03
         lines, code = workers.kill(kind, file, seed, after=after, delay=delay)
         attack.require(code == -signal.SIGKILL, f"{kind}: the worker ended with {code}")
@@ -123,12 +123,13 @@ def kill_steps(attack: Round, workers: Victims, kind: str, file: Path) -> None:
         with Engine(file) as engine:
             found = observe(engine)
             wrong = problems(engine)
-        attack.require(not wrong, f"{kind}: check() finds {wrong}")
+        attack.require(not wrong, f"{kind}: check() finds problems", str(wrong))
         step = steps[done] if done < len(steps) else None
         what = step.operation if step else "no step"
         attack.require(
             is_result(found, state, step),
-            f"{kind}: after a kill in {what} the file {difference(found, state)}",
+            f"{kind}: the file holds neither what was acknowledged nor what was begun",
+            f"killed in {what}: {difference(found, state)}",
         )
         state = found
 
@@ -142,7 +143,7 @@ def kill_threads(attack: Round, workers: Victims, file: Path) -> None:
             "threads",
             file,
             attack.chance.randrange(1 << 30),
-            after=attack.chance.randrange(200),
+            after=attack.chance.randrange(attack.size(200, 50)),
             delay=attack.chance.random() * 0.01,
         )
         attack.require(code == -signal.SIGKILL, f"threads: the writer ended with {code}")
@@ -180,7 +181,7 @@ def kill_copies(attack: Round, workers: Victims, file: Path) -> None:
             ]
             source.call("BatchWriteItem", {"RequestItems": {OTHER: writes}})
         wanted = observe(source)
-    for _ in range(attack.size(6, 2)):
+    for _ in range(attack.size(6, 1)):
         delay = attack.chance.random() * 0.4
         _, code = workers.kill("copy", file, 0, after=0, delay=delay)
         attack.require(code in (0, -signal.SIGKILL), f"copy: ended with {code}")

@@ -149,7 +149,7 @@ def play(attack: Round) -> None:
             allowed = [
                 (states[n], steps[n] if n < begun else None) for n in range(first, begun + 1)
             ]
-            judge(attack, folder / "power.db", allowed, f"{durability}, change {at}")
+            judge(attack, folder / "power.db", allowed, f"durability {durability}, change {at}")
             attack.count("power losses")
 
 
@@ -163,15 +163,16 @@ def judge(attack: Round, path: Path, allowed: list[tuple[State, Step | None]], w
     with Engine(path) as engine:
         found = observe(engine)
         wrong = problems(engine)
-        attack.require(not wrong, f"{where}: check() finds {wrong}")
+        attack.require(not wrong, "check() finds problems", f"{where}: {wrong}")
         attack.require(
             any(is_result(found, before, step) for before, step in allowed),
+            "the file holds neither what was acknowledged nor what was begun",
             f"{where}: {difference(found, allowed[0][0])}",
         )
         if NAME in found:
             item = {"pk": {"S": "after"}, "sk": {"S": "crash"}}
             engine.call("PutItem", {"TableName": NAME, "Item": item})
-            attack.require(not problems(engine), f"{where}: a write after it leaves problems")
+            attack.require(not problems(engine), "a write afterwards leaves problems", where)
 
 
 PART = Part(

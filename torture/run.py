@@ -24,7 +24,11 @@ KEPT = 24
 
 
 class Broken(Exception):
-    """A promise does not hold."""
+    """A promise does not hold. The same message is the same failure, whatever its detail."""
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail
 
 
 class Round:
@@ -57,16 +61,13 @@ class Round:
         """Report the highest value of a part."""
         self.maxima[what] = max(self.maxima.get(what, 0), round(value))
 
-    def require(self, condition: object, message: str) -> None:
+    def require(self, condition: object, message: str, detail: str = "") -> None:
         """End the round as broken unless the condition holds."""
         if not condition:
-            raise Broken(message)
+            raise Broken(message, detail)
 
     def expect(self, condition: object, message: str, detail: str = "") -> None:
-        """Record a broken promise unless the condition holds, and continue.
-
-        The same message again is the same failure, whatever its detail.
-        """
+        """Record a broken promise unless the condition holds, and continue."""
         if not condition:
             self.broken.setdefault(message, detail)
 
@@ -135,7 +136,7 @@ def run(
         try:
             part.play(attack)
         except Broken as broken:
-            attack.expect(False, str(broken))
+            attack.expect(False, str(broken), broken.detail)
         except Exception as error:
             attack.expect(False, *_described(error))
         for what, detail in attack.broken.items():
