@@ -6,9 +6,9 @@ before each call and may raise, with which `io_errors` injects errors.
 
 A recorded disk begins without files. While it is installed it is the default VFS of the process,
 because the store opens its files with the default. A Python VFS has no `xFetch`, so that SQLite
-cannot map the database file into memory
-and every read and write passes through here; `mapped` proves it. The shared memory of the log's
-index is mapped; SQLite rebuilds it when the first connection opens the file.
+cannot map the database file into memory and every read and write passes through here; `mapped`
+proves it. The shared memory of the log's index is mapped; SQLite rebuilds it when the first
+connection opens the file.
 """
 
 # ruff: noqa: N802  (the methods' names are SQLite's)

@@ -26,7 +26,7 @@ PARTS: dict[str, Part] = {
 BIG = big.PART
 SEEDS = Path(__file__).parent / "seeds"
 #: Seeds that are kept of a part.
-MOST_KEPT = 20
+MOST_KEPT = 8
 
 
 def kept_seeds(name: str) -> tuple[int, ...]:

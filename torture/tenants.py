@@ -180,8 +180,8 @@ def act(attack: Round, world: World, engine: Engine, db: Database, actor: Any, t
     }
     name = chance.choice(sorted(plans))
     plan, changes = plans[name]
-    what = f"{table}: a {name} of {'own' if own else 'foreign'} items"
-    who = f"tenant {actor!r}, target {target!r}"
+    what = f"{table}: a request for {'own' if own else 'foreign'} items"
+    who = f"{name}, tenant {actor!r}, target {target!r}"
     attack.count("own" if own else "foreign")
     try:
         found = db.scoped(owner=actor).run(plan)
