@@ -126,6 +126,7 @@ def trailers(client: Client, chance: random.Random) -> None:
     target = b"X-Amz-Target: DynamoDB_20120810.DeleteTable\r\n"
     body = b'{"TableName": "kept"}'
     client.send(head + b"%x\r\n%s\r\n0\r\n" % (len(body), body) + target + extra + b"\r\n")
+    client.answer()
 
 
 def both_lengths(client: Client, chance: random.Random) -> None:
@@ -142,6 +143,7 @@ def upgrade(client: Client, chance: random.Random) -> None:
     client.socket.settimeout(1)
     with suppress(TimeoutError):
         client.send(request * chance.choice((1, 2, 3000)))
+        client.answer()
 
 
 def connect(client: Client, chance: random.Random) -> None:
