@@ -15,42 +15,36 @@ Method, in alternating rounds:
 An interrupted write may have been applied or not, but as a whole.
 
 Limits: no exception is raised where CPython delivers no signals and no Python code could be safe
-(see `undeliverable`). Exceptions inside C code (SQLite, msgspec) arrive when it returns to Python,
-as signals do. The traced opcodes are those of one execution of each operation on a small table.
+(see `opcodes.undeliverable`). Exceptions inside C code (SQLite, msgspec) arrive when it returns to
+Python, as signals do. The traced opcodes are those of one execution of each operation on a small
+table.
 """
 
 from __future__ import annotations
 
-import dis
 import random
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache, partial
+from functools import partial
 from itertools import count
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import apsw
 
-import tablewright
 from tablewright.engine import Engine, Write
 from tablewright.errors import Fault, TablewrightError
 from tests.durability.opener import table
+from torture.opcodes import Interrupt, traced
 from torture.run import Part, Round
 from torture.work import problems, wait_for_indexes
 
 NAME = "interrupts"
-SOURCE = Path(tablewright.__file__).parent
-TRACED = (str(SOURCE / "storage"), str(SOURCE / "engine/engine.py"), str(SOURCE / "engine/catalog"))
 THREADS = 3
-
-
-class Interrupt(BaseException):
-    """What a signal handler raises: like KeyboardInterrupt, it is no Exception."""
 
 
 def key(name: str) -> dict[str, Any]:
@@ -142,55 +136,8 @@ OPERATIONS: dict[str, Callable[[Engine, int], object]] = {
 }
 
 
-@cache
-def undeliverable(code: CodeType) -> frozenset[int]:
-    """Offsets of opcodes at which CPython delivers no signal, and an exception would leak a lock.
-
-    It delivers them at the end of calls, when a function starts, and at jumps backwards: never
-    between the end of the block of a `with` statement and the call of `__exit__`.
-    """
-    found: set[int] = set()
-    opcodes = list(dis.get_instructions(code))
-    for at, opcode in enumerate(opcodes):
-        if opcode.opname == "CALL" and opcode.arg == 2:
-            before = [each for each in opcodes[max(at - 6, 0) : at] if each.opname != "PRECALL"]
-            if [each.argval for each in before[-3:]] == [None, None, None]:
-                first = at - 4 - (opcodes[at - 1].opname == "PRECALL")
-                found |= {
-                    each.offset
-                    for each in opcodes[first : at + 1]
-                    if each.opname in ("SWAP", "LOAD_CONST", "PRECALL", "CALL")
-                }
-    return frozenset(found)
-
-
-class Tracer:
-    """Raises an Interrupt at the opcode number `at` of the traced files."""
-
-    def __init__(self, at: int) -> None:
-        self._at = at
-        self.seen = 0
-        self.where = ""
-
-    def __call__(self, frame: FrameType, event: str, argument: object) -> Any:
-        if not frame.f_code.co_filename.startswith(TRACED):
-            return None
-        frame.f_trace_opcodes = True
-        frame.f_trace_lines = False
-        return self._in_frame
-
-    def _in_frame(self, frame: FrameType, event: str, argument: object) -> Any:
-        if event == "opcode" and frame.f_lasti not in undeliverable(frame.f_code):
-            self.seen += 1
-            if self.seen == self._at:
-                file = Path(frame.f_code.co_filename).name
-                self.where = f"{file}:{frame.f_lineno} {frame.f_code.co_name}"
-                raise Interrupt
-        return self._in_frame
-
-
 class Bench:
-    """An engine to interrupt, another one on the same file, and a connection without patience."""
+    """An engine to interrupt, another one on the same file, and a connection that does not wait."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -270,22 +217,6 @@ def interrupt_opcodes(attack: Round, name: str) -> None:
     bench.close()
 
 
-def traced(operation: Callable[[], object], at: int) -> tuple[Tracer, str]:
-    """Run an operation with an interrupt, and return what else it raises."""
-    tracer = Tracer(at)
-    before = sys.gettrace()
-    sys.settrace(tracer)
-    try:
-        operation()
-    except (Interrupt, TablewrightError):
-        pass  # inside a callback of SQLite, an interrupt may become an error of the store
-    except Exception as error:
-        return tracer, f"it raises {type(error).__module__}.{type(error).__name__}: {error}"
-    finally:
-        sys.settrace(before)
-    return tracer, ""
-
-
 @contextmanager
 def timer(chance: random.Random) -> Iterator[None]:
     """Raise an Interrupt in the block soon, unless the block is quicker."""
@@ -316,7 +247,7 @@ def add_one(engine: Engine, name: str) -> None:
 
 
 class Adder(threading.Thread):
-    """A thread that raises a counter of its own until it is told to stop."""
+    """A thread that raises a counter of its own until `stop` is set."""
 
     def __init__(self, engine: Engine, name: str, stop: threading.Event) -> None:
         super().__init__(name=name, daemon=True)

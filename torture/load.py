@@ -48,11 +48,11 @@ class Customer:
         self.failure = ""
         self.slowest = 0.0
 
-    async def run(self, host: str, port: int, until: asyncio.Event) -> None:
-        """Send requests until told to stop, or until the server closes the connection."""
+    async def run(self, host: str, port: int) -> None:
+        """Send requests until the server closes the connection."""
         reader, writer = await asyncio.open_connection(host, port)
         try:
-            while not until.is_set() and not self.failure:
+            while not self.failure:
                 operation, request, name, value = self._next()
                 self.open = (name, value)
                 started = time.monotonic()
@@ -145,10 +145,8 @@ async def put_under_load(
     address = urlsplit(server.url)
     assert address.hostname
     assert address.port
-    never = asyncio.Event()
     tasks = [
-        asyncio.create_task(customer.run(address.hostname, address.port, never))
-        for customer in customers
+        asyncio.create_task(customer.run(address.hostname, address.port)) for customer in customers
     ]
     await asyncio.sleep(seconds / 10)
     before = server.memory()

@@ -160,7 +160,7 @@ def leave_shared_memory(chance: random.Random, path: Path) -> None:
 
 def judge(attack: Round, path: Path, allowed: list[tuple[State, Step | None]], where: str) -> None:
     """Open what is left of a file: it is whole, holds an allowed state, and can be written."""
-    with Engine(path) as engine:
+    with Engine(path, durability="normal") as engine:
         found = observe(engine)
         wrong = problems(engine)
         attack.require(not wrong, "check() finds problems", f"{where}: {wrong}")
