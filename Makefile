@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 OTHERS := .targets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-targets check format docs bench lock clean
+.PHONY: help setup run test test-targets check format docs bench torture torture-big lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -66,6 +66,12 @@ bench: $(READY) ## measure, print a table, write benchmarks/results/bench.json
 	    -c requirements.lock -e '.[bench]' \
 	  || echo "the clients to compare with could not be installed; they are left out" >&2
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+torture: $(READY) ## attack every promise for eight minutes, write torture/results/torture.json
+	@$(BIN)/python -m torture $(ARGS)
+
+torture-big: $(READY) ## ten million items in one file: an hour, 8 GB of disk
+	@$(BIN)/python -m torture --big $(ARGS)
 
 lock: ## resolve the newest versions again and pin them in requirements.lock
 	@rm -rf .lock && $(PYTHON) -m venv .lock

@@ -1,0 +1,44 @@
+"""The parts of a run, and the seeds that once failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from torture import (
+    big,
+    fuzz,
+    histories,
+    http,
+    interrupts,
+    io_errors,
+    kill,
+    load,
+    power,
+    tenants,
+)
+from torture.run import Part
+
+PARTS: dict[str, Part] = {
+    module.PART.name: module.PART
+    for module in (kill, power, io_errors, interrupts, histories, http, fuzz, tenants, load)
+}
+#: Run on demand only.
+BIG = big.PART
+SEEDS = Path(__file__).parent / "seeds"
+#: Seeds that are kept of a part.
+MOST_KEPT = 8
+
+
+def kept_seeds(name: str) -> tuple[int, ...]:
+    """The seeds of a part's rounds that failed in earlier runs; they are replayed first."""
+    file = SEEDS / f"{name}.txt"
+    return tuple(int(line) for line in file.read_text().split()) if file.exists() else ()
+
+
+def keep_seed(name: str, seed: int) -> None:
+    """Keep the seed of a round that failed."""
+    SEEDS.mkdir(exist_ok=True)
+    seeds = kept_seeds(name)
+    if seed not in seeds and len(seeds) < MOST_KEPT:
+        with (SEEDS / f"{name}.txt").open("a") as file:
+            file.write(f"{seed}\n")
