@@ -108,7 +108,7 @@ def test_get_user_profile(db: Database) -> None:
         addresses=["12 Deribasivska Street, Odesa"],
         account_id=ACCOUNT,
     )
-    assert db.run(market.user_profile("nobody")) is None
+    assert db.run(market.user_profile("unknown")) is None
     shape = explain(market.user_profile)
     assert (shape.operation, shape.index) == ("GetItem", None)
     assert shape.condition == 'pk="U#{user_id}" AND sk="U#{user_id}"'
@@ -125,8 +125,8 @@ def test_get_the_list_of_last_n_orders_for_user(db: Database) -> None:
 
 
 def test_a_page_of_orders_is_full_although_items_sort_between_them(db: Database) -> None:
-    made = [ULID.new() for _ in range(5)]
-    for order_id in made:
+    order_ids = [ULID.new() for _ in range(5)]
+    for order_id in order_ids:
         lines = [
             OrderItem(
                 user_id=RABIN, order_id=order_id, number=n, item_id=GLASS, price=Decimal("4.50")
@@ -135,9 +135,9 @@ def test_a_page_of_orders_is_full_although_items_sort_between_them(db: Database)
         ]
         db.run(market.place_order(Order(user_id=RABIN, order_id=order_id), lines))
     last = db.run(market.last_orders(RABIN, 3))
-    assert [order.order_id for order in last] == made[:1:-1]
+    assert [order.order_id for order in last] == order_ids[:1:-1]
     rest = db.run(market.last_orders(RABIN, 3).resume(last.next))
-    assert [order.order_id for order in rest][:2] == made[1::-1]
+    assert [order.order_id for order in rest][:2] == order_ids[1::-1]
 
 
 def test_display_bonuses_for_user(db: Database) -> None:
@@ -384,7 +384,7 @@ def test_update_user_profile(db: Database) -> None:
     assert (changed.phones, changed.addresses) == (["+972 3 555 0001"], ["Tel Aviv"])
     assert changed.name == "Leah Rabin"
     with pytest.raises(NotFound):
-        db.run(market.update_profile("nobody", [], []))
+        db.run(market.update_profile("unknown", [], []))
 
 
 def test_place_an_order_with_all_its_items(db: Database) -> None:
@@ -431,8 +431,8 @@ def test_put_an_inventory_item_into_a_cart(db: Database) -> None:
 
 
 def test_the_ttl_attribute_of_the_table_is_that_of_carts(db: Database) -> None:
-    told = engine(db).call("DescribeTimeToLive", {"TableName": "Market"})
-    assert told["TimeToLiveDescription"] == {
+    described = engine(db).call("DescribeTimeToLive", {"TableName": "Market"})
+    assert described["TimeToLiveDescription"] == {
         "AttributeName": "ttl",
         "TimeToLiveStatus": "ENABLED",
     }
@@ -460,8 +460,8 @@ NEW_LINE = OrderItem(
     user_id=RABINOVICH, order_id=NEW, number=1, item_id=GLASS, price=Decimal("4.50")
 )
 
-#: For each pattern, a call that reaches for what is Rabinovich's.
-REACHES: dict[str, Plan[Any]] = {
+#: For each pattern, a call that accesses data of Rabinovich.
+CALLS: dict[str, Plan[Any]] = {
     "user_profile": market.user_profile(RABINOVICH),
     "last_orders": market.last_orders(RABINOVICH, 5),
     "bonuses": market.bonuses(RABINOVICH),
@@ -511,8 +511,8 @@ OWN_READS = (
 )
 OWN_WRITES = ("update_profile", "put_cart", "put_into_cart")
 READ_ONLY = ("place_order", "grant_reward", "set_order_id")
-#: The index lookup is answered, and what it finds of others is left out.
-LEFT_OUT = (
+#: Lookups in the index are allowed; items of other users are filtered out.
+FILTERED = (
     "account_by_id",
     "bill_by_id",
     "inventory_item_by_id",
@@ -521,18 +521,18 @@ LEFT_OUT = (
     "payment_by_id",
     "user_by_id",
 )
-SYSTEM_KEYS = tuple(name for name in REACHES if name.endswith("_by_system_key"))
+SYSTEM_KEYS = tuple(name for name in CALLS if name.endswith("_by_system_key"))
 
 
 def test_tenancy_is_tested_for_every_pattern() -> None:
-    assert set(REACHES) == {found.name for found in patterns(Market)}
-    nobodys = {"account_by_id", "inventory_item_by_id"}
-    assert {*OWN_READS, *OWN_WRITES, *READ_ONLY, *SYSTEM_KEYS, *nobodys} == set(REACHES)
+    assert set(CALLS) == {found.name for found in patterns(Market)}
+    not_owned = {"account_by_id", "inventory_item_by_id"}
+    assert {*OWN_READS, *OWN_WRITES, *READ_ONLY, *SYSTEM_KEYS, *not_owned} == set(CALLS)
 
 
 @pytest.mark.parametrize("name", OWN_READS)
 def test_a_user_can_read_all_own_shards(db: Database, name: str) -> None:
-    plan = REACHES[name]
+    plan = CALLS[name]
     found = db.scoped(user_id=RABINOVICH).run(plan)
     assert found
     assert _plain(found) == _plain(db.run(plan))
@@ -544,7 +544,7 @@ def _plain(found: Any) -> Any:
 
 @pytest.mark.parametrize("name", OWN_WRITES)
 def test_a_user_can_write_the_own_profile_shard(db: Database, name: str) -> None:
-    written = db.scoped(user_id=RABINOVICH).run(REACHES[name])
+    written = db.scoped(user_id=RABINOVICH).run(CALLS[name])
     if isinstance(written, Cart):
         assert db.run(market.cart(RABINOVICH, written.cart_id)) == written
     else:
@@ -555,7 +555,7 @@ def test_a_user_can_write_the_own_profile_shard(db: Database, name: str) -> None
 def test_a_user_cannot_write_orders_and_rewards(db: Database, name: str) -> None:
     before = items(db)
     with pytest.raises(OutOfScope, match=r"may write U#rabinovich; pk='U#rabinovich#[OR]'"):
-        db.scoped(user_id=RABINOVICH).run(REACHES[name])
+        db.scoped(user_id=RABINOVICH).run(CALLS[name])
     assert items(db) == before
 
 
@@ -566,21 +566,21 @@ def test_a_user_cannot_write_payments(db: Database) -> None:
         own.run(put(payment))
 
 
-@pytest.mark.parametrize("name", [name for name in REACHES if name not in LEFT_OUT])
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in FILTERED])
 @pytest.mark.parametrize("user", [RABIN, ANNA])
 def test_a_user_cannot_access_data_of_another_user(db: Database, name: str, user: str) -> None:
     before = items(db)
     with pytest.raises(OutOfScope):
-        db.scoped(user_id=user).run(REACHES[name])
+        db.scoped(user_id=user).run(CALLS[name])
     assert items(db) == before
 
 
-@pytest.mark.parametrize("name", LEFT_OUT)
+@pytest.mark.parametrize("name", FILTERED)
 @pytest.mark.parametrize("user", [RABIN, ANNA])
 def test_a_lookup_by_business_id_does_not_find_items_of_another_user(
     db: Database, name: str, user: str
 ) -> None:
-    plan = REACHES[name]
+    plan = CALLS[name]
     assert db.run(plan) is not None
     assert db.scoped(user_id=user).run(plan) is None
 
@@ -599,10 +599,10 @@ def test_a_user_cannot_look_up_by_system_key(db: Database, name: str) -> None:
     """The own profile is an exception: its partition key contains the user id."""
     own = db.scoped(user_id=RABINOVICH)
     if name == "user_by_system_key":
-        assert own.run(REACHES[name]) == db.run(market.user_profile(RABINOVICH))
+        assert own.run(CALLS[name]) == db.run(market.user_profile(RABINOVICH))
     else:
         with pytest.raises(OutOfScope, match="of the index ReverseIndex"):
-            own.run(REACHES[name])
+            own.run(CALLS[name])
 
 
 @pytest.mark.parametrize("user", ["rabinovich#O", "rabinovic", "rabinovich#", "U#rabinovich"])
@@ -613,7 +613,7 @@ def test_a_user_id_that_looks_like_a_shard_is_another_user(db: Database, user: s
     assert list(scoped.run(market.last_orders(user, 5))) == []
     for name in ("user_profile", "last_orders", "bonuses", "payments", "update_profile"):
         with pytest.raises(OutOfScope):
-            scoped.run(REACHES[name])
+            scoped.run(CALLS[name])
 
 
 def test_a_cursor_of_one_user_is_rejected_for_another(db: Database) -> None:

@@ -414,7 +414,7 @@ def test_the_sample_is_the_same_every_time() -> None:
     assert sample() == sample()
 
 
-# -- writes: what must move, moves ---------------------------------------------------------------
+# -- writes move entities in the indexes ---------------------------------------------------------
 
 LATER = START + timedelta(days=3)
 

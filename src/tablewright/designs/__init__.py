@@ -2,9 +2,9 @@
 
 Each design is a package:
 
-    __init__.py    its docstring has the key chart and the design decisions
-    entities.py    the table and its entities; in a short design, these are in `__init__.py`
-    patterns.py    the access patterns; in a short design, these are in `__init__.py`
+    __init__.py    the key chart and the design decisions; in a short design, also the code
+    entities.py    the table and its entities
+    patterns.py    the access patterns
     samples.py     sample data, for `tablewright verify` and `tablewright docs`
     checks.py      the expected result of each pattern, for `tablewright verify`
 

@@ -52,7 +52,7 @@ def index_chart(table: TableMap, name: str) -> str:
     ]
     header = ["Entity", *_present(index.attributes)]
     if any(row[-1] for row in rows):
-        return markdown([*header, "while"], rows)
+        return markdown([*header, "condition"], rows)
     return markdown(header, [row[:-1] for row in rows])
 
 

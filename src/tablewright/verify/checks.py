@@ -25,13 +25,13 @@ E = TypeVar("E")
 
 
 class Stored(Protocol):
-    """Return all stored entities of a class, found by a scan, in key order."""
+    """A function that returns all stored entities of a class, found by a scan, in key order."""
 
     def __call__(self, kind: type[E], /) -> list[E]: ...
 
 
 class Raises(Struct, frozen=True):
-    """Expect that the plan raises this error and changes nothing."""
+    """The expected error of a plan, which must change nothing."""
 
     error: type[Exception]
 

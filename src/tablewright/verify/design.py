@@ -55,7 +55,7 @@ def bundled() -> list[Design]:
 def load(name: str) -> Design:
     """Return the design with this bundled name, module name or file path.
 
-    Raises DesignLoadError.
+    Raises DesignLoadError if it does not exist, cannot be imported or has no tables.
     """
     if name in BUNDLED:
         module = importlib.import_module(f"tablewright.designs.{name}")
@@ -86,9 +86,8 @@ def _from_file(path: Path) -> ModuleType:
         raise DesignLoadError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # annotations are resolved there
-    sys.path.insert(
-        0, str(path.resolve().parent)
-    )  # allows imports of neighbours, as `python file.py` does
+    # The file may import its neighbours, as with `python file.py`.
+    sys.path.insert(0, str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)
     except Exception as error:
@@ -124,9 +123,9 @@ def _from_module(name: str) -> ModuleType:
 def _function(module: ModuleType, name: str, *, submodule: str) -> Callable[..., Any] | None:
     """Return a function of the module or of its submodule; None if neither has it."""
     for part in (module, vars(module).get(submodule)):
-        found = getattr(part, name, None)
+        found: Callable[..., Any] | None = getattr(part, name, None)
         if callable(found):  # the attribute `checks` of a package is its submodule
-            return found  # type: ignore[no-any-return]
+            return found
     return None
 
 

@@ -1,4 +1,4 @@
-"""Run: run the checks of a design on a database, and measure them.
+"""Run: run and measure the checks of a design on a database.
 
 After each check, the whole table is compared with its entities: the keys of every item, the
 unique values, and the items in each index.
@@ -132,7 +132,7 @@ def _constant(moment: datetime) -> datetime:
 
 
 class Scanner:
-    """Read the stored entities and items with scans."""
+    """The stored entities and items, read with scans that the meter does not count."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -156,6 +156,7 @@ class Scanner:
             body["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def everything(self) -> dict[str, list[Item]]:
+        """Return the items of every table."""
         return {table.name: self.items(table) for table in self.database.context.names}
 
 
@@ -175,14 +176,13 @@ def _run_check(
         answer = _execute(database, check)
     except Exception as error:
         answer = error
-    used = (meter.read, meter.read_units, meter.write_units, list(meter.operations))
     problem = _result_problem(check, answer)
     if before is not None and not problem and scan.everything() != before:
         problem = "the expected error was raised, but the table has changed"
     for table in database.context.names:
         problem = problem or _key_problem(table, scan) or _index_problem(table, scan)
     problem = problem or _missing_entity_problem(check.plan, answer, scan)
-    if "Scan" in used[3]:
+    if "Scan" in meter.operations:
         problem = problem or "the pattern scans the table"
     shape = check.plan.shape()
     return Result(
@@ -193,11 +193,11 @@ def _run_check(
         index=shape.index or "",
         condition=_condition(shape),
         returned=_count_entities(answer),
-        read=used[0],
-        units=used[1] + used[2],
-        read_units=used[1],
-        write_units=used[2],
-        requests=len(used[3]),
+        read=meter.read,
+        units=meter.read_units + meter.write_units,
+        read_units=meter.read_units,
+        write_units=meter.write_units,
+        requests=len(meter.operations),
         ok=not problem,
         problem=problem,
     )

@@ -117,8 +117,8 @@ def test_the_proposed_index_serves_a_query_by_sku(engine: Engine) -> None:
         ("C2", "O3", "I1", "SKU-1"),
         ("C2", "O3", "I2", "SKU-2"),
     ):
-        made = Line(customer_id=customer, order_id=order_id, item_id=item_id, sku=sku)
-        db.run(create(made))
+        new_line = Line(customer_id=customer, order_id=order_id, item_id=item_id, sku=sku)
+        db.run(create(new_line))
     db.transport = sent = Recorder(db.transport)
     found = db.run(lines_by_sku("SKU-1"))
     assert [(line.customer_id, line.order_id, line.item_id) for line in found] == [

@@ -145,7 +145,7 @@ def rename_product(db: Database, variant: Any, place: tuple[str, str, str], new:
         db.run(variant.rename_product(*place, new))
 
 
-#: 144 rows below one menu, beside a menu with the same prefix in its name.
+#: 144 items below one menu, beside a menu with the same prefix in its name.
 LARGE: MenuTree = {
     "Lunch": {
         f"Section {s:02}": {f"Product {p:02}": ["Egg"] for p in range(11)} for s in range(12)

@@ -24,7 +24,7 @@ Decisions where the source document is unclear or contradicts itself:
 - It calls ReverseIndex minimal. Here the index projects whole items, so a lookup is one request. An
   index with the keys only would make writes cheaper and each lookup two requests.
 
-A scoped database may look up by business id and finds only items of its own shards. It must not
+A scoped database may look up by business id and finds only items of its own shards. It cannot
 look up by system key: this index is not restricted to one user, and users never see system keys.
 """
 

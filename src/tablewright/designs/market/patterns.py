@@ -91,55 +91,55 @@ def payments(user_id: str) -> Many[Payment]:
 
 @pattern
 def account_by_system_key(account_id: ULID) -> First[Account]:
-    """Lookup an account by system key"""
+    """Look up an account by system key"""
     return Account.by_system_key(account_id).first()
 
 
 @pattern
 def bill_by_system_key(bill_id: ULID) -> First[Bill]:
-    """Lookup a bill by system key"""
+    """Look up a bill by system key"""
     return Bill.by_system_key(bill_id).first()
 
 
 @pattern
 def cart_by_system_key(cart_id: ULID) -> First[Cart]:
-    """Lookup a cart by system key"""
+    """Look up a cart by system key"""
     return Cart.by_system_key(cart_id).first()
 
 
 @pattern
 def inventory_item_by_system_key(item_id: ULID) -> First[InventoryItem]:
-    """Lookup an inventory item by system key"""
+    """Look up an inventory item by system key"""
     return InventoryItem.by_system_key(item_id).first()
 
 
 @pattern
 def order_by_system_key(order_id: ULID) -> First[Order]:
-    """Lookup an order by system key"""
+    """Look up an order by system key"""
     return Order.by_system_key(order_id).first()
 
 
 @pattern
 def order_item_by_system_key(order_id: ULID, number: int) -> First[OrderItem]:
-    """Lookup an order item by system key"""
+    """Look up an order item by system key"""
     return OrderItem.by_system_key(order_id, number).first()
 
 
 @pattern
 def payment_by_system_key(payment_id: ULID) -> First[Payment]:
-    """Lookup a payment by system key"""
+    """Look up a payment by system key"""
     return Payment.by_system_key(payment_id).first()
 
 
 @pattern
 def reward_by_system_key(reward_id: ULID) -> First[Reward]:
-    """Lookup a reward by system key"""
+    """Look up a reward by system key"""
     return Reward.by_system_key(reward_id).first()
 
 
 @pattern
 def user_by_system_key(user_id: str) -> First[User]:
-    """Lookup a user by system key"""
+    """Look up a user by system key"""
     return User.by_system_key(user_id).first()
 
 
@@ -148,37 +148,37 @@ def user_by_system_key(user_id: str) -> First[User]:
 
 @pattern
 def account_by_id(business_id: str) -> First[Account]:
-    """Lookup an account by business id"""
+    """Look up an account by business id"""
     return Account.by_id(business_id).first()
 
 
 @pattern
 def bill_by_id(business_id: str) -> First[Bill]:
-    """Lookup a bill by business id"""
+    """Look up a bill by business id"""
     return Bill.by_id(business_id).first()
 
 
 @pattern
 def inventory_item_by_id(business_id: str) -> First[InventoryItem]:
-    """Lookup an inventory item by business id"""
+    """Look up an inventory item by business id"""
     return InventoryItem.by_id(business_id).first()
 
 
 @pattern
 def order_by_id(business_id: str) -> First[Order]:
-    """Lookup an order by business id"""
+    """Look up an order by business id"""
     return Order.by_id(business_id).first()
 
 
 @pattern
 def payment_by_id(business_id: str) -> First[Payment]:
-    """Lookup a payment by business id"""
+    """Look up a payment by business id"""
     return Payment.by_id(business_id).first()
 
 
 @pattern
 def user_by_id(business_id: str) -> First[User]:
-    """Lookup a user by business id"""
+    """Look up a user by business id"""
     return User.by_id(business_id).first()
 
 

@@ -1,7 +1,6 @@
 """Compare: the measured cost of each pattern in the four variants.
 
-`verify` runs the same patterns on the same menus in all four variants. This module compares the
-results. They show:
+`verify` runs the same patterns on the same menus in all four variants. The results show:
 
 - Each read of the source document is one request in every variant. The sample menus are smaller
   than the 4 KB of a read unit, so all reads cost the same. The number of items read shows what
