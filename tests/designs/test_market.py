@@ -1,4 +1,4 @@
-"""Market, row by row: its patterns, its indexes, its expiring carts, and who reaches what."""
+"""The market: its patterns, its indexes, the expiry of carts, and the access of users."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ from tablewright import (
 )
 from tablewright.designs import market
 from tablewright.designs.market import (
+    Account,
+    Cart,
+    InventoryItem,
+    Market,
+    Order,
+    OrderItem,
+    OrderWithItems,
+    Reward,
+    User,
+)
+from tablewright.designs.market.samples import (
     ACCOUNT,
     ANNA,
     BILL,
@@ -37,15 +48,7 @@ from tablewright.designs.market import (
     REWARD,
     SAMOVAR,
     TEAPOT,
-    Account,
-    Cart,
-    InventoryItem,
-    Market,
-    Order,
-    OrderItem,
-    OrderWithItems,
-    Reward,
-    User,
+    sample,
 )
 from tablewright.transport import Local
 from tablewright.verify import load, verify
@@ -57,7 +60,7 @@ ULID_2 = "01JZ10H7X367VB2NF4YQ973DXZ"
 @pytest.fixture
 def db() -> Iterator[Database]:
     with connect(":memory:", Market) as database:
-        for entity in market.sample():
+        for entity in sample():
             database.run(put(entity))
         yield database
         assert engine(database).check()
@@ -69,7 +72,7 @@ def engine(db: Database) -> Any:
 
 
 def items(db: Database, index: str | None = None) -> list[dict[str, Any]]:
-    """Every item of the table or of an index, as it is stored."""
+    """Return every item of the table or of an index, as stored."""
     body = {"TableName": "Market"} | ({} if index is None else {"IndexName": index})
     found: list[dict[str, Any]] = engine(db).call("Scan", body)["Items"]
     return sorted(found, key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
@@ -84,7 +87,7 @@ def stored(db: Database, sk: str) -> dict[str, Any]:
     return found
 
 
-def test_every_row_gives_what_a_scan_gives_and_none_scans() -> None:
+def test_every_check_passes() -> None:
     design = load("market")
     with connect(":memory:", *design.tables) as database:
         results = list(verify(design, database))
@@ -105,7 +108,7 @@ def test_get_user_profile(db: Database) -> None:
         addresses=["12 Deribasivska Street, Odesa"],
         account_id=ACCOUNT,
     )
-    assert db.run(market.user_profile("nobody")) is None
+    assert db.run(market.user_profile("unknown")) is None
     shape = explain(market.user_profile)
     assert (shape.operation, shape.index) == ("GetItem", None)
     assert shape.condition == 'pk="U#{user_id}" AND sk="U#{user_id}"'
@@ -121,9 +124,9 @@ def test_get_the_list_of_last_n_orders_for_user(db: Database) -> None:
     assert shape.order == "descending"
 
 
-def test_a_page_of_orders_is_full_although_items_lie_between_them(db: Database) -> None:
-    made = [ULID.new() for _ in range(5)]
-    for order_id in made:
+def test_a_page_of_orders_is_full_although_items_sort_between_them(db: Database) -> None:
+    order_ids = [ULID.new() for _ in range(5)]
+    for order_id in order_ids:
         lines = [
             OrderItem(
                 user_id=RABIN, order_id=order_id, number=n, item_id=GLASS, price=Decimal("4.50")
@@ -132,9 +135,9 @@ def test_a_page_of_orders_is_full_although_items_lie_between_them(db: Database) 
         ]
         db.run(market.place_order(Order(user_id=RABIN, order_id=order_id), lines))
     last = db.run(market.last_orders(RABIN, 3))
-    assert [order.order_id for order in last] == made[:1:-1]
+    assert [order.order_id for order in last] == order_ids[:1:-1]
     rest = db.run(market.last_orders(RABIN, 3).resume(last.next))
-    assert [order.order_id for order in rest][:2] == made[1::-1]
+    assert [order.order_id for order in rest][:2] == order_ids[1::-1]
 
 
 def test_display_bonuses_for_user(db: Database) -> None:
@@ -223,7 +226,7 @@ def test_a_system_key_is_a_letter_and_an_id(db: Database, tp: str, keys: tuple[s
     ]
 
 
-def test_an_item_holds_its_keys_its_type_and_its_attributes_and_nothing_else(db: Database) -> None:
+def test_an_item_contains_its_keys_its_type_and_its_attributes_only(db: Database) -> None:
     assert stored(db, f"O#{ULID_1}") == {
         "pk": {"S": "U#rabinovich#O"},
         "sk": {"S": f"O#{ULID_1}"},
@@ -298,7 +301,7 @@ def test_lookup_by_system_key(
     condition: str,
 ) -> None:
     found = db.run(pattern(*own))
-    assert found in market.sample()
+    assert found in sample()
     assert stored(db, key)["tp"] == {"S": type(found).__entity__.type_name}
     assert db.run(pattern(*anothers)) is None
     shape = explain(pattern)
@@ -306,7 +309,7 @@ def test_lookup_by_system_key(
     assert shape.condition == condition
 
 
-def test_the_reverse_index_holds_every_item(db: Database) -> None:
+def test_the_reverse_index_contains_every_item(db: Database) -> None:
     assert items(db, "ReverseIndex") == items(db)
 
 
@@ -337,7 +340,7 @@ def test_lookup_by_business_id(
     assert shape.condition == f'id="{{business_id}}" AND tp="{tp}"'
 
 
-def test_the_same_business_id_in_two_types_names_two_things(db: Database) -> None:
+def test_two_types_may_use_the_same_business_id(db: Database) -> None:
     db.run(put(Account(business_id="2025-0001", name="Borrowed")))
     account = db.run(market.account_by_id("2025-0001"))
     order = db.run(market.order_by_id("2025-0001"))
@@ -361,7 +364,7 @@ def test_an_item_without_a_business_id_is_not_in_the_id_lookup_index(db: Databas
     }
 
 
-def test_a_business_id_that_is_taken_away_takes_the_item_out_of_the_index(db: Database) -> None:
+def test_removing_a_business_id_removes_the_item_from_the_index(db: Database) -> None:
     db.run(market.set_order_id(RABINOVICH, LAST_ORDER, None))
     assert db.run(market.order_by_id("2025-0003")) is None
     assert "id" not in stored(db, f"O#{ULID_2}")
@@ -381,7 +384,7 @@ def test_update_user_profile(db: Database) -> None:
     assert (changed.phones, changed.addresses) == (["+972 3 555 0001"], ["Tel Aviv"])
     assert changed.name == "Leah Rabin"
     with pytest.raises(NotFound):
-        db.run(market.update_profile("nobody", [], []))
+        db.run(market.update_profile("unknown", [], []))
 
 
 def test_place_an_order_with_all_its_items(db: Database) -> None:
@@ -406,7 +409,7 @@ def test_grant_a_reward(db: Database) -> None:
 # -- carts that expire ---------------------------------------------------------------------------
 
 
-def test_a_cart_holds_its_time_in_seconds(db: Database) -> None:
+def test_a_cart_stores_its_expiry_in_seconds(db: Database) -> None:
     cart = Cart(user_id=RABIN, cart_id=ULID.new(), lines={GLASS: 2}, expires=EXPIRY)
     assert db.run(market.put_cart(cart)) == cart
     assert db.run(market.cart(RABIN, cart.cart_id)) == cart
@@ -427,15 +430,15 @@ def test_put_an_inventory_item_into_a_cart(db: Database) -> None:
     assert db.run(market.put_into_cart(RABINOVICH, CART, GLASS, 4)).lines == {TEAPOT: 1, GLASS: 4}
 
 
-def test_the_table_names_the_attribute_that_carts_expire_by(db: Database) -> None:
-    told = engine(db).call("DescribeTimeToLive", {"TableName": "Market"})
-    assert told["TimeToLiveDescription"] == {
+def test_the_ttl_attribute_of_the_table_is_that_of_carts(db: Database) -> None:
+    described = engine(db).call("DescribeTimeToLive", {"TableName": "Market"})
+    assert described["TimeToLiveDescription"] == {
         "AttributeName": "ttl",
         "TimeToLiveStatus": "ENABLED",
     }
 
 
-def test_carts_expire_and_nothing_else_does(db: Database) -> None:
+def test_only_carts_expire(db: Database) -> None:
     before = items(db)
     assert engine(db).expire(EXPIRY.timestamp() - 1) == 0
     assert items(db) == before
@@ -457,8 +460,8 @@ NEW_LINE = OrderItem(
     user_id=RABINOVICH, order_id=NEW, number=1, item_id=GLASS, price=Decimal("4.50")
 )
 
-#: For each pattern, a call that reaches for what is Rabinovich's.
-REACHES: dict[str, Plan[Any]] = {
+#: For each pattern, a call that accesses data of Rabinovich.
+CALLS: dict[str, Plan[Any]] = {
     "user_profile": market.user_profile(RABINOVICH),
     "last_orders": market.last_orders(RABINOVICH, 5),
     "bonuses": market.bonuses(RABINOVICH),
@@ -508,8 +511,8 @@ OWN_READS = (
 )
 OWN_WRITES = ("update_profile", "put_cart", "put_into_cart")
 READ_ONLY = ("place_order", "grant_reward", "set_order_id")
-#: The index lookup is answered, and what it finds of others is left out.
-LEFT_OUT = (
+#: Lookups in the index are allowed; items of other users are filtered out.
+FILTERED = (
     "account_by_id",
     "bill_by_id",
     "inventory_item_by_id",
@@ -518,18 +521,18 @@ LEFT_OUT = (
     "payment_by_id",
     "user_by_id",
 )
-SYSTEM_KEYS = tuple(name for name in REACHES if name.endswith("_by_system_key"))
+SYSTEM_KEYS = tuple(name for name in CALLS if name.endswith("_by_system_key"))
 
 
 def test_tenancy_is_tested_for_every_pattern() -> None:
-    assert set(REACHES) == {found.name for found in patterns(Market)}
-    nobodys = {"account_by_id", "inventory_item_by_id"}
-    assert {*OWN_READS, *OWN_WRITES, *READ_ONLY, *SYSTEM_KEYS, *nobodys} == set(REACHES)
+    assert set(CALLS) == {found.name for found in patterns(Market)}
+    not_owned = {"account_by_id", "inventory_item_by_id"}
+    assert {*OWN_READS, *OWN_WRITES, *READ_ONLY, *SYSTEM_KEYS, *not_owned} == set(CALLS)
 
 
 @pytest.mark.parametrize("name", OWN_READS)
-def test_a_user_reads_all_own_shards(db: Database, name: str) -> None:
-    plan = REACHES[name]
+def test_a_user_can_read_all_own_shards(db: Database, name: str) -> None:
+    plan = CALLS[name]
     found = db.scoped(user_id=RABINOVICH).run(plan)
     assert found
     assert _plain(found) == _plain(db.run(plan))
@@ -540,8 +543,8 @@ def _plain(found: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", OWN_WRITES)
-def test_a_user_writes_the_own_profile_shard(db: Database, name: str) -> None:
-    written = db.scoped(user_id=RABINOVICH).run(REACHES[name])
+def test_a_user_can_write_the_own_profile_shard(db: Database, name: str) -> None:
+    written = db.scoped(user_id=RABINOVICH).run(CALLS[name])
     if isinstance(written, Cart):
         assert db.run(market.cart(RABINOVICH, written.cart_id)) == written
     else:
@@ -549,40 +552,40 @@ def test_a_user_writes_the_own_profile_shard(db: Database, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", READ_ONLY)
-def test_a_user_only_reads_orders_and_rewards(db: Database, name: str) -> None:
+def test_a_user_cannot_write_orders_and_rewards(db: Database, name: str) -> None:
     before = items(db)
     with pytest.raises(OutOfScope, match=r"may write U#rabinovich; pk='U#rabinovich#[OR]'"):
-        db.scoped(user_id=RABINOVICH).run(REACHES[name])
+        db.scoped(user_id=RABINOVICH).run(CALLS[name])
     assert items(db) == before
 
 
-def test_a_user_only_reads_payments(db: Database) -> None:
+def test_a_user_cannot_write_payments(db: Database) -> None:
     own = db.scoped(user_id=RABINOVICH)
     (payment,) = own.run(market.payments(RABINOVICH))
     with pytest.raises(OutOfScope, match=r"may write U#rabinovich; pk='U#rabinovich#P'"):
         own.run(put(payment))
 
 
-@pytest.mark.parametrize("name", [name for name in REACHES if name not in LEFT_OUT])
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in FILTERED])
 @pytest.mark.parametrize("user", [RABIN, ANNA])
-def test_a_user_reaches_nothing_of_another_user(db: Database, name: str, user: str) -> None:
+def test_a_user_cannot_access_data_of_another_user(db: Database, name: str, user: str) -> None:
     before = items(db)
     with pytest.raises(OutOfScope):
-        db.scoped(user_id=user).run(REACHES[name])
+        db.scoped(user_id=user).run(CALLS[name])
     assert items(db) == before
 
 
-@pytest.mark.parametrize("name", LEFT_OUT)
+@pytest.mark.parametrize("name", FILTERED)
 @pytest.mark.parametrize("user", [RABIN, ANNA])
-def test_a_lookup_by_business_id_does_not_find_what_is_anothers(
+def test_a_lookup_by_business_id_does_not_find_items_of_another_user(
     db: Database, name: str, user: str
 ) -> None:
-    plan = REACHES[name]
+    plan = CALLS[name]
     assert db.run(plan) is not None
     assert db.scoped(user_id=user).run(plan) is None
 
 
-def test_the_business_id_lookup_works_for_the_own_order(db: Database) -> None:
+def test_a_lookup_by_business_id_finds_the_own_order(db: Database) -> None:
     own = db.scoped(user_id=ANNA)
     found = own.run(market.order_with_items("2025-0002"))
     assert found == db.run(market.order_with_items("2025-0002"))
@@ -592,28 +595,28 @@ def test_the_business_id_lookup_works_for_the_own_order(db: Database) -> None:
 
 
 @pytest.mark.parametrize("name", SYSTEM_KEYS)
-def test_a_user_does_not_look_up_by_system_key(db: Database, name: str) -> None:
-    """Save the own profile, whose partition the key names."""
+def test_a_user_cannot_look_up_by_system_key(db: Database, name: str) -> None:
+    """The own profile is an exception: its partition key contains the user id."""
     own = db.scoped(user_id=RABINOVICH)
     if name == "user_by_system_key":
-        assert own.run(REACHES[name]) == db.run(market.user_profile(RABINOVICH))
+        assert own.run(CALLS[name]) == db.run(market.user_profile(RABINOVICH))
     else:
         with pytest.raises(OutOfScope, match="of the index ReverseIndex"):
-            own.run(REACHES[name])
+            own.run(CALLS[name])
 
 
 @pytest.mark.parametrize("user", ["rabinovich#O", "rabinovic", "rabinovich#", "U#rabinovich"])
-def test_a_user_id_that_reads_like_a_shard_is_somebody_else(db: Database, user: str) -> None:
+def test_a_user_id_that_looks_like_a_shard_is_another_user(db: Database, user: str) -> None:
     scoped = db.scoped(user_id=user)
     assert scoped.run(market.user_profile(user)) is None
     assert scoped.run(market.order_with_items("2025-0001")) is None
     assert list(scoped.run(market.last_orders(user, 5))) == []
     for name in ("user_profile", "last_orders", "bonuses", "payments", "update_profile"):
         with pytest.raises(OutOfScope):
-            scoped.run(REACHES[name])
+            scoped.run(CALLS[name])
 
 
-def test_a_cursor_of_one_user_is_no_use_to_another(db: Database) -> None:
+def test_a_cursor_of_one_user_is_rejected_for_another(db: Database) -> None:
     page = db.scoped(user_id=RABINOVICH).run(market.last_orders(RABINOVICH, 1))
     assert page.next is not None
     for user in (RABINOVICH, ANNA):
@@ -621,7 +624,7 @@ def test_a_cursor_of_one_user_is_no_use_to_another(db: Database) -> None:
             db.scoped(user_id=ANNA).run(market.last_orders(user, 1).resume(page.next))
 
 
-def test_inventory_belongs_to_nobody(db: Database) -> None:
+def test_no_user_can_access_the_inventory(db: Database) -> None:
     own = db.scoped(user_id=RABINOVICH)
     teapot = db.run(InventoryItem.primary(TEAPOT))
     assert teapot is not None

@@ -33,6 +33,7 @@ from tablewright.designs.recipes import (
     ReversedCategory,
     ReversedIngredient,
 )
+from tablewright.designs.recipes.samples import sample
 
 Item = dict[str, dict[str, Any]]
 
@@ -47,7 +48,7 @@ def engine() -> Iterator[Engine]:
 @pytest.fixture
 def db(engine: Engine) -> Database:
     db = connect(engine, Recipes, Reversed)
-    for entity in recipes.sample():
+    for entity in sample():
         db.run(put(entity))
     return db
 
@@ -61,14 +62,14 @@ def items(engine: Engine) -> Callable[..., list[Item]]:
     return scan
 
 
-def where(pattern: Callable[..., Any]) -> tuple[str, str | None, str]:
-    """Operation, index and key condition of a pattern."""
+def request_shape(pattern: Callable[..., Any]) -> tuple[str, str | None, str]:
+    """Return the operation, the index (None for the table) and the key condition."""
     shape = explain(pattern)
     return shape.operation, shape.index, shape.condition
 
 
 def item(partition: str, sort: str, **values: str) -> Item:
-    """An item of texts, as DynamoDB has it."""
+    """Return an item of strings in DynamoDB JSON."""
     return {"PK": {"S": partition}, "SK": {"S": sort}} | {
         name: {"S": value} for name, value in values.items()
     }
@@ -96,7 +97,7 @@ def ingredient_item(category_id: str, number: str, name: str) -> Item:
 
 
 class Crud(NamedTuple):
-    """The patterns of an entity, for one of it."""
+    """The patterns that create, read, update and delete one entity."""
 
     entity: Entity
     create: Callable[[Any], Plan[Any]]
@@ -214,7 +215,7 @@ def test_delete(db: Database, items: Callable[..., list[Item]], crud: Crud) -> N
     assert crud.delete().shape().condition == crud.condition
 
 
-def test_a_category_gets_another_place_in_the_shop(
+def test_a_category_gets_another_position_in_the_shop(
     db: Database, items: Callable[..., list[Item]]
 ) -> None:
     before = items()
@@ -230,7 +231,7 @@ def test_a_category_gets_another_place_in_the_shop(
 
 
 def test_get_a_menu_and_all_its_menu_items(db: Database) -> None:
-    """Menu 10, and nothing of it, is beside menu 1."""
+    """The result for menu 1 contains nothing of menu 10."""
     assert db.run(recipes.menu_with_items("1")) == MenuWithItems(
         menu=Menu(id="1", name="Weekday dinners"),
         items=[
@@ -239,10 +240,10 @@ def test_get_a_menu_and_all_its_menu_items(db: Database) -> None:
         ],
     )
     assert db.run(recipes.menu_with_items("2")) is None
-    assert where(recipes.menu_with_items) == ("Query", None, 'PK="MENU#{menu_id}"')
+    assert request_shape(recipes.menu_with_items) == ("Query", None, 'PK="MENU#{menu_id}"')
 
 
-def test_a_menu_without_items_is_a_menu(db: Database) -> None:
+def test_a_menu_without_items_is_loaded(db: Database) -> None:
     db.run(recipes.create_menu(Menu(id="7", name="Picnic")))
     assert db.run(recipes.menu_with_items("7")) == MenuWithItems(
         menu=Menu(id="7", name="Picnic"), items=[]
@@ -267,7 +268,7 @@ def test_get_a_menu_item_and_the_details_of_its_recipe(db: Database) -> None:
     ]
 
 
-def test_a_menu_item_whose_recipe_is_gone(db: Database) -> None:
+def test_a_menu_item_with_a_deleted_recipe_has_no_details(db: Database) -> None:
     db.run(recipes.delete_recipe("10"))
     starter = MenuItem(menu_id="10", id="1", recipe_id="10", name="Starter: salad")
     assert db.run(recipes.menu_item_with_recipe("10", "1")) == (starter, None)
@@ -282,7 +283,11 @@ def test_get_a_recipe_and_its_list_of_ingredients(db: Database) -> None:
         ("parmesan", "50 g"),
         ("spaghetti", "500 g"),
     ]
-    assert where(recipes.recipe_with_ingredients) == ("Query", None, 'PK="RECIPE#{recipe_id}"')
+    assert request_shape(recipes.recipe_with_ingredients) == (
+        "Query",
+        None,
+        'PK="RECIPE#{recipe_id}"',
+    )
 
 
 def test_get_an_ingredient_and_its_category(db: Database) -> None:
@@ -307,7 +312,7 @@ def test_get_an_ingredient_and_its_category(db: Database) -> None:
 
 
 def test_query_by_category_id(db: Database) -> None:
-    """All ingredients of category 1: not the category itself, and none of category 10."""
+    """The result contains neither the category itself nor ingredients of category 10."""
     found = db.run(recipes.ingredients_of_category("1"))
     assert [(each.id, each.name) for each in found] == [
         ("1", "tomatoes"),
@@ -315,7 +320,7 @@ def test_query_by_category_id(db: Database) -> None:
         ("12", "onions"),
         ("3", "mushrooms"),
     ]
-    assert where(recipes.ingredients_of_category) == (
+    assert request_shape(recipes.ingredients_of_category) == (
         "Query",
         None,
         'PK="CATEGORY#{category_id}" AND begins_with(SK, "INGREDIENT#")',
@@ -326,7 +331,7 @@ def test_query_by_ingredient_id(db: Database) -> None:
     tomatoes = Ingredient(id="1", name="tomatoes", category_id="1")
     assert db.run(recipes.ingredient_by_id("1")) == tomatoes
     assert db.run(recipes.ingredient_by_id("99")) is None
-    assert where(recipes.ingredient_by_id) == (
+    assert request_shape(recipes.ingredient_by_id) == (
         "Query",
         "GSI1",
         'GSI1PK="INGREDIENT#{ingredient_id}" AND GSI1SK="INGREDIENT#{ingredient_id}"',
@@ -337,7 +342,7 @@ def test_query_by_ingredient_name(db: Database) -> None:
     tomato = Ingredient(id="11", name="tomato", category_id="1")
     assert db.run(recipes.ingredient_by_name("tomato")) == tomato
     assert db.run(recipes.ingredient_by_name("tom")) is None
-    assert where(recipes.ingredient_by_name) == (
+    assert request_shape(recipes.ingredient_by_name) == (
         "Query",
         "GSI2",
         'GSI2PK="INGREDIENTNAME#{name}" AND GSI2SK="INGREDIENTNAME#{name}"',
@@ -414,7 +419,7 @@ def test_the_other_items_have_the_keys_of_the_chart(
 
 
 @pytest.mark.parametrize("index", ["GSI1", "GSI2"])
-def test_the_indexes_hold_ingredients_alone(db: Database, engine: Engine, index: str) -> None:
+def test_the_indexes_contain_only_ingredients(db: Database, engine: Engine, index: str) -> None:
     found = engine.call("Scan", {"TableName": "recipes", "IndexName": index})["Items"]
     assert len(found) == 7
     assert {row["SK"]["S"].partition("#")[0] for row in found} == {"INGREDIENT"}
@@ -454,14 +459,14 @@ def test_the_items_of_option_2_are_as_the_document_shows_them(
         "a second category",
         "a renamed category",
         "a second ingredient of the category",
-        "a second ingredient elsewhere",
+        "a second ingredient in another category",
         "a renamed ingredient of the category",
-        "a renamed ingredient elsewhere",
+        "a renamed ingredient in another category",
         "a second category of option 2",
         "a second ingredient of option 2",
     ],
 )
-def test_a_name_that_is_taken_is_refused(
+def test_a_name_that_is_taken_is_rejected(
     db: Database, items: Callable[..., list[Item]], plan: Plan[Any]
 ) -> None:
     before = items(), items("recipes_option2")
@@ -513,7 +518,7 @@ def test_renaming_an_ingredient_moves_its_sentinel_and_its_index_key(
     assert db.run(recipes.ingredient_by_id("3")) == champignons
 
 
-def test_a_name_that_was_given_up_is_free(db: Database) -> None:
+def test_a_name_is_free_after_a_rename(db: Database) -> None:
     db.run(recipes.rename_category("2", "noodles"))
     db.run(recipes.rename_ingredient("1", "3", "champignons"))
     db.run(recipes.create_category(Category(id="20", name="pasta")))
@@ -523,7 +528,7 @@ def test_a_name_that_was_given_up_is_free(db: Database) -> None:
     assert found.id == "20"
 
 
-def test_a_name_that_was_deleted_is_free(db: Database, items: Callable[..., list[Item]]) -> None:
+def test_a_name_is_free_after_a_delete(db: Database, items: Callable[..., list[Item]]) -> None:
     before = items()
     db.run(recipes.delete_category("2"))
     db.run(recipes.delete_ingredient("1", "3"))
@@ -572,7 +577,7 @@ def test_moving_an_ingredient_to_another_category(
         db.run(recipes.create_ingredient(Ingredient(id="40", name="mushrooms", category_id="1")))
 
 
-def test_moving_an_ingredient_that_is_not_there(
+def test_moving_a_missing_ingredient_raises_not_found(
     db: Database, items: Callable[..., list[Item]]
 ) -> None:
     before = items()
@@ -581,8 +586,10 @@ def test_moving_an_ingredient_that_is_not_there(
     assert items() == before
 
 
-def test_moving_an_ingredient_onto_another(db: Database, items: Callable[..., list[Item]]) -> None:
-    """Nothing keeps ids apart that lie in different categories; a move loses neither of them."""
+def test_moving_an_ingredient_does_not_replace_another(
+    db: Database, items: Callable[..., list[Item]]
+) -> None:
+    """Two categories may contain the same id; the move fails and changes nothing."""
     db.run(recipes.create_ingredient(Ingredient(id="3", name="cream", category_id="10")))
     before = items()
     with pytest.raises(AlreadyExists):
@@ -598,7 +605,7 @@ def test_option_2_retrieves_a_category_and_its_ingredients(db: Database) -> None
     assert found is not None
     assert found.category == ReversedCategory(id="1", name="vegetables")
     assert [each.id for each in found.ingredients] == sorted(str(n) for n in range(1, 13))
-    assert where(recipes.category_with_ingredients) == (
+    assert request_shape(recipes.category_with_ingredients) == (
         "Query",
         None,
         'PK="Category#{category_id}"',
@@ -607,15 +614,15 @@ def test_option_2_retrieves_a_category_and_its_ingredients(db: Database) -> None
 
 @pytest.mark.parametrize("count", [1, 10, 11])
 def test_option_2_reads_only_the_first_batch(db: Database, count: int) -> None:
-    """Backwards: the category first, then so many of its ingredients."""
+    """In descending order: the category, then this number of its ingredients."""
     found = db.run(recipes.category_with_first_ingredients("1", count))
     assert found is not None
     assert found.category == ReversedCategory(id="1", name="vegetables")
-    backwards = sorted((str(n) for n in range(1, 13)), reverse=True)
-    assert [each.id for each in found.ingredients] == backwards[:count]
+    descending = sorted((str(n) for n in range(1, 13)), reverse=True)
+    assert [each.id for each in found.ingredients] == descending[:count]
 
 
-def test_option_2_has_fewer_than_a_batch(db: Database) -> None:
+def test_option_2_reads_a_category_with_fewer_ingredients_than_a_batch(db: Database) -> None:
     assert db.run(recipes.category_with_first_ingredients("2", 10)) == CategoryWithIngredients(
         category=ReversedCategory(id="2", name="pasta"),
         ingredients=[ReversedIngredient(id="2", name="spaghetti", category_id="2")],
@@ -626,7 +633,7 @@ def test_option_2_has_fewer_than_a_batch(db: Database) -> None:
     assert db.run(recipes.category_with_first_ingredients("9", 10)) is None
 
 
-def test_option_2_is_one_query_backwards_with_the_documents_limit(db: Database) -> None:
+def test_option_2_is_one_descending_query_with_the_limit_of_the_document(db: Database) -> None:
     sent: list[tuple[str, dict[str, Any]]] = []
 
     class Recorder:
@@ -653,4 +660,4 @@ def test_option_2_is_one_query_backwards_with_the_documents_limit(db: Database) 
 
 
 def test_the_sample_is_the_same_every_time() -> None:
-    assert recipes.sample() == recipes.sample()
+    assert sample() == sample()

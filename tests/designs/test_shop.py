@@ -32,8 +32,7 @@ from tablewright.designs.shop import (
     Shop,
     User,
 )
-
-START = datetime(2024, 6, 27, 7, 0, tzinfo=UTC)
+from tablewright.designs.shop.samples import START, id_at, sample
 
 
 @pytest.fixture
@@ -45,15 +44,15 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def db(engine: Engine) -> Database:
-    """The shop with its sample; each entity was written when its stamp says."""
+    """Return a shop with the sample data, each entity written at its update time."""
     db = connect(engine, Shop)
-    for entity in shop.sample():
+    for entity in sample():
         at(db, vars(entity)["updated_at"]).run(put(entity))
     return db
 
 
 def at(db: Database, moment: datetime) -> Database:
-    """The same database, at another time."""
+    """Return the same database with a fixed clock."""
     context = msgspec.structs.replace(db.context, clock=lambda: moment)
     return Database(db.transport, context, db.tables)
 
@@ -67,55 +66,54 @@ def items(engine: Engine) -> Callable[[], list[dict[str, Any]]]:
     return scan
 
 
-def made(minutes: int) -> KSUID:
-    """The id of what the sample made so many minutes after its start."""
-    return KSUID.floor(START + timedelta(minutes=minutes))
-
-
-def where(pattern: Callable[..., Any]) -> tuple[str, str | None, str]:
-    """Operation, index and key condition of a pattern."""
+def request_shape(pattern: Callable[..., Any]) -> tuple[str, str | None, str]:
+    """Return the operation, the index (None for the table) and the key condition."""
     shape = explain(pattern)
     return shape.operation, shape.index, shape.condition
 
 
 def minutes(entities: Any) -> list[int]:
-    """When the sample made each of these, in minutes after its start."""
+    """Return the creation times in minutes after START."""
     return [int((entity.id.time - START).total_seconds()) // 60 for entity in entities]
 
 
-# -- the rows of the document's table ------------------------------------------------------------
+# -- the rows of the source document's pattern table ---------------------------------------------
 
 
 def test_get_a_user_by_id(db: Database) -> None:
-    user = db.run(shop.user_by_id(made(1)))
+    user = db.run(shop.user_by_id(id_at(1)))
     assert user is not None
-    assert (user.id, user.email) == (made(1), "test1@gmail.com")
-    assert db.run(shop.user_by_id(made(9))) is None
-    assert where(shop.user_by_id) == ("GetItem", None, 'PK="USER" AND SK="USER#{user_id}"')
+    assert (user.id, user.email) == (id_at(1), "test1@gmail.com")
+    assert db.run(shop.user_by_id(id_at(9))) is None
+    assert request_shape(shop.user_by_id) == ("GetItem", None, 'PK="USER" AND SK="USER#{user_id}"')
 
 
 def test_get_a_user_by_email(db: Database) -> None:
     user = db.run(shop.user_by_email("test01@gmail.com"))
     assert user is not None
-    assert (user.id, user.email) == (made(3), "test01@gmail.com")
-    assert where(shop.user_by_email) == ("Query", "LSI", 'PK="USER" AND SKU="EMAIL#{email}"')
+    assert (user.id, user.email) == (id_at(3), "test01@gmail.com")
+    assert request_shape(shop.user_by_email) == (
+        "Query",
+        "LSI",
+        'PK="USER" AND SKU="EMAIL#{email}"',
+    )
 
 
 @pytest.mark.parametrize("email", ["test01@gmail.co", "test0", "Test01@gmail.com", "EMAIL#"])
-def test_get_a_user_by_an_email_that_nobody_has(db: Database, email: str) -> None:
+def test_get_a_user_by_an_unknown_email(db: Database, email: str) -> None:
     assert db.run(shop.user_by_email(email)) is None
 
 
 def test_list_users(db: Database) -> None:
     assert minutes(db.run(shop.users())) == [0, 1, 2, 3, 4, 5]
-    assert where(shop.users) == ("Query", None, 'PK="USER"')
+    assert request_shape(shop.users) == ("Query", None, 'PK="USER"')
     assert explain(shop.users).order == "ascending"
 
 
 def test_list_users_filter_by_created_at(db: Database) -> None:
     moment = START + timedelta(minutes=2)
     assert minutes(db.run(shop.users_created_after(moment))) == [3, 4, 5]
-    assert where(shop.users_created_after) == (
+    assert request_shape(shop.users_created_after) == (
         "Query",
         None,
         'PK="USER" AND SK>"USER#{KSUID.ceiling(moment)}"',
@@ -132,7 +130,7 @@ def test_list_users_filter_by_created_at(db: Database) -> None:
         (timedelta(seconds=1), False),
     ],
 )
-def test_created_after_tells_the_seconds_of_ids_apart(
+def test_created_after_distinguishes_ids_one_second_apart(
     db: Database, offset: timedelta, found: bool
 ) -> None:
     moment = START + timedelta(days=1)
@@ -149,7 +147,7 @@ def test_created_after_tells_the_seconds_of_ids_apart(
 def test_list_users_filter_by_email_prefix(db: Database) -> None:
     emails = [user.email for user in db.run(shop.users_by_email_prefix("test"))]
     assert emails == ["test01@gmail.com", "test1@gmail.com", "tester@example.com"]
-    assert where(shop.users_by_email_prefix) == (
+    assert request_shape(shop.users_by_email_prefix) == (
         "Query",
         "GSI1",
         'GSI1PK="USER" AND begins_with(GSI1SK, "EMAIL#{prefix}")',
@@ -157,23 +155,27 @@ def test_list_users_filter_by_email_prefix(db: Database) -> None:
 
 
 def test_get_a_category_by_id(db: Database) -> None:
-    category = db.run(shop.category_by_id(made(12)))
+    category = db.run(shop.category_by_id(id_at(12)))
     assert category is not None
-    assert (category.id, category.name) == (made(12), "CatX")
-    assert where(shop.category_by_id) == ("GetItem", None, 'PK="CAT" AND SK="CAT#{category_id}"')
+    assert (category.id, category.name) == (id_at(12), "CatX")
+    assert request_shape(shop.category_by_id) == (
+        "GetItem",
+        None,
+        'PK="CAT" AND SK="CAT#{category_id}"',
+    )
 
 
 def test_list_categories(db: Database) -> None:
     names = [category.name for category in db.run(shop.categories())]
     assert names == ["CatXY", "Phones", "CatX", "Cat"]
-    assert where(shop.categories) == ("Query", None, 'PK="CAT"')
+    assert request_shape(shop.categories) == ("Query", None, 'PK="CAT"')
     assert explain(shop.categories).order == "ascending"
 
 
 def test_list_categories_filter_by_name_prefix(db: Database) -> None:
     found = db.run(shop.categories_by_name_prefix("CatX"))
     assert [category.name for category in found] == ["CatX", "CatXY"]
-    assert where(shop.categories_by_name_prefix) == (
+    assert request_shape(shop.categories_by_name_prefix) == (
         "Query",
         "LSI",
         'PK="CAT" AND begins_with(SKU, "CAT#NAME#{prefix}")',
@@ -181,23 +183,27 @@ def test_list_categories_filter_by_name_prefix(db: Database) -> None:
 
 
 def test_get_a_brand_by_id(db: Database) -> None:
-    brand = db.run(shop.brand_by_id(made(22)))
+    brand = db.run(shop.brand_by_id(id_at(22)))
     assert brand is not None
-    assert (brand.id, brand.name) == (made(22), "BrY")
-    assert where(shop.brand_by_id) == ("GetItem", None, 'PK="BRAND" AND SK="BRAND#{brand_id}"')
+    assert (brand.id, brand.name) == (id_at(22), "BrY")
+    assert request_shape(shop.brand_by_id) == (
+        "GetItem",
+        None,
+        'PK="BRAND" AND SK="BRAND#{brand_id}"',
+    )
 
 
 def test_list_brands(db: Database) -> None:
     names = [brand.name for brand in db.run(shop.brands())]
     assert names == ["BrYZ", "Acme", "BrY", "Br"]
-    assert where(shop.brands) == ("Query", None, 'PK="BRAND"')
+    assert request_shape(shop.brands) == ("Query", None, 'PK="BRAND"')
     assert explain(shop.brands).order == "ascending"
 
 
 def test_list_brands_filter_by_name_prefix(db: Database) -> None:
     found = db.run(shop.brands_by_name_prefix("BrY"))
     assert [brand.name for brand in found] == ["BrY", "BrYZ"]
-    assert where(shop.brands_by_name_prefix) == (
+    assert request_shape(shop.brands_by_name_prefix) == (
         "Query",
         "LSI",
         'PK="BRAND" AND begins_with(SKU, "BRAND#NAME#{prefix}")',
@@ -205,31 +211,35 @@ def test_list_brands_filter_by_name_prefix(db: Database) -> None:
 
 
 def test_get_a_product_by_id(db: Database) -> None:
-    product = db.run(shop.product_by_id(made(32)))
+    product = db.run(shop.product_by_id(id_at(32)))
     assert product is not None
-    assert (product.id, product.name, product.price) == (made(32), "Product 2", Decimal("29.70"))
-    assert where(shop.product_by_id) == ("GetItem", None, 'PK="PROD" AND SK="PRO#{product_id}"')
+    assert (product.id, product.name, product.price) == (id_at(32), "Product 2", Decimal("29.70"))
+    assert request_shape(shop.product_by_id) == (
+        "GetItem",
+        None,
+        'PK="PROD" AND SK="PRO#{product_id}"',
+    )
 
 
 def test_list_products(db: Database) -> None:
     assert minutes(db.run(shop.products())) == list(range(30, 46))
-    assert where(shop.products) == ("Query", None, 'PK="PROD"')
+    assert request_shape(shop.products) == ("Query", None, 'PK="PROD"')
 
 
 def test_list_products_by_brand(db: Database) -> None:
-    """In the order of the key: by the category's creation, then by the product's."""
-    found = db.run(shop.products_by_brand(made(21)))
-    assert {product.brand_id for product in found} == {made(21)}
+    """The products are sorted by the creation of the category, then of the product."""
+    found = db.run(shop.products_by_brand(id_at(21)))
+    assert {product.brand_id for product in found} == {id_at(21)}
     assert minutes(found) == [34, 37, 40, 31, 43]
     categories = [product.category_id for product in found]
-    assert categories == [made(10), made(11), made(12), made(13), made(13)]
-    assert where(shop.products_by_brand) == ("Query", "GSI1", 'GSI1PK="BRAND#{brand_id}"')
+    assert categories == [id_at(10), id_at(11), id_at(12), id_at(13), id_at(13)]
+    assert request_shape(shop.products_by_brand) == ("Query", "GSI1", 'GSI1PK="BRAND#{brand_id}"')
 
 
 def test_list_products_by_brand_and_category(db: Database) -> None:
-    found = db.run(shop.products_by_brand_and_category(made(21), made(13)))
+    found = db.run(shop.products_by_brand_and_category(id_at(21), id_at(13)))
     assert minutes(found) == [31, 43]
-    assert where(shop.products_by_brand_and_category) == (
+    assert request_shape(shop.products_by_brand_and_category) == (
         "Query",
         "GSI1",
         'GSI1PK="BRAND#{brand_id}" AND begins_with(GSI1SK, "CAT#{category_id}#AT#")',
@@ -237,19 +247,23 @@ def test_list_products_by_brand_and_category(db: Database) -> None:
 
 
 def test_list_products_by_category(db: Database) -> None:
-    """In the order of the key: by the brand's creation, then by the product's."""
-    found = db.run(shop.products_by_category(made(13)))
-    assert {product.category_id for product in found} == {made(13)}
+    """The products are sorted by the creation of the brand, then of the product."""
+    found = db.run(shop.products_by_category(id_at(13)))
+    assert {product.category_id for product in found} == {id_at(13)}
     assert minutes(found) == [39, 31, 43, 35]
     brands = [product.brand_id for product in found]
-    assert brands == [made(20), made(21), made(21), made(22)]
-    assert where(shop.products_by_category) == ("Query", "GSI2", 'GSI2PK="CAT#{category_id}"')
+    assert brands == [id_at(20), id_at(21), id_at(21), id_at(22)]
+    assert request_shape(shop.products_by_category) == (
+        "Query",
+        "GSI2",
+        'GSI2PK="CAT#{category_id}"',
+    )
 
 
 def test_list_products_by_category_and_brand(db: Database) -> None:
-    found = db.run(shop.products_by_category_and_brand(made(13), made(21)))
+    found = db.run(shop.products_by_category_and_brand(id_at(13), id_at(21)))
     assert minutes(found) == [31, 43]
-    assert where(shop.products_by_category_and_brand) == (
+    assert request_shape(shop.products_by_category_and_brand) == (
         "Query",
         "GSI2",
         'GSI2PK="CAT#{category_id}" AND begins_with(GSI2SK, "BRAND#{brand_id}#AT#")',
@@ -257,15 +271,15 @@ def test_list_products_by_category_and_brand(db: Database) -> None:
 
 
 def test_get_users_order_by_id(db: Database) -> None:
-    order = db.run(shop.order_by_id(made(0), made(50)))
+    order = db.run(shop.order_by_id(id_at(0), id_at(50)))
     assert order is not None
-    assert (order.id, order.status) == (made(50), OrderStatus.DELIVERED)
+    assert (order.id, order.status) == (id_at(50), OrderStatus.DELIVERED)
     assert [(item.product_id, item.quantity) for item in order.items] == [
-        (made(31), 1),
-        (made(39), 2),
+        (id_at(31), 1),
+        (id_at(39), 2),
     ]
-    assert db.run(shop.order_by_id(made(1), made(50))) is None
-    assert where(shop.order_by_id) == (
+    assert db.run(shop.order_by_id(id_at(1), id_at(50))) is None
+    assert request_shape(shop.order_by_id) == (
         "GetItem",
         None,
         'PK="USER#{user_id}" AND SK="ORDER#{order_id}"',
@@ -273,9 +287,9 @@ def test_get_users_order_by_id(db: Database) -> None:
 
 
 def test_list_users_orders(db: Database) -> None:
-    assert minutes(db.run(shop.orders_of_user(made(0)))) == [50, 53, 56]
-    assert minutes(db.run(shop.orders_of_user(made(5)))) == []
-    assert where(shop.orders_of_user) == (
+    assert minutes(db.run(shop.orders_of_user(id_at(0)))) == [50, 53, 56]
+    assert minutes(db.run(shop.orders_of_user(id_at(5)))) == []
+    assert request_shape(shop.orders_of_user) == (
         "Query",
         None,
         'PK="USER#{user_id}" AND begins_with(SK, "ORDER#")',
@@ -284,18 +298,18 @@ def test_list_users_orders(db: Database) -> None:
 
 
 def test_list_orders_by_status(db: Database) -> None:
-    """The sample settles orders in the opposite order of their creation, a second apart."""
+    """The sample updates the orders in reverse order of creation, one second apart."""
     since = START + timedelta(hours=2, seconds=-4)
     assert minutes(db.run(shop.orders_by_status(OrderStatus.DELIVERED, START))) == [57, 54, 52, 50]
     assert minutes(db.run(shop.orders_by_status(OrderStatus.DELIVERED, since))) == [54, 52, 50]
-    assert where(shop.orders_by_status) == (
+    assert request_shape(shop.orders_by_status) == (
         "Query",
         "GSI1",
         'GSI1PK="ORDER#STATUS#{status}" AND GSI1SK>="AT#{since}"',
     )
 
 
-def test_orders_by_status_have_the_seconds_of_the_documents_example(db: Database) -> None:
+def test_the_key_of_orders_by_status_contains_seconds(db: Database) -> None:
     moment = datetime.fromtimestamp(1719473962, UTC)
     shape = shop.orders_by_status(OrderStatus.DELIVERED, moment).shape()
     assert shape.condition == 'GSI1PK="ORDER#STATUS#DELIVERED" AND GSI1SK>="AT#1719473962"'
@@ -318,39 +332,39 @@ def seconds(minutes: int) -> int:
     ("entity", "expected"),
     [
         (
-            ("User", made(3)),
+            ("User", id_at(3)),
             {
                 "PK": "USER",
-                "SK": f"USER#{made(3)}",
+                "SK": f"USER#{id_at(3)}",
                 "SKU": "EMAIL#test01@gmail.com",
                 "GSI1PK": "USER",
                 "GSI1SK": "EMAIL#test01@gmail.com",
             },
         ),
         (
-            ("Category", made(12)),
-            {"PK": "CAT", "SK": f"CAT#{made(12)}", "SKU": "CAT#NAME#CatX"},
+            ("Category", id_at(12)),
+            {"PK": "CAT", "SK": f"CAT#{id_at(12)}", "SKU": "CAT#NAME#CatX"},
         ),
         (
-            ("Brand", made(22)),
-            {"PK": "BRAND", "SK": f"BRAND#{made(22)}", "SKU": "BRAND#NAME#BrY"},
+            ("Brand", id_at(22)),
+            {"PK": "BRAND", "SK": f"BRAND#{id_at(22)}", "SKU": "BRAND#NAME#BrY"},
         ),
         (
-            ("Product", made(31)),
+            ("Product", id_at(31)),
             {
                 "PK": "PROD",
-                "SK": f"PRO#{made(31)}",
-                "GSI1PK": f"BRAND#{made(21)}",
-                "GSI1SK": f"CAT#{made(13)}#AT#{seconds(31)}",
-                "GSI2PK": f"CAT#{made(13)}",
-                "GSI2SK": f"BRAND#{made(21)}#AT#{seconds(31)}",
+                "SK": f"PRO#{id_at(31)}",
+                "GSI1PK": f"BRAND#{id_at(21)}",
+                "GSI1SK": f"CAT#{id_at(13)}#AT#{seconds(31)}",
+                "GSI2PK": f"CAT#{id_at(13)}",
+                "GSI2SK": f"BRAND#{id_at(21)}#AT#{seconds(31)}",
             },
         ),
         (
-            ("Order", made(50)),
+            ("Order", id_at(50)),
             {
-                "PK": f"USER#{made(0)}",
-                "SK": f"ORDER#{made(50)}",
+                "PK": f"USER#{id_at(0)}",
+                "SK": f"ORDER#{id_at(50)}",
                 "GSI1PK": "ORDER#STATUS#DELIVERED",
                 "GSI1SK": f"AT#{seconds(120)}",
             },
@@ -384,11 +398,11 @@ def test_the_table_has_the_documents_indexes(engine: Engine) -> None:
 
 
 def test_an_order_holds_its_items(db: Database, items: Callable[[], list[dict[str, Any]]]) -> None:
-    (item,) = [i for i in items() if i["SK"]["S"] == f"ORDER#{made(50)}"]
+    (item,) = [i for i in items() if i["SK"]["S"] == f"ORDER#{id_at(50)}"]
     assert [line["M"] for line in item["items"]["L"]] == [
         {
-            "id": {"S": KSUID.floor(made(50).time + timedelta(seconds=quantity))},
-            "product_id": {"S": made(product)},
+            "id": {"S": KSUID.floor(id_at(50).time + timedelta(seconds=quantity))},
+            "product_id": {"S": id_at(product)},
             "quantity": {"N": str(quantity)},
             "price": {"N": price},
         }
@@ -397,15 +411,15 @@ def test_an_order_holds_its_items(db: Database, items: Callable[[], list[dict[st
 
 
 def test_the_sample_is_the_same_every_time() -> None:
-    assert shop.sample() == shop.sample()
+    assert sample() == sample()
 
 
-# -- writes: what must move, moves ---------------------------------------------------------------
+# -- writes move entities in the indexes ---------------------------------------------------------
 
 LATER = START + timedelta(days=3)
 
 
-def test_registering_a_user_twice_is_refused(db: Database) -> None:
+def test_a_user_cannot_be_registered_twice(db: Database) -> None:
     user = User(name="Eve", email="eve@example.com", password="x")
     assert db.run(shop.register(user)) == user
     with pytest.raises(AlreadyExists):
@@ -417,100 +431,100 @@ def test_registering_a_user_twice_is_refused(db: Database) -> None:
 def test_an_update_of_an_email_moves_it_in_both_indexes(
     db: Database, items: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    user = at(db, LATER).run(shop.change_email(made(3), "zero@gmail.com"))
+    user = at(db, LATER).run(shop.change_email(id_at(3), "zero@gmail.com"))
     assert (user.email, user.updated_at, user.created_at) == (
         "zero@gmail.com",
         LATER,
-        made(3).time,
+        id_at(3).time,
     )
     assert db.run(shop.user_by_email("zero@gmail.com")) == user
     assert db.run(shop.user_by_email("test01@gmail.com")) is None
     assert minutes(db.run(shop.users_by_email_prefix("test"))) == [1, 0]
     assert minutes(db.run(shop.users_by_email_prefix("zero"))) == [3]
-    (item,) = [i for i in items() if i["SK"]["S"] == f"USER#{made(3)}"]
+    (item,) = [i for i in items() if i["SK"]["S"] == f"USER#{id_at(3)}"]
     assert keys(item) == {
         "PK": "USER",
-        "SK": f"USER#{made(3)}",
+        "SK": f"USER#{id_at(3)}",
         "SKU": "EMAIL#zero@gmail.com",
         "GSI1PK": "USER",
         "GSI1SK": "EMAIL#zero@gmail.com",
     }
 
 
-def test_an_update_of_a_price_moves_nothing_and_shows_everywhere(
+def test_an_update_of_a_price_changes_no_key_and_is_visible_in_every_index(
     db: Database, items: Callable[[], list[dict[str, Any]]]
 ) -> None:
     before = {item["SK"]["S"]: keys(item) for item in items()}
-    product = at(db, LATER).run(shop.change_price(made(31), Decimal("1.25")))
+    product = at(db, LATER).run(shop.change_price(id_at(31), Decimal("1.25")))
     assert (product.price, product.updated_at) == (Decimal("1.25"), LATER)
     assert {item["SK"]["S"]: keys(item) for item in items()} == before
     for found in (
         shop.products(),
-        shop.products_by_brand(made(21)),
-        shop.products_by_category(made(13)),
-        shop.products_by_brand_and_category(made(21), made(13)),
-        shop.products_by_category_and_brand(made(13), made(21)),
+        shop.products_by_brand(id_at(21)),
+        shop.products_by_category(id_at(13)),
+        shop.products_by_brand_and_category(id_at(21), id_at(13)),
+        shop.products_by_category_and_brand(id_at(13), id_at(21)),
     ):
-        assert [p.price for p in db.run(found) if p.id == made(31)] == [Decimal("1.25")]
+        assert [p.price for p in db.run(found) if p.id == id_at(31)] == [Decimal("1.25")]
 
 
 def test_an_update_of_a_brand_moves_the_product_in_both_indexes(
     db: Database, items: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    product = at(db, LATER).run(shop.change_brand(made(31), made(22)))
-    assert (product.brand_id, product.updated_at) == (made(22), LATER)
-    assert 31 not in minutes(db.run(shop.products_by_brand(made(21))))
-    assert 31 in minutes(db.run(shop.products_by_brand(made(22))))
-    assert minutes(db.run(shop.products_by_category(made(13)))) == [39, 43, 31, 35]
-    assert minutes(db.run(shop.products_by_category_and_brand(made(13), made(22)))) == [31, 35]
-    (item,) = [i for i in items() if i["SK"]["S"] == f"PRO#{made(31)}"]
+    product = at(db, LATER).run(shop.change_brand(id_at(31), id_at(22)))
+    assert (product.brand_id, product.updated_at) == (id_at(22), LATER)
+    assert 31 not in minutes(db.run(shop.products_by_brand(id_at(21))))
+    assert 31 in minutes(db.run(shop.products_by_brand(id_at(22))))
+    assert minutes(db.run(shop.products_by_category(id_at(13)))) == [39, 43, 31, 35]
+    assert minutes(db.run(shop.products_by_category_and_brand(id_at(13), id_at(22)))) == [31, 35]
+    (item,) = [i for i in items() if i["SK"]["S"] == f"PRO#{id_at(31)}"]
     assert keys(item) == {
         "PK": "PROD",
-        "SK": f"PRO#{made(31)}",
-        "GSI1PK": f"BRAND#{made(22)}",
-        "GSI1SK": f"CAT#{made(13)}#AT#{seconds(31)}",
-        "GSI2PK": f"CAT#{made(13)}",
-        "GSI2SK": f"BRAND#{made(22)}#AT#{seconds(31)}",
+        "SK": f"PRO#{id_at(31)}",
+        "GSI1PK": f"BRAND#{id_at(22)}",
+        "GSI1SK": f"CAT#{id_at(13)}#AT#{seconds(31)}",
+        "GSI2PK": f"CAT#{id_at(13)}",
+        "GSI2SK": f"BRAND#{id_at(22)}#AT#{seconds(31)}",
     }
 
 
 def test_an_update_of_a_category_moves_the_product_in_both_indexes(
     db: Database, items: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    product = at(db, LATER).run(shop.change_category(made(31), made(10)))
-    assert (product.category_id, product.updated_at) == (made(10), LATER)
-    assert 31 not in minutes(db.run(shop.products_by_category(made(13))))
-    assert 31 in minutes(db.run(shop.products_by_category(made(10))))
-    assert minutes(db.run(shop.products_by_brand(made(21)))) == [31, 34, 37, 40, 43]
-    (item,) = [i for i in items() if i["SK"]["S"] == f"PRO#{made(31)}"]
+    product = at(db, LATER).run(shop.change_category(id_at(31), id_at(10)))
+    assert (product.category_id, product.updated_at) == (id_at(10), LATER)
+    assert 31 not in minutes(db.run(shop.products_by_category(id_at(13))))
+    assert 31 in minutes(db.run(shop.products_by_category(id_at(10))))
+    assert minutes(db.run(shop.products_by_brand(id_at(21)))) == [31, 34, 37, 40, 43]
+    (item,) = [i for i in items() if i["SK"]["S"] == f"PRO#{id_at(31)}"]
     assert keys(item) == {
         "PK": "PROD",
-        "SK": f"PRO#{made(31)}",
-        "GSI1PK": f"BRAND#{made(21)}",
-        "GSI1SK": f"CAT#{made(10)}#AT#{seconds(31)}",
-        "GSI2PK": f"CAT#{made(10)}",
-        "GSI2SK": f"BRAND#{made(21)}#AT#{seconds(31)}",
+        "SK": f"PRO#{id_at(31)}",
+        "GSI1PK": f"BRAND#{id_at(21)}",
+        "GSI1SK": f"CAT#{id_at(10)}#AT#{seconds(31)}",
+        "GSI2PK": f"CAT#{id_at(10)}",
+        "GSI2SK": f"BRAND#{id_at(21)}#AT#{seconds(31)}",
     }
 
 
 def test_an_update_of_a_status_moves_the_order_to_the_end_of_the_other_list(
     db: Database, items: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    order = at(db, LATER).run(shop.change_status(made(0), made(53), OrderStatus.DELIVERED))
+    order = at(db, LATER).run(shop.change_status(id_at(0), id_at(53), OrderStatus.DELIVERED))
     assert (order.status, order.updated_at, order.created_at) == (
         OrderStatus.DELIVERED,
         LATER,
-        made(53).time,
+        id_at(53).time,
     )
     assert db.run(shop.orders_by_status(OrderStatus.SHIPPED, START)) == []
     found = db.run(shop.orders_by_status(OrderStatus.DELIVERED, START))
     assert minutes(found) == [57, 54, 52, 50, 53]
     assert minutes(db.run(shop.orders_by_status(OrderStatus.DELIVERED, LATER))) == [53]
-    assert minutes(db.run(shop.orders_of_user(made(0)))) == [50, 53, 56]
-    (item,) = [i for i in items() if i["SK"]["S"] == f"ORDER#{made(53)}"]
+    assert minutes(db.run(shop.orders_of_user(id_at(0)))) == [50, 53, 56]
+    (item,) = [i for i in items() if i["SK"]["S"] == f"ORDER#{id_at(53)}"]
     assert keys(item) == {
-        "PK": f"USER#{made(0)}",
-        "SK": f"ORDER#{made(53)}",
+        "PK": f"USER#{id_at(0)}",
+        "SK": f"ORDER#{id_at(53)}",
         "GSI1PK": "ORDER#STATUS#DELIVERED",
         "GSI1SK": f"AT#{int(LATER.timestamp())}",
     }
@@ -519,15 +533,15 @@ def test_an_update_of_a_status_moves_the_order_to_the_end_of_the_other_list(
 @pytest.mark.parametrize(
     "plan",
     [
-        shop.change_email(made(9), "x@example.com"),
-        shop.change_price(made(9), Decimal(1)),
-        shop.change_brand(made(9), made(20)),
-        shop.change_category(made(9), made(10)),
-        shop.change_status(made(9), made(50), OrderStatus.PAID),
+        shop.change_email(id_at(9), "x@example.com"),
+        shop.change_price(id_at(9), Decimal(1)),
+        shop.change_brand(id_at(9), id_at(20)),
+        shop.change_category(id_at(9), id_at(10)),
+        shop.change_status(id_at(9), id_at(50), OrderStatus.PAID),
     ],
     ids=["email", "price", "brand", "category", "status"],
 )
-def test_an_update_of_what_is_not_there_is_refused(
+def test_an_update_of_a_missing_entity_raises_not_found(
     db: Database, items: Callable[[], list[dict[str, Any]]], plan: Any
 ) -> None:
     before = items()
@@ -540,12 +554,14 @@ def test_an_update_of_what_is_not_there_is_refused(
 
 
 def order_of(*lines: tuple[int, int]) -> Order:
-    """An order of so many of each product, which the sample made at these minutes."""
+    """Return an order; a line is a product, given by its minute, and a quantity."""
     return Order(
-        user_id=made(4),
+        user_id=id_at(4),
         total_price=Decimal(10),
         items=[
-            OrderItem(id=KSUID.new(), product_id=made(product), quantity=quantity, price=Decimal(1))
+            OrderItem(
+                id=KSUID.new(), product_id=id_at(product), quantity=quantity, price=Decimal(1)
+            )
             for product, quantity in lines
         ],
     )
@@ -561,7 +577,7 @@ def test_placing_an_order_takes_its_products_from_the_stock(db: Database) -> Non
     order = order_of((31, 1), (32, 10), (35, 3))
     db.run(shop.place_order(order))
     assert stock(db) == before | {31: before[31] - 1, 32: 0, 35: before[35] - 3}
-    assert db.run(shop.order_by_id(made(4), order.id)) == order
+    assert db.run(shop.order_by_id(id_at(4), order.id)) == order
     assert db.run(shop.orders_by_status(OrderStatus.PENDING, order.created_at)) == [order]
 
 
@@ -573,7 +589,7 @@ def test_placing_an_order_takes_its_products_from_the_stock(db: Database) -> Non
         pytest.param([(31, 1), (29, 1)], NotFound, id="no such product"),
     ],
 )
-def test_an_order_that_cannot_be_served_leaves_everything_as_it_was(
+def test_an_order_that_cannot_be_placed_changes_nothing(
     db: Database,
     items: Callable[[], list[dict[str, Any]]],
     lines: list[tuple[int, int]],
@@ -585,7 +601,7 @@ def test_an_order_that_cannot_be_served_leaves_everything_as_it_was(
     assert items() == before
 
 
-def test_an_order_that_was_placed_is_not_placed_again(
+def test_an_order_cannot_be_placed_twice(
     db: Database, items: Callable[[], list[dict[str, Any]]]
 ) -> None:
     order = order_of((35, 1))
@@ -596,7 +612,7 @@ def test_an_order_that_was_placed_is_not_placed_again(
     assert items() == before
 
 
-def test_an_order_names_each_product_once(
+def test_an_order_with_the_same_product_twice_is_rejected(
     db: Database, items: Callable[[], list[dict[str, Any]]]
 ) -> None:
     before = items()
@@ -606,7 +622,7 @@ def test_an_order_names_each_product_once(
 
 
 @pytest.mark.parametrize("quantity", [0, -1])
-def test_an_order_cannot_fill_the_stock(quantity: int) -> None:
+def test_an_order_with_a_quantity_below_one_is_rejected(quantity: int) -> None:
     with pytest.raises(InvalidValue, match=r"OrderItem\.quantity"):
         order_of((35, quantity))
 
@@ -621,10 +637,10 @@ def test_an_order_is_placed_in_one_transaction() -> None:
     assert shape.steps[1].filter == "stock >= {order.items.quantity}"
 
 
-# -- names that are the beginning of others, or look like keys -----------------------------------
+# -- names that are prefixes of others, or contain delimiters ------------------------------------
 
 
-def test_names_with_delimiters_are_found_by_their_beginning(db: Database) -> None:
+def test_names_with_delimiters_are_found_by_prefix(db: Database) -> None:
     for name in ("A#B", "A", "A#C", "AB", "%23"):
         db.run(create(Category(name=name)))
         db.run(create(Brand(name=name)))
@@ -646,20 +662,20 @@ def test_names_with_delimiters_are_found_by_their_beginning(db: Database) -> Non
 
 
 def test_lists_of_products_come_in_pages(db: Database) -> None:
-    whole = minutes(db.run(shop.products_by_brand(made(20))))
-    assert minutes(db.each(shop.products_by_brand(made(20)).limit(2))) == whole
-    newest = shop.products_by_brand(made(20)).newest_first().limit(4)
+    whole = minutes(db.run(shop.products_by_brand(id_at(20))))
+    assert minutes(db.each(shop.products_by_brand(id_at(20)).limit(2))) == whole
+    newest = shop.products_by_brand(id_at(20)).newest_first().limit(4)
     assert minutes(db.each(newest)) == whole[::-1]
 
 
-def test_two_products_of_one_second_are_both_listed(db: Database) -> None:
+def test_two_products_created_in_one_second_are_both_listed(db: Database) -> None:
     moment = START + timedelta(days=1)
     products = [
-        Product(name=f"P{n}", price=Decimal(1), category_id=made(10), brand_id=made(23))
+        Product(name=f"P{n}", price=Decimal(1), category_id=id_at(10), brand_id=id_at(23))
         for n in range(3)
     ]
     for product in products:
         product.created_at = moment
         db.run(create(product))
-    found = db.run(shop.products_by_brand(made(23)))
+    found = db.run(shop.products_by_brand(id_at(23)))
     assert sorted(product.name for product in found) == ["P0", "P1", "P2"]

@@ -1,4 +1,4 @@
-"""Every bundled design verifies, and what is wrong with one is told."""
+"""Every bundled design passes its checks, and failed checks are reported."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tablewright import connect
 from tablewright.plan import delete, move, put, update, write
 from tablewright.publish import document
 from tablewright.verify import bundled, load, verify
-from tablewright.verify.design import BUNDLED, NoDesign
-from tablewright.verify.run import NotEmpty
+from tablewright.verify.design import BUNDLED, DesignLoadError
+from tablewright.verify.run import Scanner, TableNotEmpty
 
 ROOT = Path(__file__).parent.parent.parent
 
 DESIGN = '''
 from __future__ import annotations
 from tablewright import Attr, Entity, Get, Table, attr, key, pattern
-from tablewright.verify import Row
+from tablewright.verify import Check
 
 class Notes(Table, name="notes"):
     pass
@@ -41,8 +41,8 @@ def note(note_id: str) -> Get[Note]:
 def sample():
     return [Note(note_id=str(n), text="hello") for n in range(3)]
 
-def rows(stored):
-    yield Row("Get a note", note("1"), EXPECTED)
+def checks(stored):
+    yield Check("Get a note", note("1"), EXPECTED)
 '''
 
 
@@ -57,12 +57,12 @@ def run(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str
 
 
 @pytest.mark.parametrize("name", BUNDLED)
-def test_every_row_of_a_design_agrees_with_a_scan(name: str) -> None:
+def test_every_check_of_a_design_passes(name: str) -> None:
     design = load(name)
     with connect(":memory:", *design.tables) as database:
         results = list(verify(design, database))
     assert results
-    assert [(result.row, result.problem) for result in results if not result.ok] == []
+    assert [(result.check, result.problem) for result in results if not result.ok] == []
     assert all("Scan" not in result.operation for result in results)
 
 
@@ -76,7 +76,7 @@ def test_every_pattern_of_a_design_is_verified(name: str) -> None:
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_the_document_of_a_design_is_up_to_date(name: str) -> None:
-    """`make docs` writes them."""
+    """`make docs` writes the documents."""
     written = (ROOT / "docs" / "designs" / f"{name}.md").read_text(encoding="utf-8")
     assert written == document(load(name))
 
@@ -88,54 +88,77 @@ def test_the_command_lists_the_designs() -> None:
         assert design.name in listed.stdout
 
 
-def test_the_command_gives_objects_for_programs() -> None:
-    told = run("verify", "commerce", "--json")
-    assert told.returncode == 0
-    rows = json.loads(told.stdout)
-    keys = "design, row, pattern, operation, index, condition, returned, read, units, ok"
-    assert all(", ".join(row) == keys for row in rows)
-    assert all(row["ok"] for row in rows)
+def test_the_command_prints_json() -> None:
+    done = run("verify", "commerce", "--json")
+    assert done.returncode == 0
+    results = json.loads(done.stdout)
+    keys = "design, check, pattern, operation, index, condition, returned, read, units, ok"
+    assert all(", ".join(result) == keys for result in results)
+    assert all(result["ok"] for result in results)
 
 
-def test_a_design_in_a_file_of_ones_own_is_verified(tmp_path: Path) -> None:
+def test_a_design_in_another_file_is_verified(tmp_path: Path) -> None:
     expected = "next(n for n in stored(Note) if n.note_id == '1')"
     (tmp_path / "mine.py").write_text(DESIGN.replace("EXPECTED", expected))
     for name in ("mine.py", "mine", str(tmp_path / "mine.py")):
-        told = run("verify", name, folder=tmp_path)
-        assert told.returncode == 0, told.stderr
-        assert "1 rows agree" in told.stdout
+        done = run("verify", name, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "1 checks passed" in done.stdout
 
 
-def test_an_answer_that_differs_is_told_and_is_exit_code_1(tmp_path: Path) -> None:
+def test_a_package_with_samples_and_checks_is_verified(tmp_path: Path) -> None:
+    declarations, functions = DESIGN.split("def sample():")
+    sample, checks = functions.split("def checks(stored):")
+    package = tmp_path / "notes"
+    package.mkdir()
+    (package / "__init__.py").write_text(declarations)
+    (package / "samples.py").write_text(f"from notes import Note\ndef sample():{sample}")
+    expected = checks.replace("EXPECTED", "stored(Note)[1]")
+    imports = "from notes import Note, note\nfrom tablewright.verify import Check\n"
+    (package / "checks.py").write_text(f"{imports}def checks(stored):{expected}")
+    done = run("verify", "notes", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 checks passed" in done.stdout
+
+
+def test_a_design_without_checks_cannot_be_verified(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(DESIGN.partition("def sample():")[0])
+    done = run("verify", "mine.py", folder=tmp_path)
+    assert done.returncode == 2
+    assert "define sample() and checks(stored)" in done.stderr
+
+
+def test_a_failed_check_is_reported_with_exit_code_1(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(DESIGN.replace("EXPECTED", "None"))
-    told = run("verify", "mine.py", folder=tmp_path)
-    assert told.returncode == 1
-    assert "mine: Get a note: a scan gives None, the pattern Note(" in told.stderr
+    done = run("verify", "mine.py", folder=tmp_path)
+    assert done.returncode == 1
+    assert "mine: Get a note: expected None, got Note(" in done.stderr
 
 
-def test_a_design_that_is_not_there_is_told() -> None:
-    told = run("verify", "shopp")
-    assert told.returncode == 2
-    assert told.stderr.startswith("tablewright: there is no design 'shopp'; did you mean 'shop'?")
-    with pytest.raises(NoDesign, match=r"there is no file nowhere\.py"):
+def test_an_unknown_design_is_an_error() -> None:
+    done = run("verify", "shopp")
+    assert done.returncode == 2
+    assert done.stderr.startswith("tablewright: unknown design 'shopp'; did you mean 'shop'?")
+    with pytest.raises(DesignLoadError, match=r"the file nowhere\.py does not exist"):
         load("nowhere.py")
 
 
-def test_a_design_can_be_verified_on_a_file_once(tmp_path: Path) -> None:
+def test_a_design_can_be_verified_once_in_a_file(tmp_path: Path) -> None:
     target = str(tmp_path / "designs.db")
     assert run("verify", "commerce", "--target", target).returncode == 0
     again = run("verify", "commerce", "--target", target)
     assert again.returncode == 2
-    assert "holds items already" in again.stderr
+    assert "is not empty" in again.stderr
 
 
-def test_a_table_that_holds_something_is_left_alone() -> None:
+def test_a_table_that_is_not_empty_is_not_changed() -> None:
     design = load("commerce")
-    assert design.sample is not None
     with connect(":memory:", *design.tables) as database:
         list(verify(design, database))
-        with pytest.raises(NotEmpty):
+        before = Scanner(database).everything()
+        with pytest.raises(TableNotEmpty):
             list(verify(design, database))
+        assert Scanner(database).everything() == before
 
 
 def test_the_document_can_be_written_to_a_file(tmp_path: Path) -> None:
@@ -147,14 +170,14 @@ def test_the_document_can_be_written_to_a_file(tmp_path: Path) -> None:
     assert "No such file" in failed.stderr
 
 
-# -- what a broken library would do --------------------------------------------------------------
+# -- defects of the library that verify must detect ----------------------------------------------
 
 
 def nothing(*_: Any, **__: Any) -> list[Any]:
     return []
 
 
-def leave_index_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def keep_old_index_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(update.Update, "touched", nothing)
 
 
@@ -168,44 +191,44 @@ def write_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "event_actions", nothing)
 
 
-def do_the_first_write_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = write.commit
+def run_only_the_first_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = write.commit
 
     def first(writes: Sequence[Any], context: Any) -> Any:
-        return (yield from whole(writes[:1], context))
+        return (yield from commit(writes[:1], context))
 
     monkeypatch.setattr(write, "commit", first)
 
 
 @pytest.mark.parametrize(
-    ("name", "mistake"),
+    ("name", "defect"),
     [
-        ("commerce", leave_index_keys),
-        ("shop", leave_index_keys),
-        ("recipes", leave_index_keys),
-        ("menu", leave_index_keys),
+        ("commerce", keep_old_index_keys),
+        ("shop", keep_old_index_keys),
+        ("recipes", keep_old_index_keys),
+        ("menu", keep_old_index_keys),
         ("recipes", write_no_sentinels),
         ("commerce", write_no_events),
-        ("commerce", do_the_first_write_only),
-        ("shop", do_the_first_write_only),
-        ("market", do_the_first_write_only),
-        ("menu", do_the_first_write_only),
+        ("commerce", run_only_the_first_write),
+        ("shop", run_only_the_first_write),
+        ("market", run_only_the_first_write),
+        ("menu", run_only_the_first_write),
     ],
 )
-def test_a_library_that_does_not_do_its_part_is_noticed(
-    name: str, mistake: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+def test_a_defect_of_the_library_fails_a_check(
+    name: str, defect: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     design = load(name)
-    mistake(monkeypatch)
+    defect(monkeypatch)
     with connect(":memory:", *design.tables) as database:
-        wrong = [result.row for result in verify(design, database) if not result.ok]
-    assert wrong
+        failed = [result.check for result in verify(design, database) if not result.ok]
+    assert failed
 
 
 NATURAL = '''
 from __future__ import annotations
 from tablewright import GSI, Attr, Entity, Get, Table, Update, attr, index, key, pattern
-from tablewright.verify import Row
+from tablewright.verify import Check
 
 class Half(Table, name="half", pk="id", sk="SK"):
     kinds = GSI("kind", "id")
@@ -250,10 +273,10 @@ def alone(alone_id: str) -> Get[Alone]:
 def sample():
     return [Natural(natural_id="1"), Composed(composed_id="1"), Alone(alone_id="1")]
 
-def rows(stored):
-    yield Row("Get one", natural("1"), stored(Natural)[0])
-    yield Row("Rename one", rename("1", "2"), Natural(natural_id="2"))
-    yield Row("Get another", alone("1"), stored(Alone)[0])
+def checks(stored):
+    yield Check("Get one", natural("1"), stored(Natural)[0])
+    yield Check("Rename one", rename("1", "2"), Natural(natural_id="2"))
+    yield Check("Get another", alone("1"), stored(Alone)[0])
 '''
 
 
@@ -264,5 +287,5 @@ def test_a_design_with_attributes_as_its_keys_is_verified_and_documented(tmp_pat
     with connect(":memory:", *design.tables) as database:
         results = list(verify(design, database))
 
-    assert [(result.row, result.problem) for result in results if not result.ok] == []
+    assert [(result.check, result.problem) for result in results if not result.ok] == []
     assert "Rename one" in document(design)

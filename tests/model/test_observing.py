@@ -12,9 +12,9 @@ from tablewright.designs.commerce import (
     Order,
     OrderStatus,
     customer_timeline,
-    sample,
     update_order_status,
 )
+from tablewright.designs.commerce.samples import sample
 from tablewright.observe import Event, Usage, log_requests, trace_requests
 from tablewright.plan.put import put
 

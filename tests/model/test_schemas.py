@@ -19,8 +19,8 @@ from tablewright.designs.commerce import (
     OrderWithItems,
     customer_timeline_page,
     order_with_items,
-    sample,
 )
+from tablewright.designs.commerce.samples import sample
 
 
 @pytest.fixture

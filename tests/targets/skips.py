@@ -34,18 +34,19 @@ DIFFERENT: dict[str, dict[str, str]] = {
     "serve": {},
     "local": {
         "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date": DOCUMENT,
-        "designs/test_menu.py::test_the_comparison_shows_what_its_words_say": UNITS_OF_ONE,
+        "designs/menu/test_compare.py::test_the_comparison_supports_its_description": UNITS_OF_ONE,
         "model/test_patterns.py"
         "::test_a_change_of_a_unique_value_is_charged_for_every_item_it_writes": UNITS_OF_ONE,
         "model/test_patterns.py::test_a_pattern_runs_as_it_is_written": TIES,
     },
     "moto": {
-        "designs/test_commerce.py::test_atomic_order_root_and_items_write": UNITS,
-        "designs/test_commerce.py::test_create_order_root": UNITS,
-        "designs/test_commerce.py"
+        "designs/commerce/test_writes.py::test_atomic_order_root_and_items_write": UNITS,
+        "designs/commerce/test_writes.py::test_create_order_root": UNITS,
+        "designs/commerce/test_items.py"
         "::test_the_table_has_the_keys_and_indexes_of_the_document": NO_INDEXES,
-        "designs/test_menu.py::test_the_comparison_shows_what_its_words_say": UNITS,
-        "designs/test_menu.py::test_reads_have_read_units_and_writes_have_write_units": UNITS,
+        "designs/menu/test_compare.py::test_the_comparison_supports_its_description": UNITS,
+        "designs/menu/test_compare.py"
+        "::test_reads_have_read_units_and_writes_have_write_units": UNITS,
         "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date[menu]": UNITS,
         "model/test_database.py::test_a_table_may_have_another_name_there": NAMES,
         "model/test_database.py::test_an_asynchronous_database_makes_its_tables_and_closes": NAMES,
@@ -72,7 +73,7 @@ DIFFERENT: dict[str, dict[str, str]] = {
     },
     "extenddb": {
         "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date": DOCUMENT,
-        "designs/test_commerce.py::test_atomic_order_root_and_items_write": UNITS_OF_INDEXES,
+        "designs/commerce/test_writes.py::test_atomic_order_root_and_items_write": UNITS_OF_INDEXES,
         f"{ESTIMATE}[add_user]": UNITS_OF_INDEXES,
         "model/test_entities.py"
         "::test_a_value_is_stored_in_this_form_and_comes_back_equal[counts-value18-stored18]": SETS,

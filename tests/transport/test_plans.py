@@ -32,7 +32,7 @@ from tablewright.engine import Engine
 from tablewright.errors import UnknownOperationException
 from tablewright.plan.write import Atomic
 from tablewright.server import serving
-from tablewright.verify import Design, Refused, Row, bundled, verify
+from tablewright.verify import Check, Design, Raises, bundled, verify
 from tablewright.verify.run import Scanner, load_sample
 from tests.transport.conftest import MakeClient
 from tests.transport.proxy import Exchange, Proxy, answer, fault, replying
@@ -68,37 +68,37 @@ designs = pytest.mark.parametrize("design", bundled(), ids=lambda design: design
 
 
 @designs
-def test_every_row_of_a_design_is_right(design: Design, url: str) -> None:
+def test_every_check_of_a_design_passes(design: Design, url: str) -> None:
     with connect(url, *design.tables, create=True) as database:
         results = list(verify(design, database))
     assert results
-    assert [(result.row, result.problem) for result in results if not result.ok] == []
+    assert [(result.check, result.problem) for result in results if not result.ok] == []
 
 
 @designs
-def test_every_row_of_a_design_is_right_in_an_event_loop(design: Design, url: str) -> None:
-    assert design.rows is not None
+def test_every_check_of_a_design_passes_in_an_event_loop(design: Design, url: str) -> None:
+    assert design.checks is not None
     with connect(url, *design.tables, create=True) as database, asyncio.Runner() as runner:
         load_sample(design, database)
         adb = runner.run(connect_async(url, *design.tables))
-        for row in design.rows(Scanner(database)):
-            _check(row, runner, adb)
+        for check in design.checks(Scanner(database)):
+            _run_check(check, runner, adb)
         runner.run(adb.close())
 
 
-def _check(row: Row, runner: asyncio.Runner, adb: AsyncDatabase) -> None:
-    if isinstance(row.expect, Refused):
-        with pytest.raises(row.expect.error):
-            runner.run(adb.run(row.plan))
+def _run_check(check: Check, runner: asyncio.Runner, adb: AsyncDatabase) -> None:
+    if isinstance(check.expect, Raises):
+        with pytest.raises(check.expect.error):
+            runner.run(adb.run(check.plan))
         return
-    answer: Any = runner.run(adb.run(row.plan))
+    answer: Any = runner.run(adb.run(check.plan))
     results = list(answer) if isinstance(answer, Page) else answer
-    for _ in range(row.pages - 1):
-        assert isinstance(row.plan, Many)
-        answer = runner.run(adb.run(row.plan.resume(answer.next)))
+    for _ in range(check.pages - 1):
+        assert isinstance(check.plan, Many)
+        answer = runner.run(adb.run(check.plan.resume(answer.next)))
         results += answer
-    expected = row.expect() if callable(row.expect) else row.expect
-    assert results == expected, row.name
+    expected = check.expect() if callable(check.expect) else check.expect
+    assert results == expected, check.name
 
 
 # -- databases -----------------------------------------------------------------------------------

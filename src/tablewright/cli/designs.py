@@ -1,6 +1,6 @@
 """Commands for designs: list them, verify them, write their documents.
 
-A design is a bundled name, a module, or a path to a file.
+A command accepts a bundled design, a module name or the path of a file.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
     from tablewright.verify import Design, Result
 
-Name = Annotated[str, typer.Argument(help="A bundled design, a module, or a path to a file.")]
+Name = Annotated[str, typer.Argument(help="A bundled design, a module name or the path of a file.")]
 
-#: What a row of the report shows, in this order; `--json` has the same names.
-COLUMNS = ("row", "pattern", "operation", "index", "condition", "returned", "read", "units", "ok")
+#: The columns of the report, in this order; `--json` uses the same names.
+COLUMNS = ("check", "pattern", "operation", "index", "condition", "returned", "read", "units", "ok")
 
 
 @app.command()
 def designs() -> None:
-    """List the designs that come with the package."""
+    """List the bundled designs."""
     from rich.console import Console
     from rich.table import Table
 
     from tablewright.verify import bundled
 
-    table = Table("design", "what it is", "tables", "entities", "patterns")
+    table = Table("design", "description", "tables", "entities", "patterns")
     for design in bundled():
         entities = sum(len(table.__table__.entities) for table in design.tables)
         title = design.doc.partition("\n")[0].partition(": ")[2]
         counts = (len(design.tables), entities, len(design.patterns))
         table.add_row(design.name, title, *map(str, counts))
     Console().print(table)
-    typer.echo("tablewright verify NAME runs its patterns, tablewright docs NAME writes it down")
+    typer.echo("Next: tablewright verify NAME runs its checks, tablewright docs NAME documents it.")
 
 
 @app.command()
@@ -47,18 +47,18 @@ def verify(
         list[str] | None,
         typer.Argument(
             metavar="[DESIGN]...",
-            help="Bundled designs, modules, or paths to files. Without any: all bundled ones.",
+            help="Bundled designs, module names or paths of files. Default: all bundled designs.",
         ),
     ] = None,
     target: Annotated[
-        str, typer.Option(help="Where to run them: ':memory:', or a new file.")
+        str, typer.Option(help="The database to use: ':memory:' or a new file.")
     ] = ":memory:",
-    json: Annotated[bool, typer.Option("--json", help="A list of objects, for programs.")] = False,
-    brief: Annotated[bool, typer.Option("--brief", help="A line for each design.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Print one line for each design.")] = False,
 ) -> None:
-    """Run every pattern of a design's document, and compare each answer with a plain scan.
+    """Run every check of a design and compare each result with a scan of the same data.
 
-    Exit code 1: an answer differs, or a pattern scans.
+    Exits with code 1 if a result differs or a pattern scans.
     """
     import msgspec
     from rich.console import Console
@@ -66,33 +66,33 @@ def verify(
     from tablewright.verify import bundled
 
     console = Console(stderr=True)
-    chosen = [_loaded(name) for name in names] if names else bundled()
+    selected = [_load_or_fail(name) for name in names] if names else bundled()
     found: list[Result] = []
-    for design in chosen:
-        if design.rows is None or design.sample is None:
+    for design in selected:
+        if design.checks is None or design.sample is None:
             fail(
-                f"{design.name} says nothing that could be verified: give it sample() and "
-                "rows(stored), as docs/modelling.md shows"
+                f"{design.name} cannot be verified: define sample() and checks(stored), "
+                "as docs/modelling.md shows"
             )
         results = _run(design, target, console)
         if brief:
-            right = sum(result.ok for result in results)
-            typer.echo(f"{design.name:10} {right} of {len(results)} rows agree with a scan")
+            count = sum(result.ok for result in results)
+            typer.echo(f"{design.name:10} {count} of {len(results)} checks passed")
         elif not json:
-            _show(design, results)
+            _print_results(design, results)
         found += results
     if json:
         members = [
             {"design": r.design, **{name: getattr(r, name) for name in COLUMNS}} for r in found
         ]
         typer.echo(msgspec.json.format(msgspec.json.encode(members), indent=2))
-    wrong = [result for result in found if not result.ok]
-    for result in wrong:
-        typer.echo(f"{result.design}: {result.row}: {result.problem}", err=True)
+    failed = [result for result in found if not result.ok]
+    for result in failed:
+        typer.echo(f"{result.design}: {result.check}: {result.problem}", err=True)
     if not json:
-        told = f"{len(wrong)} of {len(found)} rows are wrong"
-        typer.echo(told if wrong else f"{len(found)} rows agree with a scan, and none scans")
-    if wrong:
+        passed = f"{len(found)} checks passed; no pattern scans a table"
+        typer.echo(f"{len(failed)} of {len(found)} checks failed" if failed else passed)
+    if failed:
         raise typer.Exit(1)
 
 
@@ -100,13 +100,14 @@ def verify(
 def docs(
     name: Name,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The file to write; without it: shown.")
+        Path | None,
+        typer.Option("-o", "--output", help="The file to write. Default: standard output."),
     ] = None,
 ) -> None:
-    """Write the document of a design: diagrams, charts, patterns, indexes and sample items."""
+    """Write the document of a design: diagrams, keys, patterns, indexes and sample items."""
     from tablewright.publish import document
 
-    text = document(_loaded(name))
+    text = document(_load_or_fail(name))
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -116,7 +117,7 @@ def docs(
         fail(f"{output}: {error.strerror}")
 
 
-def _loaded(name: str) -> Design:
+def _load_or_fail(name: str) -> Design:
     from tablewright.errors import TablewrightError
     from tablewright.verify import load
 
@@ -127,7 +128,7 @@ def _loaded(name: str) -> Design:
 
 
 def _run(design: Design, target: str, console: Console) -> list[Result]:
-    """The results of a design's rows, with a line that tells what is going on."""
+    """Run the checks of a design and show the progress."""
     from tablewright import connect
     from tablewright.errors import TablewrightError
     from tablewright.verify import verify as verify_design
@@ -136,27 +137,29 @@ def _run(design: Design, target: str, console: Console) -> list[Result]:
     try:
         with (
             connect(target, *design.tables) as database,
-            console.status(f"{design.name}: loading the sample") as status,
+            console.status(f"{design.name}: loading the sample data") as status,
         ):
             for result in verify_design(design, database):
                 results.append(result)
-                status.update(f"{design.name}: {len(results)} rows")
+                status.update(f"{design.name}: {len(results)} checks")
     except TablewrightError as error:
         fail(f"{design.name} on {target}: {error}")
     return results
 
 
-def _show(design: Design, results: list[Result]) -> None:
+def _print_results(design: Design, results: list[Result]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(*COLUMNS, title=design.doc.partition("\n")[0] or design.name)
     for result in results:
         cells = [str(getattr(result, name)) for name in COLUMNS[:-2]]
-        table.add_row(*cells, f"{result.units:g}", "[green]ok[/]" if result.ok else "[red]no[/]")
+        table.add_row(
+            *cells, f"{result.units:g}", "[green]ok[/]" if result.ok else "[red]failed[/]"
+        )
     console = Console()
     if not console.is_terminal:
-        console.width = 200  # a key condition cut in pieces helps nobody
+        console.width = 200  # keeps a key condition on one line
     console.print(table)
     if design.compare is not None:
         console.print(design.compare.as_table(design.compare.compare(results)))

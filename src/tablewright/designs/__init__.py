@@ -1,1 +1,12 @@
-"""The five designs, each one readable file."""
+"""Designs: five complete single-table designs to read, to run and to copy.
+
+Each design is a package:
+
+    __init__.py    the key chart and the design decisions; in a short design, also the code
+    entities.py    the table and its entities
+    patterns.py    the access patterns
+    samples.py     sample data, for `tablewright verify` and `tablewright docs`
+    checks.py      the expected result of each pattern, for `tablewright verify`
+
+A design must not import its samples or checks, so that it can be copied without them.
+"""

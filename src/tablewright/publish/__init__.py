@@ -1,4 +1,4 @@
-"""Publish: what a design yields for people: diagrams, charts, and its document."""
+"""Publish: generate the document of a design, with diagrams and charts."""
 
 from __future__ import annotations
 

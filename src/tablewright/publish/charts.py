@@ -1,4 +1,4 @@
-"""Tables of a design's document, in Markdown: keys, indexes and access patterns."""
+"""Charts: the Markdown tables of a design's document (keys, indexes, access patterns, items)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tablewright.values import Item
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table, with its columns set to one width."""
+    """Format a Markdown table with aligned columns."""
     body = [[_cell(cell) for cell in row] for row in rows]
     widths = [max(len(row[n]) for row in [list(header), *body]) for n in range(len(header))]
 
@@ -30,57 +30,61 @@ def _cell(text: str) -> str:
 
 
 def entity_chart(table: TableMap) -> str:
-    """Each entity, and each sentinel, with its key."""
+    """Show the primary key of each entity, and the key of the sentinel of each unique value."""
     rows = []
     for entity in table.entities:
-        rows.append([entity.name, *_shown(entity.primary, entity)])
+        rows.append([entity.name, *_key_templates(entity.primary, entity)])
         rows += [
-            [f"{entity.name}, unique", *_shown(unique.key, entity)] for unique in entity.uniques
+            [f"{entity.name}, unique", *_key_templates(unique.key, entity)]
+            for unique in entity.uniques
         ]
-    return markdown(["Entity", *_names(table.attributes)], rows)
+    return markdown(["Entity", *_present(table.attributes)], rows)
 
 
 def index_chart(table: TableMap, name: str) -> str:
-    """The entities that are in an index, with their keys there."""
+    """Show the entities in an index, with their index keys."""
     index = table.indexes[name]
     rows = [
-        [entity.name, *_shown(key, entity), repr(key.when) if key.when else ""]
+        [entity.name, *_key_templates(key, entity), repr(key.when) if key.when else ""]
         for entity in table.entities
         for key in entity.indexes
         if key.index == index
     ]
-    header = ["Entity", *_names(index.attributes)]
+    header = ["Entity", *_present(index.attributes)]
     if any(row[-1] for row in rows):
-        return markdown([*header, "while"], rows)
+        return markdown([*header, "condition"], rows)
     return markdown(header, [row[:-1] for row in rows])
 
 
-def promises(table: TableMap) -> str:
-    """What is kept in step with the entities: versions, histories, expiry."""
+def entity_notes(table: TableMap) -> str:
+    """List what the library maintains for each entity: version, history and expiry."""
     lines = []
     for entity in table.entities:
         if entity.version is not None:
-            lines.append(f"- {entity.name} counts its writes in `{entity.version.stored}`.")
+            lines.append(f"- Each write of {entity.name} increments `{entity.version.stored}`.")
         lines += [
-            f"- A change of {entity.name}.{history.attribute} is recorded as {history.event.name}."
+            f"- Each change of {entity.name}.{history.attribute} adds one {history.event.name}."
             for history in entity.histories
         ]
         if entity.ttl is not None:
-            lines.append(f"- {entity.name} expires by `{entity.ttl.stored}`.")
+            lines.append(f"- {entity.name} expires at the time in `{entity.ttl.stored}`.")
     return "\n".join(lines)
 
 
-def _names(attributes: tuple[str, str | None]) -> list[str]:
+def _present(attributes: tuple[str, str | None]) -> list[str]:
     return [name for name in attributes if name is not None]
 
 
-def _shown(key: KeyMap, entity: EntityMap) -> list[str]:
+def _key_templates(key: KeyMap, entity: EntityMap) -> list[str]:
     templates = [key.partition] if key.sort is None else [key.partition, key.sort]
     return [_template(template, entity) for template in templates]
 
 
 def _template(template: Template, entity: EntityMap) -> str:
-    """A template in the names that the item has, as code: a `#` at its start would be a heading."""
+    """Show a template with the stored attribute names, as code.
+
+    Without the code marks, Markdown would read a leading `#` as a heading.
+    """
     text = template.show()
     for attribute in entity.attributes.values():
         text = text.replace(f"{{{attribute.name}}}", f"{{{attribute.stored}}}")
@@ -88,7 +92,7 @@ def _template(template: Template, entity: EntityMap) -> str:
 
 
 def pattern_chart(patterns: list[Pattern]) -> str:
-    """The access patterns, in the form of the documents."""
+    """Show each access pattern with its operation, index and key condition."""
     rows = []
     for found in patterns:
         shape = found.shape
@@ -113,25 +117,25 @@ def pattern_chart(patterns: list[Pattern]) -> str:
     return markdown([*header, "Notes"], rows)
 
 
-def collections(table: TableMap, items: list[Item], most: int) -> str:
-    """Items as they lie in the table, partition by partition; the first few of each."""
+def item_collections(table: TableMap, items: list[Item], limit: int) -> str:
+    """Show the first items of the first partitions, at most `limit` of each."""
     partition, sort = table.attributes
     groups: dict[str, list[Item]] = {}
     for item in items:
         groups.setdefault(_content(item[partition]), []).append(item)
-    keys = {*_names(table.attributes), *(n for i in table.indexes.values() for n in i.attributes)}
+    keys = {*_present(table.attributes), *(n for i in table.indexes.values() for n in i.attributes)}
     rows = []
-    for text, members in list(groups.items())[:most]:
-        for position, item in enumerate(members[:most]):
+    for text, members in list(groups.items())[:limit]:
+        for position, item in enumerate(members[:limit]):
             others = ", ".join(
                 f"{name}={_content(value)}" for name, value in item.items() if name not in keys
             )
-            place = f"`{_content(item[sort])}`" if sort else ""
-            rows.append([f"`{text}`" if position == 0 else "", place, _cut(others)])
-        if len(members) > most:
-            rows.append(["", f"… {len(members) - most} more", ""])
-    if len(groups) > most:
-        rows.append([f"… {len(groups) - most} more partitions", "", ""])
+            sort_key = f"`{_content(item[sort])}`" if sort else ""
+            rows.append([f"`{text}`" if position == 0 else "", sort_key, _truncate(others)])
+        if len(members) > limit:
+            rows.append(["", f"… {len(members) - limit} more", ""])
+    if len(groups) > limit:
+        rows.append([f"… {len(groups) - limit} more partitions", "", ""])
     return markdown([partition, sort or "", "attributes"], rows)
 
 
@@ -144,5 +148,5 @@ def _content(value: dict[str, Any]) -> str:
     return str(content)
 
 
-def _cut(text: str, width: int = 110) -> str:
+def _truncate(text: str, width: int = 110) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"

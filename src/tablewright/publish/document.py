@@ -1,7 +1,6 @@
-"""The design document, made from the code: what a reader needs to know of a design.
+"""The document of a design, generated from its declarations and its sample data.
 
-Everything in it comes from the declarations and from the sample data; it changes when they do, and
-at no other time.
+The output is deterministic: it depends on nothing but the declarations and the sample data.
 """
 
 from __future__ import annotations
@@ -13,35 +12,35 @@ from tablewright.publish.erd import erd
 from tablewright.verify.design import Design
 from tablewright.verify.run import Scanner, load_sample, verify
 
-#: How many partitions, and items of each, a sample shows.
-SHOWN = 8
+#: The number of partitions, and of items in each, that the document shows.
+MAX_SAMPLES = 8
 
 
 def document(design: Design) -> str:
-    """The document of a design, in Markdown."""
+    """Return the document of a design, in Markdown."""
     title, _, rest = design.doc.partition("\n")
-    parts = [f"# {design.name}", title, _indented(rest.strip("\n"))]
-    database = _sampled(design)
+    parts = [f"# {design.name}", title, _fence_indented(rest.strip("\n"))]
+    database = _database_with_sample(design)
     for table in design.tables:
-        parts += _table(table.__table__, design, database, several=len(design.tables) > 1)
+        parts += _table_sections(table.__table__, design, database)
     if database is not None:
         if design.compare is not None:
-            parts += _comparison(design)
+            parts += _comparison_section(design)
         database.close()
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _comparison(design: Design) -> list[str]:
-    """What the design's ways cost, measured on its sample."""
+def _comparison_section(design: Design) -> list[str]:
+    """Compare the cost of the design's variants, measured on the sample data."""
     with connect(":memory:", *design.tables) as fresh:
         results = list(verify(design, fresh))
-    title, _, words = (design.compare.__doc__ or "").strip().partition("\n")
+    title, _, text = (design.compare.__doc__ or "").strip().partition("\n")
     table = design.compare.as_markdown(design.compare.compare(results))
-    return ["## Comparison", title, words.strip("\n"), table]
+    return ["## Comparison", title, text.strip("\n"), table]
 
 
-def _indented(text: str) -> str:
-    """The design's own words; what is indented there is a block here."""
+def _fence_indented(text: str) -> str:
+    """Turn the indented blocks of a docstring into fenced code blocks."""
     blocks = []
     for block in text.split("\n\n"):
         lines = block.splitlines()
@@ -52,14 +51,11 @@ def _indented(text: str) -> str:
     return "\n\n".join(blocks)
 
 
-def _table(
-    table: TableMap, design: Design, database: Database | None, *, several: bool
-) -> list[str]:
-    level = "##"
-    parts = [f"## Table `{table.name}`"] if several else []
-    if several:
-        level = "###"
-    mine = [
+def _table_sections(table: TableMap, design: Design, database: Database | None) -> list[str]:
+    parts, level = [], "##"
+    if len(design.tables) > 1:
+        parts, level = [f"## Table `{table.name}`"], "###"
+    patterns = [
         found
         for found in design.patterns
         if any(entity.table is table for entity in found.plan.entities())
@@ -69,10 +65,10 @@ def _table(
         f"```mermaid\n{erd(table.entities)}\n```",
         f"{level} Entity chart",
         charts.entity_chart(table),
-        charts.promises(table),
+        charts.entity_notes(table),
         _tenancy(table, design),
         f"{level} Access patterns",
-        charts.pattern_chart(mine),
+        charts.pattern_chart(patterns),
     ]
     if table.indexes:
         parts.append(f"{level} Indexes")
@@ -82,24 +78,27 @@ def _table(
     parts += [f"{level} Key map", f"```mermaid\n{key_map(table)}\n```"]
     if database is not None:
         items = Scanner(database).items(table)
-        parts += [f"{level} Sample item collections", charts.collections(table, items, SHOWN)]
+        parts += [
+            f"{level} Sample item collections",
+            charts.item_collections(table, items, MAX_SAMPLES),
+        ]
     return parts
 
 
 def _tenancy(table: TableMap, design: Design) -> str:
-    """Whose partitions are whose."""
+    """Show the partitions that one tenant may read and write."""
     for declared in design.tables:
         tenancy = declared.__tenancy__
         if declared.__table__ is table and tenancy is not None:
             rows = [[f"`{shard}`", "read, write"] for shard in tenancy.write]
             rows += [[f"`{shard}`", "read"] for shard in tenancy.read]
-            told = f"A database scoped by `{tenancy.tenant}` reaches these partitions:"
-            return f"{told}\n\n{charts.markdown(['partition', 'may'], rows)}"
+            title = f"A database scoped by `{tenancy.tenant}` can access these partitions:"
+            return f"{title}\n\n{charts.markdown(['partition', 'access'], rows)}"
     return ""
 
 
 def key_map(table: TableMap) -> str:
-    """Which entity is where, as a flowchart."""
+    """Return a flowchart of the keys of each entity in the table and its indexes."""
     lines = ["flowchart LR", f'  base["{table.name}"]']
     lines += [f'  {_node(name)}["{name}"]' for name in table.indexes]
     for entity in table.entities:
@@ -118,8 +117,8 @@ def _node(name: str) -> str:
     return "index_" + "".join(c if c.isalnum() else "_" for c in name)
 
 
-def _sampled(design: Design) -> Database | None:
-    """A database with the sample in it."""
+def _database_with_sample(design: Design) -> Database | None:
+    """Return a database that contains the sample data; None for a design without any."""
     if design.sample is None:
         return None
     database = connect(":memory:", *design.tables)

@@ -1,7 +1,7 @@
-"""The entity-relationship diagram of a design, in Mermaid's notation.
+"""The entity-relationship diagram of a design, for Mermaid.
 
-An entity is related to another that its rows lie below, and to one that it names: `category_id` is
-the id of a Category.
+An entity has a relation to its parent, whose item collection contains its items, and to each
+entity that an attribute refers to: `category_id` refers to a Category.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tablewright.plan.move import below
 
 
 def erd(entities: list[EntityMap]) -> str:
-    """The diagram of these entities."""
+    """Return the diagram of these entities."""
     lines = ["erDiagram"]
     for entity in entities:
         lines.append(f"    {_name(entity)} {{")
@@ -36,7 +36,7 @@ def _attributes(entity: EntityMap) -> Iterator[str]:
 
 
 def _type(kind: Any) -> str:
-    """A type in one word, as Mermaid wants it."""
+    """Return a type as one word, which Mermaid requires."""
     origin = get_origin(kind)
     if origin is not None and isinstance(origin, type):
         inside = [_type(part) for part in get_args(kind) if part is not ...]
@@ -47,17 +47,17 @@ def _type(kind: Any) -> str:
 def _relations(entities: list[EntityMap]) -> Iterator[str]:
     for parent in entities:
         for member in below(parent):
-            if member.entity in entities and not _is_between(parent, member.entity, entities):
+            if member.entity in entities and not _has_intermediate(parent, member.entity, entities):
                 yield f"{_name(parent)} ||--o{{ {_name(member.entity)} : has"
     for entity in entities:
         for attribute in entity.attributes:
-            named = _named(attribute, entity, entities)
-            if named is not None and entity not in {member.entity for member in below(named)}:
-                yield f"{_name(named)} ||--o{{ {_name(entity)} : {attribute}"
+            target = _referenced_entity(attribute, entity, entities)
+            if target is not None and entity not in {member.entity for member in below(target)}:
+                yield f"{_name(target)} ||--o{{ {_name(entity)} : {attribute}"
 
 
-def _is_between(parent: EntityMap, child: EntityMap, entities: list[EntityMap]) -> bool:
-    """Whether a third entity lies between two."""
+def _has_intermediate(parent: EntityMap, child: EntityMap, entities: list[EntityMap]) -> bool:
+    """Return whether a third entity is a child of the parent and a parent of the child."""
     return any(
         any(member.entity is third for member in below(parent))
         and any(member.entity is child for member in below(third))
@@ -66,8 +66,10 @@ def _is_between(parent: EntityMap, child: EntityMap, entities: list[EntityMap]) 
     )
 
 
-def _named(attribute: str, entity: EntityMap, entities: list[EntityMap]) -> EntityMap | None:
-    """The entity whose id an attribute holds, by its name."""
+def _referenced_entity(
+    attribute: str, entity: EntityMap, entities: list[EntityMap]
+) -> EntityMap | None:
+    """Return the entity that an attribute refers to, found by the attribute's name."""
     if not attribute.endswith("_id"):
         return None
     wanted = attribute.removesuffix("_id").replace("_", "").upper()

@@ -1,16 +1,16 @@
-"""Verify: run every pattern of a design, and compare each answer with what a plain scan gives."""
+"""Verify: run every pattern of a design and compare each result with a scan of the same data."""
 
 from __future__ import annotations
 
+from tablewright.verify.checks import Check, Raises, Stored, changed
 from tablewright.verify.design import Design, bundled, load
-from tablewright.verify.rows import Refused, Row, Stored, changed
 from tablewright.verify.run import Result, verify
 
 __all__ = [
+    "Check",
     "Design",
-    "Refused",
+    "Raises",
     "Result",
-    "Row",
     "Stored",
     "bundled",
     "changed",

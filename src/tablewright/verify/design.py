@@ -1,7 +1,7 @@
-"""Designs: a bundled name, a module, or a path to a file.
+"""Designs: find a design by its bundled name, its module name or the path of its file.
 
-A design is a module with tables, entities and patterns; what it says of itself in `sample` and
-`rows` can be verified. A package is one design of several modules.
+A design is a module or a package with tables, entities and patterns. With the functions `sample`
+and `checks` it can be verified; `tablewright.verify.checks` describes them.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from msgspec import Struct
 from tablewright.errors import TablewrightError
 from tablewright.model.pattern import Pattern, patterns
 from tablewright.model.table import Table
-from tablewright.verify.rows import Row, Stored
+from tablewright.verify.checks import Check, Stored
 
 BUNDLED = ("shop", "market", "recipes", "menu", "commerce")
 
 
-class NoDesign(TablewrightError):
-    """There is no such design, or it cannot be imported."""
+class DesignLoadError(TablewrightError):
+    """The design does not exist, cannot be imported or has no tables."""
 
 
 class Design(Struct, frozen=True):
-    """A design that was found."""
+    """The tables, patterns, sample data and checks of a design."""
 
     name: str
     doc: str
     tables: tuple[type[Table], ...]
     sample: Callable[[], list[Any]] | None
-    rows: Callable[[Stored], Iterator[Row]] | None
-    #: Sets the results of its rows side by side, where a design has several ways.
+    checks: Callable[[Stored], Iterator[Check]] | None
+    #: The module that compares the results of its variants, if the design has several.
     compare: Any = None
 
     @property
@@ -48,46 +48,52 @@ class Design(Struct, frozen=True):
 
 
 def bundled() -> list[Design]:
-    """The designs that come with the package."""
+    """Return the designs that Tablewright contains."""
     return [load(name) for name in BUNDLED]
 
 
 def load(name: str) -> Design:
-    """The design of this name: a bundled one, a module, or a path to a file."""
+    """Return the design with this bundled name, module name or file path.
+
+    Raises DesignLoadError if it does not exist, cannot be imported or has no tables.
+    """
     if name in BUNDLED:
         module = importlib.import_module(f"tablewright.designs.{name}")
     elif name.endswith(".py") or "/" in name:
         module = _from_file(Path(name))
     else:
         module = _from_module(name)
-    modules = [module, *_submodules(module)]
+    modules = [module, *_import_submodules(module)]
     tables = dict.fromkeys(table for part in modules for table in _tables(part))
     if not tables:
-        raise NoDesign(f"{name} has no tables: there is no subclass of Table in it")
+        raise DesignLoadError(f"{name} has no tables: declare at least one subclass of Table")
     return Design(
         name=name if name in BUNDLED else re.split(r"[. ]", module.__name__)[-1],
         doc=(module.__doc__ or "").strip(),
         tables=tuple(tables),
-        sample=getattr(module, "sample", None),
-        rows=getattr(module, "rows", None),
+        sample=_function(module, "sample", submodule="samples"),
+        checks=_function(module, "checks", submodule="checks"),
         compare=getattr(module, "compare", None),
     )
 
 
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise NoDesign(f"there is no file {path}")
-    name = f"design {path.stem}"  # which hides no module of that name
+        raise DesignLoadError(f"the file {path} does not exist")
+    name = f"design {path.stem}"  # the space prevents a conflict with a module name
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise NoDesign(f"{path} is not a Python file")
+        raise DesignLoadError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # annotations are looked up there
-    sys.path.insert(0, str(path.resolve().parent))  # its neighbours, as `python file.py` has them
+    sys.modules[name] = module  # annotations are resolved there
+    # The file may import its neighbours, as with `python file.py`.
+    sys.path.insert(0, str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise NoDesign(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+        raise DesignLoadError(
+            f"{path} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     finally:
         sys.path.pop(0)
     return module
@@ -99,20 +105,31 @@ def _from_module(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name.partition(".")[0] and error.name != name:
-            raise NoDesign(f"{name} cannot be imported: {error}") from error
+            raise DesignLoadError(f"{name} cannot be imported: {error}") from error
         close = get_close_matches(name, BUNDLED, 1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise NoDesign(
-            f"there is no design {name!r}{hint or '.'} Give a bundled name "
-            f"({', '.join(BUNDLED)}), a module, or a path to a file"
+        raise DesignLoadError(
+            f"unknown design {name!r}{hint or '.'} Use a bundled name "
+            f"({', '.join(BUNDLED)}), a module name or the path of a file"
         ) from None
     except Exception as error:
-        raise NoDesign(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+        raise DesignLoadError(
+            f"{name} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     finally:
         sys.path.remove("")
 
 
-def _submodules(module: ModuleType) -> list[ModuleType]:
+def _function(module: ModuleType, name: str, *, submodule: str) -> Callable[..., Any] | None:
+    """Return a function of the module or of its submodule; None if neither has it."""
+    for part in (module, vars(module).get(submodule)):
+        found: Callable[..., Any] | None = getattr(part, name, None)
+        if callable(found):  # the attribute `checks` of a package is its submodule
+            return found
+    return None
+
+
+def _import_submodules(module: ModuleType) -> list[ModuleType]:
     paths = getattr(module, "__path__", ())
     return [
         importlib.import_module(f"{module.__name__}.{found.name}")

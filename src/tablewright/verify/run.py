@@ -1,7 +1,7 @@
-"""Run: a design's rows on a target, each measured and compared.
+"""Run: run and measure the checks of a design on a database.
 
-Every row runs its plan, is asked what the answer must be, and is followed by a look at the
-indexes: each must hold exactly the items that have its keys.
+After each check, the whole table is compared with its entities: the keys of every item, the
+unique values, and the items in each index.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from tablewright.plan.update import Update
 from tablewright.plan.write import Atomic
 from tablewright.transport import Transport
 from tablewright.values import Item, sort_key
+from tablewright.verify.checks import Check, Raises
 from tablewright.verify.design import Design
-from tablewright.verify.rows import Refused, Row
 
 E = TypeVar("E")
 
-#: When a sample was written that does not say so itself.
-WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)
+#: The write time of sample entities without an `updated` attribute.
+DEFAULT_WRITE_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class NotEmpty(TablewrightError):
-    """The target holds items already."""
+class TableNotEmpty(TablewrightError):
+    """A table of the design contains items already."""
 
 
 class Result(Struct, frozen=True):
-    """What became of a row: one line of the report."""
+    """The result of one check: one line of the report."""
 
     design: str
-    row: str
+    check: str
     pattern: str
     operation: str
     index: str
@@ -54,7 +54,7 @@ class Result(Struct, frozen=True):
     read: int
     units: float
     ok: bool
-    #: Why it is not.
+    #: Why the check failed; empty if it passed.
     problem: str = ""
     requests: int = 0
     read_units: float = 0.0
@@ -66,7 +66,7 @@ READS = frozenset({"GetItem", "BatchGetItem", "Query", "Scan"})
 
 
 class Meter:
-    """A transport that asks for consumed capacity, and adds up what each plan used."""
+    """A transport that adds up the requests, the items read and the consumed capacity."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
@@ -81,54 +81,58 @@ class Meter:
     def send(self, operation: str, request: dict[str, Any]) -> bytes:
         self.operations.append(operation)
         answer = self.transport.send(operation, {**request, "ReturnConsumedCapacity": "TOTAL"})
-        told = msgspec.json.decode(answer)
+        decoded = msgspec.json.decode(answer)
         if operation in READS:
             self.read_units += units_of(answer)
         else:
             self.write_units += units_of(answer)
-        self.read += told.get("ScannedCount", 1 if "Item" in told else 0)
-        self.read += sum(map(len, told.get("Responses", {}).values()))
+        self.read += decoded.get("ScannedCount", 1 if "Item" in decoded else 0)
+        self.read += sum(map(len, decoded.get("Responses", {}).values()))
         return answer
 
     def close(self) -> None:
-        """The transport is its owner's to close."""
+        """Do nothing: the owner closes the transport."""
 
 
 def verify(design: Design, database: Database) -> Iterator[Result]:
-    """Load the design's sample, and run its rows one after the other."""
-    if design.sample is None or design.rows is None:
+    """Load the design's sample data and run its checks, one after the other.
+
+    Yields nothing for a design without `sample` or `checks`. Raises TableNotEmpty before it writes
+    anything if a table contains items.
+    """
+    if design.sample is None or design.checks is None:
         return
     scan = Scanner(database)
     for table in database.context.names:
         if scan.items(table):
-            raise NotEmpty(
-                f"the table {table.name} holds items already; verify needs an empty one, where "
-                "nothing can be mixed up or lost"
+            raise TableNotEmpty(
+                f"the table {table.name} is not empty: verify writes and deletes items, so it "
+                "runs on empty tables only; use ':memory:' or a new file"
             )
     load_sample(design, database)
     meter = Meter(database.transport)
     measured = Database(meter, database.context, database.tables)
-    for row in design.rows(scan):
-        yield _checked(design, row, measured, meter, scan)
+    for check in design.checks(scan):
+        yield _run_check(design, check, measured, meter, scan)
 
 
 def load_sample(design: Design, database: Database) -> None:
-    """Put a design's sample into its tables; each entity as of the time that it says."""
+    """Put a design's sample data into its tables, each entity with its own `updated` time."""
     if design.sample is None:
         return
     for entity in design.sample():
         updated = type(entity).__entity__.updated
-        moment = WRITTEN if updated is None else vars(entity)[updated.name]
-        context = msgspec.structs.replace(database.context, clock=partial(_at, moment))
+        moment = DEFAULT_WRITE_TIME if updated is None else vars(entity)[updated.name]
+        context = msgspec.structs.replace(database.context, clock=partial(_constant, moment))
         Database(database.transport, context, database.tables).run(put(entity))
 
 
-def _at(moment: datetime) -> datetime:
+def _constant(moment: datetime) -> datetime:
     return moment
 
 
 class Scanner:
-    """What is stored, by plain scans."""
+    """The stored entities and items, read with scans that the meter does not count."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -139,7 +143,7 @@ class Scanner:
         return [entity.decode(item) for item in items if entity.table.entity_of(item) is entity]
 
     def items(self, table: TableMap, index: str | None = None) -> list[Item]:
-        """Every item of a table or an index, in the order of its keys."""
+        """Return every item of a table or an index, in the order of the table's keys."""
         body: dict[str, Any] = {"TableName": self.database.context.name_of(table)}
         if index is not None:
             body["IndexName"] = index
@@ -148,106 +152,115 @@ class Scanner:
             answer = msgspec.json.decode(self.database.transport.send("Scan", body))
             found += answer["Items"]
             if "LastEvaluatedKey" not in answer:
-                return sorted(found, key=lambda item: _place(table, item))
+                return sorted(found, key=lambda item: _sort_position(table, item))
             body["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def everything(self) -> dict[str, list[Item]]:
+        """Return the items of every table."""
         return {table.name: self.items(table) for table in self.database.context.names}
 
 
-def _place(table: TableMap, item: Item) -> list[Any]:
-    """What an item sorts by."""
+def _sort_position(table: TableMap, item: Item) -> list[Any]:
+    """Return a value that sorts items by their primary key."""
     keys = table.key(item).values()
     return [sort_key(tag, content) for key in keys for tag, content in key.items()]
 
 
-def _checked(design: Design, row: Row, database: Database, meter: Meter, scan: Scanner) -> Result:
-    before = scan.everything() if isinstance(row.expect, Refused) else None
+def _run_check(
+    design: Design, check: Check, database: Database, meter: Meter, scan: Scanner
+) -> Result:
+    before = scan.everything() if isinstance(check.expect, Raises) else None
     meter.reset()
     answer: Any
     try:
-        answer = _run(database, row)
+        answer = _execute(database, check)
     except Exception as error:
         answer = error
-    used = (meter.read, meter.read_units, meter.write_units, list(meter.operations))
-    problem = _compare(row, answer)
+    problem = _result_problem(check, answer)
     if before is not None and not problem and scan.everything() != before:
-        problem = "it was refused, and something has changed"
+        problem = "the expected error was raised, but the table has changed"
     for table in database.context.names:
-        problem = problem or _keys_agree(table, scan) or _indexes_agree(table, scan)
-    problem = problem or _is_stored(row.plan, answer, scan)
-    if "Scan" in used[3]:
-        problem = problem or "it scans"
-    shape = row.plan.shape()
+        problem = problem or _key_problem(table, scan) or _index_problem(table, scan)
+    problem = problem or _missing_entity_problem(check.plan, answer, scan)
+    if "Scan" in meter.operations:
+        problem = problem or "the pattern scans the table"
+    shape = check.plan.shape()
     return Result(
         design=design.name,
-        row=row.name,
-        pattern=row.plan.pattern.rpartition(".")[2],
+        check=check.name,
+        pattern=check.plan.pattern.rpartition(".")[2],
         operation=shape.operation,
         index=shape.index or "",
         condition=_condition(shape),
-        returned=_size(answer),
-        read=used[0],
-        units=used[1] + used[2],
-        read_units=used[1],
-        write_units=used[2],
-        requests=len(used[3]),
+        returned=_count_entities(answer),
+        read=meter.read,
+        units=meter.read_units + meter.write_units,
+        read_units=meter.read_units,
+        write_units=meter.write_units,
+        requests=len(meter.operations),
         ok=not problem,
         problem=problem,
     )
 
 
-def _run(database: Database, row: Row) -> Any:
-    answer: Any = database.run(row.plan)
+def _execute(database: Database, check: Check) -> Any:
+    """Run the plan; for a query, read as many pages as the check asks for."""
+    answer: Any = database.run(check.plan)
     results = answer
-    for _ in range(row.pages - 1):
-        assert isinstance(row.plan, Many)
-        answer = database.run(row.plan.resume(answer.next))
+    for _ in range(check.pages - 1):
+        assert isinstance(check.plan, Many)
+        answer = database.run(check.plan.resume(answer.next))
         results = [*results, *answer]
     return results
 
 
-def _compare(row: Row, answer: Any) -> str:
-    """Why an answer is not what was expected; nothing if it is."""
-    if isinstance(row.expect, Refused):
-        if type(answer) is row.expect.error:
+# Each of these functions returns what is wrong, or an empty string.
+
+
+def _result_problem(check: Check, answer: Any) -> str:
+    """Compare the result, or the error, with the expected one."""
+    if isinstance(check.expect, Raises):
+        if type(answer) is check.expect.error:
             return ""
-        return f"{row.expect.error.__name__} was expected, and this came: {answer!r}"
+        return f"expected {check.expect.error.__name__}, got {answer!r}"
     if isinstance(answer, Exception):
         return f"{type(answer).__name__}: {answer}"
     try:
-        expected = row.expect() if callable(row.expect) else row.expect
+        expected = check.expect() if callable(check.expect) else check.expect
     except Exception as error:
-        return f"what it must give cannot be told: {type(error).__name__}: {error}"
+        return f"computing the expected result failed: {type(error).__name__}: {error}"
     given = list(answer) if isinstance(answer, Page) else answer
-    return "" if given == expected else f"a scan gives {expected!r}, the pattern {given!r}"
+    return "" if given == expected else f"expected {expected!r}, got {given!r}"
 
 
-def _keys_agree(table: TableMap, scan: Scanner) -> str:
-    """Why an item's keys, or the sentinels, are not what its values give; nothing if they are."""
+def _key_problem(table: TableMap, scan: Scanner) -> str:
+    """Compare the keys of each item, and all sentinels, with those computed from its values."""
     items = scan.items(table)
-    wanted: list[Item] = []
+    expected: list[Item] = []
     for item in items:
         entity = table.entity_of(item)
         if entity is not None:
             if entity.rekey(item) != item:
-                return f"the keys of {table.key(item)} are not those of its values"
+                return f"the item {table.key(item)} has keys that do not match its attributes"
             values = entity.values(item)
             sentinels = [sentinel(entity, unique, values) for unique in entity.uniques]
-            wanted += [each for each in sentinels if each is not None]
-    kept = [item for item in items if table.entity_of(item) is None]
-    if sorted(map(_ordered, kept)) != sorted(map(_ordered, wanted)):
-        return f"{len(kept)} sentinels are stored, and {len(wanted)} unique values are taken"
+            expected += [each for each in sentinels if each is not None]
+    found = [item for item in items if table.entity_of(item) is None]
+    if sorted(map(_canonical_text, found)) != sorted(map(_canonical_text, expected)):
+        return (
+            f"the sentinels of unique values are wrong: expected {len(expected)} for the stored "
+            f"entities, found {len(found)}"
+        )
     return ""
 
 
-def _ordered(item: Item) -> str:
-    """An item as text, whatever order its attributes came in."""
+def _canonical_text(item: Item) -> str:
+    """Return an item as text that does not depend on the order of its attributes."""
     return str(sorted(item.items()))
 
 
-def _is_stored(plan: Plan[Any], answer: Any, scan: Scanner) -> str:
-    """Why what a write gives, or writes, is not what a scan finds; nothing if it is."""
+def _missing_entity_problem(plan: Plan[Any], answer: Any, scan: Scanner) -> str:
+    """Check that a scan finds every entity that the plan wrote."""
     writes = plan.writes if isinstance(plan, Atomic) else (plan,)
     if isinstance(answer, Exception):
         return ""
@@ -259,15 +272,19 @@ def _is_stored(plan: Plan[Any], answer: Any, scan: Scanner) -> str:
     return ""
 
 
-def _indexes_agree(table: TableMap, scan: Scanner) -> str:
-    """Why an index is not what the table says; nothing if it is."""
+def _index_problem(table: TableMap, scan: Scanner) -> str:
+    """Check that each index contains exactly the items that have its key attributes."""
     items = scan.items(table)
     for index in table.indexes.values():
         names = [name for name in index.attributes if name is not None]
-        there = [item for item in items if all(name in item for name in names)]
-        held = scan.items(table, index.name)
-        if [_place(table, item) for item in held] != [_place(table, item) for item in there]:
-            return f"the index {index.name} holds {len(held)} items, and {len(there)} have its keys"
+        expected = [item for item in items if all(name in item for name in names)]
+        found = scan.items(table, index.name)
+        positions = [[_sort_position(table, item) for item in part] for part in (expected, found)]
+        if positions[0] != positions[1]:
+            return (
+                f"the index {index.name} does not match the table: expected {len(expected)} items "
+                f"with its key attributes, found {len(found)}"
+            )
     return ""
 
 
@@ -277,12 +294,12 @@ def _condition(shape: Shape) -> str:
     return "; ".join(dict.fromkeys(step.condition for step in shape.steps))
 
 
-def _size(answer: Any) -> int:
-    """How many entities an answer holds."""
+def _count_entities(answer: Any) -> int:
+    """Count the entities in a result."""
     if answer is None or isinstance(answer, Exception):
         return 0
     if isinstance(answer, (Page, list, tuple)):
-        return sum(map(_size, answer))
+        return sum(map(_count_entities, answer))
     if hasattr(type(answer), "__aggregate__"):
-        return sum(map(_size, vars(answer).values()))
+        return sum(map(_count_entities, vars(answer).values()))
     return 1

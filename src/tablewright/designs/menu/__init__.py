@@ -1,44 +1,22 @@
-"""Menu: one menu with sections and products, modelled four ways, with the same patterns.
+"""Menu: menus with sections and products, modelled in four variants with the same patterns.
 
-    way          menu by name            sections of a menu        products of a section
+    variant      menu by name            sections of a menu        products of a section
     collection   GetItem                 Query, one partition      Query, one partition
     joins        Query, an index         Query, GSI1               Query, GSI2
     composite    GetItem                 Query, by prefix          Query, by prefix
-    document     Query, an index         in the menu               in the menu
+    document     Query, an index         inside the menu           inside the menu
 
-Each way is a module with a table, entities and patterns of the same names; `compare` measures all
-four with one menu. A rename moves what has the name in its key: in `collection` and `composite`
-rows, in `joins` a row and the index keys of its children, in `document` nothing but a value.
+Each variant is a package with a table, entities and patterns; patterns with the same purpose have
+the same name. `compare` measures all four with the same menus. A rename changes every key that
+contains the name: in `collection` and `composite`, the keys of whole items; in `joins`, the key of
+one item and the index keys of its children; in `document`, no key.
 
-Chosen where the document leaves it open is told in each module. It lists "Get Sections by Menu"
+The docstring of each variant lists its decisions. The source document lists "Get Sections by Menu"
 twice; here it is one pattern.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import msgspec
-
-from tablewright import Entity
 from tablewright.designs.menu import collection, composite, document, joins
-from tablewright.verify.rows import Row, Stored
 
-WAYS = {
-    "collection": collection,
-    "joins": joins,
-    "composite": composite,
-    "document": document,
-}
-
-
-def sample() -> list[Entity]:
-    """The same menus, four times."""
-    return [entity for way in WAYS.values() for entity in way.sample()]
-
-
-def rows(stored: Stored) -> Iterator[Row]:
-    """Every row of every way; its name begins with the way's."""
-    for name, way in WAYS.items():
-        for row in way.rows(stored):
-            yield msgspec.structs.replace(row, name=f"{name}: {row.name}")
+__all__ = ["collection", "composite", "document", "joins"]

@@ -1,26 +1,26 @@
-"""Compare: what each pattern costs in each of the four ways, measured.
+"""Compare: the measured cost of each pattern in the four variants.
 
-`verify` runs the same patterns on the same menus in all four ways; here its results are put side by
-side. What they show:
+`verify` runs the same patterns on the same menus in all four variants. The results show:
 
-- Each of the document's reads is one request in every way. The menus fit into the 4 KB of a unit,
-  so they cost the same; how many items are read says what they would cost if they were larger.
-- The sections of a menu are read alone in the item collection and with joins. With composite sort
-  keys the products lie between the sections, and are read with them. A document is always read
-  whole.
-- The whole menu is one item as a document, and one query of all its rows in the other two; with
-  joins it is a query for each section, which no single plan does.
-- Joins begin with an id: who knows a menu by its name makes one more query. In the item collections
-  the name is the key.
-- An update writes one small row, with joins also its copies in one index or two, and of a document
-  the whole menu and its copy in the index, however small the change.
-- A rename is where the ways differ most. In a document it is an update like any other. Where names
-  are keys, rows are deleted and put again in transactions, which cost double: of a menu, all its
-  rows; with joins, one row, and the index keys of its children.
+- Each read of the source document is one request in every variant. The sample menus are smaller
+  than the 4 KB of a read unit, so all reads cost the same. The number of items read shows what
+  larger menus would cost.
+- The item collection and the joins read only the sections of a menu. With composite sort keys, the
+  products sort between the sections and are read with them. A document is always read as a whole.
+- The whole menu is one item in the document variant. It is one query in the item collection and
+  with composite sort keys. With joins it needs one query for each section, which no single plan can
+  do.
+- Joins need an id. A caller that knows only the name of a menu makes one more query. In the item
+  collection and with composite sort keys, the name is the key.
+- An update writes one small item. With joins it also writes the copies in one or two indexes. In
+  the document variant it writes the whole menu and its copy in the index, even for a small change.
+- Renames differ most. In a document, a rename is an ordinary update. Where names are part of keys,
+  items are deleted and put again in transactions, which cost twice as much: all items of a menu, or
+  with joins one item and the index keys of its children.
 
-So: a document, while a menu stays small (an item ends at 400 KB) and few change it at a time; an
-item collection, where rows are updated often and names last; composite sort keys, where there are
-more levels and a part of the tree is moved or read; joins, where a child changes its parent.
+Use a document while menus are small (the limit is 400 KB) and few writers change a menu at the same
+time. Use an item collection if items change often and names rarely. Use composite sort keys for
+more levels, or to move or read a part of the tree. Use joins if children change their parent.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from tablewright.verify.run import Result
 if TYPE_CHECKING:
     from rich.table import Table
 
-#: The rows that are compared, where a way has them.
-PATTERNS = (
+#: The checks to compare, if a variant has them.
+COMPARED_CHECKS = (
     "Get Menu by Name",
     "Get Sections by Menu",
     "Get Sections by Menu, from its name",
@@ -50,12 +50,12 @@ PATTERNS = (
     "Rename a section",
     "Rename a product",
 )
-#: What is measured, in the order of a table's columns.
+#: The measured values, in the order of the columns.
 COLUMNS = ("requests", "items read", "read units", "write units")
 
 
 class Cost(Struct, frozen=True):
-    """What one run of a pattern used."""
+    """The measured cost of one run of a pattern."""
 
     requests: int
     items: int
@@ -63,55 +63,55 @@ class Cost(Struct, frozen=True):
     write_units: float
 
     def cells(self) -> tuple[str, ...]:
-        """Its values, as a table shows them."""
+        """Return the values as the cells of a table."""
         values = (self.requests, self.items, self.read_units, self.write_units)
         return tuple(f"{value:g}" for value in values)
 
 
-#: Pattern -> way -> what it used there.
-Comparison = dict[str, dict[str, Cost]]
+#: Pattern -> variant -> cost.
+Costs = dict[str, dict[str, Cost]]
 
 
-def compare(results: Iterable[Result]) -> Comparison:
-    """Put the results of `verify` side by side."""
-    found: Comparison = {pattern: {} for pattern in PATTERNS}
+def compare(results: Iterable[Result]) -> Costs:
+    """Return the costs of the compared checks, from the results of `verify`."""
+    found: Costs = {pattern: {} for pattern in COMPARED_CHECKS}
     for result in results:
-        way, _, pattern = result.row.partition(": ")
+        variant, _, pattern = result.check.partition(": ")
         if pattern in found:
-            found[pattern][way] = _cost(result)
-    return {pattern: ways for pattern, ways in found.items() if ways}
+            found[pattern][variant] = _cost(result)
+    return {pattern: variants for pattern, variants in found.items() if variants}
 
 
 def _cost(result: Result) -> Cost:
     return Cost(result.requests, result.read, result.read_units, result.write_units)
 
 
-def as_table(comparison: Comparison) -> Table:
-    """The comparison, for a terminal."""
-    from rich.table import Table  # who loads a design does not wait for it
+def as_table(costs: Costs) -> Table:
+    """Format the costs for a terminal."""
+    from rich.table import Table  # importing it here keeps loading a design fast
 
-    table = Table("pattern", "way", title="The menu, four ways")
+    table = Table("pattern", "variant", title="The menu in four variants")
     for column in COLUMNS:
         table.add_column(column, justify="right")
-    for pattern, ways in comparison.items():
-        for line in _lines(pattern, ways):
+    for pattern, variants in costs.items():
+        for line in _lines(pattern, variants):
             table.add_row(*line)
         table.add_section()
     return table
 
 
-def as_markdown(comparison: Comparison) -> str:
-    """The comparison, for a document."""
+def as_markdown(costs: Costs) -> str:
+    """Format the costs as Markdown."""
     lines = [
-        f"| pattern | way | {' | '.join(COLUMNS)} |",
+        f"| pattern | variant | {' | '.join(COLUMNS)} |",
         f"| --- | --- |{' ---: |' * len(COLUMNS)}",
     ]
-    for pattern, ways in comparison.items():
-        lines += [f"| {' | '.join(line)} |" for line in _lines(pattern, ways)]
+    for pattern, variants in costs.items():
+        lines += [f"| {' | '.join(line)} |" for line in _lines(pattern, variants)]
     return "\n".join(lines) + "\n"
 
 
-def _lines(pattern: str, ways: dict[str, Cost]) -> Iterator[tuple[str, ...]]:
-    """A line for each way; the first one names the pattern."""
-    for number, (way, cost) in enumerate(ways.items()):
-        yield (pattern if number == 0 else "", way, *cost.cells())
+def _lines(pattern: str, variants: dict[str, Cost]) -> Iterator[tuple[str, ...]]:
+    """Yield one line for each variant; only the first line has the name of the pattern."""
+    for number, (variant, cost) in enumerate(variants.items()):
+        yield (pattern if number == 0 else "", variant, *cost.cells())

@@ -1,7 +1,7 @@
-"""Carte: the menus that all four ways hold, as plain data.
+"""Sample menus, as plain data that every variant stores.
 
-A way's sample is made of them, so that what it costs to read and write can be compared. Some names
-are the beginning of others.
+All variants store the same menus, so that their costs can be compared. Some names are prefixes of
+others.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from uuid import UUID, uuid5
 
 #: Menu -> section -> product -> allergens.
-Carte = dict[str, dict[str, dict[str, list[str]]]]
+MenuTree = dict[str, dict[str, dict[str, list[str]]]]
 
-CARTE: Carte = {
+SAMPLE_MENUS: MenuTree = {
     "Breakfast": {
         "Desserts": {"Bread": ["Fish", "Veggie"], "Bread Pudding": ["Egg", "Gluten", "Milk"]},
         "Hot Drinks": {"Coffee": [], "Green Tea": ["Tannin"], "Hot Chocolate": ["Milk"]},
@@ -28,9 +28,9 @@ CARTE: Carte = {
     },
 }
 
-_MENUS = UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
+_NAMESPACE = UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 
 
 def id_of(*names: str) -> UUID:
-    """The id of a menu, of a section in a menu, or of a product in a section, for the sample."""
-    return uuid5(_MENUS, "/".join(names))
+    """Return the id of a sample menu, section or product, given the names from the menu down."""
+    return uuid5(_NAMESPACE, "/".join(names))

@@ -1,0 +1,288 @@
+"""Commerce: customers, orders and line items; status feeds, optimistic lock and history.
+
+    PK=CUST#{customerId}   SK=PROFILE#{customerId}                         Customer
+                           SK=ORDER#{orderId}                              Order
+                           SK=ORDER#{orderId}#ITEM#{itemId}                OrderItem
+                           SK=ORDER_STATUS_EVT#{orderId}#V#{version}       StatusEvent
+
+Three sparse indexes contain the orders and no other entity: the timeline of a customer, the orders
+with a status, and the orders of a customer with a status. An update of the status moves the order
+in the indexes, increments its version and adds an event, all in one transaction.
+
+Decisions where the source document is unclear or contradicts itself:
+
+- The version in the key of an event has ten digits. Times have microseconds.
+- A change of the status adds an event. Creating an order, or setting the same status, does not.
+- An update of the status without an expected version is the same transaction as with one, not a
+  single UpdateItem.
+- An order and its items are read as the range of keys that belong to the order.
+  `begins_with(SK, ORDER#O10)` would also read the order O100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from tablewright import (
+    GSI,
+    Aggregate,
+    Atomic,
+    Attr,
+    Create,
+    Delete,
+    Entity,
+    Get,
+    Load,
+    Many,
+    Put,
+    Table,
+    Update,
+    atomic,
+    attr,
+    create,
+    history,
+    index,
+    key,
+    many,
+    one,
+    pattern,
+    put,
+    version,
+)
+
+
+class OrderStatus(StrEnum):
+    CREATED = "CREATED"
+    AWAITING_PAYMENT = "AWAITING_PAYMENT"
+    PAID = "PAID"
+    IN_FULFILLMENT = "IN_FULFILLMENT"
+    PARTIALLY_FULFILLED = "PARTIALLY_FULFILLED"
+    FULFILLED = "FULFILLED"
+    CANCELLED = "CANCELLED"
+    REFUNDED = "REFUNDED"
+
+
+class ItemStatus(StrEnum):
+    PENDING = "PENDING"
+    SHIPPED = "SHIPPED"
+    DELIVERED = "DELIVERED"
+    RETURNED = "RETURNED"
+
+
+class Commerce(Table, name="commerce_single_table", type_attribute="entityType"):
+    customer_orders = GSI("GSI1PK", "GSI1SK", name="gsi_customer_orders")
+    status_orders = GSI("GSI2PK", "GSI2SK", name="gsi_status_orders")
+    customer_status_orders = GSI("GSI3PK", "GSI3SK", name="gsi_customer_status_orders")
+
+
+class Customer(Entity, table=Commerce, type_name="CustomerProfile"):
+    customer_id: Attr[str] = attr(name="customerId")
+    name: Attr[str] = attr()
+    email: Attr[str] = attr()
+
+    primary = key("CUST" / customer_id, "PROFILE" / customer_id.again)
+
+
+class StatusEvent(Entity, table=Commerce, type_name="OrderStatusEvent"):
+    """One change of an order's status: written in the same transaction, never changed."""
+
+    customer_id: Attr[str] = attr(name="customerId")
+    order_id: Attr[str] = attr(name="orderId")
+    version: Attr[int] = attr(pad=10)
+    from_status: Attr[OrderStatus] = attr(name="fromStatus")
+    to_status: Attr[OrderStatus] = attr(name="toStatus")
+    changed_at: Attr[datetime] = attr(name="changedAt")
+    changed_by: Attr[str | None] = attr(name="changedBy", default=None)
+    reason: Attr[str | None] = attr(default=None)
+
+    primary = key("CUST" / customer_id, "ORDER_STATUS_EVT" / order_id / "V" / version)
+
+
+class Order(Entity, table=Commerce, type_name="CustomerOrder"):
+    customer_id: Attr[str] = attr(name="customerId")
+    order_id: Attr[str] = attr(name="orderId")
+    created_at: Attr[datetime] = attr(name="createdAt")
+    status: Attr[OrderStatus] = attr(default=OrderStatus.CREATED)
+    total: Attr[Decimal] = attr(default=Decimal(0))
+    version: Attr[int] = version()
+
+    primary = key("CUST" / customer_id, "ORDER" / order_id)
+    timeline = index(
+        Commerce.customer_orders, "CUST" / customer_id, "ORDER" / created_at / order_id
+    )
+    by_status = index(
+        Commerce.status_orders,
+        "STATUS" / status,
+        "ORDER" / created_at / "CUST" / customer_id / order_id,
+    )
+    by_customer_status = index(
+        Commerce.customer_status_orders,
+        "CUST" / customer_id / "STATUS" / status,
+        "ORDER" / created_at / order_id,
+    )
+    status_history = history(
+        status,
+        StatusEvent,
+        old=StatusEvent.from_status,
+        new=StatusEvent.to_status,
+        version=StatusEvent.version,
+        at=StatusEvent.changed_at,
+        by=StatusEvent.changed_by,
+        why=StatusEvent.reason,
+    )
+
+
+class OrderItem(Entity, table=Commerce, type_name="OrderLineItem"):
+    customer_id: Attr[str] = attr(name="customerId")
+    order_id: Attr[str] = attr(name="orderId")
+    item_id: Attr[str] = attr(name="itemId")
+    sku: Attr[str] = attr()
+    quantity: Attr[int] = attr(default=1)
+    price: Attr[Decimal] = attr(default=Decimal(0))
+    item_status: Attr[ItemStatus] = attr(name="itemStatus", default=ItemStatus.PENDING)
+
+    primary = key("CUST" / customer_id, "ORDER" / order_id / "ITEM" / item_id)
+
+
+class OrderWithItems(Aggregate):
+    order: Order = one()
+    items: list[OrderItem] = many()
+
+
+# -- reads ---------------------------------------------------------------------------------------
+
+
+@pattern
+def customer_profile(customer_id: str) -> Get[Customer]:
+    """Get customer profile by customerId"""
+    return Customer.primary(customer_id)
+
+
+@pattern
+def order_header(customer_id: str, order_id: str) -> Get[Order]:
+    """Get one order header by customerId + orderId"""
+    return Order.primary(customer_id, order_id)
+
+
+@pattern
+def order_item(customer_id: str, order_id: str, item_id: str) -> Get[OrderItem]:
+    """Get one specific order item by customerId + orderId + itemId"""
+    return OrderItem.primary(customer_id, order_id, item_id)
+
+
+@pattern
+def order_items(customer_id: str, order_id: str) -> Many[OrderItem]:
+    """List items for one order"""
+    return OrderItem.primary.within(customer_id).at(order_id)
+
+
+@pattern
+def order_with_items(customer_id: str, order_id: str) -> Load[OrderWithItems]:
+    """Load order aggregate (order + items)"""
+    return OrderWithItems.of(Order.primary(customer_id, order_id))
+
+
+@pattern
+def customer_timeline(customer_id: str, limit: int) -> Many[Order]:
+    """List customer timeline (newest first)"""
+    return Order.timeline(customer_id).newest_first().limit(limit)
+
+
+@pattern
+def customer_timeline_page(customer_id: str, limit: int, cursor: str | None) -> Many[Order]:
+    """Paginate customer timeline"""
+    return Order.timeline(customer_id).newest_first().limit(limit).resume(cursor)
+
+
+@pattern
+def orders_by_status(status: OrderStatus, limit: int) -> Many[Order]:
+    """List global orders for one status"""
+    return Order.by_status(status).newest_first().limit(limit)
+
+
+@pattern
+def customer_orders_by_status(customer_id: str, status: OrderStatus, limit: int) -> Many[Order]:
+    """List customer orders for one status"""
+    return Order.by_customer_status(customer_id, status).newest_first().limit(limit)
+
+
+@pattern
+def status_history(customer_id: str, order_id: str, limit: int) -> Many[StatusEvent]:
+    """List status change history for one order"""
+    return StatusEvent.primary.within(customer_id).at(order_id).newest_first().limit(limit)
+
+
+# -- writes --------------------------------------------------------------------------------------
+
+
+@pattern
+def put_customer(customer: Customer) -> Put[Customer]:
+    """Upsert customer profile"""
+    return put(customer)
+
+
+@pattern
+def put_customer_if_absent(customer: Customer) -> Create[Customer]:
+    """Idempotent customer create"""
+    return create(customer)
+
+
+@pattern
+def put_order(order: Order) -> Put[Order]:
+    """Create order root"""
+    return put(order)
+
+
+@pattern
+def put_order_item(item: OrderItem) -> Put[OrderItem]:
+    """Add order line item"""
+    return put(item)
+
+
+@pattern
+def update_order_status(customer_id: str, order_id: str, status: OrderStatus) -> Update[Order]:
+    """Update order status (state transition)"""
+    return Order.primary(customer_id, order_id).update(Order.status.set(status))
+
+
+@pattern
+def update_order_status_with_history(
+    customer_id: str,
+    order_id: str,
+    status: OrderStatus,
+    expected_version: int,
+    changed_by: str,
+    reason: str,
+) -> Update[Order]:
+    """Update status with history + lock"""
+    return (
+        Order.primary(customer_id, order_id)
+        .update(Order.status.set(status))
+        .expect(Order.version == expected_version)
+        .noting(by=changed_by, why=reason)
+    )
+
+
+@pattern
+def update_item_status(
+    customer_id: str, order_id: str, item_id: str, status: ItemStatus
+) -> Update[OrderItem]:
+    """Update item status (partial fulfillment)"""
+    return OrderItem.primary(customer_id, order_id, item_id).update(
+        OrderItem.item_status.set(status)
+    )
+
+
+@pattern
+def delete_order_item(customer_id: str, order_id: str, item_id: str) -> Delete[OrderItem]:
+    """Delete one order item"""
+    return OrderItem.primary(customer_id, order_id, item_id).delete()
+
+
+@pattern
+def create_order_with_items(order: Order, items: Sequence[OrderItem]) -> Atomic:
+    """Atomic order root + items write"""
+    return atomic(create(order), *(create(item) for item in items))

@@ -1,0 +1,255 @@
+"""Checks of the market: the source document's patterns, both lookups, and the writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from tablewright import ULID
+from tablewright.designs.market import (
+    Account,
+    Bill,
+    Cart,
+    InventoryItem,
+    Order,
+    OrderItem,
+    OrderWithItems,
+    Payment,
+    Reward,
+    User,
+    account_by_id,
+    account_by_system_key,
+    bill_by_id,
+    bill_by_system_key,
+    bills,
+    bonuses,
+    cart,
+    cart_by_system_key,
+    carts,
+    grant_reward,
+    inventory_item_by_id,
+    inventory_item_by_system_key,
+    last_orders,
+    order_by_id,
+    order_by_system_key,
+    order_item_by_system_key,
+    order_with_items,
+    payment_by_id,
+    payment_by_system_key,
+    payments,
+    place_order,
+    put_cart,
+    put_into_cart,
+    reward_by_system_key,
+    set_order_id,
+    update_profile,
+    user_by_id,
+    user_by_system_key,
+    user_profile,
+)
+from tablewright.designs.market.samples import (
+    ACCOUNT,
+    ANNA,
+    ANNAS_ORDER,
+    BILL,
+    CART,
+    EXPIRY,
+    FIRST_ORDER,
+    GLASS,
+    PAYMENT,
+    RABIN,
+    RABINOVICH,
+    REWARD,
+    TEAPOT,
+    price_of,
+)
+from tablewright.errors import AlreadyExists
+from tablewright.verify.checks import Check, Raises, Stored, changed
+
+
+def checks(stored: Stored) -> Iterator[Check]:
+    """Check the four patterns, the other shards, the lookups of both indexes and the writes."""
+    yield from _four_patterns(stored)
+    yield from _other_shards(stored)
+    yield from _by_system_key(stored)
+    yield from _by_business_id(stored)
+    yield from _writes(stored)
+
+
+def _four_patterns(stored: Stored) -> Iterator[Check]:
+    orders = [order for order in stored(Order) if order.user_id == RABINOVICH]
+    yield Check(
+        "Get user profile",
+        user_profile(ANNA),
+        next(user for user in stored(User) if user.user_id == ANNA),
+    )
+    yield Check(
+        "Get the list of last N orders for user",
+        last_orders(RABINOVICH, 1),
+        sorted(orders, key=lambda order: order.order_id, reverse=True)[:1],
+    )
+    yield Check(
+        "Display bonuses for user",
+        bonuses(RABINOVICH),
+        [reward for reward in reversed(stored(Reward)) if reward.user_id == RABINOVICH],
+    )
+    first = next(order for order in orders if order.business_id == "2025-0001")
+    yield Check(
+        "Get a single order with all its items by id",
+        order_with_items("2025-0001"),
+        OrderWithItems(
+            order=first,
+            items=[item for item in stored(OrderItem) if item.order_id == first.order_id],
+        ),
+    )
+
+
+def _other_shards(stored: Stored) -> Iterator[Check]:
+    own = [found for found in stored(Cart) if found.user_id == RABINOVICH]
+    yield Check("Get a cart of a user", cart(RABINOVICH, CART), own[0])
+    yield Check("Get the carts of a user", carts(RABINOVICH), own)
+    yield Check(
+        "Get the bills of a user",
+        bills(RABINOVICH),
+        [bill for bill in stored(Bill) if bill.user_id == RABINOVICH],
+    )
+    yield Check(
+        "Get the payments of a user",
+        payments(RABINOVICH),
+        [payment for payment in stored(Payment) if payment.user_id == RABINOVICH],
+    )
+
+
+def _by_system_key(stored: Stored) -> Iterator[Check]:
+    first_item = next(
+        item for item in stored(OrderItem) if item.order_id == FIRST_ORDER and item.number == 1
+    )
+    yield Check("Lookup by system key: account", account_by_system_key(ACCOUNT), stored(Account)[0])
+    yield Check(
+        "Lookup by system key: bill",
+        bill_by_system_key(BILL),
+        next(bill for bill in stored(Bill) if bill.bill_id == BILL),
+    )
+    yield Check(
+        "Lookup by system key: cart",
+        cart_by_system_key(CART),
+        next(found for found in stored(Cart) if found.cart_id == CART),
+    )
+    yield Check(
+        "Lookup by system key: inventory item",
+        inventory_item_by_system_key(TEAPOT),
+        next(item for item in stored(InventoryItem) if item.item_id == TEAPOT),
+    )
+    yield Check(
+        "Lookup by system key: order",
+        order_by_system_key(ANNAS_ORDER),
+        next(order for order in stored(Order) if order.order_id == ANNAS_ORDER),
+    )
+    yield Check(
+        "Lookup by system key: order item", order_item_by_system_key(FIRST_ORDER, 1), first_item
+    )
+    yield Check(
+        "Lookup by system key: payment",
+        payment_by_system_key(PAYMENT),
+        next(payment for payment in stored(Payment) if payment.payment_id == PAYMENT),
+    )
+    yield Check(
+        "Lookup by system key: reward",
+        reward_by_system_key(REWARD),
+        next(reward for reward in stored(Reward) if reward.reward_id == REWARD),
+    )
+    yield Check(
+        "Lookup by system key: user",
+        user_by_system_key(RABIN),
+        next(user for user in stored(User) if user.user_id == RABIN),
+    )
+
+
+def _by_business_id(stored: Stored) -> Iterator[Check]:
+    yield Check(
+        "Lookup by business id: account",
+        account_by_id("tea-circle"),
+        next(account for account in stored(Account) if account.business_id == "tea-circle"),
+    )
+    yield Check(
+        "Lookup by business id: bill",
+        bill_by_id("B-0001"),
+        next(bill for bill in stored(Bill) if bill.business_id == "B-0001"),
+    )
+    yield Check(
+        "Lookup by business id: inventory item",
+        inventory_item_by_id("TEA-02"),
+        next(item for item in stored(InventoryItem) if item.business_id == "TEA-02"),
+    )
+    yield Check(
+        "Lookup by business id: order",
+        order_by_id("2025-0002"),
+        next(order for order in stored(Order) if order.business_id == "2025-0002"),
+    )
+    yield Check(
+        "Lookup by business id: payment",
+        payment_by_id("P-0001"),
+        next(payment for payment in stored(Payment) if payment.business_id == "P-0001"),
+    )
+    yield Check(
+        "Lookup by business id: user",
+        user_by_id("rabinovich"),
+        next(user for user in stored(User) if user.business_id == "rabinovich"),
+    )
+    yield Check("Lookup by business id: an id of another type", order_by_id("B-0001"), None)
+
+
+def _writes(stored: Stored) -> Iterator[Check]:
+    leah = next(user for user in stored(User) if user.user_id == RABIN)
+    yield Check(
+        "Update user profile",
+        update_profile(RABIN, ["+972 3 555 0001"], ["1 Dizengoff Street, Tel Aviv"]),
+        changed(leah, phones=["+972 3 555 0001"], addresses=["1 Dizengoff Street, Tel Aviv"]),
+    )
+    new_cart = Cart(
+        user_id=RABIN,
+        cart_id=ULID("01JZ10H7X367VB2NF4YQ973DM2"),
+        lines={GLASS: 2},
+        expires=EXPIRY,
+    )
+    yield Check("Put a cart that expires", put_cart(new_cart), new_cart)
+    yield Check(
+        "Put an inventory item into a cart",
+        put_into_cart(RABIN, new_cart.cart_id, TEAPOT, 1),
+        changed(new_cart, lines={GLASS: 2, TEAPOT: 1}),
+    )
+    order = Order(
+        user_id=RABIN, order_id=ULID("01JZ10H7X367VB2NF4YQ973DZZ"), total=Decimal("33.00")
+    )
+    lines = [
+        OrderItem(
+            user_id=RABIN,
+            order_id=order.order_id,
+            number=number,
+            item_id=item_id,
+            quantity=quantity,
+            price=price_of(item_id),
+        )
+        for number, (item_id, quantity) in enumerate([(TEAPOT, 1), (GLASS, 2)], start=1)
+    ]
+    yield Check("Place an order with all its items", place_order(order, lines), None)
+    yield Check("Place the same order again", place_order(order, lines), Raises(AlreadyExists))
+    yield Check("Lookup by business id: before it is set", order_with_items("2025-0004"), None)
+    yield Check(
+        "Set the business id of an order",
+        set_order_id(RABIN, order.order_id, "2025-0004"),
+        changed(order, business_id="2025-0004"),
+    )
+    yield Check(
+        "Lookup by business id: after it is set",
+        order_with_items("2025-0004"),
+        OrderWithItems(order=changed(order, business_id="2025-0004"), items=lines),
+    )
+    yield Check(
+        "Remove the business id of an order", set_order_id(RABIN, order.order_id, None), order
+    )
+    yield Check("Lookup by business id: after it is removed", order_with_items("2025-0004"), None)
+    reward = Reward(
+        user_id=RABIN, reward_id=ULID("01JZ10H7X367VB2NF4YQ973DZ2"), points=33, reason="order"
+    )
+    yield Check("Grant a reward", grant_reward(reward), reward)

@@ -1,0 +1,27 @@
+"""Checks of the menu: the same patterns in each variant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from tablewright.designs.menu.collection import checks as collection
+from tablewright.designs.menu.composite import checks as composite
+from tablewright.designs.menu.document import checks as document
+from tablewright.designs.menu.joins import checks as joins
+from tablewright.verify.checks import Check, Stored
+
+VARIANTS = {
+    "collection": collection,
+    "joins": joins,
+    "composite": composite,
+    "document": document,
+}
+
+
+def checks(stored: Stored) -> Iterator[Check]:
+    """Yield the checks of each variant; the name of a check begins with the name of its variant."""
+    for name, variant in VARIANTS.items():
+        for check in variant.checks(stored):
+            yield msgspec.structs.replace(check, name=f"{name}: {check.name}")

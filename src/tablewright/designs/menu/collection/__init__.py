@@ -1,0 +1,156 @@
+"""One item collection: a menu, its sections and its products are in one partition.
+
+    pk=MENU#{menu}    sk=METADATA#{menu}                  Menu
+                      sk=SECTION#{section}                Section
+                      sk=PRODUCT#{section}#{product}      Product
+
+Decisions where the source document is unclear:
+
+- It has no key for products in this variant. Here they are in the partition of their menu, with the
+  name of their section in the sort key.
+- All keys contain names, so a rename moves items. Renaming a menu moves its whole partition.
+  Renaming a section moves the section and its products in one transaction, which has space for 49
+  products. If there are more, move them first, 50 at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tablewright import (
+    Aggregate,
+    Atomic,
+    Attr,
+    Create,
+    Entity,
+    Get,
+    Load,
+    Many,
+    Table,
+    Update,
+    atomic,
+    attr,
+    create,
+    key,
+    many,
+    one,
+    pattern,
+    update,
+)
+
+
+class Collection(Table, name="menu_collection", pk="pk", sk="sk", type_attribute=None):
+    pass
+
+
+class Menu(Entity, table=Collection):
+    name: Attr[str] = attr(name="MenuName")
+    status: Attr[str] = attr(name="Status", default="ACTIVE")
+
+    primary = key("MENU" / name, "METADATA" / name.again)
+
+
+class Section(Entity, table=Collection):
+    menu: Attr[str] = attr(name="MenuName")
+    name: Attr[str] = attr(name="SectionName")
+    status: Attr[str] = attr(name="Status", default="ACTIVE")
+
+    primary = key("MENU" / menu, "SECTION" / name)
+
+
+class Product(Entity, table=Collection):
+    menu: Attr[str] = attr(name="MenuName")
+    section: Attr[str] = attr(name="SectionName")
+    name: Attr[str] = attr(name="ProductName")
+    allergens: Attr[list[str]] = attr(default_factory=list)
+
+    primary = key("MENU" / menu, "PRODUCT" / section / name)
+
+
+class WholeMenu(Aggregate):
+    menu: Menu = one()
+    sections: list[Section] = many()
+    products: list[Product] = many()
+
+
+@pattern
+def menu_by_name(menu: str) -> Get[Menu]:
+    """Get Menu by Name"""
+    return Menu.primary(menu)
+
+
+@pattern
+def sections_by_menu(menu: str) -> Many[Section]:
+    """Get Sections by Menu"""
+    return Section.primary.within(menu)
+
+
+@pattern
+def products_by_section(menu: str, section: str) -> Many[Product]:
+    """Get Products by Section"""
+    return Product.primary.within(menu).at(section)
+
+
+@pattern
+def whole_menu(menu: str) -> Load[WholeMenu]:
+    """Get a menu with all its sections and products"""
+    return WholeMenu.of(Menu.primary(menu))
+
+
+@pattern
+def update_menu(menu: str, status: str) -> Update[Menu]:
+    """Update Menu"""
+    return Menu.primary(menu).update(Menu.status.set(status))
+
+
+@pattern
+def update_section(menu: str, section: str, status: str) -> Update[Section]:
+    """Update Section"""
+    return Section.primary(menu, section).update(Section.status.set(status))
+
+
+@pattern
+def update_product(menu: str, section: str, product: str, allergens: list[str]) -> Update[Product]:
+    """Update Product"""
+    return Product.primary(menu, section, product).update(Product.allergens.set(allergens))
+
+
+@pattern
+def add_allergen(menu: str, section: str, product: str, allergen: str) -> Update[Product]:
+    """Add an allergen to a product, if it is missing"""
+    return Product.primary(menu, section, product).update(
+        Product.allergens.append_if_absent(allergen)
+    )
+
+
+@pattern
+def add_section(section: Section) -> Create[Section]:
+    """Add a section"""
+    return create(section)
+
+
+@pattern
+def rename_menu(menu: str, name: str) -> Update[Menu]:
+    """Rename a menu: moves its whole partition"""
+    return Menu.primary(menu).update(Menu.name.set(name))
+
+
+@pattern
+def rename_section(section: Section, products: Sequence[Product], name: str) -> Atomic:
+    """Rename a section: moves the section and its products"""
+    return atomic(
+        update(section, Section.name.set(name)),
+        *(update(product, Product.section.set(name)) for product in products),
+    )
+
+
+@pattern
+def move_products(products: Sequence[Product], section: str) -> Atomic:
+    """Move up to 50 products to another section of their menu"""
+    return atomic(*(update(product, Product.section.set(section)) for product in products))
+
+
+@pattern
+def rename_product(menu: str, section: str, product: str, name: str) -> Update[Product]:
+    """Rename a product: moves the product"""
+    return Product.primary(menu, section, product).update(Product.name.set(name))

@@ -1,0 +1,141 @@
+"""Composite sort keys: each sort key begins with the sort key of the parent.
+
+    pk=MENU#{menu}    sk=MENU#{menu}                                          Menu
+                      sk=MENU#{menu}#SECTION#{section}                        Section
+                      sk=MENU#{menu}#SECTION#{section}#PRODUCT#{product}      Product
+
+Decisions where the source document is unclear: it has no keys for this variant, and rejects it
+because a section could not be renamed. Here a rename moves the item and all items below it.
+"""
+
+from __future__ import annotations
+
+from tablewright import (
+    Aggregate,
+    Attr,
+    Create,
+    Entity,
+    Get,
+    Load,
+    Many,
+    Table,
+    Update,
+    attr,
+    create,
+    key,
+    many,
+    one,
+    pattern,
+)
+
+
+class Composite(Table, name="menu_composite", pk="pk", sk="sk", type_attribute=None):
+    pass
+
+
+class Menu(Entity, table=Composite):
+    name: Attr[str] = attr(name="MenuName")
+    status: Attr[str] = attr(name="Status", default="ACTIVE")
+
+    primary = key("MENU" / name, "MENU" / name.again)
+
+
+class Section(Entity, table=Composite):
+    menu: Attr[str] = attr(name="MenuName")
+    name: Attr[str] = attr(name="SectionName")
+    status: Attr[str] = attr(name="Status", default="ACTIVE")
+
+    primary = key("MENU" / menu, "MENU" / menu.again / "SECTION" / name)
+
+
+class Product(Entity, table=Composite):
+    menu: Attr[str] = attr(name="MenuName")
+    section: Attr[str] = attr(name="SectionName")
+    name: Attr[str] = attr(name="ProductName")
+    allergens: Attr[list[str]] = attr(default_factory=list)
+
+    primary = key("MENU" / menu, "MENU" / menu.again / "SECTION" / section / "PRODUCT" / name)
+
+
+class SectionWithProducts(Aggregate):
+    section: Section = one()
+    products: list[Product] = many()
+
+
+class WholeMenu(Aggregate):
+    menu: Menu = one()
+    sections: list[SectionWithProducts] = many()
+
+
+@pattern
+def menu_by_name(menu: str) -> Get[Menu]:
+    """Get Menu by Name"""
+    return Menu.primary(menu)
+
+
+@pattern
+def sections_by_menu(menu: str) -> Many[Section]:
+    """Get Sections by Menu"""
+    return Section.primary.within(menu)
+
+
+@pattern
+def products_by_section(menu: str, section: str) -> Many[Product]:
+    """Get Products by Section"""
+    return Product.primary.within(menu).at(section)
+
+
+@pattern
+def whole_menu(menu: str) -> Load[WholeMenu]:
+    """Get a menu with its sections and their products: three levels in one query"""
+    return WholeMenu.of(Menu.primary(menu))
+
+
+@pattern
+def update_menu(menu: str, status: str) -> Update[Menu]:
+    """Update Menu"""
+    return Menu.primary(menu).update(Menu.status.set(status))
+
+
+@pattern
+def update_section(menu: str, section: str, status: str) -> Update[Section]:
+    """Update Section"""
+    return Section.primary(menu, section).update(Section.status.set(status))
+
+
+@pattern
+def update_product(menu: str, section: str, product: str, allergens: list[str]) -> Update[Product]:
+    """Update Product"""
+    return Product.primary(menu, section, product).update(Product.allergens.set(allergens))
+
+
+@pattern
+def add_allergen(menu: str, section: str, product: str, allergen: str) -> Update[Product]:
+    """Add an allergen to a product, if it is missing"""
+    return Product.primary(menu, section, product).update(
+        Product.allergens.append_if_absent(allergen)
+    )
+
+
+@pattern
+def add_section(section: Section) -> Create[Section]:
+    """Add a section"""
+    return create(section)
+
+
+@pattern
+def rename_menu(menu: str, name: str) -> Update[Menu]:
+    """Rename a menu: moves the menu and all items below it"""
+    return Menu.primary(menu).update(Menu.name.set(name))
+
+
+@pattern
+def rename_section(menu: str, section: str, name: str) -> Update[Section]:
+    """Rename a section: moves the section and its products"""
+    return Section.primary(menu, section).update(Section.name.set(name))
+
+
+@pattern
+def rename_product(menu: str, section: str, product: str, name: str) -> Update[Product]:
+    """Rename a product: moves the product"""
+    return Product.primary(menu, section, product).update(Product.name.set(name))

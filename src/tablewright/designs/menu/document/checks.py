@@ -1,0 +1,105 @@
+"""Checks of the menu, for the nested document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tablewright.designs.menu.document import (
+    Menu,
+    Section,
+    add_allergen,
+    add_section,
+    menu_by_name,
+    products_by_section,
+    rename_menu,
+    rename_product,
+    rename_section,
+    sections_by_menu,
+    sections_by_name,
+    update_menu,
+    update_product,
+    update_section,
+    whole_menu,
+)
+from tablewright.designs.menu.sample_menus import id_of
+from tablewright.verify.checks import Check, Stored, changed
+
+
+def checks(stored: Stored) -> Iterator[Check]:
+    """Check the patterns of the source document, then renames."""
+    yield from _reads(stored)
+    yield from _updates(stored)
+    yield from _renames(stored)
+
+
+def _menu(stored: Stored, name: str) -> Menu:
+    return next(menu for menu in stored(Menu) if menu.name == name)
+
+
+def _replace_section(menu: Menu, section_id: str, **values: object) -> Menu:
+    """Return the menu with one section changed."""
+    section = menu.sections[section_id].model_copy(update=values)
+    return changed(menu, sections=menu.sections | {section_id: section})
+
+
+def _replace_product(menu: Menu, section_id: str, product_id: str, **values: object) -> Menu:
+    """Return the menu with one product changed."""
+    products = menu.sections[section_id].products
+    product = products[product_id].model_copy(update=values)
+    return _replace_section(menu, section_id, products=products | {product_id: product})
+
+
+def _reads(stored: Stored) -> Iterator[Check]:
+    lunch = _menu(stored, "Lunch")
+    desserts = str(id_of("Lunch", "Desserts"))
+    yield Check("Get Menu by Name", menu_by_name("Lunch"), lunch)
+    yield Check("Get Sections by Menu", sections_by_menu(lunch.id), (lunch.sections,))
+    yield Check(
+        "Get Products by Section",
+        products_by_section(lunch.id, desserts),
+        (lunch.sections[desserts].products,),
+    )
+    yield Check("Get the whole menu", whole_menu(lunch.id), lunch)
+    yield Check("Get Sections by Menu, from its name", sections_by_name("Lunch"), (lunch.sections,))
+
+
+def _updates(stored: Stored) -> Iterator[Check]:
+    lunch = _menu(stored, "Lunch")
+    soups, borscht = str(id_of("Lunch", "Soups")), str(id_of("Lunch", "Soups", "Borscht"))
+    lunch = changed(lunch, is_active=False)
+    yield Check("Update Menu", update_menu(lunch.id, False), lunch)
+    lunch = _replace_section(lunch, soups, is_active=False)
+    yield Check("Update Section", update_section(lunch.id, soups, False), lunch)
+    lunch = _replace_product(lunch, soups, borscht, allergens=["Celery", "Beetroot"])
+    yield Check(
+        "Update Product", update_product(lunch.id, soups, borscht, ["Celery", "Beetroot"]), lunch
+    )
+    lunch = _replace_product(lunch, soups, borscht, allergens=["Celery", "Beetroot", "Milk"])
+    yield Check(
+        "Add an allergen, if it is missing", add_allergen(lunch.id, soups, borscht, "Milk"), lunch
+    )
+    salads = Section(SectionId=str(id_of("Lunch", "Salads")), SectionName="Salads")
+    yield Check(
+        "Add a section",
+        add_section(lunch.id, salads.id, salads),
+        changed(lunch, sections=lunch.sections | {salads.id: salads}),
+    )
+
+
+def _renames(stored: Stored) -> Iterator[Check]:
+    menu = _menu(stored, "Breakfast")
+    drinks = str(id_of("Breakfast", "Hot Drinks"))
+    coffee = str(id_of("Breakfast", "Hot Drinks", "Coffee"))
+    menu = _replace_product(menu, drinks, coffee, name="Filter Coffee")
+    yield Check("Rename a product", rename_product(menu.id, drinks, coffee, "Filter Coffee"), menu)
+    menu = _replace_section(menu, drinks, name="Teas and Coffees")
+    yield Check("Rename a section", rename_section(menu.id, drinks, "Teas and Coffees"), menu)
+    yield Check(
+        "Get Products by Section, after the rename",
+        products_by_section(menu.id, drinks),
+        (menu.sections[drinks].products,),
+    )
+    menu = changed(menu, name="Brunch")
+    yield Check("Rename a menu", rename_menu(menu.id, "Brunch"), menu)
+    yield Check("Get the whole menu, after the rename", whole_menu(menu.id), menu)
+    yield Check("Get Menu by Name, old name", menu_by_name("Breakfast"), None)

@@ -1,0 +1,211 @@
+"""Joins by index: each item has its own partition, and two indexes find its children.
+
+    entity    pk               sk                GSI1PK | GSI1SK               GSI2PK | GSI2SK
+    Menu      MENU#{id}        MENU#{name}       {pk}#{sk} | {sk}
+    Section   SECTION#{id}     SECTION#{name}    {menu pk}#{menu sk} | {sk}    {pk}#{sk} | {sk}
+    Product   PRODUCT#{id}     PRODUCT#{name}                                  {section pk}#… | {pk}
+
+Decisions where the source document is unclear:
+
+- A third index, by the name of the menu. Without it, "Get Menu by Name" would be a scan.
+- A child contains the id and the name of its parent, because its index key contains both. Renaming
+  a parent also updates its children, in one transaction, which has space for 98 children. If there
+  are more, update them first, 100 at a time.
+
+The keys of the joins contain ids and names. A caller that knows only the names starts with the name
+of the menu: `sections_by_name` makes two queries, `products_by_names` three. To read the whole
+menu, run `menu_with_sections`, then one query for each section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID, uuid4
+
+from tablewright import (
+    GSI,
+    Aggregate,
+    Atomic,
+    Attr,
+    Create,
+    Entity,
+    First,
+    Load,
+    Many,
+    Page,
+    Table,
+    Then,
+    Update,
+    atomic,
+    attr,
+    create,
+    index,
+    key,
+    many,
+    one,
+    pattern,
+    update,
+)
+
+
+class Joins(Table, name="menu_joins", pk="pk", sk="sk", type_attribute=None):
+    gsi1 = GSI("GSI1PK", "GSI1SK", name="GSI1")
+    gsi2 = GSI("GSI2PK", "GSI2SK", name="GSI2")
+    names = GSI("MenuName", name="MenuNames")
+
+
+class Menu(Entity, table=Joins):
+    id: Attr[UUID] = attr(name="MenuId", default_factory=uuid4)
+    name: Attr[str] = attr(name="MenuName")
+    status: Attr[str] = attr(name="Status", default="ACTIVE")
+
+    primary = key("MENU" / id, "MENU" / name)
+    joined = index(Joins.gsi1, "MENU" / id / "MENU" / name, "MENU" / name.again)
+    by_name = index(Joins.names, name)
+
+
+class Section(Entity, table=Joins):
+    id: Attr[UUID] = attr(name="SectionId", default_factory=uuid4)
+    name: Attr[str] = attr(name="SectionName")
+    menu_id: Attr[UUID] = attr(name="ParentId")
+    menu: Attr[str] = attr(name="ParentName")
+    status: Attr[str] = attr(name="Status", default="ACTIVE")
+
+    primary = key("SECTION" / id, "SECTION" / name)
+    by_menu = index(Joins.gsi1, "MENU" / menu_id / "MENU" / menu, "SECTION" / name)
+    joined = index(Joins.gsi2, "SECTION" / id / "SECTION" / name, "SECTION" / name.again)
+
+
+class Product(Entity, table=Joins):
+    id: Attr[UUID] = attr(name="ProductId", default_factory=uuid4)
+    name: Attr[str] = attr(name="ProductName")
+    section_id: Attr[UUID] = attr(name="ParentId")
+    section: Attr[str] = attr(name="ParentName")
+    allergens: Attr[list[str]] = attr(default_factory=list)
+
+    primary = key("PRODUCT" / id, "PRODUCT" / name)
+    by_section = index(Joins.gsi2, "SECTION" / section_id / "SECTION" / section, "PRODUCT" / id)
+
+
+class MenuWithSections(Aggregate):
+    menu: Menu = one()
+    sections: list[Section] = many()
+
+
+@pattern
+def menu_by_name(menu: str) -> First[Menu]:
+    """Get Menu by Name"""
+    return Menu.by_name(menu).first()
+
+
+@pattern
+def sections_by_menu(menu_id: UUID, menu: str) -> Many[Section]:
+    """Get Sections by Menu"""
+    return Section.by_menu(menu_id, menu)
+
+
+@pattern
+def section_by_name(menu_id: UUID, menu: str, section: str) -> First[Section]:
+    """Get a specific section of a menu"""
+    return Section.by_menu(menu_id, menu).at(section).first()
+
+
+@pattern
+def menu_with_sections(menu_id: UUID, menu: str) -> Load[MenuWithSections]:
+    """Get a menu with its sections, in one query of the index"""
+    return MenuWithSections.of(Menu.joined(menu_id, menu))
+
+
+@pattern
+def products_by_section(section_id: UUID, section: str) -> Many[Product]:
+    """Get Products by Section"""
+    return Product.by_section(section_id, section)
+
+
+@pattern
+def sections_by_name(menu: str) -> Then[Menu, Page[Section]]:
+    """Get Sections by Menu, from its name"""
+    return Menu.by_name(menu).first().then(lambda found: Section.by_menu(found.id, found.name))
+
+
+@pattern
+def products_by_names(menu: str, section: str) -> Then[Menu, tuple[Section, Page[Product]] | None]:
+    """Get Products by Section, from the names of the menu and the section"""
+    return (
+        Menu.by_name(menu)
+        .first()
+        .then(
+            lambda found: (
+                Section.by_menu(found.id, found.name)
+                .at(section)
+                .first()
+                .then(lambda inner: Product.by_section(inner.id, inner.name))
+            )
+        )
+    )
+
+
+@pattern
+def update_menu(menu_id: UUID, menu: str, status: str) -> Update[Menu]:
+    """Update Menu"""
+    return Menu.primary(menu_id, menu).update(Menu.status.set(status))
+
+
+@pattern
+def update_section(section_id: UUID, section: str, status: str) -> Update[Section]:
+    """Update Section"""
+    return Section.primary(section_id, section).update(Section.status.set(status))
+
+
+@pattern
+def update_product(product_id: UUID, product: str, allergens: list[str]) -> Update[Product]:
+    """Update Product"""
+    return Product.primary(product_id, product).update(Product.allergens.set(allergens))
+
+
+@pattern
+def add_allergen(product_id: UUID, product: str, allergen: str) -> Update[Product]:
+    """Add an allergen to a product, if it is missing"""
+    return Product.primary(product_id, product).update(Product.allergens.append_if_absent(allergen))
+
+
+@pattern
+def add_section(section: Section) -> Create[Section]:
+    """Add a section"""
+    return create(section)
+
+
+@pattern
+def rename_menu(menu: Menu, sections: Sequence[Section], name: str) -> Atomic:
+    """Rename a menu: moves the menu, changes the index keys of its sections"""
+    return atomic(
+        update(menu, Menu.name.set(name)),
+        *(update(section, Section.menu.set(name)) for section in sections),
+    )
+
+
+@pattern
+def move_sections(sections: Sequence[Section], name: str) -> Atomic:
+    """Set the new menu name in up to 100 sections, before a rename with too many sections"""
+    return atomic(*(update(section, Section.menu.set(name)) for section in sections))
+
+
+@pattern
+def rename_section(section: Section, products: Sequence[Product], name: str) -> Atomic:
+    """Rename a section: moves the section, changes the index keys of its products"""
+    return atomic(
+        update(section, Section.name.set(name)),
+        *(update(product, Product.section.set(name)) for product in products),
+    )
+
+
+@pattern
+def move_products(products: Sequence[Product], name: str) -> Atomic:
+    """Set the new section name in up to 100 products, before a rename with too many products"""
+    return atomic(*(update(product, Product.section.set(name)) for product in products))
+
+
+@pattern
+def rename_product(product_id: UUID, product: str, name: str) -> Update[Product]:
+    """Rename a product: moves the product"""
+    return Product.primary(product_id, product).update(Product.name.set(name))

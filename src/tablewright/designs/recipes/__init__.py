@@ -1,0 +1,37 @@
+"""Recipes: menus, recipes, ingredients, categories; unique names; parents with their children.
+
+The key chart of the source document, completed:
+
+    entity              PK                       SK
+    Menu                MENU#{id}                MENU#{id}
+    MenuItem            MENU#{menuId}            MENUITEM#{id}
+    Recipe              RECIPE#{id}              RECIPE#{id}
+    RecipeIngredient    RECIPE#{recipeId}        RECIPEINGREDIENT#{ingredientId}
+    Category            CATEGORY#{id}            CATEGORY#{id}
+      unique name       CATEGORYNAME#{name}      CATEGORYNAME#{name}
+    Ingredient          CATEGORY#{categoryId}    INGREDIENT#{id}
+      unique name       INGREDIENTNAME#{name}    INGREDIENTNAME#{name}
+      in GSI1           INGREDIENT#{id}          INGREDIENT#{id}
+      in GSI2           INGREDIENTNAME#{name}    INGREDIENTNAME#{name}
+
+A sentinel item keeps each name unique. It is written in the same transaction and contains the id
+and the name, as in the source document.
+
+Option 2 of the source document has its own table. There the sort key of an ingredient begins with
+`#`, so it sorts before the key of its category. A query in descending order returns the category,
+then a limited number of its ingredients.
+
+Decisions where the source document is unclear:
+
+- Menu items and recipe ingredients are in the partition of their parent: one query loads both.
+- A menu item refers to a recipe. A recipe ingredient refers to an ingredient, and has the name that
+  the recipe uses for it.
+- The caller chooses all ids. Two categories may contain ingredients with the same id.
+- Deleting a parent does not delete its children.
+"""
+
+from __future__ import annotations
+
+from tablewright.designs.recipes.entities import *  # noqa: F403 - a design is one namespace
+from tablewright.designs.recipes.option2 import *  # noqa: F403 - a design is one namespace
+from tablewright.designs.recipes.patterns import *  # noqa: F403 - a design is one namespace

@@ -1,0 +1,73 @@
+"""Option 2: ingredients sort before their category, and a query reads in descending order."""
+
+from __future__ import annotations
+
+from tablewright import (
+    Aggregate,
+    Attr,
+    Create,
+    Entity,
+    Load,
+    Table,
+    attr,
+    create,
+    key,
+    many,
+    one,
+    pattern,
+    unique,
+)
+
+
+class Reversed(Table, name="recipes_option2", type_attribute=None):
+    pass
+
+
+class ReversedCategory(Entity, table=Reversed, type_name="Category"):
+    id: Attr[str] = attr()
+    name: Attr[str] = attr()
+
+    primary = key("Category" / id, "Category" / id.again)
+    names = unique("CategoryName" / name, keep=(id, name))
+
+
+class ReversedIngredient(Entity, table=Reversed, type_name="Ingredient"):
+    id: Attr[str] = attr()
+    name: Attr[str] = attr()
+    category_id: Attr[str] = attr(name="categoryId")
+
+    primary = key("Category" / category_id, "#Ingredient" / id)
+    names = unique("IngredientName" / name, keep=(id, name))
+
+
+class CategoryWithIngredients(Aggregate):
+    category: ReversedCategory = one()
+    ingredients: list[ReversedIngredient] = many()
+
+
+@pattern
+def create_reversed_category(category: ReversedCategory) -> Create[ReversedCategory]:
+    """Create a category that sorts after its ingredients; its name must be unique"""
+    return create(category)
+
+
+@pattern
+def create_reversed_ingredient(ingredient: ReversedIngredient) -> Create[ReversedIngredient]:
+    """Create an ingredient that sorts before its category; its name must be unique"""
+    return create(ingredient)
+
+
+@pattern
+def category_with_ingredients(category_id: str) -> Load[CategoryWithIngredients]:
+    """Retrieve a category and its ingredients"""
+    return CategoryWithIngredients.of(ReversedCategory.primary(category_id))
+
+
+@pattern
+def category_with_first_ingredients(category_id: str, count: int) -> Load[CategoryWithIngredients]:
+    """Read only the first batch: ScanIndexForward=False, Limit=count + 1"""
+    return (
+        CategoryWithIngredients.of(ReversedCategory.primary(category_id))
+        .newest_first()
+        .limit(count)
+    )

@@ -1,0 +1,115 @@
+"""The table and the entities of the shop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from tablewright import (
+    GSI,
+    KSUID,
+    LSI,
+    Attr,
+    Entity,
+    Table,
+    attr,
+    created,
+    epoch,
+    index,
+    key,
+    updated,
+)
+from tablewright.errors import InvalidValue
+
+
+class Shop(Table, name="shop"):
+    lsi = LSI("SKU", name="LSI")
+    gsi1 = GSI("GSI1PK", "GSI1SK", name="GSI1")
+    gsi2 = GSI("GSI2PK", "GSI2SK", name="GSI2")
+
+
+class OrderStatus(StrEnum):
+    PENDING = "PENDING"
+    PAID = "PAID"
+    SHIPPED = "SHIPPED"
+    DELIVERED = "DELIVERED"
+    CANCELLED = "CANCELLED"
+
+
+class User(Entity, table=Shop):
+    id: Attr[KSUID] = attr(default_factory=KSUID.new)
+    name: Attr[str] = attr()
+    email: Attr[str] = attr()
+    password: Attr[str] = attr()
+    created_at: Attr[datetime] = created()
+    updated_at: Attr[datetime] = updated()
+
+    primary = key("USER", "USER" / id)
+    by_email = primary.local(Shop.lsi, "EMAIL" / email)
+    emails = index(Shop.gsi1, "USER", "EMAIL" / email)
+
+
+class Category(Entity, table=Shop):
+    id: Attr[KSUID] = attr(default_factory=KSUID.new)
+    name: Attr[str] = attr()
+    created_at: Attr[datetime] = created()
+    updated_at: Attr[datetime] = updated()
+
+    primary = key("CAT", "CAT" / id)
+    by_name = primary.local(Shop.lsi, "CAT#NAME" / name)
+
+
+class Brand(Entity, table=Shop):
+    id: Attr[KSUID] = attr(default_factory=KSUID.new)
+    name: Attr[str] = attr()
+    created_at: Attr[datetime] = created()
+    updated_at: Attr[datetime] = updated()
+
+    primary = key("BRAND", "BRAND" / id)
+    by_name = primary.local(Shop.lsi, "BRAND#NAME" / name)
+
+
+class Product(Entity, table=Shop):
+    id: Attr[KSUID] = attr(default_factory=KSUID.new)
+    name: Attr[str] = attr()
+    price: Attr[Decimal] = attr()
+    stock: Attr[int] = attr(default=0)
+    category_id: Attr[KSUID] = attr()
+    brand_id: Attr[KSUID] = attr()
+    created_at: Attr[datetime] = created()
+    updated_at: Attr[datetime] = updated()
+
+    primary = key("PROD", "PRO" / id)
+    by_brand = index(Shop.gsi1, "BRAND" / brand_id, "CAT" / category_id / "AT" / epoch(created_at))
+    by_category = index(
+        Shop.gsi2, "CAT" / category_id, "BRAND" / brand_id / "AT" / epoch(created_at)
+    )
+
+
+@dataclass
+class OrderItem:
+    """One line of an order: a product, its quantity, and its price at the time of the order."""
+
+    id: KSUID
+    product_id: KSUID
+    quantity: int
+    price: Decimal
+
+    def __post_init__(self) -> None:
+        if self.quantity < 1:  # a negative quantity would add to the stock
+            raise InvalidValue(f"OrderItem.quantity: {self.quantity} is not at least 1")
+
+
+class Order(Entity, table=Shop):
+    id: Attr[KSUID] = attr(default_factory=KSUID.new)
+    user_id: Attr[KSUID] = attr()
+    status: Attr[OrderStatus] = attr(default=OrderStatus.PENDING)
+    total_price: Attr[Decimal] = attr()
+    items: Attr[list[OrderItem]] = attr()
+    created_at: Attr[datetime] = created()
+    updated_at: Attr[datetime] = updated()
+
+    primary = key("USER" / user_id, "ORDER" / id)
+    by_status = index(Shop.gsi1, "ORDER#STATUS" / status, "AT" / epoch(updated_at))

@@ -1,0 +1,55 @@
+"""Checks: what each pattern of a design must return, in a form that `verify` can run.
+
+A design has two functions. A design in one file has both in that file; a package has `sample` in
+its module `samples` and `checks` in its module `checks`:
+
+    def sample() -> list[Entity]                         realistic data
+    def checks(stored: Stored) -> Iterator[Check]        one check for each row of its document
+
+A check has a plan and the expected result, computed in plain Python from the stored entities:
+`stored(Order)` scans the table and returns all orders. The expected result of a write is the entity
+after the write. `Raises(Stale)` expects this error and an unchanged table.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct
+
+from tablewright.plan.plan import Plan
+
+E = TypeVar("E")
+
+
+class Stored(Protocol):
+    """A function that returns all stored entities of a class, found by a scan, in key order."""
+
+    def __call__(self, kind: type[E], /) -> list[E]: ...
+
+
+class Raises(Struct, frozen=True):
+    """The expected error of a plan, which must change nothing."""
+
+    error: type[Exception]
+
+
+class Check(Struct, frozen=True):
+    """A plan and its expected result."""
+
+    #: The name in the report: a row of the design's document.
+    name: str
+    plan: Plan[Any]
+    #: The expected result, `Raises`, or a function that is called after the plan has run.
+    expect: Any | Callable[[], Any]
+    #: The number of pages to read; more than one requires a query.
+    pages: int = 1
+
+
+def changed(entity: E, **values: Any) -> E:
+    """Return a copy of an entity with some values replaced; nothing is validated."""
+    other = copy.copy(entity)
+    vars(other).update(values)
+    return other

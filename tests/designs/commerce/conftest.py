@@ -1,0 +1,36 @@
+"""The commerce design with its sample data and a fixed clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from tablewright import Database, Engine, connect, put
+from tablewright.designs.commerce import Commerce
+from tablewright.designs.commerce.samples import sample
+from tests.designs.commerce.support import NOW, Recorder
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(":memory:") as engine:
+        yield engine
+        assert engine.check()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Database:
+    """Return a database with the sample data and a fixed clock."""
+    database = connect(engine, Commerce)
+    database.context = msgspec.structs.replace(database.context, clock=lambda: NOW)
+    for entity in sample():
+        database.run(put(entity))
+    return database
+
+
+@pytest.fixture
+def sent(db: Database) -> Recorder:
+    db.transport = sent = Recorder(db.transport)
+    return sent

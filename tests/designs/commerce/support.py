@@ -1,0 +1,119 @@
+"""Helpers for the tests of the commerce design: recorded requests, stored items, short names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from tablewright import Engine, explain
+from tablewright.designs.commerce import Order, OrderItem, OrderStatus
+from tablewright.transport import Transport
+
+NAME = "commerce_single_table"
+START = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+INDEXES = ("gsi_customer_orders", "gsi_status_orders", "gsi_customer_status_orders")
+CREATED, PAID, FULFILLED = OrderStatus.CREATED, OrderStatus.PAID, OrderStatus.FULFILLED
+
+
+class Recorder:
+    """A transport that records the requests, the number of items read and the written indexes."""
+
+    def __init__(self, inner: Transport) -> None:
+        self.inner = inner
+        self.reset()
+
+    def reset(self) -> None:
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+        self.read = 0
+        self.indexes: set[str] = set()
+
+    @property
+    def operations(self) -> list[str]:
+        return [operation for operation, _ in self.requests]
+
+    def send(self, operation: str, request: dict[str, Any]) -> bytes:
+        self.requests.append((operation, request))
+        answer = self.inner.send(operation, {**request, "ReturnConsumedCapacity": "INDEXES"})
+        decoded = msgspec.json.decode(answer)
+        self.read += decoded.get("ScannedCount", 0)
+        capacity = decoded["ConsumedCapacity"]
+        for consumed in capacity if isinstance(capacity, list) else [capacity]:
+            self.indexes |= set(consumed.get("GlobalSecondaryIndexes", {}))
+        return answer
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+class ConcurrentWriter:
+    """A transport that runs another write before it sends the first transaction."""
+
+    def __init__(self, inner: Transport, write: Callable[[], object]) -> None:
+        self.inner = inner
+        self.writes = [write]
+
+    def send(self, operation: str, request: dict[str, Any]) -> bytes:
+        if operation == "TransactWriteItems" and self.writes:
+            self.writes.pop()()
+        return self.inner.send(operation, request)
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+def items(engine: Engine, index: str | None = None) -> list[dict[str, Any]]:
+    """Return every item of the table or of an index, with plain values."""
+    request = {"TableName": NAME} if index is None else {"TableName": NAME, "IndexName": index}
+    found = engine.call("Scan", request)["Items"]
+    return [{name: plain_value(value) for name, value in item.items()} for item in found]
+
+
+def plain_value(value: dict[str, Any]) -> Any:
+    ((tag, content),) = value.items()
+    return int(content) if tag == "N" and content.isdigit() else content
+
+
+def stored_item(engine: Engine, sk: str, customer_id: str = "C1") -> dict[str, Any] | None:
+    key = {"PK": f"CUST#{customer_id}", "SK": sk}
+    return next((found for found in items(engine) if key.items() <= found.items()), None)
+
+
+def everything(engine: Engine) -> list[dict[str, Any]]:
+    """Return the items of the table and of all its indexes, to detect any change."""
+    found = [items(engine, name) for name in (None, *INDEXES)]
+    return [
+        item for part in found for item in sorted(part, key=lambda item: (item["PK"], item["SK"]))
+    ]
+
+
+def index_keys(engine: Engine, index: str, order_id: str) -> list[tuple[str, str]]:
+    """Return the keys of an order in an index."""
+    number = INDEXES.index(index) + 1
+    return [
+        (item[f"GSI{number}PK"], item[f"GSI{number}SK"])
+        for item in items(engine, index)
+        if item["orderId"] == order_id
+    ]
+
+
+def request_shape(function: Callable[..., Any]) -> tuple[str, str | None, str]:
+    """Return the operation, the index (None for the table) and the key condition."""
+    shape = explain(function)
+    return shape.operation, shape.index, shape.condition
+
+
+def ids(orders: Any) -> list[str]:
+    return [order.order_id for order in orders]
+
+
+def order(order_id: str, customer_id: str = "C1", *, day: int = 10, **values: Any) -> Order:
+    created = START + timedelta(days=day)
+    return Order(customer_id=customer_id, order_id=order_id, created_at=created, **values)
+
+
+def line(item_id: str, order_id: str = "O500", customer_id: str = "C1") -> OrderItem:
+    return OrderItem(customer_id=customer_id, order_id=order_id, item_id=item_id, sku="SKU-9")

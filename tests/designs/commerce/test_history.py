@@ -1,0 +1,76 @@
+"""The history of the status of an order."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablewright import Database, Engine
+from tablewright.designs.commerce import (
+    OrderStatus,
+    customer_timeline,
+    order_items,
+    order_with_items,
+    status_history,
+    update_order_status,
+)
+from tests.designs.commerce.support import CREATED, INDEXES, NAME, PAID, ids, items, stored_item
+
+
+@pytest.mark.parametrize("index", INDEXES)
+def test_an_index_contains_no_history_events(db: Database, engine: Engine, index: str) -> None:
+    for status in OrderStatus:
+        for order_id in ("O100", "O101", "O10"):
+            db.run(update_order_status("C1", order_id, status))
+    events = [item for item in items(engine) if item["entityType"] == "OrderStatusEvent"]
+    assert len(events) == 3 * 8 - 2  # O100 and O10 start as CREATED
+    assert not any(name.startswith("GSI") for event in events for name in event)
+
+    indexed = items(engine, index)
+    assert len(indexed) == 9
+    assert {item["entityType"] for item in indexed} == {"CustomerOrder"}
+    name = f"GSI{INDEXES.index(index) + 1}PK"
+    for partition in {item[name] for item in indexed}:
+        answer = engine.call(
+            "Query",
+            {
+                "TableName": NAME,
+                "IndexName": index,
+                "KeyConditionExpression": f"{name} = :pk",
+                "ExpressionAttributeValues": {":pk": {"S": partition}},
+            },
+        )
+        assert {item["entityType"]["S"] for item in answer["Items"]} == {"CustomerOrder"}
+
+
+def test_reads_of_orders_return_no_history_events(db: Database) -> None:
+    db.run(update_order_status("C1", "O10", PAID))
+    found = db.run(order_with_items("C1", "O10"))
+    assert found is not None
+    assert [item.item_id for item in found.items] == ["I1", "I2", "I3"]
+    assert len(db.run(order_items("C1", "O10"))) == 3
+    assert ids(db.run(customer_timeline("C1", 99))).count("O10") == 1
+
+
+def test_history_is_sorted_by_version_beyond_nine(db: Database) -> None:
+    for number in range(12):
+        db.run(update_order_status("C1", "O100", (PAID, CREATED)[number % 2]))
+    history = db.run(status_history("C1", "O100", 99))
+    assert [event.version for event in history] == list(range(13, 1, -1))
+
+
+def test_creating_an_order_adds_no_event(db: Database) -> None:
+    assert list(db.run(status_history("C1", "O100", 10))) == []
+
+
+def test_setting_the_same_status_increments_the_version_and_adds_no_event(db: Database) -> None:
+    assert db.run(update_order_status("C1", "O100", CREATED)).version == 2
+    assert list(db.run(status_history("C1", "O100", 10))) == []
+
+
+def test_an_event_without_name_and_reason_omits_both_attributes(
+    db: Database, engine: Engine
+) -> None:
+    db.run(update_order_status("C1", "O100", PAID))
+    event = stored_item(engine, "ORDER_STATUS_EVT#O100#V#0000000002")
+    assert event is not None
+    assert event.keys().isdisjoint({"changedBy", "reason"})
