@@ -29,7 +29,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tablewright.engine import Engine
@@ -67,7 +67,8 @@ class Victims:
         while True:
             if len(lines) == after and delay >= 0:
                 time.sleep(delay)
-                os.kill(pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):  # it may have ended by itself
+                    os.kill(pid, signal.SIGKILL)
             line = self._process.stdout.readline()
             # A line that was cut off by the kill is followed by the last one.
             _, end, code = line.rpartition("end ")

@@ -39,6 +39,7 @@ import enum
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
@@ -482,7 +483,8 @@ class Connection(asyncio.Protocol):
             self._answers.answer(refusal.status, refusal.content_type, False, refusal.body)
         )
         if self._transport.can_write_eof():
-            self._transport.write_eof()
+            with suppress(OSError):  # the client has gone; the event loop finds out next
+                self._transport.write_eof()
             self._transport.resume_reading()
         else:  # TLS
             self._transport.close()
