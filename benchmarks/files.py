@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol, TypeAlias
+from zlib import crc32
 
 import apsw
 
@@ -47,7 +48,8 @@ def build(path: Path, count: int, track: Track) -> None:
     for at in track(f"store {count:,} items", range(len(trees))):
         gathered[at].sort()
         connection.execute("BEGIN")
-        connection.executemany(f"INSERT INTO {trees[at]} VALUES (?, ?, ?)", gathered[at])
+        checked = ((key, size, body, crc32(body, size)) for key, size, body in gathered[at])
+        connection.executemany(f"INSERT INTO {trees[at]} VALUES (?, ?, ?, ?)", checked)
         connection.execute("COMMIT")
         gathered[at].clear()
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -121,7 +121,7 @@ def _reads(context: Context) -> Iterator[Figure]:
         )
         yield judged("db.run(get)", "µs", ours, limit=theirs, limit_is="Engine GetItem", at_most=2)
         pages = [Order.primary.within(n // items.PARTITION) for n in ns[: context.size(1800, 90)]]
-        requests = [plan.request(database.context)[0] for plan in pages]
+        requests = [plan.request(database.context)[0].body for plan in pages]
         assert len(database.run(pages[0])) == items.PARTITION
         ours, theirs = take_turns(
             context,

@@ -205,7 +205,7 @@ def return_large_blocks() -> None:
     unfinished bodies, 260 MB stayed.
     """
     with suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 64 * 1024)
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1024 * 1024)
 
 
 def check_address(host: str, *, is_protected: bool, insecure: bool) -> None:
