@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol, TypeAlias
-from zlib import crc32
 
 import apsw
 
@@ -19,6 +18,7 @@ from tablewright.encoding.items import dump, item_size, normalise_item
 from tablewright.engine import Engine
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.table import Table
+from tablewright.storage.checksum import row_checksum
 
 Row: TypeAlias = tuple[bytes, int, bytes]
 
@@ -48,7 +48,7 @@ def build(path: Path, count: int, track: Track) -> None:
     for at in track(f"store {count:,} items", range(len(trees))):
         gathered[at].sort()
         connection.execute("BEGIN")
-        checked = ((key, size, body, crc32(body, size)) for key, size, body in gathered[at])
+        checked = ((key, size, body, row_checksum(body, size)) for key, size, body in gathered[at])
         connection.executemany(f"INSERT INTO {trees[at]} VALUES (?, ?, ?, ?)", checked)
         connection.execute("COMMIT")
         gathered[at].clear()

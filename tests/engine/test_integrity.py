@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import apsw
 import pytest
 
 from tablewright.engine import Engine
 from tablewright.errors import StoreFailed
+from tablewright.storage.checksum import row_checksum
 from tests.engine.database import item, table_request
 
 #: The trees of `make_file`'s table and of its index.
@@ -75,7 +75,7 @@ def damage(path: Path, statement: str, *, fix_checksums: bool = True) -> None:
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute(statement)
         if fix_checksums:
-            connection.create_scalar_function("row_checksum", lambda *row: crc32(*row), 2)
+            connection.create_scalar_function("row_checksum", lambda *row: row_checksum(*row), 2)
             trees = "SELECT name FROM sqlite_schema WHERE name GLOB 'tree$*'"
             for (tree,) in connection.execute(trees).fetchall():
                 connection.execute(f"UPDATE {tree} SET body = CAST(body AS BLOB)")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from zlib import crc32
 
 import apsw
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from tablewright.engine import Engine
 from tablewright.errors import CannotOpen
 from tablewright.storage import file
+from tablewright.storage.checksum import row_checksum
 from tests.engine.database import item, table_request
 
 REQUEST = {"TableName": "things", "Key": item(pk="a", sk="1")}
@@ -41,7 +41,9 @@ def test_a_file_of_format_1_is_upgraded_and_keeps_its_rows(tmp_path: Path) -> No
     with closing(sqlite3.connect(tmp_path / "old.db")) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (file.FORMAT,)
         rows = connection.execute("SELECT size, body, checksum FROM tree$2").fetchall()
-        assert [checksum for *_, checksum in rows] == [crc32(body, size) for size, body, _ in rows]
+        assert [checksum for *_, checksum in rows] == [
+            row_checksum(body, size) for size, body, _ in rows
+        ]
 
 
 def test_an_upgrade_that_fails_leaves_the_file_as_it_was(

@@ -18,11 +18,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import apsw
 
 from tablewright.errors import CannotOpen
+from tablewright.storage.checksum import row_checksum
 
 APPLICATION_ID = 0x7AB1E317  # marks the file as ours in SQLite's header
 FORMAT = 2
@@ -121,7 +121,7 @@ def _add_checksums(connection: apsw.Connection) -> None:
 
 def _checksum(*row: Any) -> int:
     body, size = row
-    return crc32(body, size)
+    return row_checksum(body, size)
 
 
 def _switch_to_log(connection: apsw.Connection, busy_seconds: float) -> None:

@@ -14,11 +14,11 @@ from collections.abc import Generator
 from contextlib import closing, suppress
 from typing import TypeAlias
 from weakref import WeakSet
-from zlib import crc32
 
 import apsw
 
 from tablewright.errors import StoreFailed, TablewrightError
+from tablewright.storage.checksum import row_checksum
 from tablewright.storage.tree import Tree
 
 Row: TypeAlias = tuple[bytes, int, bytes]
@@ -64,7 +64,7 @@ class Snapshot:
             return None
         size, body, checksum = found
         try:
-            if crc32(body, size) == checksum:
+            if row_checksum(body, size) == checksum:
                 return size, body
         except TypeError:  # damage can change the type of a value
             pass
@@ -81,7 +81,7 @@ class Snapshot:
         key = b""
         try:
             for key, size, body, checksum in cursor:
-                if crc32(body, size) != checksum:
+                if row_checksum(body, size) != checksum:
                     raise DamagedRow(tree, key)
                 yield key, size, body
         except TypeError as error:  # damage can change the type of a value
@@ -96,7 +96,7 @@ class Snapshot:
         with closing(self._range(tree, first, end, backwards)) as cursor:
             for key, size, body, checksum in cursor:
                 try:
-                    intact = crc32(body, size) == checksum
+                    intact = row_checksum(body, size) == checksum
                 except TypeError:
                     intact = False
                 yield key, size, body, intact
@@ -203,7 +203,7 @@ class Transaction(Snapshot):
         return cursor
 
     def put(self, tree: Tree, key: bytes, size: int, body: bytes) -> None:
-        self._execute(tree.put, (key, size, body, crc32(body, size)))
+        self._execute(tree.put, (key, size, body, row_checksum(body, size)))
 
     def delete(self, tree: Tree, key: bytes) -> None:
         self._execute(tree.delete, (key,))

@@ -43,6 +43,8 @@ MOST_REMEMBERED = 1000
 class _Errors(list["_Error"]):
     """The errors of one request, as many of them as are reported."""
 
+    __slots__ = ()
+
     def add(self, problem: str, shown: str | None, *path: str) -> None:
         if len(self) < MOST_ERRORS:
             self.append(_Error(problem, shown, [*path]))
@@ -132,13 +134,14 @@ def _shape_reader(shape: type[Shape], element: bool) -> Reader:
         if type(raw) is not dict:
             raise mismatch(raw, java, element=element)
         given = {}
+        first = len(errors)
         for name, value in raw.items():
             if value is not None and name in known:
                 attribute, spoken, reader = known[name]
-                first = len(errors)
                 given[attribute] = reader(value, errors)
-                if len(errors) > first:
+                if errors and len(errors) > first:
                     errors.prefix(first, spoken)
+                    first = len(errors)
         for attribute, spoken in required:
             if attribute not in given:
                 errors.add("Member must not be null", None, spoken)

@@ -49,7 +49,12 @@ def read_value(raw: Any) -> Value:
 
 
 def read_values(raw: dict[str, Any]) -> dict[str, Value]:
-    """The values of an item."""
+    """The values of an item; the item itself if all of them are texts, as in most keys."""
+    for value in raw.values():
+        if type(value) is not dict or len(value) != 1 or type(value.get("S")) is not str:
+            break
+    else:
+        return raw
     room = _Room()
     room.take(len(raw), 0)
     return _values(raw, 0, room)
