@@ -15,11 +15,9 @@ import msgspec
 
 from tablewright.encoding.numbers import number_size, read_number
 from tablewright.errors import ValidationException, invalid
+from tablewright.limits import MAX_NESTING
 from tablewright.values import Item, Value, sorted_members
 
-MAX_DEPTH = 32
-MAX_ITEM_SIZE = 400 * 1024
-MAX_NAME_SIZE = 65535
 NAME_TOO_LARGE = "Attribute name is too large, must be less than 65536 bytes"
 
 dump = msgspec.json.Encoder().encode
@@ -62,7 +60,7 @@ def normalise(value: Value, depth: int = 0) -> Value:
         number = read_number(content)
         return value if number == content else {"N": number}
     if tag == "M" or tag == "L":
-        if depth == MAX_DEPTH - 1:
+        if depth == MAX_NESTING - 1:
             raise ValidationException(TOO_DEEP)
         if tag == "M":
             if "" in content:
@@ -80,7 +78,7 @@ def check_depth(value: Value, depth: int = 0) -> None:
     """Raise if a value that was put together from normal ones is nested too deeply."""
     for tag, content in value.items():
         if tag == "M" or tag == "L":
-            if depth == MAX_DEPTH - 1:
+            if depth == MAX_NESTING - 1:
                 raise ValidationException(TOO_DEEP)
             for inner in content.values() if tag == "M" else content:
                 check_depth(inner, depth + 1)

@@ -28,7 +28,7 @@ from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import expire
 from tablewright.engine.integrity import Report, check
 from tablewright.engine.operations import OPERATIONS
-from tablewright.engine.spelling import MEMBERS, did_you_mean, refuse_misspelt_members
+from tablewright.engine.spelling import MEMBERS, refuse_misspelt_members
 from tablewright.engine.step import Read, Reading, Step, Write, Writing
 from tablewright.errors import (
     Fault,
@@ -36,6 +36,7 @@ from tablewright.errors import (
     TablewrightError,
     UnknownOperationException,
 )
+from tablewright.hints import did_you_mean
 from tablewright.storage import (
     BUSY_SECONDS,
     DamagedRow,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from tablewright.encoding.items import check_depth
-from tablewright.engine.keys import MAX_SORT_KEY, Keys, refused_index_key
+from tablewright.engine.keys import Keys, refused_index_key
 from tablewright.expression import Condition, Project, Update
 from tablewright.expression.key import not_scalar
+from tablewright.limits import MAX_SORT_KEY_SIZE
 from tablewright.schema import IndexSchema, TableSchema
 from tablewright.storage import Tree
 from tablewright.values import Item
@@ -109,7 +110,7 @@ class Table:
                 continue
             if changed is None or name in changed:
                 raise refused_index_key(index_name, attribute, value, updated=changed is not None)
-        if size > MAX_SORT_KEY:  # else the item is too small for a key that is too long
+        if size > MAX_SORT_KEY_SIZE:  # else the item is too small for a key that is too long
             for index in self.indexes:
                 index.keys.check_index(item)
 

@@ -43,12 +43,12 @@ from tablewright.errors import (
     SerializationException,
     UnknownOperationException,
 )
+from tablewright.limits import MAX_REQUEST_SIZE as MAX_BODY
 from tablewright.server.answers import AMZ_JSON, CONTINUE, JSON, TEXT, Answers
 from tablewright.server.authorization import Access, OpenAccess
 
 log = logging.getLogger("tablewright.server")
 
-MAX_BODY = 16 * 1024 * 1024
 MAX_HEAD = 64 * 1024
 #: How long a refused client may go on sending before the connection is cut. Closing at once would
 #: reset the connection, and the client might never see the answer.

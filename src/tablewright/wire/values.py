@@ -16,7 +16,7 @@ from tablewright.errors import SerializationException, ValidationException
 from tablewright.values import Value
 
 # More than 32 levels are refused anyway; this only keeps hostile nesting off the stack.
-_MOST_LEVELS = 64
+_MAX_LEVELS = 64
 
 
 def read_value(raw: Any, level: int = 0) -> Value:
@@ -84,7 +84,7 @@ def _map(raw: Any, level: int) -> dict[str, Value]:
 
 
 def _bound(level: int) -> None:
-    if level > _MOST_LEVELS:
+    if level > _MAX_LEVELS:
         raise ValidationException(TOO_DEEP)
 
 
