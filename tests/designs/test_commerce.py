@@ -69,60 +69,14 @@ from tablewright.designs.commerce import (
     update_order_status,
     update_order_status_with_history,
 )
-from tablewright.transport import Transport
 from tablewright.verify.run import Scanner
+from tests.transports import CapacityTransport, InterferingTransport
 
 NAME = "commerce_single_table"
 START = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 INDEXES = ("gsi_customer_orders", "gsi_status_orders", "gsi_customer_status_orders")
 CREATED, PAID, FULFILLED = OrderStatus.CREATED, OrderStatus.PAID, OrderStatus.FULFILLED
-
-
-class Sent:
-    """A transport that remembers what was sent, how much was read and what a write touched."""
-
-    def __init__(self, inner: Transport) -> None:
-        self.inner = inner
-        self.forget()
-
-    def forget(self) -> None:
-        self.requests: list[tuple[str, dict[str, Any]]] = []
-        self.read = 0
-        self.indexes: set[str] = set()
-
-    @property
-    def operations(self) -> list[str]:
-        return [operation for operation, _ in self.requests]
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        self.requests.append((operation, request))
-        answer = self.inner.send(operation, {**request, "ReturnConsumedCapacity": "INDEXES"})
-        told = msgspec.json.decode(answer)
-        self.read += told.get("ScannedCount", 0)
-        capacity = told["ConsumedCapacity"]
-        for consumed in capacity if isinstance(capacity, list) else [capacity]:
-            self.indexes |= set(consumed.get("GlobalSecondaryIndexes", {}))
-        return answer
-
-    def close(self) -> None:
-        self.inner.close()
-
-
-class Meanwhile:
-    """A transport for which somebody else writes right before a transaction leaves."""
-
-    def __init__(self, inner: Transport, write: Callable[[], object]) -> None:
-        self.inner = inner
-        self.writes = [write]
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        if operation == "TransactWriteItems" and self.writes:
-            self.writes.pop()()
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
 
 
 @pytest.fixture
@@ -143,8 +97,8 @@ def db(engine: Engine) -> Database:
 
 
 @pytest.fixture
-def sent(db: Database) -> Sent:
-    db.transport = sent = Sent(db.transport)
+def sent(db: Database) -> CapacityTransport:
+    db.transport = sent = CapacityTransport(db.transport)
     return sent
 
 
@@ -318,7 +272,7 @@ def test_an_order_goes_through_all_statuses_and_each_feed_has_it_once(
 # -- reads ---------------------------------------------------------------------------------------
 
 
-def test_get_customer_profile_by_customer_id(db: Database, sent: Sent) -> None:
+def test_get_customer_profile_by_customer_id(db: Database, sent: CapacityTransport) -> None:
     """getCustomerProfile: shouldGetCustomerProfileByPrimaryKey"""
     assert asked(customer_profile) == (
         "GetItem",
@@ -331,7 +285,9 @@ def test_get_customer_profile_by_customer_id(db: Database, sent: Sent) -> None:
     assert sent.operations == ["GetItem", "GetItem"]
 
 
-def test_get_one_order_header_by_customer_id_and_order_id(db: Database, sent: Sent) -> None:
+def test_get_one_order_header_by_customer_id_and_order_id(
+    db: Database, sent: CapacityTransport
+) -> None:
     """getOrderHeader: shouldGetOrderHeaderByPrimaryKey"""
     assert asked(order_header) == (
         "GetItem",
@@ -348,7 +304,7 @@ def test_get_one_order_header_by_customer_id_and_order_id(db: Database, sent: Se
 
 
 def test_get_one_specific_order_item_by_customer_id_and_order_id_and_item_id(
-    db: Database, sent: Sent
+    db: Database, sent: CapacityTransport
 ) -> None:
     """getOrderItem: shouldGetOrderItemByPrimaryKey"""
     assert asked(order_item) == (
@@ -370,7 +326,7 @@ def test_get_one_specific_order_item_by_customer_id_and_order_id_and_item_id(
     assert sent.operations == ["GetItem", "GetItem"]
 
 
-def test_list_items_for_one_order(db: Database, sent: Sent) -> None:
+def test_list_items_for_one_order(db: Database, sent: CapacityTransport) -> None:
     """listOrderItems: shouldListOrderItemsForOneOrderByPrefixQuery"""
     assert asked(order_items) == (
         "Query",
@@ -391,7 +347,7 @@ def test_list_items_for_one_order(db: Database, sent: Sent) -> None:
     assert list(db.run(order_items("C1", "O102"))) == []
 
 
-def test_load_order_aggregate(db: Database, sent: Sent) -> None:
+def test_load_order_aggregate(db: Database, sent: CapacityTransport) -> None:
     """getOrderWithItems: shouldLoadOrderAggregateFromSinglePartitionQuery
 
     The document's begins_with(SK, ORDER#O10) would read O100 to O107 as well.
@@ -413,7 +369,7 @@ def test_load_order_aggregate(db: Database, sent: Sent) -> None:
     assert sent.read == 4
 
 
-def test_list_customer_timeline_newest_first(db: Database, sent: Sent) -> None:
+def test_list_customer_timeline_newest_first(db: Database, sent: CapacityTransport) -> None:
     """listOrdersForCustomerNewestFirst: shouldQueryCustomerOrderTimelineFromGsi"""
     assert asked(customer_timeline) == (
         "Query",
@@ -439,7 +395,7 @@ def test_list_customer_timeline_newest_first(db: Database, sent: Sent) -> None:
     ]
 
 
-def test_paginate_customer_timeline(db: Database, sent: Sent) -> None:
+def test_paginate_customer_timeline(db: Database, sent: CapacityTransport) -> None:
     """listOrdersForCustomerNewestFirstPage: shouldPaginateCustomerTimelineUsingExclusiveStartKey"""
     assert asked(customer_timeline_page) == asked(customer_timeline)
     assert explain(customer_timeline_page).order == "descending"
@@ -463,7 +419,7 @@ def test_paginate_customer_timeline(db: Database, sent: Sent) -> None:
     assert sent.read == 6
 
 
-def test_list_global_orders_for_one_status(db: Database, sent: Sent) -> None:
+def test_list_global_orders_for_one_status(db: Database, sent: CapacityTransport) -> None:
     """listOrdersByStatusNewestFirst: shouldQueryOrdersByStatusAcrossCustomersFromGsi"""
     assert asked(orders_by_status) == ("Query", "gsi_status_orders", 'GSI2PK="STATUS#{status}"')
     assert explain(orders_by_status).order == "descending"
@@ -479,7 +435,7 @@ def test_list_global_orders_for_one_status(db: Database, sent: Sent) -> None:
     assert ids(db.run(orders_by_status(OrderStatus.REFUNDED, 10))) == []
 
 
-def test_list_customer_orders_for_one_status(db: Database, sent: Sent) -> None:
+def test_list_customer_orders_for_one_status(db: Database, sent: CapacityTransport) -> None:
     """listOrdersForCustomerByStatusNewestFirst:
     shouldQueryOrdersByStatusForSingleCustomerFromGsi
     """
@@ -496,7 +452,7 @@ def test_list_customer_orders_for_one_status(db: Database, sent: Sent) -> None:
     assert sent.read == 1
 
 
-def test_list_status_change_history_for_one_order(db: Database, sent: Sent) -> None:
+def test_list_status_change_history_for_one_order(db: Database, sent: CapacityTransport) -> None:
     """listOrderStatusHistoryNewestFirst:
     shouldAppendStatusHistoryAndIncrementVersionOnStatusUpdate
     """
@@ -540,7 +496,7 @@ def test_list_status_change_history_for_one_order(db: Database, sent: Sent) -> N
 # -- writes --------------------------------------------------------------------------------------
 
 
-def test_upsert_customer_profile(db: Database, sent: Sent, engine: Engine) -> None:
+def test_upsert_customer_profile(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """putCustomer: shouldUpsertCustomerProfileByExactKey"""
     assert asked(put_customer) == (
         "PutItem",
@@ -561,7 +517,7 @@ def test_upsert_customer_profile(db: Database, sent: Sent, engine: Engine) -> No
     assert sent.indexes == set()
 
 
-def test_idempotent_customer_create(db: Database, sent: Sent, engine: Engine) -> None:
+def test_idempotent_customer_create(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """putCustomerIfAbsent: shouldUseConditionalWriteForIdempotentCustomerCreate"""
     assert asked(put_customer_if_absent) == asked(put_customer)
     cat = Customer(customer_id="C3", name="Cat Bells", email="cat@example.com")
@@ -578,7 +534,7 @@ def test_idempotent_customer_create(db: Database, sent: Sent, engine: Engine) ->
     assert sent.indexes == set()
 
 
-def test_create_order_root(db: Database, sent: Sent, engine: Engine) -> None:
+def test_create_order_root(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """putOrder: shouldQueryCustomerOrderTimelineFromGsi"""
     assert asked(put_order) == (
         "PutItem",
@@ -611,7 +567,7 @@ def test_create_order_root(db: Database, sent: Sent, engine: Engine) -> None:
     assert ids(db.run(customer_orders_by_status("C1", CREATED, 2))) == ["O500", "O103"]
 
 
-def test_add_order_line_item(db: Database, sent: Sent) -> None:
+def test_add_order_line_item(db: Database, sent: CapacityTransport) -> None:
     """putOrderItem: shouldLoadOrderAggregateFromSinglePartitionQuery"""
     assert asked(put_order_item) == (
         "PutItem",
@@ -628,7 +584,7 @@ def test_add_order_line_item(db: Database, sent: Sent) -> None:
     assert found.items[-1] == added
 
 
-def test_update_order_status(db: Database, sent: Sent, engine: Engine) -> None:
+def test_update_order_status(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """updateOrderStatus: shouldUpdateOrderStatusAndMoveOrderAcrossStatusIndexes"""
     assert asked(update_order_status) == (
         "TransactWriteItems",  # the root and its event: it reads the version, and delegates
@@ -656,7 +612,9 @@ def test_update_order_status(db: Database, sent: Sent, engine: Engine) -> None:
     }
 
 
-def test_update_status_with_history_and_lock(db: Database, sent: Sent, engine: Engine) -> None:
+def test_update_status_with_history_and_lock(
+    db: Database, sent: CapacityTransport, engine: Engine
+) -> None:
     """updateOrderStatusWithHistory: shouldAppendStatusHistoryAndIncrementVersionOnStatusUpdate"""
     assert asked(update_order_status_with_history) == asked(update_order_status)
     assert explain(update_order_status_with_history).filter == "version = {expected_version}"
@@ -693,7 +651,7 @@ def test_reject_stale_status_update(db: Database, engine: Engine, expected: int)
     assert everything(engine) == before
 
 
-def test_update_item_status(db: Database, sent: Sent, engine: Engine) -> None:
+def test_update_item_status(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """updateOrderItemStatus: shouldUpdateItemStatusWithinOrder"""
     assert asked(update_item_status) == (
         "UpdateItem",
@@ -713,7 +671,7 @@ def test_update_item_status(db: Database, sent: Sent, engine: Engine) -> None:
     assert [item.item_status.value for item in found] == ["PENDING", "SHIPPED", "PENDING"]
 
 
-def test_delete_one_order_item(db: Database, sent: Sent, engine: Engine) -> None:
+def test_delete_one_order_item(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """deleteOrderItem: shouldDeleteOrderItemByPrimaryKey"""
     assert asked(delete_order_item) == (
         "DeleteItem",
@@ -730,7 +688,9 @@ def test_delete_one_order_item(db: Database, sent: Sent, engine: Engine) -> None
     assert sent.indexes == set()
 
 
-def test_atomic_order_root_and_items_write(db: Database, sent: Sent, engine: Engine) -> None:
+def test_atomic_order_root_and_items_write(
+    db: Database, sent: CapacityTransport, engine: Engine
+) -> None:
     """createOrderWithItemsAtomic: shouldCreateOrderAndItemsAtomically"""
     shape = explain(create_order_with_items)
     assert shape.operation == "TransactWriteItems"
@@ -815,7 +775,7 @@ def test_the_design_verifies_every_row_of_the_document(db: Database) -> None:
 
 def test_no_pattern_scans(db: Database, engine: Engine) -> None:
     looking = Scanner(connect(engine, Commerce))
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = CapacityTransport(db.transport)
     ran = set()
     for row in rows(looking):
         ran.add(row.plan.pattern.rpartition(".")[2])
@@ -839,7 +799,7 @@ def test_no_pattern_scans(db: Database, engine: Engine) -> None:
 
 def test_what_a_read_reads_is_what_it_gives(db: Database) -> None:
     """No read of the design throws anything away."""
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = CapacityTransport(db.transport)
     found = db.run(order_with_items("C1", "O100"))
     assert found is not None
     feeds = (
@@ -924,7 +884,7 @@ def test_a_writer_who_comes_second_at_the_last_moment_is_stale(
     """The version is right when it is read, and wrong when the transaction arrives."""
     other = connect(engine, Commerce)
     theirs = update_order_status_with_history("C1", "O100", PAID, 1, "till", "card")
-    db.transport = Meanwhile(db.transport, lambda: other.run(theirs))
+    db.transport = InterferingTransport(db.transport, lambda _: other.run(theirs))
     with pytest.raises(Stale) as refused:
         db.run(update_order_status_with_history("C1", "O100", FULFILLED, 1, "web", "late"))
     assert refused.value.current == other.run(order_header("C1", "O100"))
@@ -937,8 +897,8 @@ def test_an_update_without_a_version_reads_again_when_another_was_first(
     db: Database, engine: Engine
 ) -> None:
     other = connect(engine, Commerce)
-    db.transport = Meanwhile(
-        db.transport, lambda: other.run(update_order_status("C1", "O100", PAID))
+    db.transport = InterferingTransport(
+        db.transport, lambda _: other.run(update_order_status("C1", "O100", PAID))
     )
     updated = db.run(update_order_status("C1", "O100", FULFILLED))
     assert (updated.status, updated.version) == (FULFILLED, 3)
@@ -981,7 +941,9 @@ def test_an_update_of_what_is_not_there_makes_nothing(
 # -- pages ---------------------------------------------------------------------------------------
 
 
-def test_pages_are_stable_when_orders_are_added_between_them(db: Database, sent: Sent) -> None:
+def test_pages_are_stable_when_orders_are_added_between_them(
+    db: Database, sent: CapacityTransport
+) -> None:
     first = db.run(customer_timeline_page("C1", 2, None))
     assert ids(first) == ["O104", "O103"]
     db.run(put_order(order("O900", day=90)))  # newer than all
@@ -1130,7 +1092,7 @@ def test_the_index_that_is_proposed_serves_a_query_by_sku(engine: Engine) -> Non
     ):
         made = Line(customer_id=customer, order_id=order_id, item_id=item_id, sku=sku)
         db.run(create(made))
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = CapacityTransport(db.transport)
     found = db.run(lines_by_sku("SKU-1"))
     assert [(line.customer_id, line.order_id, line.item_id) for line in found] == [
         ("C1", "O1", "I1"),
@@ -1164,7 +1126,7 @@ def test_the_index_that_is_proposed_serves_a_query_by_item_status(engine: Engine
     shipped = Line.item_status.set(ItemStatus.SHIPPED)
     db.run(Line.primary("C1", "O1", "I2").update(shipped))
     db.run(Line.primary("C2", "O1", "I1").update(shipped))
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = CapacityTransport(db.transport)
     found = db.run(lines_by_status(ItemStatus.SHIPPED))
     assert [(line.customer_id, line.item_id) for line in found] == [("C1", "I2"), ("C2", "I1")]
     assert (sent.operations, sent.read) == (["Query"], 2)
@@ -1192,7 +1154,7 @@ def test_the_index_that_is_proposed_serves_a_global_feed_by_date(engine: Engine)
     for day in range(6):
         customer, created = f"C{day % 2}", START + timedelta(days=day)
         db.run(create(Placed(customer_id=customer, order_id=f"O{day}", created_at=created)))
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = CapacityTransport(db.transport)
     found = db.run(placed_between(START + timedelta(days=1), START + timedelta(days=4)))
     assert ids(found) == ["O1", "O2", "O3", "O4"]
     assert (sent.operations, sent.read) == (["Query"], 4)

@@ -20,10 +20,11 @@ from tablewright import (
     put,
 )
 from tablewright.designs import menu
+from tablewright.designs.catalog import load
 from tablewright.designs.menu import collection, compare, composite, document, joins
 from tablewright.designs.menu.carte import CARTE, Carte, id_of
 from tablewright.transport import Local
-from tablewright.verify import Result, changed, load, verify
+from tablewright.verify import Result, changed, verify
 
 WAYS = (collection, joins, composite, document)
 TABLES: dict[ModuleType, type[Table]] = {

@@ -33,6 +33,7 @@ from tablewright.designs.recipes import (
     ReversedCategory,
     ReversedIngredient,
 )
+from tests.transports import record_requests
 
 Item = dict[str, dict[str, Any]]
 
@@ -627,21 +628,9 @@ def test_option_2_has_fewer_than_a_batch(db: Database) -> None:
 
 
 def test_option_2_is_one_query_backwards_with_the_documents_limit(db: Database) -> None:
-    sent: list[tuple[str, dict[str, Any]]] = []
-
-    class Recorder:
-        """Sends requests on, and keeps them."""
-
-        def send(self, operation: str, request: dict[str, Any]) -> bytes:
-            sent.append((operation, request))
-            return db.transport.send(operation, request)
-
-        def close(self) -> None:
-            pass
-
-    recorded = Database(Recorder(), db.context, db.tables)
-    recorded.run(recipes.category_with_first_ingredients("1", 10))
-    ((operation, request),) = sent
+    recording = record_requests(db)
+    db.run(recipes.category_with_first_ingredients("1", 10))
+    ((operation, request),) = recording.requests
     assert operation == "Query"
     assert (request["ScanIndexForward"], request["Limit"]) == (False, 11)
     shape = explain(recipes.category_with_first_ingredients)

@@ -8,25 +8,20 @@ make the sides differ.
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from tablewright.errors import (
-    ResourceNotFoundException,
     TableDiffers,
     TableMissing,
     TablewrightError,
     Unsupported,
 )
-from tablewright.transfer.asking import ask
+from tablewright.transfer.asking import ask, run_steps
 from tablewright.transport import Transport
-
-#: How long, and how often, a new table is waited for.
-PAUSE = 0.5
-PAUSES = 600
+from tablewright.transport.tables import describe_table, wait_until_active
 
 
 class TransferRefused(TablewrightError):
@@ -75,12 +70,8 @@ def chosen(transport: Transport, where: str, table: str | None) -> list[str]:
 
 
 def describe(transport: Transport, name: str) -> dict[str, Any] | None:
-    """A table's description; None if there is no such table."""
-    try:
-        description: dict[str, Any] = ask(transport, "DescribeTable", {"TableName": name})["Table"]
-    except ResourceNotFoundException:
-        return None
-    return description
+    """Return a table's description; None if there is no such table."""
+    return run_steps(transport, describe_table(name))
 
 
 def identity(description: dict[str, Any]) -> str:
@@ -150,16 +141,12 @@ def _keys(table: dict[str, Any]) -> str:
 
 
 def make(transport: Transport, definition: Definition) -> dict[str, Any]:
-    """Make a table, and wait until it takes items."""
+    """Create a table, wait until it is ACTIVE, and return its description."""
     ask(transport, "CreateTable", definition.request)
-    for _ in range(PAUSES):
-        found = describe(transport, definition.name)
-        if found is not None and found["TableStatus"] == "ACTIVE":
-            if definition.ttl is not None:
-                ttl_of(transport, definition.name)  # an endpoint without TTL says so now, not later
-            return found
-        time.sleep(PAUSE)
-    raise TransferRefused(f"the new table {definition.name!r} does not become active")
+    description = run_steps(transport, wait_until_active(definition.name))
+    if definition.ttl is not None:
+        ttl_of(transport, definition.name)  # an endpoint without TTL fails here, before any write
+    return description
 
 
 def ttl_of(transport: Transport, name: str) -> str | None:

@@ -17,6 +17,7 @@ from tablewright.transfer import dumpfile
 from tablewright.transfer.batches import batches, write
 from tablewright.transfer.checksum import Sum
 from tablewright.transfer.crew import Shared, together
+from tablewright.transfer.definition import TransferRefused
 from tablewright.transfer.dumpfile import Data, Dump
 from tablewright.transfer.progress import Compared, Event, Progress
 from tablewright.transfer.receiving import Receiver, summed
@@ -119,8 +120,9 @@ def _write(file: Data, receiver: Receiver, batch: _Batch) -> None:
         write(receiver.transport, receiver.name, batch.items)
     except Fault as fault:
         first, last = batch.before + 1, batch.before + len(batch.items)
-        fault.add_note(f"{dumpfile.shown(file)}, items {first} to {last}")
-        raise
+        raise TransferRefused(
+            f"{dumpfile.shown(file)}, items {first} to {last}: {fault.code}: {fault.message}"
+        ) from fault
 
 
 def _identity(files: list[Data]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablewright.verify.design import Design, bundled, load
+from tablewright.verify.design import Design, load
 from tablewright.verify.rows import Refused, Row, Stored, changed
 from tablewright.verify.run import Result, verify
 
@@ -12,7 +12,6 @@ __all__ = [
     "Result",
     "Row",
     "Stored",
-    "bundled",
     "changed",
     "load",
     "verify",

@@ -1,4 +1,4 @@
-"""Designs: a bundled name, a module, or a path to a file.
+"""Designs: from a module, or a path to a file.
 
 A design is a module with tables, entities and patterns; what it says of itself in `sample` and
 `rows` can be verified. A package is one design of several modules.
@@ -11,8 +11,7 @@ import importlib.util
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Iterator
-from difflib import get_close_matches
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,11 +19,10 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
+from tablewright.hints import did_you_mean
 from tablewright.model.pattern import Pattern, patterns
 from tablewright.model.table import Table
 from tablewright.verify.rows import Row, Stored
-
-BUNDLED = ("shop", "market", "recipes", "menu", "commerce")
 
 
 class NoDesign(TablewrightError):
@@ -47,25 +45,23 @@ class Design(Struct, frozen=True):
         return [found for table in self.tables for found in patterns(table)]
 
 
-def bundled() -> list[Design]:
-    """The designs that come with the package."""
-    return [load(name) for name in BUNDLED]
+def load(name: str, bundled: Mapping[str, ModuleType]) -> Design:
+    """Return the design with this name: one of the bundled, a module, or a path to a file.
 
-
-def load(name: str) -> Design:
-    """The design of this name: a bundled one, a module, or a path to a file."""
-    if name in BUNDLED:
-        module = importlib.import_module(f"tablewright.designs.{name}")
+    Raises NoDesign if there is none, or if it cannot be imported.
+    """
+    if name in bundled:
+        module = bundled[name]
     elif name.endswith(".py") or "/" in name:
         module = _from_file(Path(name))
     else:
-        module = _from_module(name)
+        module = _from_module(name, bundled)
     modules = [module, *_submodules(module)]
     tables = dict.fromkeys(table for part in modules for table in _tables(part))
     if not tables:
         raise NoDesign(f"{name} has no tables: there is no subclass of Table in it")
     return Design(
-        name=name if name in BUNDLED else re.split(r"[. ]", module.__name__)[-1],
+        name=name if name in bundled else re.split(r"[. ]", module.__name__)[-1],
         doc=(module.__doc__ or "").strip(),
         tables=tuple(tables),
         sample=getattr(module, "sample", None),
@@ -93,18 +89,17 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
-def _from_module(name: str) -> ModuleType:
+def _from_module(name: str, bundled: Mapping[str, ModuleType]) -> ModuleType:
     sys.path.insert(0, "")  # as `python -m` does
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name.partition(".")[0] and error.name != name:
             raise NoDesign(f"{name} cannot be imported: {error}") from error
-        close = get_close_matches(name, BUNDLED, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(name, bundled)
         raise NoDesign(
             f"there is no design {name!r}{hint or '.'} Give a bundled name "
-            f"({', '.join(BUNDLED)}), a module, or a path to a file"
+            f"({', '.join(bundled)}), a module, or a path to a file"
         ) from None
     except Exception as error:
         raise NoDesign(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
