@@ -228,6 +228,14 @@ def test_a_fault_of_the_request_is_raised_at_once(proxy: Proxy, client: MakeClie
     assert len(proxy.seen) == 1
 
 
+def test_a_fault_carries_the_number_of_its_attempts(proxy: Proxy, client: MakeClient) -> None:
+    proxy.script = [ANSWERS["an internal error"]] * 2
+    with pytest.raises(Fault) as caught:
+        client().send("GetItem", {"TableName": "nowhere", "Key": {"k": {"S": "a"}}})
+    assert caught.value.attempts == 3
+    assert not caught.value.maybe_applied
+
+
 def test_a_fault_without_a_class_has_its_code(proxy: Proxy, client: MakeClient) -> None:
     proxy.script = [replying(fault("AccessDeniedException", "not you"))]
     with pytest.raises(UnknownFault, match="AccessDeniedException: not you") as caught:

@@ -38,6 +38,7 @@ from tablewright.errors import (
     ConditionalCheckFailedException,
     TransactionCanceledException,
 )
+from tablewright.observe import RequestEvent
 from tests.transport import proxy as steps
 from tests.transport.conftest import MakeClient
 from tests.transport.proxy import Proxy, Step, fault, forward, patience_with, replying
@@ -457,3 +458,19 @@ def test_the_last_error_of_a_read_says_nothing_of_that(proxy: Proxy, client: Mak
     with pytest.raises(EndpointFailed) as caught:
         client(attempts=1).send("Scan", {"TableName": "things"})
     assert not caught.value.maybe_applied
+
+
+def test_an_observer_learns_the_number_of_attempts(proxy: Proxy, engine: Engine) -> None:
+    events: list[RequestEvent] = []
+    failing = replying(fault("InternalServerError", "oops", 500))
+    with connect(proxy.url, Bank, create=True, observe=events.append) as database:
+        events.clear()
+        proxy.script = [failing]
+        database.run(Note.primary("1"))
+        proxy.script = [failing] * 4
+        with pytest.raises(EndpointFailed):
+            database.run(Note.primary("1"))
+    assert [(event.attempts, event.error) for event in events] == [
+        (2, ""),
+        (4, "RetriesExhausted"),
+    ]

@@ -38,7 +38,7 @@ def is_write(operation: str) -> bool:
 
 
 def is_settled_by_retry(operation: str) -> bool:
-    """Whether a later response also tells the outcome of an attempt without a response."""
+    """Whether a later response also shows the outcome of an attempt without a response."""
     return operation == "TransactWriteItems" or not is_write(operation)
 
 
