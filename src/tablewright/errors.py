@@ -56,9 +56,21 @@ CORAL_SERVICE = "com.amazon.coral.service"
 CORAL_VALIDATE = "com.amazon.coral.validate"
 CORAL_AVAILABILITY = "com.amazon.coral.availability"
 
+#: The end of the message of an error whose `maybe_applied` is set.
+MAYBE_APPLIED = "an attempt got no response, and may have been applied"
+
 
 class TablewrightError(Exception):
     """Anything this package raises on purpose."""
+
+    #: How many times the request that failed was sent.
+    attempts: int = 1
+    #: Whether the write may have been applied although it failed: an attempt got no response.
+    maybe_applied: bool = False
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text}; {MAYBE_APPLIED}" if self.maybe_applied else text
 
 
 class ModelError(TablewrightError):

@@ -1,14 +1,14 @@
-"""Observers: what to do with the event of each request.
+"""Observers: functions that receive an event for each request.
 
     db = connect("dynamodb://eu-west-1", Commerce, observe=log_requests())
     db = connect("commerce.db", Commerce, observe=trace_requests())         # OpenTelemetry
 
     usage = Usage()
     db = connect("commerce.db", Commerce, observe=usage)
-    usage.by_pattern["customer_timeline"].units                             # in all, so far
+    usage.by_pattern["customer_timeline"].units                             # total so far
 
-An observer is any function that takes an `Event`. It is called after each request, in the thread or
-task that made it; what it raises comes out of `db.run`.
+An observer is any function that takes a `RequestEvent`. It is called after each request, in the
+thread or task of the caller; an exception that it raises is raised by `db.run`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
-from tablewright.plan.events import Event, Observer
+from tablewright.plan.events import Observer, RequestEvent
 
-__all__ = ["Event", "Observer", "Total", "Usage", "log_requests", "trace_requests"]
+__all__ = ["Observer", "PatternUsage", "RequestEvent", "Usage", "log_requests", "trace_requests"]
 
 
-class Total(Struct):
-    """What all requests of one pattern have used."""
+class PatternUsage(Struct):
+    """The totals of all requests of one access pattern."""
 
     requests: int = 0
     units: float = 0.0
@@ -36,21 +36,21 @@ class Total(Struct):
 
 
 class Usage:
-    """Adds up what each pattern uses.
+    """An observer that adds up the usage of each access pattern.
 
     >>> usage = Usage()
-    >>> usage(Event(operation="Query", table="shop", pattern="users", units=0.5))
+    >>> usage(RequestEvent(operation="Query", table="shop", pattern="users", units=0.5))
     >>> usage.by_pattern["users"].units
     0.5
     """
 
     def __init__(self) -> None:
-        self.by_pattern: dict[str, Total] = {}
+        self.by_pattern: dict[str, PatternUsage] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: RequestEvent) -> None:
         with self._lock:
-            total = self.by_pattern.setdefault(event.pattern, Total())
+            total = self.by_pattern.setdefault(event.pattern, PatternUsage())
             total.requests += 1
             total.units += event.units
             total.retries += event.attempts - 1
@@ -59,10 +59,10 @@ class Usage:
 
 
 def log_requests(logger: logging.Logger | None = None, *, level: int = logging.DEBUG) -> Observer:
-    """Log each request: a failed one as a warning."""
+    """Return an observer that logs each request; a failed one as a warning."""
     log = logger or logging.getLogger("tablewright.requests")
 
-    def observe(event: Event) -> None:
+    def observe(event: RequestEvent) -> None:
         where = f"{event.table}.{event.index}" if event.index else event.table
         log.log(
             logging.WARNING if event.error else level,
@@ -80,7 +80,10 @@ def log_requests(logger: logging.Logger | None = None, *, level: int = logging.D
 
 
 def trace_requests(tracer: Any = None) -> Observer:
-    """Record each request as a span of OpenTelemetry, with the names it has for databases."""
+    """Return an observer that records each request as an OpenTelemetry span.
+
+    Attributes follow the semantic conventions for databases.
+    """
     try:
         from opentelemetry import trace
     except ModuleNotFoundError:
@@ -91,7 +94,7 @@ def trace_requests(tracer: Any = None) -> Observer:
 
     spans = tracer or trace.get_tracer("tablewright")
 
-    def observe(event: Event) -> None:
+    def observe(event: RequestEvent) -> None:
         ended = time.time_ns()
         attributes: dict[str, Any] = {
             "db.system.name": "aws.dynamodb",

@@ -22,6 +22,7 @@ from tablewright import (
     put,
 )
 from tablewright.designs import market
+from tablewright.designs.catalog import load
 from tablewright.designs.market import (
     Account,
     Cart,
@@ -51,7 +52,7 @@ from tablewright.designs.market.samples import (
     sample,
 )
 from tablewright.transport import Local
-from tablewright.verify import load, verify
+from tablewright.verify import verify
 
 ULID_1 = "01JZ10H7X367VB2NF4YQ973DHW"
 ULID_2 = "01JZ10H7X367VB2NF4YQ973DXZ"

@@ -34,6 +34,7 @@ from tablewright.designs.recipes import (
     ReversedIngredient,
 )
 from tablewright.designs.recipes.samples import sample
+from tests.transports import record_requests
 
 Item = dict[str, dict[str, Any]]
 
@@ -634,21 +635,9 @@ def test_option_2_reads_a_category_with_fewer_ingredients_than_a_batch(db: Datab
 
 
 def test_option_2_is_one_descending_query_with_the_limit_of_the_document(db: Database) -> None:
-    sent: list[tuple[str, dict[str, Any]]] = []
-
-    class Recorder:
-        """Sends requests on, and keeps them."""
-
-        def send(self, operation: str, request: dict[str, Any]) -> bytes:
-            sent.append((operation, request))
-            return db.transport.send(operation, request)
-
-        def close(self) -> None:
-            pass
-
-    recorded = Database(Recorder(), db.context, db.tables)
-    recorded.run(recipes.category_with_first_ingredients("1", 10))
-    ((operation, request),) = sent
+    recording = record_requests(db)
+    db.run(recipes.category_with_first_ingredients("1", 10))
+    ((operation, request),) = recording.requests
     assert operation == "Query"
     assert (request["ScanIndexForward"], request["Limit"]) == (False, 11)
     shape = explain(recipes.category_with_first_ingredients)

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from tablewright import connect
+from tablewright.designs.catalog import BUNDLED, bundled, load
 from tablewright.plan import delete, move, put, update, write
 from tablewright.publish import document
-from tablewright.verify import bundled, load, verify
-from tablewright.verify.design import BUNDLED, DesignLoadError
+from tablewright.verify import verify
+from tablewright.verify.design import DesignLoadError
 from tablewright.verify.run import Scanner, TableNotEmpty
 
 ROOT = Path(__file__).parent.parent.parent

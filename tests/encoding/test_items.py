@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 
 from tablewright.encoding.items import (
-    MAX_DEPTH,
     dump,
     item_size,
     load,
@@ -19,6 +18,7 @@ from tablewright.encoding.items import (
     value_size,
 )
 from tablewright.errors import ValidationException
+from tablewright.limits import MAX_NESTING
 from tests.encoding.strategies import base64_of, items, values
 
 Value = dict[str, Any]
@@ -178,7 +178,7 @@ def nested(levels: int, tag: str) -> Value:
 
 @pytest.mark.parametrize("tag", ["L", "M"])
 def test_32_levels_are_held(tag: str) -> None:
-    value = nested(MAX_DEPTH - 1, tag)
+    value = nested(MAX_NESTING - 1, tag)
     assert normalise(value) == value
     assert load(dump({"a": value})) == {"a": value}
 

@@ -172,7 +172,7 @@ def test_an_aggregate_is_one_query(db: Database) -> None:
     assert isinstance(request, QueryRequest)
     assert request.operation == "Query"
     with pytest.raises(StopIteration):
-        steps.send(db.transport.send(request.operation, request.body))
+        steps.send(db.transport.send(request.operation, request.body).body)
 
 
 def test_a_root_without_children_has_empty_lists(db: Database) -> None:

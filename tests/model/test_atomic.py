@@ -37,7 +37,8 @@ from tablewright import (
     updated,
     version,
 )
-from tablewright.transport import Transport
+from tablewright.backoff import Backoff
+from tests.transports import InterferingTransport, RecordingTransport
 
 
 class Bank(Table, name="bank"):
@@ -92,39 +93,6 @@ def items(engine: Engine) -> list[dict[str, Any]]:
     return found
 
 
-class Sent:
-    """A transport that remembers what was sent."""
-
-    def __init__(self, inner: Transport) -> None:
-        self.inner = inner
-        self.operations: list[str] = []
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        self.operations.append(operation)
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
-
-
-class Meanwhile:
-    """A transport for which somebody else writes right before a transaction leaves."""
-
-    def __init__(self, inner: Transport, write: Callable[[int], object], *, times: int = 1) -> None:
-        self.inner = inner
-        self.write = write
-        self.times = times
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        if operation == "TransactWriteItems" and self.times > 0:
-            self.times -= 1
-            self.write(self.times)
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
-
-
 # -- all -----------------------------------------------------------------------------------------
 
 
@@ -132,7 +100,7 @@ def test_every_kind_of_write_is_done_in_one_request(db: Database, engine: Engine
     db.run(create(Account(account_id="1", balance=10)))
     db.run(create(Account(account_id="2")))
     db.run(create(Account(account_id="3")))
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
 
     db.run(
         atomic(
@@ -237,7 +205,7 @@ def test_a_block_that_fails_writes_nothing(db: Database, engine: Engine) -> None
 
 
 def test_a_block_without_writes_does_nothing(db: Database) -> None:
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
     with db.transaction():
         pass
 
@@ -352,7 +320,7 @@ def test_if_one_write_fails_all_instances_are_as_they_were(db: Database) -> None
 def test_a_part_that_changes_after_it_was_read_is_read_again(db: Database, engine: Engine) -> None:
     db.run(create(Account(account_id="1")))
     other = connect(engine, Bank)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport,
         lambda _: other.run(Account.primary("1").update(Account.branch.set("c"))),
     )
@@ -371,10 +339,10 @@ def test_a_part_that_changes_after_it_was_read_is_read_again(db: Database, engin
 def test_a_transaction_that_never_wins_gives_up_and_writes_nothing(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.plan.write.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
     db.run(create(Account(account_id="1")))
     other = connect(engine, Bank)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport,
         lambda n: other.run(Account.primary("1").update(Account.branch.set(f"b{n}"))),
         times=1000,
@@ -404,7 +372,7 @@ def test_a_hundred_actions_are_done(db: Database, engine: Engine) -> None:
 def test_more_than_a_hundred_actions_are_refused_before_sending(
     db: Database, engine: Engine
 ) -> None:
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
 
     with pytest.raises(InvalidValue, match=r"101 actions.*at most 100 in one transaction"):
         db.run(atomic(*(create(Account(account_id=str(number))) for number in range(101))))
@@ -414,7 +382,7 @@ def test_more_than_a_hundred_actions_are_refused_before_sending(
 
 def test_sentinels_count_among_the_actions(db: Database, engine: Engine) -> None:
     cards = [Card(card_id=str(number), number=f"n{number}") for number in range(51)]
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
 
     with pytest.raises(InvalidValue, match="102 actions, sentinels and history included"):
         db.run(atomic(*(create(card) for card in cards)))
@@ -425,7 +393,7 @@ def test_sentinels_count_among_the_actions(db: Database, engine: Engine) -> None
 
 def test_more_than_four_megabytes_are_refused_before_sending(db: Database) -> None:
     large = ["x" * 300_000]
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
 
     with pytest.raises(InvalidValue, match="bytes; DynamoDB takes at most 4,194,304"):
         db.run(atomic(*(create(Account(account_id=str(n), log=large)) for n in range(15))))
@@ -500,7 +468,9 @@ def test_a_transaction_may_require_an_item(db: Database, engine: Engine) -> None
 def test_a_requirement_holds_at_the_moment_of_the_write(db: Database, engine: Engine) -> None:
     db.run(create(Account(account_id="1")))
     other = connect(engine, Bank)
-    db.transport = Meanwhile(db.transport, lambda _: other.run(Account.primary("1").delete()))
+    db.transport = InterferingTransport(
+        db.transport, lambda _: other.run(Account.primary("1").delete())
+    )
 
     with pytest.raises(NotFound, match="write 2 of 2, require Account"):
         db.run(atomic(create(Account(account_id="2")), require(Account.primary("1"))))

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-import msgspec
 import pytest
 
 from tablewright import (
@@ -32,7 +31,8 @@ from tablewright import (
     updated,
     version,
 )
-from tablewright.transport import Transport
+from tablewright.backoff import Backoff
+from tests.transports import ThrottlingTransport
 
 
 class Store(Table, name="store"):
@@ -112,42 +112,6 @@ def keys(engine: Engine, table: str = "store") -> list[str]:
     return sorted(item["PK"]["S"] for item in items)
 
 
-class Throttled:
-    """A transport that leaves a part of each batch undone, as DynamoDB does under load.
-
-    Of each of the first `times` batches it does all but the last `left` writes.
-    """
-
-    def __init__(self, inner: Transport, *, times: int, left: int) -> None:
-        self.inner = inner
-        self.times = times
-        self.left = left
-        self.sizes: list[int] = []
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        if operation != "BatchWriteItem":
-            return self.inner.send(operation, request)
-        flat = [(name, one) for name, some in request["RequestItems"].items() for one in some]
-        self.sizes.append(len(flat))
-        if self.times <= 0:
-            return self.inner.send(operation, request)
-        self.times -= 1
-        done, undone = flat[: -self.left], flat[-self.left :]
-        if done:
-            self.inner.send(operation, {"RequestItems": _grouped(done)})
-        return msgspec.json.encode({"UnprocessedItems": _grouped(undone)})
-
-    def close(self) -> None:
-        self.inner.close()
-
-
-def _grouped(requests: list[tuple[str, Any]]) -> dict[str, list[Any]]:
-    tables: dict[str, list[Any]] = {}
-    for name, request in requests:
-        tables.setdefault(name, []).append(request)
-    return tables
-
-
 def test_a_batch_puts_and_deletes(db: Database, engine: Engine) -> None:
     db.run(put(Box(box_id="1", shelf="a")))
     db.run(put(Box(box_id="2", shelf="a")))
@@ -175,7 +139,7 @@ def test_a_batch_deletes_instances_and_what_is_not_there(db: Database, engine: E
 
 
 def test_a_batch_of_more_than_25_goes_in_several_requests(db: Database, engine: Engine) -> None:
-    db.transport = throttled = Throttled(db.transport, times=0, left=0)
+    db.transport = throttled = ThrottlingTransport(db.transport, times=0, unprocessed=0)
     db.run(batch(put(Box(box_id=f"{number:03}")) for number in range(60)))
 
     assert throttled.sizes == [25, 25, 10]
@@ -190,7 +154,7 @@ def test_a_batch_reaches_over_tables(db: Database, engine: Engine) -> None:
 
 
 def test_an_empty_batch_does_nothing(db: Database, engine: Engine) -> None:
-    db.transport = throttled = Throttled(db.transport, times=0, left=0)
+    db.transport = throttled = ThrottlingTransport(db.transport, times=0, unprocessed=0)
     db.run(batch([]))
 
     assert throttled.sizes == []
@@ -199,7 +163,7 @@ def test_an_empty_batch_does_nothing(db: Database, engine: Engine) -> None:
 @pytest.mark.parametrize("left", [1, 7, 25])
 def test_what_was_not_processed_is_sent_again(db: Database, engine: Engine, left: int) -> None:
     db.run(put(Folder(folder_id="gone")))
-    db.transport = throttled = Throttled(db.transport, times=1, left=left)
+    db.transport = throttled = ThrottlingTransport(db.transport, times=1, unprocessed=left)
     writes = [put(Box(box_id=f"{number:03}")) for number in range(30)]
     db.run(batch([*writes, Folder.primary("gone").delete(), put(Folder(folder_id="new"))]))
 
@@ -212,8 +176,8 @@ def test_a_long_batch_of_which_every_answer_leaves_something_is_done(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """DynamoDB does most of every request, and so there is no reason to give up."""
-    monkeypatch.setattr("tablewright.plan.get.FIRST_PAUSE", 0.0)
-    db.transport = Throttled(db.transport, times=14, left=5)
+    monkeypatch.setattr("tablewright.plan.get.UNPROCESSED", Backoff(10, first=0.0, longest=0.0))
+    db.transport = ThrottlingTransport(db.transport, times=14, unprocessed=5)
     db.run(batch(put(Box(box_id=f"{number:03}")) for number in range(302)))
 
     assert len(keys(engine)) == 302
@@ -222,10 +186,12 @@ def test_a_long_batch_of_which_every_answer_leaves_something_is_done(
 def test_a_batch_of_which_nothing_is_ever_done_is_an_error(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.plan.get.FIRST_PAUSE", 0.0)
-    db.transport = Throttled(db.transport, times=1000, left=25)
+    monkeypatch.setattr("tablewright.plan.get.UNPROCESSED", Backoff(10, first=0.0, longest=0.0))
+    db.transport = ThrottlingTransport(db.transport, times=1000, unprocessed=25)
 
-    with pytest.raises(Contended, match="BatchWriteItem: DynamoDB left a part undone"):
+    with pytest.raises(
+        Contended, match="BatchWriteItem: DynamoDB processed nothing in 10 attempts"
+    ):
         db.run(batch([put(Box(box_id="1"))]))
 
     assert keys(engine) == []

@@ -56,10 +56,10 @@ from tablewright.errors import (
     TableMissing,
     TablewrightError,
 )
-from tablewright.model import provision
 from tablewright.model.provision import Provision
 from tablewright.plan.plan import run
-from tablewright.transport import Local
+from tablewright.transport import Local, Response, tables
+from tests.transports import record_requests
 
 ROOT = Path(__file__).parents[2]
 
@@ -136,39 +136,6 @@ def rows(engine: Engine, name: str = "ledger") -> list[str]:
     return sorted(item["PK"]["S"] for item in items(engine, name))
 
 
-class Counting:
-    """Passes requests on to where they went before, and remembers them."""
-
-    def __init__(self, local: Local) -> None:
-        self.local = local
-        self.requests: list[tuple[str, dict[str, Any]]] = []
-
-    @property
-    def operations(self) -> list[str]:
-        return [operation for operation, _ in self.requests]
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        self.requests.append((operation, request))
-        return self.local.send(operation, request)
-
-    async def send_async(self, operation: str, request: dict[str, Any]) -> bytes:
-        self.requests.append((operation, request))
-        return await self.local.send_async(operation, request)
-
-    def close(self) -> None:
-        self.local.close()
-
-    async def close_async(self) -> None:
-        await self.local.close_async()
-
-
-def counted(db: Any) -> Counting:
-    assert isinstance(db.transport, Local)
-    db.transport = Counting(db.transport)
-    counting: Counting = db.transport
-    return counting
-
-
 @pytest.fixture
 def db() -> Iterator[Database]:
     with connect(":memory:", Shop, Ledger) as db:
@@ -233,7 +200,7 @@ def test_closing_twice_is_no_error() -> None:
 
 
 def test_what_is_neither_a_path_nor_an_engine_is_refused() -> None:
-    with pytest.raises(InvalidValue, match=r"'ftp://host' is no target"):
+    with pytest.raises(InvalidValue, match=r"'ftp://host' is not a target"):
         connect("ftp://host", Shop)
 
 
@@ -279,16 +246,16 @@ def test_one_batch_reads_and_writes_two_tables(db: Database) -> None:
     db.run(create(Account(account_id="1", holder="ann")))
     db.run(create(product(1)))
     fetches: list[Any] = [Account.primary("1"), Product.primary("A", "P1")]
-    counting = counted(db)
+    recording = record_requests(db)
     account, found = db.run(get_all(fetches))
     assert isinstance(account, Account)
     assert isinstance(found, Product)
-    assert counting.operations == ["BatchGetItem"]
+    assert recording.operations == ["BatchGetItem"]
 
 
 def test_a_plan_of_a_table_that_is_not_connected_is_refused_before_any_request() -> None:
     with connect(":memory:", Shop) as db:
-        counting = counted(db)
+        recording = record_requests(db)
         plans: list[Plan[Any]] = [
             Account.primary("1"),
             create(Account(account_id="1", holder="ann")),
@@ -300,7 +267,7 @@ def test_a_plan_of_a_table_that_is_not_connected_is_refused_before_any_request()
         for plan in plans:
             with pytest.raises(ModelError, match="connected to shop, not to ledger"):
                 db.run(plan)
-        assert counting.requests == []
+        assert recording.requests == []
 
 
 def test_a_table_may_have_another_name_there() -> None:
@@ -601,8 +568,8 @@ def test_a_table_that_somebody_else_made_as_declared_is_opened() -> None:
 def building(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """An engine with the table as declared, but one of its indexes is not ready yet."""
     monkeypatch.setattr(maintenance, "STEP_ROWS", 1)
-    monkeypatch.setattr(provision, "PAUSE", 0.0)
-    monkeypatch.setattr(provision, "PAUSES", 5)
+    monkeypatch.setattr(tables, "POLL_SECONDS", 0.0)
+    monkeypatch.setattr(tables, "MAX_POLLS", 5)
     request = as_declared()
     index = request["GlobalSecondaryIndexes"][1]
     without_an_index(request)
@@ -624,7 +591,7 @@ def building(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
 def test_an_index_that_is_being_built_is_waited_for(building: Engine) -> None:
     local = Local(building)
 
-    def send(operation: str, request: dict[str, Any]) -> bytes:
+    def send(operation: str, request: dict[str, Any]) -> Response:
         if operation == "DescribeTable":
             building.maintain()
         return local.send(operation, request)
@@ -678,7 +645,7 @@ def test_a_table_that_another_makes_at_the_same_moment_is_taken_as_it_is() -> No
         local = Local(engine)
         overtaken: list[Database] = []
 
-        def send(operation: str, request: dict[str, Any]) -> bytes:
+        def send(operation: str, request: dict[str, Any]) -> Response:
             if operation == "CreateTable" and not overtaken:
                 overtaken.append(connect(engine, Shop))
                 with pytest.raises(ResourceInUseException):
@@ -768,12 +735,12 @@ def test_two_processes_write_one_file_and_lose_no_update(tmp_path: Path) -> None
 
 
 def test_a_transaction_writes_when_its_block_ends(db: Database) -> None:
-    counting = counted(db)
+    recording = record_requests(db)
     with db.transaction() as tx:
         tx.add(create(product(1)))
         tx.add(create(product(2)), create(Account(account_id="1", holder="ann")))
-        assert counting.requests == []
-    assert counting.operations == ["TransactWriteItems"]
+        assert recording.requests == []
+    assert recording.operations == ["TransactWriteItems"]
     assert db.run(shelf("A")) == [product(1), product(2)]
 
 
@@ -788,7 +755,7 @@ def test_a_transaction_that_fails_writes_nothing_and_says_which_write(db: Databa
 
 
 def test_an_exception_inside_a_transaction_comes_out_and_nothing_is_written(db: Database) -> None:
-    counting = counted(db)
+    recording = record_requests(db)
 
     def fail() -> None:
         with db.transaction() as tx:
@@ -797,14 +764,14 @@ def test_an_exception_inside_a_transaction_comes_out_and_nothing_is_written(db: 
 
     with pytest.raises(ZeroDivisionError):
         fail()
-    assert counting.requests == []
+    assert recording.requests == []
 
 
 def test_an_empty_transaction_does_nothing(db: Database) -> None:
-    counting = counted(db)
+    recording = record_requests(db)
     with db.transaction():
         pass
-    assert counting.requests == []
+    assert recording.requests == []
 
 
 def test_a_transaction_refuses_what_is_not_a_write(db: Database) -> None:
@@ -815,11 +782,11 @@ def test_a_transaction_refuses_what_is_not_a_write(db: Database) -> None:
 def test_an_asynchronous_transaction_writes_when_its_block_ends() -> None:
     async def main() -> None:
         async with await connect_async(":memory:", Shop, Ledger) as db:
-            counting = counted(db)
+            recording = record_requests(db)
             async with db.transaction() as tx:
                 tx.add(create(product(1)), create(Account(account_id="1", holder="ann")))
-                assert counting.requests == []
-            assert counting.operations == ["TransactWriteItems"]
+                assert recording.requests == []
+            assert recording.operations == ["TransactWriteItems"]
             assert await db.run(shelf("A")) == [product(1)]
 
     asyncio.run(main())
@@ -828,7 +795,7 @@ def test_an_asynchronous_transaction_writes_when_its_block_ends() -> None:
 def test_an_exception_inside_an_asynchronous_transaction_writes_nothing() -> None:
     async def main() -> None:
         async with await connect_async(":memory:", Shop) as db:
-            counting = counted(db)
+            recording = record_requests(db)
 
             async def fail() -> None:
                 async with db.transaction() as tx:
@@ -839,7 +806,7 @@ def test_an_exception_inside_an_asynchronous_transaction_writes_nothing() -> Non
                 await fail()
             async with db.transaction():
                 pass
-            assert counting.requests == []
+            assert recording.requests == []
 
     asyncio.run(main())
 
@@ -858,15 +825,15 @@ def test_each_gives_every_page_in_order(db: Database) -> None:
 def test_each_asks_for_a_page_when_it_is_needed_and_not_before(db: Database) -> None:
     for number in range(7):
         db.run(create(product(number)))
-    counting = counted(db)
+    recording = record_requests(db)
     each = db.each(shelf("A").limit(3))
-    assert len(counting.requests) == 0
+    assert len(recording.requests) == 0
     assert [next(each) for _ in range(3)] == [product(0), product(1), product(2)]
-    assert len(counting.requests) == 1
+    assert len(recording.requests) == 1
     next(each)
-    assert len(counting.requests) == 2
+    assert len(recording.requests) == 2
     each.close()  # type: ignore[attr-defined]  # it is a generator
-    assert len(counting.requests) == 2
+    assert len(recording.requests) == 2
 
 
 def test_each_goes_on_from_a_cursor(db: Database) -> None:
@@ -947,13 +914,13 @@ def test_each_is_lazy_in_an_event_loop_too() -> None:
         async with await connect_async(":memory:", Shop) as db:
             for number in range(5):
                 await db.run(create(product(number)))
-            counting = counted(db)
+            recording = record_requests(db)
             each = db.each(shelf("A").limit(2))
-            assert counting.requests == []
+            assert recording.requests == []
             assert await anext(each) == product(0)
-            assert len(counting.requests) == 1
+            assert len(recording.requests) == 1
             assert [found async for found in each] == [product(n) for n in range(1, 5)]
-            assert len(counting.requests) == 3
+            assert len(recording.requests) == 3
 
     asyncio.run(main())
 
@@ -1103,23 +1070,23 @@ def test_the_plans_that_both_drivers_run_are_refused_where_they_should_be() -> N
 def test_both_drivers_send_the_same_requests() -> None:
     def send() -> list[Any]:
         with connect(":memory:", Shop, Ledger) as db:
-            counting = counted(db)
+            recording = record_requests(db)
             for make in PLANS["write"]:
                 try:
                     db.run(make())
                 except TablewrightError:
                     continue
-            return counting.requests
+            return recording.requests
 
     async def send_async() -> list[Any]:
         async with await connect_async(":memory:", Shop, Ledger) as db:
-            counting = counted(db)
+            recording = record_requests(db)
             for make in PLANS["write"]:
                 try:
                     await db.run(make())
                 except TablewrightError:
                     continue
-            return counting.requests
+            return recording.requests
 
     assert send() == asyncio.run(send_async())
 

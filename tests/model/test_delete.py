@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,7 +24,7 @@ from tablewright import (
     unique,
     version,
 )
-from tablewright.transport import Transport
+from tests.transports import InterferingTransport
 
 
 class Library(Table, name="library"):
@@ -72,23 +72,6 @@ def db(engine: Engine) -> Database:
 def keys(engine: Engine) -> list[str]:
     items = engine.call("Scan", {"TableName": "library"})["Items"]
     return sorted(item["PK"]["S"] for item in items)
-
-
-class Meanwhile:
-    """A transport for which somebody else writes right before a request leaves."""
-
-    def __init__(self, inner: Transport, operation: str, write: Callable[[], object]) -> None:
-        self.inner = inner
-        self.operation = operation
-        self.writes = [write]
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        if operation == self.operation and self.writes:
-            self.writes.pop()()
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
 
 
 def test_a_delete_gives_what_was_there(db: Database, engine: Engine) -> None:
@@ -242,10 +225,9 @@ def test_a_refused_delete_leaves_the_unique_value_taken(db: Database, engine: En
 def test_a_delete_frees_the_value_that_came_while_it_read(db: Database, engine: Engine) -> None:
     db.run(create(Member(member_id="1", card="c1")))
     other = connect(engine, Library)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport,
-        "TransactWriteItems",
-        lambda: other.run(Member.primary("1").update(Member.card.set("c2"))),
+        lambda _: other.run(Member.primary("1").update(Member.card.set("c2"))),
     )
 
     deleted = db.run(Member.primary("1").delete())
@@ -258,8 +240,8 @@ def test_a_delete_frees_the_value_that_came_while_it_read(db: Database, engine: 
 def test_a_delete_of_what_goes_away_meanwhile_gives_none(db: Database, engine: Engine) -> None:
     db.run(create(Member(member_id="1", card="c1")))
     other = connect(engine, Library)
-    db.transport = Meanwhile(
-        db.transport, "TransactWriteItems", lambda: other.run(Member.primary("1").delete())
+    db.transport = InterferingTransport(
+        db.transport, lambda _: other.run(Member.primary("1").delete())
     )
 
     assert db.run(Member.primary("1").delete()) is None

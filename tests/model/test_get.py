@@ -32,7 +32,7 @@ from tablewright import (
 )
 from tablewright.errors import ResourceNotFoundException
 from tablewright.plan.plan import Request
-from tablewright.transport import Transport
+from tests.transports import InterferingTransport
 
 T = TypeVar("T")
 
@@ -413,32 +413,16 @@ def test_a_lookup_whose_sentinel_does_not_keep_the_key_says_so(engine: Engine) -
         look_up()
 
 
-class BeforeTheSecondRead:
-    """A transport for which somebody else writes between two reads."""
-
-    def __init__(self, inner: Transport, write: Callable[[], object]) -> None:
-        self.inner = inner
-        self.write = write
-        self.reads = 0
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        self.reads += 1
-        if self.reads == 2:
-            self.write()
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
-
-
 def test_a_lookup_of_a_value_that_is_given_up_between_its_reads_gives_none(
     db: Database, engine: Engine
 ) -> None:
     db.run(create(customer("C1")))
     other = connect(engine, Store)
-    db.transport = BeforeTheSecondRead(
+    db.transport = InterferingTransport(
         db.transport,
-        lambda: other.run(Customer.primary("C1").update(Customer.email.set("new@b.c"))),
+        lambda _: other.run(Customer.primary("C1").update(Customer.email.set("new@b.c"))),
+        before=("GetItem",),
+        skip=1,
     )
 
     assert db.run(Customer.by_email("C1@example.com")) is None

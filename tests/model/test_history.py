@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -33,7 +33,7 @@ from tablewright import (
     updated,
     version,
 )
-from tablewright.transport import Transport
+from tests.transports import InterferingTransport, RecordingTransport
 
 
 class State(StrEnum):
@@ -175,37 +175,6 @@ def items(engine: Engine) -> list[dict[str, Any]]:
     return found
 
 
-class Sent:
-    """A transport that remembers what was sent."""
-
-    def __init__(self, inner: Transport) -> None:
-        self.inner = inner
-        self.operations: list[str] = []
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        self.operations.append(operation)
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
-
-
-class Meanwhile:
-    """A transport for which somebody else writes right before a transaction leaves."""
-
-    def __init__(self, inner: Transport, write: Callable[[], object]) -> None:
-        self.inner = inner
-        self.writes = [write]
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        if operation == "TransactWriteItems" and self.writes:
-            self.writes.pop()()
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
-
-
 PAY = Order.primary("1").update(Order.state.set(State.PAID)).noting(by="ann", why="card")
 
 
@@ -233,7 +202,7 @@ def test_a_change_writes_an_event_with_all_that_is_told(
 
 
 def test_an_event_is_written_in_the_same_transaction(db: Database, order: Order) -> None:
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
     db.run(PAY)
 
     assert sent.operations == ["GetItem", "TransactWriteItems"]
@@ -297,7 +266,7 @@ def test_a_change_to_the_same_value_writes_no_event(db: Database, order: Order) 
 
 
 def test_a_change_of_another_attribute_writes_no_event(db: Database, order: Order) -> None:
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
     db.run(Order.primary("1").update(Order.note.set("x")))
 
     assert sent.operations == ["UpdateItem"]
@@ -371,7 +340,7 @@ def test_an_event_tells_the_value_that_was_really_there(
 ) -> None:
     """Somebody else changes the value after it was read; the event tells of theirs."""
     other = connect(engine, Ledger)
-    db.transport = Meanwhile(db.transport, lambda: other.run(PAY))
+    db.transport = InterferingTransport(db.transport, lambda _: other.run(PAY))
 
     db.run(Order.primary("1").update(Order.state.set(State.SENT)).noting(by="bob"))
 
@@ -531,8 +500,8 @@ def test_an_update_with_an_event_gives_what_another_wrote_meanwhile(
     account = db.run(create(Account(account_id="1")))
     account.owner = "never saved"
     other = connect(engine, Ledger)
-    db.transport = Meanwhile(
-        db.transport, lambda: other.run(Account.primary("1").update(Account.owner.set("bob")))
+    db.transport = InterferingTransport(
+        db.transport, lambda _: other.run(Account.primary("1").update(Account.owner.set("bob")))
     )
 
     change = Account.balance.add(Decimal(5))

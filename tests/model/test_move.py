@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -37,7 +37,8 @@ from tablewright import (
     updated,
     version,
 )
-from tablewright.transport import Transport
+from tablewright.backoff import Backoff
+from tests.transports import InterferingTransport, Interrupted, InterruptedTransport
 
 
 class Menus(Table, name="menus"):
@@ -176,53 +177,6 @@ def built(menu: str, section: str, *, products: int = 2, options: int = 2) -> An
     with Engine(":memory:") as engine:
         build(connect(engine, Menus), menu, section, products=products, options=options)
         return shape(engine)
-
-
-class Meanwhile:
-    """A transport for which somebody else writes right before a transaction leaves."""
-
-    def __init__(self, inner: Transport, write: Callable[[int], object], *, times: int = 1) -> None:
-        self.inner = inner
-        self.write = write
-        self.times = times
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        if operation == "TransactWriteItems" and self.times > 0:
-            self.times -= 1
-            self.write(self.times)
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
-
-
-class Interrupted(Exception):
-    """The process ended, or the network went away."""
-
-
-class Interrupting:
-    """A transport that fails at the k-th transaction: before it is done, or after."""
-
-    def __init__(self, inner: Transport, at: int, *, done: bool) -> None:
-        self.inner = inner
-        self.at = at
-        self.done = done
-        self.sizes: list[int] = []
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        if operation != "TransactWriteItems":
-            return self.inner.send(operation, request)
-        self.sizes.append(len(request["TransactItems"]))
-        last = len(self.sizes) == self.at
-        if last and not self.done:
-            raise Interrupted
-        answer = self.inner.send(operation, request)
-        if last:
-            raise Interrupted
-        return answer
-
-    def close(self) -> None:
-        self.inner.close()
 
 
 # -- one row -------------------------------------------------------------------------------------
@@ -454,7 +408,7 @@ def test_another_spelling_that_gives_the_same_key_is_an_update(
 def test_what_changes_after_it_was_read_moves_as_it_is_then(db: Database, engine: Engine) -> None:
     db.run(create(Section(menu="m", section="s", title="Soups", note="old")))
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport, lambda _: other.run(Section.primary("m", "s").update(Section.note.set("new")))
     )
 
@@ -469,7 +423,7 @@ def test_an_attribute_that_comes_after_the_item_was_read_is_not_lost(
 ) -> None:
     db.run(create(Section(menu="m", section="s", title="Soups")))
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport, lambda _: other.run(Section.primary("m", "s").update(Section.note.set("new")))
     )
 
@@ -486,7 +440,7 @@ def test_what_others_write_to_a_row_below_moves_with_it(
     db.run(create(Section(menu="m", section="s")))
     db.run(create(Product(menu="m", section="s", product="p", note=note)))
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport,
         lambda _: other.run(Product.primary("m", "s", "p").update(Product.note.set("new"))),
     )
@@ -502,7 +456,7 @@ def test_a_row_below_that_goes_away_meanwhile_stays_away(db: Database, engine: E
     db.run(create(Section(menu="m", section="s", title="Soups")))
     db.run(create(Product(menu="m", section="s", product="p")))
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport, lambda _: other.run(Product.primary("m", "s", "p").delete())
     )
 
@@ -519,7 +473,7 @@ def test_an_item_that_is_deleted_after_it_was_read_is_not_found(
 ) -> None:
     db.run(create(Product(menu="m", section="s", product="p")))
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport, lambda _: other.run(Product.primary("m", "s", "p").delete())
     )
 
@@ -532,10 +486,10 @@ def test_an_item_that_is_deleted_after_it_was_read_is_not_found(
 def test_a_move_that_never_wins_gives_up_and_changes_nothing(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.plan.write.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
     db.run(create(Product(menu="m", section="s", product="p")))
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport,
         lambda n: other.run(Product.primary("m", "s", "p").update(Product.price.set(n))),
         times=1000,
@@ -669,7 +623,7 @@ def test_rows_that_do_not_fit_into_one_transaction_move_in_steps(
     db: Database, engine: Engine, rows: int
 ) -> None:
     many(db, rows)
-    db.transport = counting = Interrupting(db.transport, -1, done=False)
+    db.transport = counting = InterruptedTransport(db.transport, -1, applied=False)
     db.run(RENAME)
 
     assert shape(engine) == many_built(rows)
@@ -689,7 +643,7 @@ def test_an_interruption_loses_and_doubles_nothing_and_the_same_update_goes_on(
         with Engine(":memory:") as engine:
             db = connect(engine, Menus)
             many(db, rows)
-            db.transport = interrupting = Interrupting(db.transport, at, done=done)
+            db.transport = interrupting = InterruptedTransport(db.transport, at, applied=done)
             try:
                 db.run(RENAME)
             except Interrupted:
@@ -759,7 +713,7 @@ def test_rows_too_large_for_one_transaction_move_in_steps(db: Database, engine: 
 def test_what_others_write_while_many_rows_move_is_not_lost(db: Database, engine: Engine) -> None:
     many(db, 60)
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport,
         lambda _: other.run(Product.primary("m", "s", "p003").update(Product.price.set(999))),
     )
@@ -833,7 +787,7 @@ def test_a_row_that_comes_below_while_many_rows_move_is_moved_as_well(
         if left == 0:
             other.run(create(new))
 
-    db.transport = Meanwhile(db.transport, write, times=at)
+    db.transport = InterferingTransport(db.transport, write, times=at)
     db.run(RENAME)
 
     assert list(db.run(Product.primary.within("m").at("s"))) == []

@@ -15,17 +15,17 @@ from tablewright.designs.commerce import (
     update_order_status,
 )
 from tablewright.designs.commerce.samples import sample
-from tablewright.observe import Event, Usage, log_requests, trace_requests
+from tablewright.observe import RequestEvent, Usage, log_requests, trace_requests
 from tablewright.plan.put import put
 
 
 @pytest.fixture
-def events() -> list[Event]:
+def events() -> list[RequestEvent]:
     return []
 
 
 @pytest.fixture
-def db(events: list[Event]) -> Iterator[Database]:
+def db(events: list[RequestEvent]) -> Iterator[Database]:
     with connect(":memory:", Commerce, observe=events.append) as database:
         for entity in sample():
             database.run(put(entity))
@@ -33,7 +33,7 @@ def db(events: list[Event]) -> Iterator[Database]:
         yield database
 
 
-def test_each_request_is_told(db: Database, events: list[Event]) -> None:
+def test_each_request_is_told(db: Database, events: list[RequestEvent]) -> None:
     db.run(customer_timeline("C1", 2))
     (event,) = events
     assert (event.operation, event.table, event.index, event.pattern) == (
@@ -46,7 +46,7 @@ def test_each_request_is_told(db: Database, events: list[Event]) -> None:
     assert event.seconds > 0
 
 
-def test_every_request_of_a_plan_is_told(db: Database, events: list[Event]) -> None:
+def test_every_request_of_a_plan_is_told(db: Database, events: list[RequestEvent]) -> None:
     db.run(update_order_status("C1", "O100", OrderStatus.CANCELLED))
     assert [event.operation for event in events] == ["GetItem", "TransactWriteItems"]
     assert {event.pattern for event in events} == {"update_order_status"}
@@ -54,18 +54,22 @@ def test_every_request_of_a_plan_is_told(db: Database, events: list[Event]) -> N
     assert {event.table for event in events} == {"commerce_single_table"}
 
 
-def test_a_plan_without_a_pattern_is_told_by_its_kind(db: Database, events: list[Event]) -> None:
+def test_a_plan_without_a_pattern_is_told_by_its_kind(
+    db: Database, events: list[RequestEvent]
+) -> None:
     db.run(Order.primary("C1", "O100"))
     assert [event.pattern for event in events] == ["Get"]
 
 
-def test_a_request_that_fails_is_told(db: Database, events: list[Event]) -> None:
+def test_a_request_that_fails_is_told(db: Database, events: list[RequestEvent]) -> None:
     with pytest.raises(AlreadyExists):
         db.run(create(Customer(customer_id="C1", name="Ann", email="a@example.com")))
     assert [event.error for event in events] == ["ConditionalCheckFailedException"]
 
 
-def test_what_a_scoped_or_asynchronous_database_does_is_told_too(events: list[Event]) -> None:
+def test_what_a_scoped_or_asynchronous_database_does_is_told_too(
+    events: list[RequestEvent],
+) -> None:
     import asyncio
 
     async def run() -> None:

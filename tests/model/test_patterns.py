@@ -517,7 +517,7 @@ def charged(plan: Plan[Any], db: Database) -> float:
             assert not isinstance(step, Wait)
             answer = db.transport.send(
                 step.operation, {**step.body, "ReturnConsumedCapacity": "TOTAL"}
-            )
+            ).body
             consumed = msgspec.json.decode(answer)["ConsumedCapacity"]
             for one in consumed if isinstance(consumed, list) else [consumed]:
                 units += one["CapacityUnits"]

@@ -53,9 +53,10 @@ from tablewright.errors import (
     OutOfScope,
     TablewrightError,
 )
-from tablewright.observe import Event
+from tablewright.observe import RequestEvent
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.transport import Local
+from tests.transports import RecordingLocal, record_requests
 
 T = TypeVar("T")
 
@@ -230,7 +231,7 @@ def everything_of(user: str) -> list[Any]:
 
 
 def local_of(db: Any) -> Local:
-    transport = db.transport.local if isinstance(db.transport, Counting) else db.transport
+    transport = db.transport.inner if isinstance(db.transport, RecordingLocal) else db.transport
     assert isinstance(transport, Local)
     return transport
 
@@ -245,39 +246,6 @@ def stored(db: Any) -> dict[tuple[str, str], dict[str, Any]]:
         if "LastEvaluatedKey" not in answer:
             return found
         scan["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
-
-
-class Counting:
-    """Passes requests on, and remembers them."""
-
-    def __init__(self, local: Local) -> None:
-        self.local = local
-        self.requests: list[tuple[str, dict[str, Any]]] = []
-
-    @property
-    def operations(self) -> list[str]:
-        return [operation for operation, _ in self.requests]
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        self.requests.append((operation, dict(request)))
-        return self.local.send(operation, request)
-
-    async def send_async(self, operation: str, request: dict[str, Any]) -> bytes:
-        self.requests.append((operation, dict(request)))
-        return await self.local.send_async(operation, request)
-
-    def close(self) -> None:
-        self.local.close()
-
-    async def close_async(self) -> None:
-        await self.local.close_async()
-
-
-def counted(db: Any) -> Counting:
-    assert isinstance(db.transport, Local)
-    db.transport = Counting(db.transport)
-    counting: Counting = db.transport
-    return counting
 
 
 @pytest.fixture
@@ -483,11 +451,11 @@ def outside(user: str) -> dict[str, Callable[[], Plan[Any]]]:
 @pytest.mark.parametrize("name", outside("b"))
 def test_what_is_anothers_is_refused_before_any_request_leaves(db: Database, name: str) -> None:
     before = stored(db)
-    counting = counted(db)
+    recording = record_requests(db)
     for user in OTHERS:
         with pytest.raises(OutOfScope):
             db.scoped(user_id="a").run(outside(user)[name]())
-        assert counting.requests == [], user
+        assert recording.requests == [], user
     assert stored(db) == before
 
 
@@ -502,10 +470,10 @@ def test_what_is_anothers_is_refused_before_any_request_leaves(db: Database, nam
     ],
 )
 def test_what_is_nobodys_is_refused(db: Database, make: Callable[[], Plan[Any]]) -> None:
-    counting = counted(db)
+    recording = record_requests(db)
     with pytest.raises(OutOfScope):
         db.scoped(user_id="a").run(make())
-    assert counting.requests == []
+    assert recording.requests == []
 
 
 @pytest.mark.parametrize(
@@ -522,21 +490,21 @@ def test_a_sentinel_outside_of_the_shards_is_neither_read_nor_written(
     db: Database, make: Callable[[], Plan[Any]]
 ) -> None:
     before = stored(db)
-    counting = counted(db)
+    recording = record_requests(db)
     with pytest.raises(OutOfScope, match="EMAIL#"):
         db.scoped(user_id="a").run(make())
-    assert set(counting.operations) <= {"GetItem"}
-    assert all(request["Key"]["pk"] == {"S": "U#a"} for _, request in counting.requests)
+    assert set(recording.operations) <= {"GetItem"}
+    assert all(request["Key"]["pk"] == {"S": "U#a"} for _, request in recording.requests)
     assert stored(db) == before
 
 
 @pytest.mark.parametrize("user", OTHERS)
 def test_a_row_cannot_be_moved_into_anothers_shard(db: Database, user: str) -> None:
     before = stored(db)
-    counting = counted(db)
+    recording = record_requests(db)
     with pytest.raises(OutOfScope, match="may write U#a; "):
         db.scoped(user_id="a").run(Address.primary("a", 1).update(Address.user_id.set(user)))
-    assert set(counting.operations) <= {"GetItem", "Query"}
+    assert set(recording.operations) <= {"GetItem", "Query"}
     assert stored(db) == before
 
 
@@ -549,20 +517,20 @@ def test_a_root_cannot_be_moved_with_its_rows_into_anothers_shard(db: Database) 
 
 def test_a_long_batch_with_one_row_of_anothers_writes_nothing(db: Database) -> None:
     before = stored(db)
-    counting = counted(db)
+    recording = record_requests(db)
     notes = [put(Note(user_id="a", number=n)) for n in range(30)]
     with pytest.raises(OutOfScope):
         db.scoped(user_id="a").run(batch([*notes, put(Note(user_id="b", number=1))]))
-    assert counting.requests == []
+    assert recording.requests == []
     assert stored(db) == before
 
 
 def test_a_long_batch_get_with_one_key_of_anothers_reads_nothing(db: Database) -> None:
-    counting = counted(db)
+    recording = record_requests(db)
     fetches = [Address.primary("a", n) for n in range(120)] + [Address.primary("b", 1)]
     with pytest.raises(OutOfScope):
         db.scoped(user_id="a").run(get_all(fetches))
-    assert counting.requests == []
+    assert recording.requests == []
 
 
 def test_the_refusal_names_the_tenant_its_shards_and_the_partition(own: Database) -> None:
@@ -619,10 +587,10 @@ READ_ONLY: dict[str, Callable[[], Plan[Any]]] = {
 @pytest.mark.parametrize("name", READ_ONLY)
 def test_a_read_only_shard_refuses_every_write(db: Database, name: str) -> None:
     before = stored(db)
-    counting = counted(db)
+    recording = record_requests(db)
     with pytest.raises(OutOfScope, match="may write U#a; "):
         db.scoped(user_id="a").run(READ_ONLY[name]())
-    assert set(counting.operations) <= {"GetItem"}  # of what may be read
+    assert set(recording.operations) <= {"GetItem"}  # of what may be read
     assert stored(db) == before
 
 
@@ -740,12 +708,12 @@ def test_an_asynchronous_database_is_scoped_in_the_same_way() -> None:
             for user in ("a", "b"):
                 for entity in everything_of(user):
                     await db.run(create(entity))
-            counting = counted(db)
+            recording = record_requests(db)
             own = db.scoped(user_id="a")
             for name, make in outside("b").items():
                 with pytest.raises(OutOfScope):
                     await own.run(make())
-                assert counting.requests == [], name
+                assert recording.requests == [], name
             for make, count in READS.values():
                 assert size(await own.run(make())) == count
             assert [o.total async for o in own.each(last_orders("a").limit(2))] == [2, 1, 0]
@@ -816,10 +784,10 @@ def test_a_cursor_goes_on_for_its_own_tenant(db: Database) -> None:
 @pytest.mark.parametrize("user", OTHERS)
 def test_a_cursor_of_one_tenant_is_refused_for_another(db: Database, user: str) -> None:
     page = db.scoped(user_id="a").run(last_orders("a").limit(1))
-    counting = counted(db)
+    recording = record_requests(db)
     with pytest.raises(CursorRefused):
         db.scoped(user_id=user).run(last_orders(user).limit(1).resume(page.next))
-    assert counting.requests == []
+    assert recording.requests == []
 
 
 def test_a_cursor_of_a_filtered_index_is_refused_for_another_tenant(db: Database) -> None:
@@ -883,9 +851,9 @@ def test_a_filtered_index_gives_own_rows_only(mingled: Database) -> None:
 
 
 def test_a_filtered_index_is_filtered_in_the_request_that_leaves(mingled: Database) -> None:
-    counting = counted(mingled)
+    recording = record_requests(mingled)
     mingled.scoped(user_id="a").run(Order.by_total().filter(Order.status == "OPEN"))
-    ((operation, request),) = counting.requests
+    ((operation, request),) = recording.requests
     assert operation == "Query"
     assert request["FilterExpression"] == "#1 = :1 AND #2 IN (:2, :3, :4, :5)"
     assert request["ExpressionAttributeNames"] == {"#0": "GSI2PK", "#1": "status", "#2": "pk"}
@@ -1050,19 +1018,19 @@ def test_an_index_that_reads_like_a_shard_gives_own_rows_by_a_filter(db: Databas
     mine = order("a", 1, seller="a")
     db.run(put(order("b", 1, seller="a")))
     db.run(put(mine))
-    counting = counted(db)
+    recording = record_requests(db)
     assert list(db.scoped(user_id="a").run(Order.sold("a"))) == [mine]
-    ((operation, request),) = counting.requests
+    ((operation, request),) = recording.requests
     assert operation == "Query"
     assert request["FilterExpression"] == "#1 IN (:1, :2, :3, :4)"
     assert request["ExpressionAttributeNames"]["#1"] == "pk"
 
 
 def test_an_index_that_reads_like_anothers_shard_is_refused(db: Database) -> None:
-    counting = counted(db)
+    recording = record_requests(db)
     with pytest.raises(OutOfScope, match="SellerIndex"):
         db.scoped(user_id="a").run(Order.sold("b"))
-    assert counting.requests == []
+    assert recording.requests == []
 
 
 # -- plans that ask for anything -----------------------------------------------------------------
@@ -1197,10 +1165,10 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_plan_of_the_callers_own_is_refused_too(db: Database, name: str) -> None:
     before = stored(db)
-    counting = counted(db)
+    recording = record_requests(db)
     with pytest.raises(OutOfScope):
         db.scoped(user_id="a").run(Anything(*REQUESTS[name]))
-    assert counting.requests == []
+    assert recording.requests == []
     assert stored(db) == before
 
 
@@ -1247,10 +1215,10 @@ def test_a_plan_that_goes_on_after_a_refusal_is_refused_again(db: Database) -> N
                     continue
             return answers
 
-    counting = counted(db)
+    recording = record_requests(db)
     with pytest.raises(OutOfScope):
         db.scoped(user_id="a").run(Stubborn())
-    assert all("U#b" not in str(request) for _, request in counting.requests)
+    assert all("U#b" not in str(request) for _, request in recording.requests)
 
 
 # -- any plan ------------------------------------------------------------------------------------
@@ -1415,7 +1383,7 @@ def test_a_scoped_database_keeps_the_clock() -> None:
 
 
 def test_a_scoped_database_keeps_the_observer() -> None:
-    events: list[Event] = []
+    events: list[RequestEvent] = []
     with connect(":memory:", Bazaar, observe=events.append) as db:
         events.clear()
         db.scoped(user_id="a").run(Stall.primary("a", "Main Street"))

@@ -29,7 +29,8 @@ from tablewright import (
     update,
     version,
 )
-from tablewright.transport import Transport
+from tablewright.backoff import Backoff
+from tests.transports import InterferingTransport, RecordingTransport
 
 
 class Recipes(Table, name="recipes", type_attribute=None):
@@ -88,39 +89,6 @@ def items(engine: Engine, table: str = "recipes") -> list[dict[str, Any]]:
         for item in engine.call("Scan", {"TableName": table})["Items"]
     ]
     return sorted(found, key=lambda item: (item["PK"], item["SK"]))
-
-
-class Sent:
-    """A transport that remembers what was sent."""
-
-    def __init__(self, inner: Transport) -> None:
-        self.inner = inner
-        self.requests: list[tuple[str, dict[str, Any]]] = []
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        self.requests.append((operation, request))
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
-
-
-class Meanwhile:
-    """A transport for which somebody else writes right before a write leaves."""
-
-    def __init__(self, inner: Transport, write: Callable[[int], object], *, times: int = 1) -> None:
-        self.inner = inner
-        self.write = write
-        self.times = times
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        if operation in ("TransactWriteItems", "PutItem") and self.times > 0:
-            self.times -= 1
-            self.write(self.times)
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
 
 
 # -- as declared ---------------------------------------------------------------------------------
@@ -262,10 +230,10 @@ def test_a_put_over_an_entity_moves_its_sentinel(db: Database, engine: Engine) -
 
 def test_a_put_that_keeps_the_value_leaves_the_sentinel_alone(db: Database, engine: Engine) -> None:
     db.run(put(Category(id="1", name="vegetables")))
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
     db.run(put(Category(id="1", name="vegetables", shop_order=5)))
 
-    assert [operation for operation, _ in sent.requests] == ["GetItem", "PutItem"]
+    assert sent.operations == ["GetItem", "PutItem"]
     assert len(items(engine)) == 2
 
 
@@ -321,10 +289,10 @@ def test_an_update_to_the_value_of_another_is_refused_and_nothing_is_written(
 
 def test_an_update_beside_the_value_leaves_the_sentinel_alone(db: Database) -> None:
     db.run(create(Category(id="1", name="vegetables")))
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
     db.run(Category.primary("1").update(Category.shop_order.set(5)))
 
-    assert [operation for operation, _ in sent.requests] == ["UpdateItem"]
+    assert sent.operations == ["UpdateItem"]
 
 
 def test_an_update_to_the_same_value_leaves_the_sentinel_alone(
@@ -332,10 +300,10 @@ def test_an_update_to_the_same_value_leaves_the_sentinel_alone(
 ) -> None:
     db.run(create(Category(id="1", name="vegetables")))
     before = items(engine)
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
     db.run(Category.primary("1").update(Category.name.set("vegetables")))
 
-    assert [operation for operation, _ in sent.requests] == ["GetItem", "UpdateItem"]
+    assert sent.operations == ["GetItem", "UpdateItem"]
     assert items(engine) == before
 
 
@@ -456,7 +424,7 @@ def test_a_value_taken_by_another_meanwhile_is_not_handed_on(db: Database, engin
         other.run(Category.primary("1").update(Category.name.set("greens")))
         other.run(create(Category(id="3", name="vegetables")))
 
-    db.transport = Meanwhile(db.transport, hand_on)
+    db.transport = InterferingTransport(db.transport, hand_on)
 
     with pytest.raises(NotUnique):
         db.run(atomic(delete(vegetables), create(Category(id="2", name="vegetables"))))
@@ -475,7 +443,7 @@ def test_a_value_taken_by_another_meanwhile_is_not_handed_on(db: Database, engin
 def test_a_value_that_changes_after_it_was_read_is_read_again(db: Database, engine: Engine) -> None:
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport,
         lambda _: other.run(Category.primary("1").update(Category.name.set("roots"))),
     )
@@ -490,7 +458,7 @@ def test_a_put_over_a_value_that_changes_after_it_was_read_reads_it_again(
 ) -> None:
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport,
         lambda _: other.run(Category.primary("1").update(Category.name.set("roots"))),
     )
@@ -502,7 +470,7 @@ def test_a_put_over_a_value_that_changes_after_it_was_read_reads_it_again(
 
 def test_a_put_of_what_another_creates_meanwhile_replaces_it(db: Database, engine: Engine) -> None:
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport, lambda _: other.run(create(Category(id="1", name="roots")))
     )
 
@@ -525,7 +493,7 @@ def test_a_value_that_the_entity_itself_got_meanwhile_is_its_own(
     """Somebody else makes the same change first; no other entity has the value."""
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport,
         lambda _: other.run(Category.primary("1").update(Category.name.set("greens"))),
     )
@@ -538,7 +506,7 @@ def test_a_value_that_the_entity_itself_got_meanwhile_is_its_own(
 def test_a_value_that_another_takes_meanwhile_is_refused(db: Database, engine: Engine) -> None:
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport, lambda _: other.run(create(Category(id="2", name="greens")))
     )
 
@@ -551,10 +519,10 @@ def test_a_value_that_another_takes_meanwhile_is_refused(db: Database, engine: E
 def test_a_change_that_never_wins_gives_up_and_writes_nothing(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.plan.write.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport,
         lambda n: other.run(Category.primary("1").update(Category.name.set(f"name {n}"))),
         times=1000,
@@ -612,7 +580,7 @@ def test_an_update_of_the_value_gives_what_another_wrote_meanwhile(
 ) -> None:
     category = db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport,
         lambda _: other.run(Category.primary("1").update(Category.shop_order.set(5))),
     )
@@ -635,7 +603,7 @@ def test_what_a_sentinel_keeps_is_in_step_with_a_put_that_races_with_an_update(
     accounts.run(create(Account(tenant="t", account_id="1", handle="ann")))
     other = connect(engine, Accounts)
     mine = Account.primary("t", "1")
-    accounts.transport = Meanwhile(
+    accounts.transport = InterferingTransport(
         accounts.transport, lambda _: other.run(mine.update(Account.plan.set("paid")))
     )
 

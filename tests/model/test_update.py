@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -40,8 +40,8 @@ from tablewright import (
     updated,
     version,
 )
-from tablewright.plan.write import ATTEMPTS
-from tablewright.transport import Transport
+from tablewright.backoff import Backoff
+from tests.transports import InterferingTransport, RecordingTransport
 
 
 class Status(StrEnum):
@@ -168,41 +168,6 @@ def index_keys(engine: Engine, key: str = "CUST#C1") -> dict[str, str]:
     }
 
 
-class Sent:
-    """A transport that remembers what was sent."""
-
-    def __init__(self, inner: Transport) -> None:
-        self.inner = inner
-        self.operations: list[str] = []
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        self.operations.append(operation)
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
-
-
-class Meanwhile:
-    """A transport for which somebody else writes right before a write leaves."""
-
-    def __init__(self, inner: Transport, write: Callable[[int], object], *, times: int = 1) -> None:
-        self.inner = inner
-        self.write = write
-        self.times = times
-        self.sent: list[str] = []
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        if operation in ("UpdateItem", "TransactWriteItems") and self.times > 0:
-            self.times -= 1
-            self.write(self.times)
-        self.sent.append(operation)
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
-
-
 # -- the item ------------------------------------------------------------------------------------
 
 
@@ -248,7 +213,7 @@ def test_an_update_that_has_to_read_what_is_not_there_is_refused(
 
 
 def test_several_attributes_change_in_one_write(db: Database, order: Order) -> None:
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
     updated = db.run(
         Order.primary("C1", 7).update(
             Order.note.set("x"), Order.total.add(Decimal("2.5")), Order.lines.append("a", "b")
@@ -368,7 +333,7 @@ def test_an_update_of_two_parts_moves_keys_of_both(
 def test_an_instance_moves_index_keys_without_a_read(
     db: Database, engine: Engine, order: Order
 ) -> None:
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
     db.run(update(order, Order.status.set(Status.PAID)))
 
     assert sent.operations == ["UpdateItem"]
@@ -376,7 +341,7 @@ def test_an_instance_moves_index_keys_without_a_read(
 
 
 def test_an_update_that_touches_no_key_reads_nothing(db: Database, order: Order) -> None:
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
     db.run(Order.primary("C1", 7).update(Order.note.set("x")))
 
     assert sent.operations == ["UpdateItem"]
@@ -385,7 +350,7 @@ def test_an_update_that_touches_no_key_reads_nothing(db: Database, order: Order)
 def test_an_update_that_gives_every_part_reads_nothing(
     db: Database, engine: Engine, order: Order
 ) -> None:
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
     db.run(Order.primary("C1", 7).update(Order.rank.set(9)))
 
     assert sent.operations == ["UpdateItem"]
@@ -393,7 +358,7 @@ def test_an_update_that_gives_every_part_reads_nothing(
 
 
 def test_a_part_that_is_not_known_is_read_first(db: Database, order: Order) -> None:
-    db.transport = sent = Sent(db.transport)
+    db.transport = sent = RecordingTransport(db.transport)
     db.run(Order.primary("C1", 7).update(Order.city.set("Chur")))
 
     assert sent.operations == ["GetItem", "UpdateItem"]
@@ -610,7 +575,7 @@ def test_a_part_that_changes_after_it_was_read_is_read_again(
     db: Database, engine: Engine, order: Order
 ) -> None:
     other = connect(engine, Orders)
-    db.transport = race = Meanwhile(
+    db.transport = race = InterferingTransport(
         db.transport,
         lambda _: other.run(Order.primary("C1", 7).update(Order.street.set("Kramgasse"))),
     )
@@ -620,14 +585,14 @@ def test_a_part_that_changes_after_it_was_read_is_read_again(
     assert (updated.city, updated.street) == ("Chur", "Kramgasse")
     assert index_keys(engine)["GSI2PK"] == "CITY#chur"
     assert index_keys(engine)["GSI2SK"] == "STREET#Kramgasse#NEW#0007"
-    assert race.sent == ["GetItem", "UpdateItem", "GetItem", "UpdateItem"]
+    assert race.operations == ["GetItem", "UpdateItem", "GetItem", "UpdateItem"]
 
 
 def test_a_part_that_goes_away_after_it_was_read_is_noticed(
     db: Database, engine: Engine, order: Order
 ) -> None:
     other = connect(engine, Orders)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport, lambda _: other.run(Order.primary("C1", 7).update(Order.street.remove()))
     )
 
@@ -639,7 +604,7 @@ def test_a_part_that_goes_away_after_it_was_read_is_noticed(
 def test_a_part_that_comes_after_it_was_read_is_noticed(db: Database, engine: Engine) -> None:
     db.run(create(Order(customer="C1", number=7, at=AT)))
     other = connect(engine, Orders)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport, lambda _: other.run(Order.primary("C1", 7).update(Order.street.set("Aare")))
     )
 
@@ -653,7 +618,7 @@ def test_the_condition_of_an_index_is_guarded_too(
     db: Database, engine: Engine, order: Order
 ) -> None:
     other = connect(engine, Orders)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport,
         lambda _: other.run(Order.primary("C1", 7).update(Order.status.set(Status.SENT))),
     )
@@ -678,14 +643,14 @@ def test_what_changes_beside_the_parts_needs_no_second_try(
     db: Database, engine: Engine, order: Order
 ) -> None:
     other = connect(engine, Orders)
-    db.transport = race = Meanwhile(
+    db.transport = race = InterferingTransport(
         db.transport, lambda _: other.run(Order.primary("C1", 7).update(Order.note.set("theirs")))
     )
 
     updated = db.run(Order.primary("C1", 7).update(Order.city.set("Chur")))
 
     assert updated.note == "theirs"
-    assert race.sent == ["GetItem", "UpdateItem"]
+    assert race.operations == ["GetItem", "UpdateItem"]
 
 
 def test_a_versioned_entity_that_changes_after_it_was_read_is_read_again(
@@ -693,7 +658,7 @@ def test_a_versioned_entity_that_changes_after_it_was_read_is_read_again(
 ) -> None:
     db.run(create(Job(job_id="J1")))
     other = connect(engine, Orders)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport, lambda _: other.run(Job.primary("J1").update(Job.priority.set(9)))
     )
 
@@ -706,7 +671,7 @@ def test_a_versioned_entity_that_changes_after_it_was_read_is_read_again(
 def test_a_version_that_is_expected_is_not_waited_for(db: Database, engine: Engine) -> None:
     db.run(create(Job(job_id="J1")))
     other = connect(engine, Orders)
-    db.transport = Meanwhile(
+    db.transport = InterferingTransport(
         db.transport, lambda _: other.run(Job.primary("J1").update(Job.note.set("theirs")))
     )
 
@@ -720,7 +685,9 @@ def test_an_item_that_is_deleted_after_it_was_read_is_not_found(
     db: Database, engine: Engine, order: Order
 ) -> None:
     other = connect(engine, Orders)
-    db.transport = Meanwhile(db.transport, lambda _: other.run(Order.primary("C1", 7).delete()))
+    db.transport = InterferingTransport(
+        db.transport, lambda _: other.run(Order.primary("C1", 7).delete())
+    )
 
     with pytest.raises(NotFound):
         db.run(Order.primary("C1", 7).update(Order.city.set("Chur")))
@@ -731,9 +698,9 @@ def test_an_item_that_is_deleted_after_it_was_read_is_not_found(
 def test_an_update_that_never_wins_gives_up_and_writes_nothing(
     db: Database, engine: Engine, order: Order, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.plan.write.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
     other = connect(engine, Orders)
-    db.transport = race = Meanwhile(
+    db.transport = race = InterferingTransport(
         db.transport,
         lambda n: other.run(Order.primary("C1", 7).update(Order.street.set(f"Street {n}"))),
         times=1000,
@@ -742,7 +709,7 @@ def test_an_update_that_never_wins_gives_up_and_writes_nothing(
     with pytest.raises(Contended, match=r"update Order: .* nothing was written"):
         db.run(Order.primary("C1", 7).update(Order.city.set("Chur")))
 
-    assert race.sent.count("UpdateItem") == ATTEMPTS
+    assert race.operations.count("UpdateItem") == 8
     assert item(engine)["city"] == {"S": "Bern"}
     assert index_keys(engine)["GSI2PK"] == "CITY#bern"
 

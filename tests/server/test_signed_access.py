@@ -18,8 +18,7 @@ from tablewright.server import Settings, serving
 from tablewright.server.authorization import Access, SignedAccess
 from tablewright.server.credentials import Credentials
 from tablewright.server.credentials_edit import add, remove
-from tablewright.transport.sigv4 import Credentials as Keys
-from tablewright.transport.sigv4 import Signer
+from tablewright.transport.sigv4 import Signer, SigningCredentials
 from tests.server.http import Client
 from tests.server.signing import KEY_ID, SECRET, TOKEN
 
@@ -98,7 +97,7 @@ def test_boto3_sees_the_codes_of_dynamodb(url: str) -> None:
 def test_our_own_signer_is_accepted(url: str) -> None:
     host = url.removeprefix("http://")
     message = Signer(host, "eu-west-1").request(
-        Keys(KEY_ID, SECRET), "ListTables", b"{}", int(time.time())
+        SigningCredentials(KEY_ID, SECRET), "ListTables", b"{}", int(time.time())
     )
     with Client(url) as connection:
         connection.send(message)

@@ -22,9 +22,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tablewright.errors import EndpointFailed
-from tablewright.transport.credentials import ANY
+from tablewright.transport.credentials import PLACEHOLDER
 from tablewright.transport.remote import Remote
-from tablewright.transport.sigv4 import Credentials
+from tablewright.transport.sigv4 import SigningCredentials
 
 ROOT = Path(__file__).parent.parent.parent
 HOME = ROOT / ".targets"
@@ -35,7 +35,7 @@ START_SECONDS = 60.0
 class Server:
     """An implementation of DynamoDB that listens on a port of this machine."""
 
-    credentials = ANY
+    credentials = PLACEHOLDER
 
     def missing(self) -> str | None:
         """What is not installed, if anything."""
@@ -85,7 +85,9 @@ class Moto(Server):
 
 class ExtendDB(Server):
     #: The pair that AWS's documentation shows, which ExtendDB's developer mode knows.
-    credentials = Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
+    credentials = SigningCredentials(
+        "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+    )
     program = HOME / "node_modules/@extenddb/linux-x64/extenddb"
 
     def missing(self) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from tablewright.errors import Fault, ResourceNotFoundException
-from tablewright.transport.remote import Remote
+from tablewright.transport import Remote, Response
 
 
 class Names:
@@ -50,9 +50,11 @@ class Names:
             ]
         return meant
 
-    def shown(self, answer: bytes) -> bytes:
-        """The answer with the names that they have here."""
-        return answer.replace(self.prefix.encode(), b"") if self.prefix else answer
+    def shown(self, response: Response) -> Response:
+        """The response with the names that they have here."""
+        if not self.prefix:
+            return response
+        return Response(response.body.replace(self.prefix.encode(), b""), response.attempts)
 
     def told(self, fault: Fault) -> Fault:
         if self.prefix:
@@ -67,14 +69,14 @@ class Space:
         self.names = names
         self.remote = remote
 
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
+    def send(self, operation: str, request: dict[str, Any]) -> Response:
         names = self.names
         try:
             return names.shown(self.remote.send(operation, names.meant(operation, request)))
         except Fault as fault:
             raise names.told(fault) from None
 
-    async def send_async(self, operation: str, request: dict[str, Any], remote: Remote) -> bytes:
+    async def send_async(self, operation: str, request: dict[str, Any], remote: Remote) -> Response:
         names = self.names
         try:
             return names.shown(await remote.send_async(operation, names.meant(operation, request)))
@@ -82,7 +84,7 @@ class Space:
             raise names.told(fault) from None
 
     def call(self, operation: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
-        answer: dict[str, Any] = msgspec.json.decode(self.send(operation, request or {}))
+        answer: dict[str, Any] = msgspec.json.decode(self.send(operation, request or {}).body)
         if operation == "ListTables":
             answer["TableNames"] = [
                 name for name in answer["TableNames"] if name in self.names.tables

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from tablewright.engine import Engine
 from tablewright.transfer import Compared, Event
-from tablewright.transport import Local
 from tablewright.values import Item
 
 PLAIN = {
@@ -91,18 +90,3 @@ def things_in(path: Path, count: int) -> Path:
 def compared(events: Iterable[Event]) -> dict[str, Compared]:
     """Run a transfer to its end: what it found out about each table."""
     return {event.table: event for event in events if isinstance(event, Compared)}
-
-
-class Between:
-    """A transport that lets a function see each request, which may answer it, or raise."""
-
-    def __init__(self, engine: Engine, look: Callable[[str, dict[str, Any]], bytes | None]) -> None:
-        self.local = Local(engine)
-        self.look = look
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        answer = self.look(operation, request)
-        return self.local.send(operation, request) if answer is None else answer
-
-    def close(self) -> None:
-        self.local.close()

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tablewright.backoff import Backoff
 from tablewright.engine import Engine
 from tablewright.errors import Contended, TableDiffers, TableMissing, Unsupported
 from tablewright.server import serving
@@ -26,10 +27,11 @@ from tablewright.transfer import (
     open_target,
 )
 from tablewright.transport import Local, Transport
-from tablewright.transport.faults import OtherFault
+from tablewright.transport.faults import UnknownFault
 from tablewright.values import Item
 from tests.encoding.strategies import items
-from tests.transfer.tables import PLAIN, RICH, Between, compared, fill, held, thing, things
+from tests.transfer.tables import PLAIN, RICH, compared, fill, held, thing, things
+from tests.transports import InterceptingTransport
 
 ENDS = ["file", "http"]
 
@@ -125,7 +127,7 @@ def test_items_that_have_expired_do_not_make_the_sides_differ(
     def sweep(operation: str, request: dict[str, Any]) -> None:
         target.expire()
 
-    assert compared(copy(Local(source), Between(target, sweep)))["things"].same
+    assert compared(copy(Local(source), InterceptingTransport(target, sweep)))["things"].same
     assert target.expire() == 1
 
 
@@ -195,7 +197,7 @@ def test_an_item_that_changes_on_the_way_makes_the_sides_differ(
         if operation == "BatchWriteItem":
             request["RequestItems"]["things"][0]["PutRequest"]["Item"]["v"] = {"N": "2"}
 
-    found = compared(copy(Local(source), Between(target, spoil)))["things"]
+    found = compared(copy(Local(source), InterceptingTransport(target, spoil)))["things"]
     assert not found.same
     assert [side.count for side in found.sides.values()] == [1, 1]
 
@@ -216,7 +218,9 @@ def test_unprocessed_items_are_sent_again(source: Engine, target: Engine) -> Non
         target.call("BatchWriteItem", {"RequestItems": {"things": puts[:3]}})
         return msgspec.json.encode({"UnprocessedItems": {"things": puts[3:]}})
 
-    assert compared(copy(Local(source), Between(target, some), segments=2))["things"].same
+    assert compared(copy(Local(source), InterceptingTransport(target, some), segments=2))[
+        "things"
+    ].same
     assert held(target) == held(source)
 
 
@@ -227,17 +231,19 @@ def test_an_endpoint_that_throttles_is_waited_for(source: Engine, target: Engine
     def throttle(operation: str, request: dict[str, Any]) -> None:
         throttled[operation] = throttled.get(operation, 0) + 1
         if throttled[operation] <= 2:
-            raise OtherFault("ThrottlingException", "slow down")
+            raise UnknownFault("ThrottlingException", "slow down")
 
-    read_from, write_to = Between(source, throttle), Between(target, throttle)
+    read_from, write_to = (
+        InterceptingTransport(source, throttle),
+        InterceptingTransport(target, throttle),
+    )
     assert compared(copy(read_from, write_to, segments=1))["things"].same
 
 
 def test_an_endpoint_that_never_does_anything_is_given_up(
     source: Engine, target: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "PAUSES", 3)
-    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.0001)
+    monkeypatch.setattr(asking, "THROTTLED", Backoff(3, first=0.0, longest=0.0))
     fill(source, PLAIN, things(3))
 
     def nothing(operation: str, request: dict[str, Any]) -> bytes | None:
@@ -245,8 +251,8 @@ def test_an_endpoint_that_never_does_anything_is_given_up(
             return None
         return msgspec.json.encode({"UnprocessedItems": request["RequestItems"]})
 
-    with pytest.raises(Contended, match="BatchWriteItem: still throttled after 3 pauses"):
-        compared(copy(Local(source), Between(target, nothing)))
+    with pytest.raises(Contended, match="BatchWriteItem: still throttled after 3 attempts"):
+        compared(copy(Local(source), InterceptingTransport(target, nothing)))
 
 
 def test_a_target_without_ttl_says_so_before_items_are_written(
@@ -261,7 +267,7 @@ def test_a_target_without_ttl_says_so_before_items_are_written(
             raise Unsupported(operation, "http://there")
 
     with pytest.raises(Unsupported, match="TimeToLive"):
-        compared(copy(Local(source), Between(target, without)))
+        compared(copy(Local(source), InterceptingTransport(target, without)))
     assert held(target) == []
 
 
@@ -272,7 +278,7 @@ def test_a_source_without_ttl_can_be_copied(source: Engine, target: Engine) -> N
         if "TimeToLive" in operation:
             raise Unsupported(operation, "http://there")
 
-    assert compared(copy(Between(source, without), Local(target)))["things"].same
+    assert compared(copy(InterceptingTransport(source, without), Local(target)))["things"].same
 
 
 def test_large_items_go_in_smaller_batches(source: Engine, target: Engine) -> None:

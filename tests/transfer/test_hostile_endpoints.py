@@ -15,25 +15,21 @@ from tablewright.errors import EndpointFailed, TablewrightError
 from tablewright.transfer import TransferRefused, copy, dump_all
 from tablewright.transport import Local
 from tests.transfer.tables import PLAIN, fill, things
+from tests.transports import InterceptingTransport
 
 Answer = Callable[[dict[str, Any]], Any]
 
 
-class Hostile:
+def hostile(engine: Engine, **answers: Answer) -> InterceptingTransport:
     """An endpoint with a table, whose answers to some operations are others."""
 
-    def __init__(self, engine: Engine, **answers: Answer) -> None:
-        self._local = Local(engine)
-        self._answers = answers
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        if operation not in self._answers:
-            return self._local.send(operation, request)
-        answer = self._answers[operation](request)
+    def intercept(operation: str, request: dict[str, Any]) -> bytes | None:
+        if operation not in answers:
+            return None
+        answer = answers[operation](request)
         return answer if isinstance(answer, bytes) else json.dumps(answer).encode()
 
-    def close(self) -> None:
-        self._local.close()
+    return InterceptingTransport(engine, intercept)
 
 
 @pytest.fixture
@@ -68,7 +64,7 @@ def test_a_name_that_is_none_is_refused_and_nothing_is_written(
     tmp_path: Path, source: Engine, name: object
 ) -> None:
     folder = tmp_path / "in" / "dump"
-    endpoint = Hostile(source, ListTables=lambda request: {"TableNames": ["things", name]})
+    endpoint = hostile(source, ListTables=lambda request: {"TableNames": ["things", name]})
     with pytest.raises(TransferRefused, match="is not the name of a table"):
         list(dump_all(endpoint, folder))
     assert list(tmp_path.iterdir()) == []
@@ -101,7 +97,7 @@ def test_a_list_of_tables_without_end_is_refused(
     tmp_path: Path, source: Engine, answer: Answer
 ) -> None:
     with pytest.raises(TransferRefused):
-        list(dump_all(Hostile(source, ListTables=answer), tmp_path / "dump"))
+        list(dump_all(hostile(source, ListTables=answer), tmp_path / "dump"))
 
 
 TABLE = {
@@ -137,7 +133,7 @@ TABLE = {
 def test_a_description_that_makes_no_table_is_refused(
     tmp_path: Path, source: Engine, description: Any
 ) -> None:
-    endpoint = Hostile(source, DescribeTable=lambda request: {"Table": description})
+    endpoint = hostile(source, DescribeTable=lambda request: {"Table": description})
     with pytest.raises(TransferRefused):
         list(dump_all(endpoint, tmp_path / "dump"))
     assert list(tmp_path.iterdir()) == []
@@ -169,14 +165,14 @@ NUMBERS = count()
 def test_pages_that_are_none_or_do_not_end_are_refused(
     tmp_path: Path, source: Engine, answer: Answer
 ) -> None:
-    endpoint = Hostile(source, Scan=answer)
+    endpoint = hostile(source, Scan=answer)
     with pytest.raises(TransferRefused, match="the Scan of 'things'"):
         list(dump_all(endpoint, tmp_path / "dump", segments=2))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_items_of_another_table_are_refused(source: Engine) -> None:
-    endpoint = Hostile(source, Scan=lambda request: {"Items": [{"x": {"S": "y"}}]})
+    endpoint = hostile(source, Scan=lambda request: {"Items": [{"x": {"S": "y"}}]})
     with Engine(":memory:") as target, pytest.raises(TransferRefused, match="without the key k"):
         list(copy(endpoint, Local(target)))
 
@@ -185,12 +181,12 @@ def test_items_of_another_table_are_refused(source: Engine) -> None:
 def test_an_answer_that_is_no_json_object_is_an_error_of_the_endpoint(
     tmp_path: Path, source: Engine, answer: bytes
 ) -> None:
-    endpoint = Hostile(source, Scan=lambda request: answer)
+    endpoint = hostile(source, Scan=lambda request: answer)
     with pytest.raises(EndpointFailed, match="not a JSON object"):
         list(dump_all(endpoint, tmp_path / "dump"))
 
 
 def test_a_table_that_disappears_is_reported(tmp_path: Path, source: Engine) -> None:
-    endpoint = Hostile(source, ListTables=lambda request: {"TableNames": ["gone"]})
+    endpoint = hostile(source, ListTables=lambda request: {"TableNames": ["gone"]})
     with pytest.raises(TablewrightError, match="gone"):
         list(dump_all(endpoint, tmp_path / "dump"))

@@ -15,7 +15,8 @@ from tablewright.engine import Engine
 from tablewright.transfer import State, TransferRefused, copy, dump, load, state
 from tablewright.transfer.dumpfile import find
 from tablewright.transport import Local
-from tests.transfer.tables import PLAIN, Between, compared, fill, held, things, things_in
+from tests.transfer.tables import PLAIN, compared, fill, held, things, things_in
+from tests.transports import InterceptingTransport
 
 TTL = {"AttributeName": "expires", "Enabled": True}
 COUNT = 130  # six batches
@@ -25,7 +26,7 @@ class Stopped(Exception):
     pass
 
 
-def stopping(engine: Engine, after: int) -> tuple[Between, list[int]]:
+def stopping(engine: Engine, after: int) -> tuple[InterceptingTransport, list[int]]:
     """A transport that raises after so many requests; and how many items were written to it."""
     requests = 0
     written = [0]
@@ -38,7 +39,7 @@ def stopping(engine: Engine, after: int) -> tuple[Between, list[int]]:
         if operation == "BatchWriteItem":
             written[0] += len(request["RequestItems"]["things"])
 
-    return Between(engine, look), written
+    return InterceptingTransport(engine, look), written
 
 
 @pytest.mark.parametrize("segments", [1, 3])

@@ -7,8 +7,8 @@ from typing import Any, Protocol, TypeVar
 
 from tablewright import AsyncDatabase, Database, Table
 from tablewright.plan.plan import Context, Plan
-from tablewright.transport import Remote
-from tablewright.transport.sigv4 import Credentials
+from tablewright.transport import Remote, Response
+from tablewright.transport.sigv4 import SigningCredentials
 
 T = TypeVar("T")
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 def remote(url: str, **options: Any) -> Remote:
     options = {
         "region": "us-east-1",
-        "credentials": lambda: Credentials("key", "secret"),
+        "credentials": lambda: SigningCredentials("key", "secret"),
         **options,
     }
     return Remote(url, **options)
@@ -32,7 +32,7 @@ class Client(Protocol):
 
     remote: Remote
 
-    def send(self, operation: str, request: dict[str, Any]) -> bytes: ...
+    def send(self, operation: str, request: dict[str, Any]) -> Response: ...
     def run(self, plan: Plan[T], table: type[Table]) -> T: ...
     def close(self) -> None: ...
 
@@ -41,7 +41,7 @@ class Waiting:
     def __init__(self, url: str, **options: Any) -> None:
         self.remote = remote(url, **options)
 
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
+    def send(self, operation: str, request: dict[str, Any]) -> Response:
         return self.remote.send(operation, request)
 
     def run(self, plan: Plan[T], table: type[Table]) -> T:
@@ -57,7 +57,7 @@ class Looping:
         self._runner = asyncio.Runner()
         self._closed = False
 
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
+    def send(self, operation: str, request: dict[str, Any]) -> Response:
         return self._runner.run(self.remote.send_async(operation, request))
 
     def run(self, plan: Plan[T], table: type[Table]) -> T:

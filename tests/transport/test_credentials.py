@@ -10,13 +10,13 @@ import pytest
 from tablewright import Attr, EndpointFailed, Entity, InvalidValue, Table, attr, connect, key
 from tablewright.transport import Local, Remote, open_target
 from tablewright.transport.credentials import (
-    ANY,
+    PLACEHOLDER,
     aws_credentials,
     aws_region,
     default_region,
     endpoint_credentials,
 )
-from tablewright.transport.sigv4 import Credentials
+from tablewright.transport.sigv4 import SigningCredentials
 from tests.transport.clients import remote
 from tests.transport.proxy import Proxy
 
@@ -41,12 +41,12 @@ def _env(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
 
 def test_keys_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     _env(monkeypatch, ACCESS_KEY_ID="AKID", SECRET_ACCESS_KEY="secret")
-    assert aws_credentials()() == Credentials("AKID", "secret", None)
+    assert aws_credentials()() == SigningCredentials("AKID", "secret", None)
 
 
 def test_keys_and_a_token_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     _env(monkeypatch, ACCESS_KEY_ID="AKID", SECRET_ACCESS_KEY="secret", SESSION_TOKEN="token")
-    assert aws_credentials()() == Credentials("AKID", "secret", "token")
+    assert aws_credentials()() == SigningCredentials("AKID", "secret", "token")
 
 
 def test_a_key_without_its_secret_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,13 +69,13 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("shared")
 def test_keys_come_from_the_shared_file() -> None:
-    assert aws_credentials()() == Credentials("D", "d", None)
+    assert aws_credentials()() == SigningCredentials("D", "d", None)
 
 
 @pytest.mark.usefixtures("shared")
 def test_a_profile_is_chosen_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     _env(monkeypatch, PROFILE="work")
-    assert aws_credentials()() == Credentials("W", "w", "t")
+    assert aws_credentials()() == SigningCredentials("W", "w", "t")
 
 
 @pytest.mark.usefixtures("shared")
@@ -145,7 +145,7 @@ def test_credentials_that_cannot_be_had_are_told(
 
 
 def test_an_endpoint_gets_any_credentials_where_none_are_set(proxy: Proxy) -> None:
-    assert endpoint_credentials()() == ANY
+    assert endpoint_credentials()() == PLACEHOLDER
     with connect(proxy.url, Shed, create=True):
         pass
     assert "Credential=tablewright/" in proxy.seen[0].headers["authorization"]
@@ -169,8 +169,8 @@ def test_an_endpoint_does_not_get_what_is_in_the_home_directory(
         "[default]\naws_access_key_id = D\naws_secret_access_key = d\n"
     )
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert endpoint_credentials()() == ANY
-    assert aws_credentials()() == Credentials("D", "d", None)
+    assert endpoint_credentials()() == PLACEHOLDER
+    assert aws_credentials()() == SigningCredentials("D", "d", None)
 
 
 # -- regions -------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def test_the_endpoint_of_a_region_is_the_one_that_botocore_knows(
     ["dynamodb://eu_west_1", "dynamodb://eu-west", "dynamodb://x", "dynamodb://eu-west-1/"],
 )
 def test_a_region_that_cannot_be_one_is_told(target: str) -> None:
-    with pytest.raises(InvalidValue, match="is not a region, such as eu-west-1"):
+    with pytest.raises(InvalidValue, match="is not a region such as eu-west-1"):
         open_target(target)
 
 
@@ -258,7 +258,7 @@ def test_a_url_that_is_no_endpoints_is_told(target: str) -> None:
 
 @pytest.mark.parametrize("target", ["ftp://host", "postgres://host/db", "dynamo://eu-west-1"])
 def test_another_scheme_is_no_target(target: str) -> None:
-    with pytest.raises(InvalidValue, match="is no target; give ':memory:', a file, dynamodb://"):
+    with pytest.raises(InvalidValue, match="is not a target; use ':memory:', a file, dynamodb://"):
         open_target(target)
 
 

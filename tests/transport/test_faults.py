@@ -10,8 +10,8 @@ import pytest
 from tablewright import EndpointFailed, Fault
 from tablewright.engine import Engine
 from tablewright.errors import InvalidSignatureException
-from tablewright.transport import retry
-from tablewright.transport.faults import GaveUp, OtherFault
+from tablewright.transport import Response, retry
+from tablewright.transport.faults import RetriesExhausted, UnknownFault
 from tests.transport import proxy as steps
 from tests.transport.conftest import MakeClient
 from tests.transport.proxy import Exchange, Proxy, Step, answer, fault, patience_with, replying
@@ -21,7 +21,7 @@ PAGE = b"<html><body>The gateway is tired.</body></html>"
 
 #: What damages a connection: it is not used again.
 DAMAGE = {
-    "closed without an answer": steps.cut,
+    "closed without a response": steps.cut,
     "reset": steps.reset,
     "closed when it was done": steps.cut_when_done,
     "closed in the head of the answer": steps.cut_in_the_head,
@@ -52,8 +52,8 @@ def _less(exchange: Exchange) -> None:
     raise steps.Cut
 
 
-def _number(body: bytes) -> str:
-    return str(json.loads(body)["Item"]["n"]["N"])
+def _number(response: Response) -> str:
+    return str(json.loads(response.body)["Item"]["n"]["N"])
 
 
 @pytest.mark.parametrize("step", ALL.values(), ids=ALL)
@@ -61,9 +61,9 @@ def test_a_request_that_fails_once_is_sent_again(
     step: Step, proxy: Proxy, client: MakeClient
 ) -> None:
     proxy.script = [step]
-    got = client(answer_seconds=patience_with(step)).send("GetItem", GET)
+    got = client(response_seconds=patience_with(step)).send("GetItem", GET)
     assert _number(got) == "1"
-    assert getattr(got, "attempts", 1) == 2
+    assert got.attempts == 2
     assert [each.operation for each in proxy.seen] == ["GetItem", "GetItem"]
 
 
@@ -73,10 +73,10 @@ def test_the_error_after_the_last_attempt_tells_where_what_and_how_often(
 ) -> None:
     proxy.script = [step] * 2
     with pytest.raises(EndpointFailed) as caught:
-        client(answer_seconds=patience_with(step), attempts=2).send("GetItem", GET)
-    assert str(caught.value).startswith(f"{proxy.url}: GetItem failed 2 times; the last time: ")
+        client(response_seconds=patience_with(step), attempts=2).send("GetItem", GET)
+    assert str(caught.value).startswith(f"{proxy.url}: GetItem failed 2 times; the last error: ")
     assert proxy.wait_until_seen(2)
-    assert isinstance(caught.value, GaveUp)
+    assert isinstance(caught.value, RetriesExhausted)
     assert caught.value.attempts == 2
 
 
@@ -84,7 +84,7 @@ def test_the_error_after_the_last_attempt_tells_where_what_and_how_often(
 def test_a_damaged_connection_is_not_used_again(
     step: Step, proxy: Proxy, client: MakeClient
 ) -> None:
-    sender = client(answer_seconds=patience_with(step))
+    sender = client(response_seconds=patience_with(step))
     sender.send("GetItem", GET)
     proxy.script = [step]
     sender.send("GetItem", GET)
@@ -103,14 +103,14 @@ def test_a_connection_that_brought_an_error_is_used_again(
 
 
 REASONS = [
-    (steps.cut, "the connection was closed without an answer"),
-    (steps.cut_in_the_body, "the connection was cut in the middle of an answer"),
-    (steps.hang, "there was no answer within 1 s"),
-    (steps.drip, "there was no answer within 1 s"),
-    (steps.wrong_checksum, "the answer's checksum is not the one that it was sent with"),
-    (replying(answer(200, PAGE)), "the answer is not DynamoDB's: '<html>"),
-    (replying(b"nonsense\r\n\r\n"), "the answer is not HTTP: "),
-    (replying(answer(503, PAGE)), "HTTP 503, and not of DynamoDB: '<html>"),
+    (steps.cut, "the connection was closed without a response"),
+    (steps.cut_in_the_body, "the connection was closed in the middle of a response"),
+    (steps.hang, "no response within 1 s"),
+    (steps.drip, "no response within 1 s"),
+    (steps.wrong_checksum, "the response does not match its checksum, x-amz-crc32"),
+    (replying(answer(200, PAGE)), "the response is not DynamoDB's: '<html>"),
+    (replying(b"nonsense\r\n\r\n"), "the response is not HTTP: "),
+    (replying(answer(503, PAGE)), "HTTP 503 with a body that is not DynamoDB's: '<html>"),
     (replying(fault("ThrottlingException", "slow down")), "ThrottlingException: slow down"),
 ]
 
@@ -121,18 +121,18 @@ def test_the_error_tells_the_last_reason(
 ) -> None:
     proxy.script = [step]
     with pytest.raises(EndpointFailed) as caught:
-        client(answer_seconds=patience_with(step), attempts=1).send("GetItem", GET)
-    assert f"GetItem failed once; the last time: {reason}" in str(caught.value)
+        client(response_seconds=patience_with(step), attempts=1).send("GetItem", GET)
+    assert f"GetItem failed once; the last error: {reason}" in str(caught.value)
     assert proxy.wait_until_seen(1)
 
 
 def test_there_are_four_attempts_unless_told_otherwise(proxy: Proxy, client: MakeClient) -> None:
     proxy.script = [ANSWERS["an internal error"]] * 10
     with pytest.raises(
-        EndpointFailed, match="GetItem failed 4 times; the last time: InternalServerError: oops"
+        EndpointFailed, match="GetItem failed 4 times; the last error: InternalServerError: oops"
     ):
         client().send("GetItem", GET)
-    assert len(proxy.seen) == retry.ATTEMPTS == 4
+    assert len(proxy.seen) == retry.MAX_ATTEMPTS == 4
 
 
 def test_a_request_that_was_cut_while_it_was_sent_is_sent_again(
@@ -149,12 +149,12 @@ def test_a_request_that_was_cut_while_it_was_sent_is_sent_again(
 def test_an_endpoint_that_is_not_there_is_told(proxy: Proxy, client: MakeClient) -> None:
     sender = client(attempts=2)
     proxy.close()
-    with pytest.raises(EndpointFailed, match=r"GetItem failed 2 times; the last time: .*111"):
+    with pytest.raises(EndpointFailed, match=r"GetItem failed 2 times; the last error: .*111"):
         sender.send("GetItem", GET)
 
 
 def test_a_host_without_an_address_is_told(client: MakeClient) -> None:
-    with pytest.raises(EndpointFailed, match="GetItem failed once; the last time: "):
+    with pytest.raises(EndpointFailed, match="GetItem failed once; the last error: "):
         client("http://no.such.host.invalid", attempts=1).send("GetItem", GET)
 
 
@@ -214,7 +214,7 @@ def test_a_large_answer_comes_whole(engine: Engine, client: MakeClient) -> None:
     for number in range(4):
         item = {"k": {"S": str(number)}, "data": {"S": "x" * 390_000}}
         engine.call("PutItem", {"TableName": "things", "Item": item})
-    told = json.loads(client().send("Scan", {"TableName": "things"}))
+    told = json.loads(client().send("Scan", {"TableName": "things"}).body)
     assert sum(len(item.get("data", {}).get("S", "")) for item in told["Items"]) >= 780_000
 
 
@@ -228,9 +228,17 @@ def test_a_fault_of_the_request_is_raised_at_once(proxy: Proxy, client: MakeClie
     assert len(proxy.seen) == 1
 
 
+def test_a_fault_carries_the_number_of_its_attempts(proxy: Proxy, client: MakeClient) -> None:
+    proxy.script = [ANSWERS["an internal error"]] * 2
+    with pytest.raises(Fault) as caught:
+        client().send("GetItem", {"TableName": "nowhere", "Key": {"k": {"S": "a"}}})
+    assert caught.value.attempts == 3
+    assert not caught.value.maybe_applied
+
+
 def test_a_fault_without_a_class_has_its_code(proxy: Proxy, client: MakeClient) -> None:
     proxy.script = [replying(fault("ExportNotFoundException", "not there"))]
-    with pytest.raises(OtherFault, match="ExportNotFoundException: not there") as caught:
+    with pytest.raises(UnknownFault, match="ExportNotFoundException: not there") as caught:
         client().send("GetItem", GET)
     assert caught.value.code == "ExportNotFoundException"
 
@@ -240,7 +248,9 @@ def test_a_refusal_that_is_not_dynamodbs_is_told_and_not_repeated(
     body: bytes, proxy: Proxy, client: MakeClient
 ) -> None:
     proxy.script = [replying(answer(403, body))]
-    with pytest.raises(EndpointFailed, match="GetItem: HTTP 403, and not of DynamoDB: "):
+    with pytest.raises(
+        EndpointFailed, match="GetItem: HTTP 403 with a body that is not DynamoDB's: "
+    ):
         client().send("GetItem", GET)
     assert len(proxy.seen) == 1
 

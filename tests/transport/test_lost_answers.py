@@ -33,8 +33,12 @@ from tablewright import (
     version,
 )
 from tablewright.engine import Engine
-from tablewright.errors import ConditionalCheckFailedException, TransactionCanceledException
-from tablewright.transport.lost import MAY_BE_DONE
+from tablewright.errors import (
+    MAYBE_APPLIED,
+    ConditionalCheckFailedException,
+    TransactionCanceledException,
+)
+from tablewright.observe import RequestEvent
 from tests.transport import proxy as steps
 from tests.transport.conftest import MakeClient
 from tests.transport.proxy import Proxy, Step, fault, forward, patience_with, replying
@@ -131,7 +135,7 @@ def test_a_transaction_whose_answers_are_lost_is_done_once(
 ) -> None:
     db.run(create(Account(account_id="1", owner="Ann")))
     proxy.script = [forward, lose, lose]  # it reads first
-    changed = client(answer_seconds=patience_with(lose)).run(
+    changed = client(response_seconds=patience_with(lose)).run(
         Account.primary("1").update(Account.owner.set("Bob")), Bank
     )
     assert (changed.owner, changed.version) == ("Bob", 2)
@@ -163,7 +167,7 @@ def test_a_cancelled_transaction_is_certain_even_if_an_answer_was_lost(
     refused = {"Put": {**put_a, "ConditionExpression": "attribute_not_exists(k)"}}
     with pytest.raises(TransactionCanceledException) as caught:
         client().send("TransactWriteItems", {"TransactItems": [refused]})
-    assert not hasattr(caught.value, "__notes__")
+    assert not caught.value.maybe_applied
     assert len(proxy.seen) == 2
 
 
@@ -172,7 +176,7 @@ def test_an_entity_with_a_unique_value_is_created_once(
     lose: Step, db: Database, proxy: Proxy, client: MakeClient
 ) -> None:
     proxy.script = [lose]
-    sender = client(answer_seconds=patience_with(lose))
+    sender = client(response_seconds=patience_with(lose))
     sender.run(create(Member(member_id="1", email="a@b")), Bank)
     with pytest.raises(NotUnique):
         sender.run(create(Member(member_id="2", email="a@b")), Bank)
@@ -214,7 +218,7 @@ def test_a_create_that_meets_its_own_item_has_succeeded(
 ) -> None:
     proxy.script = [lose, lose]
     note = Note(note_id="1", text="x", tags={"b", "a"})
-    assert client(answer_seconds=patience_with(lose)).run(create(note), Bank) is note
+    assert client(response_seconds=patience_with(lose)).run(create(note), Bank) is note
     assert db.run(Note.primary("1")) == note
     assert len(proxy.seen) == 3
 
@@ -226,7 +230,7 @@ def test_a_put_of_a_version_that_meets_its_own_item_has_succeeded(
     page = db.run(create(Page(page_id="1", text="a")))
     page.text = "b"
     proxy.script = [lose]
-    assert client(answer_seconds=patience_with(lose)).run(put(page), Bank).version == 2
+    assert client(response_seconds=patience_with(lose)).run(put(page), Bank).version == 2
     assert db.run(Page.primary("1")) == page
 
 
@@ -273,7 +277,7 @@ NEW: dict[str, Any] = {
 
 def test_items_are_compared_by_value(proxy: Proxy, client: MakeClient) -> None:
     proxy.script = [steps.cut_when_done]
-    assert client().send("PutItem", NEW) == b"{}"
+    assert client().send("PutItem", NEW).body == b"{}"
 
 
 @pytest.mark.parametrize(
@@ -289,7 +293,7 @@ def test_a_put_that_cannot_be_told_from_anothers_has_a_note(
     proxy.script = [steps.cut_when_done]
     with pytest.raises(ConditionalCheckFailedException) as caught:
         client().send("PutItem", {**NEW, **changes})
-    assert caught.value.__notes__ == [MAY_BE_DONE]
+    assert caught.value.maybe_applied
 
 
 # -- updates and deletes under a condition -------------------------------------------------------
@@ -327,8 +331,8 @@ def test_a_write_under_a_condition_is_done_once_and_the_fault_says_that_it_may_b
 ) -> None:
     proxy.script = [lose]
     with pytest.raises(ConditionalCheckFailedException) as caught:
-        client(answer_seconds=patience_with(lose)).send(operation, request_)
-    assert caught.value.__notes__ == [MAY_BE_DONE]
+        client(response_seconds=patience_with(lose)).send(operation, request_)
+    assert caught.value.maybe_applied
     key = {"TableName": "things", "Key": {"k": {"S": "a"}}}
     assert engine.call("GetItem", key).get("Item") == left
 
@@ -341,7 +345,7 @@ def test_a_fault_after_attempts_that_did_nothing_has_no_note(
     proxy.script = [answered]
     with pytest.raises(ConditionalCheckFailedException) as caught:
         client().send("UpdateItem", COUNT_ONCE)
-    assert not hasattr(caught.value, "__notes__")
+    assert not caught.value.maybe_applied
 
 
 def test_a_versioned_update_is_done_once(db: Database, proxy: Proxy, client: MakeClient) -> None:
@@ -371,7 +375,8 @@ def test_a_refused_write_says_that_an_earlier_attempt_may_have_done_it(
     proxy.script = [steps.cut_when_done]
     with pytest.raises(Stale) as caught:
         client().run(delete(page), Bank)
-    assert getattr(caught.value, "__notes__", []) == [MAY_BE_DONE]
+    assert caught.value.maybe_applied
+    assert str(caught.value).endswith(MAYBE_APPLIED)
 
 
 def test_an_update_that_reads_what_it_adds_to_is_not_done_twice(
@@ -381,7 +386,7 @@ def test_an_update_that_reads_what_it_adds_to_is_not_done_twice(
     twice."""
     db.run(create(Score(player="1")))
     proxy.script = [forward, steps.cut_when_done]
-    with pytest.raises(EndpointFailed, match="may have been done"):
+    with pytest.raises(EndpointFailed, match="may have been applied"):
         client().run(Score.primary("1").update(Score.points.add(5)), Bank)
     found = db.run(Score.primary("1"))
     assert found is not None
@@ -408,7 +413,7 @@ def test_with_one_attempt_no_write_is_done_twice(
     sender = client(attempts=1)
     sender.send("UpdateItem", COUNT)
     proxy.script = [steps.cut_when_done]
-    with pytest.raises(EndpointFailed, match="it may have been done"):
+    with pytest.raises(EndpointFailed, match="may have been applied"):
         sender.send("UpdateItem", COUNT)
     key = {"TableName": "things", "Key": {"k": {"S": "a"}}}
     assert engine.call("GetItem", key)["Item"]["n"] == {"N": "3"}
@@ -444,11 +449,28 @@ def test_the_last_error_of_a_write_says_whether_it_may_have_been_done(
     proxy.script = [step] * 2
     with pytest.raises(EndpointFailed) as caught:
         client(attempts=2).send("PutItem", {"TableName": "things", "Item": {"k": {"S": "b"}}})
-    assert ("it may have been done" in str(caught.value)) is told
+    assert caught.value.maybe_applied is told
+    assert (MAYBE_APPLIED in str(caught.value)) is told
 
 
 def test_the_last_error_of_a_read_says_nothing_of_that(proxy: Proxy, client: MakeClient) -> None:
     proxy.script = [steps.cut_when_done]
     with pytest.raises(EndpointFailed) as caught:
         client(attempts=1).send("Scan", {"TableName": "things"})
-    assert "may have been done" not in str(caught.value)
+    assert not caught.value.maybe_applied
+
+
+def test_an_observer_learns_the_number_of_attempts(proxy: Proxy, engine: Engine) -> None:
+    events: list[RequestEvent] = []
+    failing = replying(fault("InternalServerError", "oops", 500))
+    with connect(proxy.url, Bank, create=True, observe=events.append) as database:
+        events.clear()
+        proxy.script = [failing]
+        database.run(Note.primary("1"))
+        proxy.script = [failing] * 4
+        with pytest.raises(EndpointFailed):
+            database.run(Note.primary("1"))
+    assert [(event.attempts, event.error) for event in events] == [
+        (2, ""),
+        (4, "RetriesExhausted"),
+    ]

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.transport.message import Answer, Damaged
+from tablewright.transport.http_response import HttpResponse, ResponseDamaged
 from tests.transport.proxy import answer
 
 bodies = st.binary(max_size=200).map(lambda inside: b"{" + inside + b"}")
 
 
-def fed(*parts: bytes) -> Answer:
-    taken = Answer()
+def fed(*parts: bytes) -> HttpResponse:
+    taken = HttpResponse()
     for part in parts:
         taken.feed(part)
     return taken
@@ -35,7 +35,7 @@ def test_an_answer_is_the_same_however_it_is_cut(body: bytes, cuts: list[int]) -
 def test_an_answer_that_is_cut_short_is_damaged(body: bytes, end: int) -> None:
     data = answer(200, body)
     part = data[: end % len(data)]
-    with pytest.raises(Damaged):
+    with pytest.raises(ResponseDamaged):
         fed(*([part] if part else []), b"")
 
 
@@ -43,13 +43,13 @@ def test_an_answer_that_is_cut_short_is_damaged(body: bytes, end: int) -> None:
 def test_a_changed_byte_in_the_body_is_damage(body: bytes, place: int, flip: int) -> None:
     changed = bytearray(body)
     changed[place % len(body)] ^= flip
-    with pytest.raises(Damaged):
+    with pytest.raises(ResponseDamaged):
         fed(answer(200, bytes(changed), crc=zlib.crc32(body)))
 
 
 @given(data=st.binary(min_size=1))
 def test_any_bytes_are_taken_or_damage(data: bytes) -> None:
-    with suppress(Damaged):
+    with suppress(ResponseDamaged):
         assert not fed(data).complete or data.startswith(b"HTTP/")
 
 
@@ -72,5 +72,5 @@ def test_a_body_without_a_length_ends_with_the_connection() -> None:
 
 
 def test_a_page_is_not_an_answer() -> None:
-    with pytest.raises(Damaged, match="not DynamoDB's: '<html>'"):
+    with pytest.raises(ResponseDamaged, match="not DynamoDB's: '<html>'"):
         fed(answer(200, b"<html>"))

@@ -28,11 +28,12 @@ from tablewright import (
     pattern,
     put,
 )
+from tablewright.designs.catalog import bundled
 from tablewright.engine import Engine
 from tablewright.errors import UnknownOperationException
 from tablewright.plan.write import Atomic
 from tablewright.server import serving
-from tablewright.verify import Check, Design, Raises, bundled, verify
+from tablewright.verify import Check, Design, Raises, verify
 from tablewright.verify.run import Scanner, load_sample
 from tests.transport.conftest import MakeClient
 from tests.transport.proxy import Exchange, Proxy, answer, fault, replying

@@ -8,14 +8,14 @@ from botocore.awsrequest import AWSRequest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.transport.sigv4 import Credentials, Signer
+from tablewright.transport.sigv4 import Signer, SigningCredentials
 
 text = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=60)
 regions = st.sampled_from(["us-east-1", "eu-central-2", "ap-southeast-5", "cn-north-1"])
 hosts = st.sampled_from(["dynamodb.eu-west-1.amazonaws.com", "localhost:8000", "[::1]:8000"])
 operations = st.sampled_from(["GetItem", "TransactWriteItems", "ListTables"])
 moments = st.integers(1_000_000_000, 4_000_000_000)
-someone = st.builds(Credentials, text, text, st.none() | text)
+someone = st.builds(SigningCredentials, text, text, st.none() | text)
 
 
 def parsed(message: bytes) -> tuple[str, dict[str, str], bytes]:
@@ -25,7 +25,7 @@ def parsed(message: bytes) -> tuple[str, dict[str, str], bytes]:
 
 
 def signed_by_botocore(
-    credentials: Credentials, host: str, region: str, operation: str, body: bytes, now: int
+    credentials: SigningCredentials, host: str, region: str, operation: str, body: bytes, now: int
 ) -> str:
     """The Authorization header that botocore makes."""
     auth = botocore.auth.SigV4Auth(
@@ -48,7 +48,7 @@ def signed_by_botocore(
 
 @given(someone, hosts, regions, operations, st.binary(max_size=300), moments)
 def test_a_signature_is_the_one_that_botocore_makes(
-    credentials: Credentials, host: str, region: str, operation: str, body: bytes, now: int
+    credentials: SigningCredentials, host: str, region: str, operation: str, body: bytes, now: int
 ) -> None:
     _, headers, sent = parsed(Signer(host, region).request(credentials, operation, body, now))
     assert sent == body
@@ -62,7 +62,7 @@ def test_a_signature_is_the_one_that_botocore_makes(
     st.data(),
 )
 def test_one_signer_signs_for_anyone_at_any_time(
-    requests: list[tuple[Credentials, str, bytes, int]], data: st.DataObject
+    requests: list[tuple[SigningCredentials, str, bytes, int]], data: st.DataObject
 ) -> None:
     """What it keeps from one request never shows in another: not the day, not the secret."""
     signer = Signer("localhost:8000", "eu-west-1")
@@ -77,7 +77,9 @@ def test_one_signer_signs_for_anyone_at_any_time(
 
 def test_a_request_is_what_dynamodb_takes() -> None:
     signer = Signer("host:8000", "eu-west-1")
-    message = signer.request(Credentials("AKID", "secret", "50%s"), "GetItem", b"{}", 1_768_435_200)
+    message = signer.request(
+        SigningCredentials("AKID", "secret", "50%s"), "GetItem", b"{}", 1_768_435_200
+    )
     first, headers, body = parsed(message)
     assert (first, body) == ("POST / HTTP/1.1", b"{}")
     authorization = headers.pop("authorization")

@@ -78,7 +78,7 @@ def test_an_authority_of_ones_own_is_named_by_the_environment(
     monkeypatch.setenv(variable, str(certificate))
     sender = kind(secure.url)
     for _ in range(3):
-        assert b'"1"' in sender.send("GetItem", GET)
+        assert b'"1"' in sender.send("GetItem", GET).body
     sender.close()
     assert secure.opened == 1
     assert secure.wait_until_open(0)
@@ -104,7 +104,7 @@ def test_large_answers_come_whole_over_tls(
     engine.call("PutItem", {"TableName": "things", "Item": item})
     sender = kind(secure.url)
     for _ in range(2):
-        assert len(sender.send("GetItem", GET)) > 390_000
+        assert len(sender.send("GetItem", GET).body) > 390_000
     sender.close()
 
 

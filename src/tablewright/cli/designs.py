@@ -29,7 +29,7 @@ def designs() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from tablewright.verify import bundled
+    from tablewright.designs.catalog import bundled
 
     table = Table("design", "description", "tables", "entities", "patterns")
     for design in bundled():
@@ -63,7 +63,7 @@ def verify(
     import msgspec
     from rich.console import Console
 
-    from tablewright.verify import bundled
+    from tablewright.designs.catalog import bundled
 
     console = Console(stderr=True)
     selected = [_load_or_fail(name) for name in names] if names else bundled()
@@ -118,8 +118,8 @@ def docs(
 
 
 def _load_or_fail(name: str) -> Design:
+    from tablewright.designs.catalog import load
     from tablewright.errors import TablewrightError
-    from tablewright.verify import load
 
     try:
         return load(name)

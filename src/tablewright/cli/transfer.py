@@ -247,9 +247,8 @@ def explained() -> Iterator[list[Path]]:
         typer.echo(f"tablewright: interrupted{going_on()}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except TablewrightError as error:
-        told = f"{error.code}: {error.message}" if isinstance(error, Fault) else str(error)
-        notes = getattr(error, "__notes__", [])
-        fail(" ".join("; ".join([*notes, told]).split()) + going_on())
+        text = f"{error.code}: {error.message}" if isinstance(error, Fault) else str(error)
+        fail(" ".join(text.split()) + going_on())
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         fail(f"{where}{reason(error)}{going_on()}")

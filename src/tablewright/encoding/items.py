@@ -17,11 +17,9 @@ import msgspec
 from tablewright.encoding.echo import echo_all
 from tablewright.encoding.numbers import number_size, read_number
 from tablewright.errors import ValidationException, invalid
+from tablewright.limits import MAX_NESTING
 from tablewright.values import Item, Value, sorted_members
 
-MAX_DEPTH = 32
-MAX_ITEM_SIZE = 400 * 1024
-MAX_NAME_SIZE = 65535
 ITEM_TOO_LARGE = "Item size has exceeded the maximum allowed size"
 NAME_TOO_LARGE = "Attribute name is too large, must be less than 65536 bytes"
 
@@ -69,7 +67,7 @@ def normalise(value: Value, depth: int = 0) -> Value:
         number = read_number(content)
         return value if number == content else {"N": number}
     if tag == "M" or tag == "L":
-        if depth == MAX_DEPTH - 1:
+        if depth == MAX_NESTING - 1:
             raise ValidationException(TOO_DEEP)
         if not content:
             return value
@@ -91,7 +89,7 @@ def check_depth(value: Value, depth: int = 0) -> None:
     """Raise if a value that was put together from normal ones is nested too deeply."""
     for tag, content in value.items():
         if tag == "M" or tag == "L":
-            if depth == MAX_DEPTH - 1:
+            if depth == MAX_NESTING - 1:
                 raise ValidationException(TOO_DEEP)
             for inner in content.values() if tag == "M" else content:
                 check_depth(inner, depth + 1)

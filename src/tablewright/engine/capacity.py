@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from tablewright.engine.table import Index, Table
+from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
 from tablewright.wire.answers import ConsumedCapacity, Units
-
-READ_BLOCK = 4096
-WRITE_BLOCK = 1024
 
 
 def read_units(size: int, *, consistent: bool | None) -> float:
@@ -22,7 +20,7 @@ def read_units(size: int, *, consistent: bool | None) -> float:
     >>> read_units(0, consistent=False), read_units(4097, consistent=True)
     (0.5, 2.0)
     """
-    blocks = max(1, -(-size // READ_BLOCK))
+    blocks = max(1, -(-size // READ_UNIT_SIZE))
     return float(blocks) if consistent else blocks / 2
 
 
@@ -31,7 +29,7 @@ def write_units(size: int) -> float:
     >>> write_units(1), write_units(1025)
     (1.0, 2.0)
     """
-    return float(max(1, -(-size // WRITE_BLOCK)))
+    return float(max(1, -(-size // WRITE_UNIT_SIZE)))
 
 
 class Charge:

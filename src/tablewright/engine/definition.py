@@ -11,6 +11,14 @@ from typing import Literal
 
 from tablewright.encoding.echo import echo_all
 from tablewright.errors import ValidationException, invalid
+from tablewright.limits import (
+    MAX_CAPACITY_UNITS,
+    MAX_GLOBAL_INDEXES,
+    MAX_INDEX_KEY_ATTRIBUTES,
+    MAX_LOCAL_INDEXES,
+    MAX_PROJECTED_ATTRIBUTES,
+    MAX_TAGS,
+)
 from tablewright.schema import (
     IndexSchema,
     KeyAttribute,
@@ -21,13 +29,6 @@ from tablewright.schema import (
 )
 from tablewright.wire import requests
 from tablewright.wire.constraints import NAME_PATTERN
-
-MAX_UNITS = 1_000_000_000_000
-MAX_LOCAL_INDEXES = 5
-MAX_GLOBAL_INDEXES = 20
-MAX_PROJECTED_ATTRIBUTES = 100
-MAX_TAGS = 50
-MAX_KEY_ATTRIBUTES = 4  # of each kind, in a global index
 
 
 def check_name(name: str) -> None:
@@ -115,7 +116,7 @@ def _check_several(elements: Sequence[requests.KeySchemaElement]) -> None:
             "All HASH key attributes must precede RANGE key attributes in the KeySchema"
         )
     for kind in ("HASH", "RANGE"):
-        if kinds.count(kind) > MAX_KEY_ATTRIBUTES:
+        if kinds.count(kind) > MAX_INDEX_KEY_ATTRIBUTES:
             raise ValidationException(
                 "Invalid KeySchema: "
                 f"The KeySchema exceeds the maximum allowed number of {kind} key attributes"
@@ -188,7 +189,7 @@ def throughput(shape: requests.ProvisionedThroughput | None, where: str = "") ->
     if shape is None:
         return Throughput()
     for member, units in (("Read", shape.read), ("Write", shape.write)):
-        if units > MAX_UNITS:
+        if units > MAX_CAPACITY_UNITS:
             raise ValidationException(
                 f"Given value {units} for {member}CapacityUnits is out of bounds{where}"
             )

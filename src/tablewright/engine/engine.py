@@ -30,7 +30,7 @@ from tablewright.engine.expiry import expire
 from tablewright.engine.integrity import Report, check
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.operations import OPERATIONS
-from tablewright.engine.spelling import MEMBERS, did_you_mean, refuse_misspelt_members
+from tablewright.engine.spelling import MEMBERS, refuse_misspelt_members
 from tablewright.engine.step import Counts, Read, Reading, Step, Write, Writing
 from tablewright.errors import (
     Fault,
@@ -38,6 +38,7 @@ from tablewright.errors import (
     TablewrightError,
     UnknownOperationException,
 )
+from tablewright.hints import did_you_mean
 from tablewright.policy import Principal
 from tablewright.storage import (
     BUSY_SECONDS,

@@ -11,11 +11,9 @@ from collections.abc import Iterable
 from tablewright.encoding.items import value_size
 from tablewright.encoding.keys import EmptyComponent, component, partition, read_component
 from tablewright.errors import ValidationException, invalid
+from tablewright.limits import MAX_PARTITION_KEY_SIZE, MAX_SORT_KEY_SIZE
 from tablewright.schema import KeyAttribute, KeySchema
 from tablewright.values import Item, Value, tag_of
-
-MAX_PARTITION_KEY = 2048
-MAX_SORT_KEY = 1024
 
 MISMATCH = "The provided key element does not match the schema"
 _NOTHING: Value = {}
@@ -75,7 +73,7 @@ class Keys:
         position = self.position(key)
         if position is None or len(key) != len(self.names):
             raise self._refused_key(key)
-        if len(position) > MAX_SORT_KEY:  # else no part of the key can be too long
+        if len(position) > MAX_SORT_KEY_SIZE:  # else no part of the key can be too long
             self._check_sizes(key)
         return position
 
@@ -90,7 +88,7 @@ class Keys:
         position = self.position(item)
         if position is None:
             raise self._refused_item(item)
-        if len(position) > MAX_SORT_KEY:
+        if len(position) > MAX_SORT_KEY_SIZE:
             self._check_sizes(item)
         return position
 
@@ -139,9 +137,9 @@ def empty(attribute: KeyAttribute) -> ValidationException:
 
 def check_sizes(partition: Iterable[Value], sort: Iterable[Value]) -> None:
     """The attributes of a key are not too long, all together."""
-    if sum(map(value_size, partition)) > MAX_PARTITION_KEY:
+    if sum(map(value_size, partition)) > MAX_PARTITION_KEY_SIZE:
         raise invalid("Size of hashkey has exceeded the maximum size limit of2048 bytes")
-    if sum(map(value_size, sort)) > MAX_SORT_KEY:
+    if sum(map(value_size, sort)) > MAX_SORT_KEY_SIZE:
         raise invalid("Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
 
 

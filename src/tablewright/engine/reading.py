@@ -21,12 +21,12 @@ from tablewright.engine.table import Index, Table
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import Condition, Key, KeySelection, Project
 from tablewright.expression.legacy import LegacyKey
+from tablewright.limits import MAX_PAGE_SIZE
 from tablewright.storage import Tree
 from tablewright.values import Item
 from tablewright.wire import requests
 from tablewright.wire.answers import ItemOut, Page
 
-PAGE_SIZE = 1024 * 1024
 _UNREAD: Item = {}  # stands for an item that nobody looks into
 _BAD_START = "The provided starting key is invalid"
 
@@ -192,7 +192,7 @@ def read_page(
                 count += 1
                 if not counting:
                     items.append(project(item) if project else Raw(whole))
-            if scanned == most or size >= PAGE_SIZE:
+            if scanned == most or size >= MAX_PAGE_SIZE:
                 last = body
                 break
     charge.add(read_units(size, consistent=request.consistent), source.index)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from tablewright.encoding.items import check_depth
-from tablewright.engine.keys import MAX_SORT_KEY, Keys, refused_index_key
+from tablewright.engine.keys import Keys, refused_index_key
 from tablewright.errors import ValidationException
 from tablewright.expression import Condition, Project, Update
 from tablewright.expression.key import not_scalar
+from tablewright.limits import MAX_SORT_KEY_SIZE
 from tablewright.schema import IndexSchema, TableSchema
 from tablewright.storage import Tree
 from tablewright.values import Item
@@ -41,7 +42,7 @@ class Index:
         position = self.keys.position(item)
         if position is None:
             return None
-        if len(position) > MAX_SORT_KEY:  # else no part of the key can be too long
+        if len(position) > MAX_SORT_KEY_SIZE:  # else no part of the key can be too long
             try:
                 self.keys.check_index(item)
             except ValidationException:
@@ -117,7 +118,7 @@ class Table:
                 continue
             if changed is None or name in changed:
                 raise refused_index_key(index_name, attribute, value, updated=changed is not None)
-        if size > MAX_SORT_KEY:  # else the item is too small for a key that is too long
+        if size > MAX_SORT_KEY_SIZE:  # else the item is too small for a key that is too long
             for index in self.indexes:
                 if changed is None or not index.keys.types.keys().isdisjoint(changed):
                     index.keys.check_index(item)

@@ -23,7 +23,7 @@ import re
 from typing import NamedTuple
 
 from tablewright.errors import ValidationException
-from tablewright.expression.rules import MAX_LENGTH
+from tablewright.limits import MAX_EXPRESSION_SIZE
 
 #: Kinds whose message about the length does not say the length.
 _SIZE_UNSAID = ("UpdateExpression", "ProjectionExpression")
@@ -51,7 +51,7 @@ def tokenize(kind: str, text: str) -> list[Token]:
     """
     if not text:
         raise invalid(kind, "The expression can not be empty;")
-    if len(text) > MAX_LENGTH:
+    if len(text) > MAX_EXPRESSION_SIZE:
         # DynamoDB counts characters here, not bytes.
         raise invalid(
             kind,

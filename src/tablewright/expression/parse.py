@@ -2,7 +2,7 @@
 
 Owns the grammar of conditions (filters and key conditions too), updates and projections. Written
 by hand, with explicit stacks and no recursion: four thousand open parentheses fail like any other
-mistake, and nothing nests deeper than `MAX_OPERATORS` in a tree that leaves this module.
+mistake, and nothing nests deeper than `MAX_EXPRESSION_OPERATORS` in a tree that leaves this module.
 
 The order of DynamoDB's checks, which is the order here:
 1. Syntax errors and redundant parentheses, whichever the parser meets first.
@@ -35,8 +35,6 @@ from tablewright.expression.rules import (
     COMPARATORS,
     CONDITION_OPERANDS,
     FUNCTIONS,
-    MAX_INDEX,
-    MAX_OPERATORS,
     TESTS,
     UPDATE_OPERANDS,
 )
@@ -62,6 +60,7 @@ from tablewright.expression.tree import (
     Update,
     Value,
 )
+from tablewright.limits import MAX_EXPRESSION_OPERATORS, MAX_LIST_INDEX
 
 _Part = TypeVar("_Part")
 
@@ -75,7 +74,7 @@ def parse_condition(kind: str, text: str) -> Condition:
     parser = _Parser(kind, text)
     condition = parser.condition()
     parser.finish()
-    if len(parser.tokens) > MAX_OPERATORS:
+    if len(parser.tokens) > MAX_EXPRESSION_OPERATORS:
         _refuse_deep(kind, condition)
     return condition
 
@@ -104,7 +103,7 @@ def _refuse_deep(kind: str, condition: Condition) -> None:
     DynamoDB says the same, but only after it has checked names and values.
     """
     level: list[Condition | Operand] = [condition]
-    for _ in range(MAX_OPERATORS + 1):  # as many operators, and their operands
+    for _ in range(MAX_EXPRESSION_OPERATORS + 1):  # as many operators, and their operands
         below: list[Condition | Operand] = []
         for node in level:
             match node:
@@ -377,7 +376,7 @@ class _Parser:
                 index = self.expect("index")
                 self.expect("]")
                 position = int(index.text)
-                if position > MAX_INDEX:
+                if position > MAX_LIST_INDEX:
                     self.object(
                         index,
                         f"List index is not within the allowable range; index: [{index.text}]",

@@ -31,9 +31,6 @@ from tablewright.expression.rules import (
     DELETE_TYPES,
     DISTINCT,
     LONG_TYPE_NAMES,
-    MAX_OPERATORS,
-    MAX_OPTIONS,
-    MAX_PATH_DEPTH,
     OPERAND_COUNTS,
     OPERAND_TYPES,
     PATH_FIRST,
@@ -61,6 +58,7 @@ from tablewright.expression.tree import (
     Update,
     Value,
 )
+from tablewright.limits import MAX_EXPRESSION_OPERATORS, MAX_IN_OPERANDS, MAX_PATH_DEPTH
 from tablewright.values import Value as AttributeValue
 from tablewright.values import sort_key, tag_of
 
@@ -163,7 +161,7 @@ class _Resolver:
         self.checks_if_defined.append(check)
 
     def limit_operators(self) -> None:
-        if self.operators > MAX_OPERATORS:
+        if self.operators > MAX_EXPRESSION_OPERATORS:
             self.fail(str(too_many_operators(self.kind)).partition(": ")[2])
 
     # -- operands
@@ -315,7 +313,7 @@ class _Resolver:
                 return Between(*operands)
             case In(operand, options):
                 operands = self.operator("IN", (operand, *options))
-                if len(options) > MAX_OPTIONS:
+                if len(options) > MAX_IN_OPERANDS:
                     self.fail(
                         "The IN operator is provided with too many operands; "
                         f"number of operands: {len(options)}"

@@ -1,4 +1,4 @@
-"""Rules: functions, operators and limits, as tables.
+"""Rules: functions and operators, as tables.
 
 Owns what is a matter of fact about each function and operator: where it may stand, how many
 operands it takes, of which types. `parse` and `resolve` apply the tables and own the order of the
@@ -6,12 +6,6 @@ checks and the words of the faults. Adding a function starts here.
 """
 
 from __future__ import annotations
-
-MAX_LENGTH = 4096
-MAX_INDEX = 2**31 - 1
-MAX_OPERATORS = 300
-MAX_PATH_DEPTH = 32
-MAX_OPTIONS = 100  # of IN
 
 COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
 

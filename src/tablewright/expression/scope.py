@@ -22,7 +22,6 @@ from typing import Final, ParamSpec, TypeAlias, TypeVar, cast
 
 from tablewright.encoding.echo import MAX_ECHO, echo_all
 from tablewright.encoding.items import (
-    MAX_NAME_SIZE,
     NAME_TOO_LARGE,
     TOO_DEEP,
     normalise,
@@ -44,6 +43,7 @@ from tablewright.expression.tree import And, Path, Projection
 from tablewright.expression.tree import Condition as ConditionTree
 from tablewright.expression.tree import Update as UpdateTree
 from tablewright.expression.update import compile_update
+from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE, MAX_PLACEHOLDER_LENGTH, MAX_SUBSTITUTED_SIZE
 from tablewright.values import Item, Value
 
 P = ParamSpec("P")
@@ -51,9 +51,7 @@ T = TypeVar("T")
 Names: TypeAlias = tuple[tuple[str, str], ...]
 _AnyResolved: TypeAlias = Resolved[ConditionTree] | Resolved[UpdateTree] | Resolved[Projection]
 
-MAX_KEY_LENGTH: Final = 255
-MAX_TOTAL_SIZE: Final = 2 * 1024 * 1024
-_MOST_NAMES: Final = 64  # in a cached expression; whoever sends more parses each time
+_MAX_CACHED_NAMES: Final = 64  # an expression with more names is parsed each time
 _CACHE_SIZE: Final = 1024
 _NAME_KEY = re.compile(r"#[A-Za-z0-9_]+").fullmatch
 _VALUE_KEY = re.compile(r":[A-Za-z0-9_]+").fullmatch
@@ -267,7 +265,7 @@ class Scope:
                 _check_keys("ExpressionAttributeNames", names, _NAME_KEY)
                 _check_total("ExpressionAttributeNames", sum(map(len, names.values())))
                 for key, name in names.items():
-                    if not name or len(name) > MAX_NAME_SIZE:
+                    if not name or len(name) > MAX_ATTRIBUTE_NAME_SIZE:
                         reason = NAME_TOO_LARGE if name else "Empty attribute name"
                         raise ValidationException(
                             "ExpressionAttributeNames contains invalid value: "
@@ -294,7 +292,7 @@ def _remembered(compile_: Callable[P, T]) -> Callable[P, T]:
 
     def compiled(*key: P.args, **none: P.kwargs) -> T:
         names = cast(Names, key[-1])
-        if names and (len(names) > _MOST_NAMES or max(map(len, dict(names).values())) > 255):
+        if names and (len(names) > _MAX_CACHED_NAMES or max(map(len, dict(names).values())) > 255):
             return compile_(*key, **none)
         return cached(*key)
 
@@ -347,11 +345,11 @@ def _check_keys(
     if not mapping:
         raise ValidationException(f"{parameter} must not be empty")
     for key in mapping:
-        if fits(key) and len(key) <= MAX_KEY_LENGTH:
+        if fits(key) and len(key) <= MAX_PLACEHOLDER_LENGTH:
             continue
         if not key:
             reason = "The expression attribute map contains an empty key;"
-        elif len(key) > MAX_KEY_LENGTH:
+        elif len(key) > MAX_PLACEHOLDER_LENGTH:
             reason = "The expression attribute map contains a key that is too long;"
             if parameter == "ExpressionAttributeNames":
                 reason += f" size of key: {len(key)}"
@@ -361,7 +359,7 @@ def _check_keys(
 
 
 def _check_total(parameter: str, size: int) -> None:
-    if size > MAX_TOTAL_SIZE:
+    if size > MAX_SUBSTITUTED_SIZE:
         raise ValidationException(f"{parameter} exceeds max size")
 
 

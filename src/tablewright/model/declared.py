@@ -10,12 +10,12 @@ import copy
 import dataclasses
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
 from tablewright.errors import InvalidValue, ModelError, UnreadableItem
+from tablewright.hints import did_you_mean
 from tablewright.mapping.converters import Converter, converter
 from tablewright.mapping.entity import AttributeMap
 from tablewright.mapping.keys import IndexMap, KeyMap, Template
@@ -140,11 +140,9 @@ class Declared:
             raise ModelError(f"{where}: {piece!r} is neither a literal nor an attribute")
         name = declared.name
         if self.attributes.get(name) is not declared:
-            close = get_close_matches(name, self.attributes, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ModelError(
                 f"{where}: the key uses {name or '?'!r}, which is not an attribute of "
-                f"{self.name}{hint}"
+                f"{self.name}{did_you_mean(name, self.attributes)}"
             )
         kind = self.maps[name].converter.kind
         if natural:

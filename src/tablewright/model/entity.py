@@ -20,7 +20,6 @@ import warnings
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from difflib import get_close_matches
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -35,6 +34,7 @@ import pydantic
 from pydantic_core import core_schema
 
 from tablewright.errors import InvalidValue, ModelError
+from tablewright.hints import did_you_mean
 from tablewright.mapping.converters.times import NAIVE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.schema import core_schema_of
@@ -287,6 +287,5 @@ def _invalid(cls: type[Entity], error: pydantic.ValidationError) -> InvalidValue
 
 
 def _unknown(cls: type[Entity], name: str) -> str:
-    close = get_close_matches(name, cls.__entity__.attributes, 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = did_you_mean(name, cls.__entity__.attributes)
     return f"{cls.__name__} has no attribute {name!r}{hint}"

@@ -13,7 +13,6 @@ import msgspec
 from tablewright.errors import (
     Fault,
     ResourceInUseException,
-    ResourceNotFoundException,
     TableDiffers,
     TableMissing,
     Unsupported,
@@ -21,11 +20,8 @@ from tablewright.errors import (
 )
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
-
-#: How long, and how often, a new table is waited for.
-PAUSE = 0.5
-PAUSES = 600
+from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.transport.tables import describe_table, unready, wait_until_active
 
 
 def definition(table: TableMap, name: str) -> dict[str, Any]:
@@ -86,7 +82,7 @@ class Provision(Plan[None]):
 
     def steps(self, context: Context) -> Steps[None]:
         name = context.name_of(self.table)
-        found = yield from _described(name)
+        found = yield from describe_table(name)
         if found is None:
             if not self.create:
                 raise TableMissing(
@@ -94,8 +90,8 @@ class Provision(Plan[None]):
                 )
             yield from self._make(name)
             return
-        if _unready(found):
-            found = yield from _active(name)
+        if unready(found):
+            found = yield from wait_until_active(name)
         differences = compare(self.table, found)
         differences += yield from self._compare_ttl(name)
         if differences:
@@ -121,7 +117,7 @@ class Provision(Plan[None]):
             pass  # somebody else makes it at the same moment
         except Fault as fault:
             raise _told(fault, self.table) from fault
-        yield from _active(name)
+        yield from wait_until_active(name)
         attribute = ttl_attribute(self.table)
         if attribute is not None and (yield from _ttl_of(name)) != attribute:
             yield from _enable_ttl(name, attribute)
@@ -142,32 +138,6 @@ def _told(fault: Fault, table: TableMap) -> Exception:
     return fault
 
 
-def _active(name: str) -> Steps[dict[str, Any]]:
-    """The description of a table, once it and its indexes can be used."""
-    unready = ""
-    for _ in range(PAUSES):
-        found = yield from _described(name)
-        unready = "missing" if found is None else _unready(found)
-        if found is not None and not unready:
-            return found
-        yield Wait(PAUSE)
-    raise TableMissing(
-        f"the table {name!r} is not ready after {PAUSE * PAUSES:g} seconds: {unready}"
-    )
-
-
-def _unready(found: dict[str, Any]) -> str:
-    """What of a table cannot be used yet, and its state; empty if all of it can.
-
-    A table is ACTIVE while a new index of it is being built: each index has a state of its own.
-    """
-    states = {"the table": found["TableStatus"]} | {
-        f"the index {index['IndexName']}": index.get("IndexStatus", "ACTIVE")
-        for index in found.get("GlobalSecondaryIndexes", ())
-    }
-    return ", ".join(f"{what} is {state}" for what, state in states.items() if state != "ACTIVE")
-
-
 def _ttl_of(name: str) -> Steps[str | None]:
     """The attribute by which a table's items expire."""
     answer = yield Request("DescribeTimeToLive", {"TableName": name})
@@ -184,15 +154,6 @@ def _enable_ttl(name: str, attribute: str) -> Steps[None]:
     except ValidationException:
         if (yield from _ttl_of(name)) != attribute:  # somebody else enabled it at the same moment
             raise
-
-
-def _described(name: str) -> Steps[dict[str, Any] | None]:
-    try:
-        answer = yield Request("DescribeTable", {"TableName": name})
-    except ResourceNotFoundException:
-        return None
-    table: dict[str, Any] = msgspec.json.decode(answer)["Table"]
-    return table
 
 
 def compare(table: TableMap, found: dict[str, Any]) -> list[str]:

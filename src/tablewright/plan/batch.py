@@ -13,18 +13,16 @@ from typing import Any
 import msgspec
 
 from tablewright.errors import InvalidValue, ModelError
+from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.delete import Delete
-from tablewright.plan.get import pause
+from tablewright.plan.get import wait_for_capacity
 from tablewright.plan.guard import shown_key
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.put import Put
 from tablewright.plan.shape import Shape
 from tablewright.plan.write import Write
 from tablewright.values import Item
-
-#: DynamoDB takes this many in one BatchWriteItem.
-BATCH = 25
 
 
 def batch(writes: Iterable[Put[Any] | Delete[Any]]) -> Batch:
@@ -61,15 +59,16 @@ class Batch(Plan[None]):
             results.append(prepared.result)
         if queue:
             context.check(_request(queue))
-        attempt = 0
+        failures = 0
         while queue:
-            sent, queue = queue[:BATCH], queue[BATCH:]
+            sent, queue = queue[:MAX_BATCH_WRITES], queue[MAX_BATCH_WRITES:]
             answer = yield _request(sent)
             left = msgspec.json.decode(answer)["UnprocessedItems"]
             if left:
                 again = [(name, write) for name, writes in left.items() for write in writes]
                 queue += again
-                attempt = yield from pause(attempt, "BatchWriteItem", len(again) < len(sent))
+                failures = 0 if len(again) < len(sent) else failures + 1
+                yield from wait_for_capacity("BatchWriteItem", failures)
         for result in results:
             result(None)
 
@@ -85,7 +84,7 @@ class Batch(Plan[None]):
             table=first.table,
             entity=first.entity,
             condition=first.condition,
-            page=f"{BATCH} in a request",
+            page=f"{MAX_BATCH_WRITES} in a request",
             write_units=sum(write.shape().write_units for write in self.writes),
         )
 

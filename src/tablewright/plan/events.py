@@ -1,7 +1,7 @@
-"""Events: what each request was, what it used and how long it took.
+"""Events: what each request was, what it consumed and how long it took.
 
-A database that has an observer asks DynamoDB for the capacity that requests use, and tells the
-observer of each. Without one, nothing is asked and nothing measured.
+A database with an observer asks DynamoDB for consumed capacity, and reports each request to the
+observer. Without an observer nothing is requested or measured.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tablewright.errors import Fault
+from tablewright.errors import Fault, TablewrightError
+from tablewright.transport.transport import Response
 
-#: The operations that tell what they consumed.
+#: The operations whose responses can contain the consumed capacity.
 METERED = frozenset(
     {
         "BatchGetItem",
@@ -31,36 +32,36 @@ METERED = frozenset(
 )
 
 
-class Event(Struct, frozen=True, kw_only=True):
-    """One request, as it went."""
+class RequestEvent(Struct, frozen=True, kw_only=True):
+    """One request, with all its attempts."""
 
     operation: str
-    #: The tables it was about, and the index it read.
+    #: The names of its tables, and of the index that it reads.
     table: str
     index: str = ""
-    #: The pattern that asked for it, or the kind of plan.
+    #: The access pattern that made the request, or the kind of plan.
     pattern: str
-    #: Capacity units that it consumed; 0 where it failed.
+    #: Consumed capacity units; 0 if the request failed.
     units: float = 0.0
-    #: How often it was sent, and how long it took in all.
+    #: How many times it was sent, and how long all attempts took.
     attempts: int = 1
     seconds: float = 0.0
-    #: The code of the fault that it ended in.
+    #: The code of the fault, or the name of the exception; "" if the request succeeded.
     error: str = ""
 
 
-Observer = Callable[[Event], None]
+Observer = Callable[[RequestEvent], None]
 
 
-def metered(operation: str, body: dict[str, Any]) -> dict[str, Any]:
-    """The request, asking for what it will consume."""
+def add_capacity(operation: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Return the request, which also asks for the consumed capacity."""
     if operation not in METERED or "ReturnConsumedCapacity" in body:
         return body
     return {**body, "ReturnConsumedCapacity": "TOTAL"}
 
 
-class Stopwatch:
-    """Measures one request, and tells the observer."""
+class RequestTimer:
+    """Measures one request, and reports it to the observer."""
 
     def __init__(
         self, observer: Observer, operation: str, body: dict[str, Any], pattern: str
@@ -71,44 +72,45 @@ class Stopwatch:
         self.pattern = pattern
         self.started = time.perf_counter()
 
-    def answered(self, answer: bytes) -> None:
-        self._tell(units=units_of(answer), attempts=getattr(answer, "attempts", 1))
+    def report(self, response: Response) -> None:
+        self._report(units=consumed_units(response.body), attempts=response.attempts)
 
-    def failed(self, error: Exception) -> None:
+    def report_failure(self, error: Exception) -> None:
         code = error.code if isinstance(error, Fault) else type(error).__name__
-        self._tell(error=code, attempts=getattr(error, "attempts", 1))
+        attempts = error.attempts if isinstance(error, TablewrightError) else 1
+        self._report(error=code, attempts=attempts)
 
-    def _tell(self, **more: Any) -> None:
-        event = Event(
+    def _report(self, **outcome: Any) -> None:
+        event = RequestEvent(
             operation=self.operation,
-            table=tables_of(self.body),
+            table=table_names(self.body),
             index=self.body.get("IndexName", ""),
             pattern=self.pattern,
             seconds=time.perf_counter() - self.started,
-            **more,
+            **outcome,
         )
         self.observer(event)
 
 
-class _Metered(Struct, rename="pascal"):
+class _Consumed(Struct, rename="pascal"):
     consumed_capacity: Any = None
 
 
-_decode = msgspec.json.Decoder(_Metered).decode
+_decode = msgspec.json.Decoder(_Consumed).decode
 
 
-def units_of(answer: bytes) -> float:
-    """The capacity units that an answer tells of."""
-    told = _decode(answer).consumed_capacity or []
-    consumed = told if isinstance(told, list) else [told]
-    return float(sum(each["CapacityUnits"] for each in consumed))
+def consumed_units(body: bytes) -> float:
+    """Return the capacity units in the body of a response; 0 if it contains none."""
+    capacity = _decode(body).consumed_capacity or []
+    tables = capacity if isinstance(capacity, list) else [capacity]
+    return float(sum(table["CapacityUnits"] for table in tables))
 
 
-def tables_of(body: dict[str, Any]) -> str:
-    """The names of the tables that a request is about."""
+def table_names(body: dict[str, Any]) -> str:
+    """Return the names of the tables in a request, separated by commas."""
     if "TableName" in body:
         return str(body["TableName"])
     if "RequestItems" in body:
         return ", ".join(body["RequestItems"])
-    writes = (write for item in body.get("TransactItems", ()) for write in item.values())
-    return ", ".join(dict.fromkeys(write["TableName"] for write in writes))
+    actions = (action for item in body.get("TransactItems", ()) for action in item.values())
+    return ", ".join(dict.fromkeys(action["TableName"] for action in actions))

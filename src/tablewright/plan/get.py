@@ -12,7 +12,9 @@ from typing import Any, Generic, Self, TypeVar
 import msgspec
 from msgspec import Struct
 
+from tablewright.backoff import Backoff
 from tablewright.errors import Contended, ModelError
+from tablewright.limits import MAX_BATCH_GET_KEYS
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
@@ -22,12 +24,8 @@ from tablewright.values import Item
 
 E = TypeVar("E")
 
-#: DynamoDB takes this many keys in one BatchGetItem.
-BATCH = 100
-#: What was not processed is asked for again this often, after longer and longer pauses.
-ATTEMPTS = 10
-FIRST_PAUSE = 0.05
-LONGEST_PAUSE = 5.0
+#: For batches of which DynamoDB processed nothing.
+UNPROCESSED = Backoff(attempts=10, first=0.1, longest=10.0)
 
 
 class _Got(Struct, rename="pascal"):
@@ -104,11 +102,11 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
             wanted[name, _identity(fetch.key)] = (name, fetch.key)
         queue = list(wanted.values())
         found: dict[tuple[str, bytes], Item] = {}
-        attempt = 0
+        failures = 0
         if queue:
             context.check(Request("BatchGetItem", self._body(queue)))
         while queue:
-            asked, queue = queue[:BATCH], queue[BATCH:]
+            asked, queue = queue[:MAX_BATCH_GET_KEYS], queue[MAX_BATCH_GET_KEYS:]
             answer = msgspec.json.decode((yield Request("BatchGetItem", self._body(asked))))
             for name, items in answer["Responses"].items():
                 table = next(table for table in context.names if context.names[table] == name)
@@ -118,7 +116,8 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
             if left:
                 again = [(name, key) for name, asked in left.items() for key in asked["Keys"]]
                 queue += again
-                attempt = yield from pause(attempt, "BatchGetItem", len(again) < len(asked))
+                failures = 0 if len(again) < len(asked) else failures + 1
+                yield from wait_for_capacity("BatchGetItem", failures)
         return [
             self._decoded(fetch, found, context.name_of(fetch.entity.table))
             for fetch in self.fetches
@@ -151,7 +150,7 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
             table=first.table,
             entity=first.entity,
             condition=first.condition,
-            page=f"{BATCH} in a request",
+            page=f"{MAX_BATCH_GET_KEYS} in a request",
             read_units=sum(fetch.shape().read_units for fetch in self.fetches),
         )
 
@@ -160,13 +159,17 @@ def _identity(key: Item) -> bytes:
     return msgspec.json.encode(key, order="deterministic")
 
 
-def pause(attempt: int, operation: str, went_on: bool) -> Steps[int]:
-    """Wait, twice as long each time, while nothing goes on; give up after the last attempt."""
-    if went_on:
-        return 0
-    if attempt == ATTEMPTS:
+def wait_for_capacity(operation: str, failures: int) -> Steps[None]:
+    """Wait after a batch of which nothing was processed, `failures` times in a row.
+
+    Raises Contended after the last attempt. Does not wait if there was progress.
+    """
+    if failures == 0:
+        return
+    delay = UNPROCESSED.delay(failures)
+    if delay is None:
         raise Contended(
-            f"{operation}: DynamoDB left a part undone {ATTEMPTS} times; it is throttled"
+            f"{operation}: DynamoDB processed nothing in {failures} attempts; the table is "
+            "throttled, and a part of the batch is not done"
         )
-    yield Wait(min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE))
-    return attempt + 1
+    yield Wait(delay)

@@ -28,6 +28,7 @@ from tablewright.errors import (
     TransactionCanceledException,
     WriteRefused,
 )
+from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import KeyMap, Sort, goes_on, overlap
 from tablewright.mapping.parts import DELIMITER, Part
@@ -41,8 +42,6 @@ from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
 from tablewright.plan.shape import Shape, key_condition, write_units
 from tablewright.plan.update import Update
 from tablewright.plan.write import (
-    MOST_ACTIONS,
-    MOST_BYTES,
     Action,
     Again,
     Prepared,
@@ -204,7 +203,10 @@ def _all(*groups: Sequence[Action]) -> list[Action]:
 def _fit(*groups: Sequence[Action]) -> bool:
     """Whether the actions fit into one transaction."""
     actions = _all(*groups)
-    return len(actions) <= MOST_ACTIONS and transaction_size(actions) <= MOST_BYTES
+    return (
+        len(actions) <= MAX_TRANSACTION_ACTIONS
+        and transaction_size(actions) <= MAX_TRANSACTION_SIZE
+    )
 
 
 def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:

@@ -23,26 +23,26 @@ from msgspec import Struct
 from tablewright.errors import Fault, ModelError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan.events import Observer, Stopwatch, metered
+from tablewright.plan.events import Observer, RequestTimer, add_capacity
 from tablewright.plan.query_request import QueryRequest
 from tablewright.plan.shape import Shape
+from tablewright.transport.steps import Request, Wait
+from tablewright.transport.transport import Response
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 
-
-class Request(Struct):
-    """One operation of DynamoDB's."""
-
-    operation: str
-    body: dict[str, Any]
-
-
-class Wait(Struct):
-    """A pause before the next request."""
-
-    seconds: float
-
+__all__ = [
+    "AnyRequest",
+    "Context",
+    "Plan",
+    "Request",
+    "RequestGuard",
+    "Steps",
+    "Wait",
+    "run",
+    "run_async",
+]
 
 #: A request as plans make them: those that select items by a condition are QueryRequests.
 AnyRequest: TypeAlias = Request | QueryRequest
@@ -117,79 +117,75 @@ class Plan(Generic[T_co]):
         return changed
 
 
-Send: TypeAlias = Callable[[str, dict[str, Any]], bytes]
-SendAsync: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[bytes]]
+Send: TypeAlias = Callable[[str, dict[str, Any]], Response]
+SendAsync: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Response]]
 
 
 def run(plan: Plan[T], context: Context, send: Send) -> T:
-    """Run a plan to its end."""
+    """Run a plan with a blocking transport, and return its result."""
     steps = plan.steps(context)
     try:
-        request = next(steps)
+        step = next(steps)
         while True:
             try:
-                answer = _sent(request, context, send, plan)
+                body = _perform(step, context, send, plan)
             except Fault as fault:
-                request = steps.throw(fault)
+                step = steps.throw(fault)
             else:
-                request = steps.send(answer)
+                step = steps.send(body)
     except StopIteration as end:
         result: T = end.value
         return result
 
 
-def _sent(request: AnyRequest | Wait, context: Context, send: Send, plan: Plan[Any]) -> bytes:
-    if isinstance(request, Wait):
-        time.sleep(request.seconds)
+def _perform(step: AnyRequest | Wait, context: Context, send: Send, plan: Plan[Any]) -> bytes:
+    if isinstance(step, Wait):
+        time.sleep(step.seconds)
         return b""
-    request = context.check(request)
+    request = step if context.guard is None else context.guard(step)  # without a call: quicker
     if context.observe is None:
-        return send(request.operation, request.body)
-    watch = _watch(context.observe, request, plan)
+        return send(request.operation, request.body).body
+    timer = RequestTimer(context.observe, request.operation, request.body, plan.name)
     try:
-        answer = send(request.operation, metered(request.operation, request.body))
+        response = send(request.operation, add_capacity(request.operation, request.body))
     except Exception as error:
-        watch.failed(error)
+        timer.report_failure(error)
         raise
-    watch.answered(answer)
-    return answer
-
-
-async def _sent_async(
-    request: AnyRequest | Wait, context: Context, send: SendAsync, plan: Plan[Any]
-) -> bytes:
-    if isinstance(request, Wait):
-        await asyncio.sleep(request.seconds)
-        return b""
-    request = context.check(request)
-    if context.observe is None:
-        return await send(request.operation, request.body)
-    watch = _watch(context.observe, request, plan)
-    try:
-        answer = await send(request.operation, metered(request.operation, request.body))
-    except Exception as error:
-        watch.failed(error)
-        raise
-    watch.answered(answer)
-    return answer
-
-
-def _watch(observe: Observer, request: AnyRequest, plan: Plan[Any]) -> Stopwatch:
-    return Stopwatch(observe, request.operation, request.body, plan.name)
+    timer.report(response)
+    return response.body
 
 
 async def run_async(plan: Plan[T], context: Context, send: SendAsync) -> T:
-    """Run a plan to its end, in an event loop."""
+    """Run a plan in an event loop, and return its result."""
     steps = plan.steps(context)
     try:
-        request = next(steps)
+        step = next(steps)
         while True:
             try:
-                answer = await _sent_async(request, context, send, plan)
+                body = await _perform_async(step, context, send, plan)
             except Fault as fault:
-                request = steps.throw(fault)
+                step = steps.throw(fault)
             else:
-                request = steps.send(answer)
+                step = steps.send(body)
     except StopIteration as end:
         result: T = end.value
         return result
+
+
+async def _perform_async(
+    step: AnyRequest | Wait, context: Context, send: SendAsync, plan: Plan[Any]
+) -> bytes:
+    if isinstance(step, Wait):
+        await asyncio.sleep(step.seconds)
+        return b""
+    request = step if context.guard is None else context.guard(step)  # without a call: quicker
+    if context.observe is None:
+        return (await send(request.operation, request.body)).body
+    timer = RequestTimer(context.observe, request.operation, request.body, plan.name)
+    try:
+        response = await send(request.operation, add_capacity(request.operation, request.body))
+    except Exception as error:
+        timer.report_failure(error)
+        raise
+    timer.report(response)
+    return response.body

@@ -13,13 +13,13 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING
 from decimal import Decimal
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Generic, NoReturn, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from pydantic import BaseModel
 
 from tablewright.errors import InvalidValue, ModelError
+from tablewright.hints import did_you_mean
 from tablewright.mapping.converters import Converter, converter
 from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.plan import change, condition
@@ -332,9 +332,7 @@ def _inside(kind: Any, step: tuple[str, Any], where: str) -> tuple[str | int, An
         raise ModelError(f"{where} is {kind}, which has no member {key!r}")
     fields = _fields(kind)
     if key not in fields:
-        close = get_close_matches(key, fields, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ModelError(f"{where} has no field {key!r}{hint}")
+        raise ModelError(f"{where} has no field {key!r}{did_you_mean(key, fields)}")
     return fields[key]
 
 

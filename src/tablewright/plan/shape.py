@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap, Sort
 from tablewright.values import Value
@@ -105,14 +106,14 @@ def typical_size(entity: EntityMap) -> int:
 
 
 def read_units(size: float, *, consistent: bool) -> float:
-    return max(1, math.ceil(size / 4096)) * (1 if consistent else 0.5)
+    return max(1, math.ceil(size / READ_UNIT_SIZE)) * (1 if consistent else 0.5)
 
 
 def write_units(
     entity: EntityMap, *, index_entries: int, others: int = 0, transaction: bool = False
 ) -> float:
     """Of an item, of its entries in indexes, and of other small items in the same transaction."""
-    whole = max(1, math.ceil(typical_size(entity) / 1024))
+    whole = max(1, math.ceil(typical_size(entity) / WRITE_UNIT_SIZE))
     return (whole * (1 + index_entries) + others) * (2 if transaction else 1)
 
 

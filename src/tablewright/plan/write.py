@@ -17,6 +17,7 @@ from typing import Any, Generic, Self, TypeVar
 import msgspec
 from msgspec import Struct
 
+from tablewright.backoff import Backoff
 from tablewright.encoding.items import item_size
 from tablewright.errors import (
     ConditionalCheckFailedException,
@@ -29,6 +30,7 @@ from tablewright.errors import (
     ValidationException,
     WriteRefused,
 )
+from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.condition import Condition
@@ -41,12 +43,9 @@ from tablewright.values import Item
 E = TypeVar("E")
 T = TypeVar("T")
 
-#: A write whose guard fails reads again, this often.
-ATTEMPTS = 8
-FIRST_PAUSE = 0.02
-#: DynamoDB's limits on a transaction.
-MOST_ACTIONS = 100
-MOST_BYTES = 4 * 1024 * 1024
+#: For writes that found a change since they read. A write gives up after about eight seconds: with
+#: 30 attempts, 16 threads that all update one item at 10 ms latency succeed.
+CONTENTION = Backoff(attempts=30, first=0.01, longest=0.64)
 
 #: What DynamoDB says of a path into a document that is not there.
 NO_PLACE = "document path provided in the update expression is invalid"
@@ -127,18 +126,21 @@ class Write(Plan[T], Generic[T]):
 
 
 def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
-    """Do all of these writes, or none; again, while what they read keeps changing."""
-    for attempt in range(ATTEMPTS):
-        if attempt > 1:
-            yield Wait(FIRST_PAUSE * 2 ** (attempt - 2))
+    """Apply all of these writes or none; retry while the items that they read keep changing."""
+    attempt = 0
+    while True:
         prepared = yield from _prepared(writes, context, attempt)
         results = None if prepared is None else (yield from _attempt(writes, prepared, context))
         if results is not None:
             return results
-    raise Contended(
-        f"{_names(writes)}: others changed what it had read, {ATTEMPTS} times in a row; nothing "
-        "was written"
-    )
+        attempt += 1
+        delay = CONTENTION.delay(attempt)
+        if delay is None:
+            raise Contended(
+                f"{_names(writes)}: other writers changed the item between read and write, "
+                f"{attempt} times in a row; nothing was written"
+            )
+        yield Wait(delay)
 
 
 def _prepared(
@@ -167,7 +169,7 @@ def _attempt(
         actions, owners = _merge_sentinels(actions, owners)
         _check_limits(writes, actions, owners)
     returned: Item | None = None
-    notes: list[str] = []
+    maybe_applied = False
     try:
         if len(actions) == 1:
             returned = yield from _send_one(actions[0], context, prepared[owners[0]].returns)
@@ -175,12 +177,11 @@ def _attempt(
             yield from send_all(actions, context)
     except ConditionalCheckFailedException as fault:
         verdict, failed = actions[0].failed(fault.item), 0
-        notes = getattr(fault, "__notes__", [])
-        if verdict is None and notes:  # the change that it met may be its own
-            raise EndpointFailed(
-                f"{_names(writes)}: an answer was lost, and what is stored has changed since; "
-                "it may have been done"
-            ) from fault
+        maybe_applied = fault.maybe_applied
+        if verdict is None and maybe_applied:  # the change since the read may be its own
+            error = EndpointFailed(f"{_names(writes)}: the item has changed since it was read")
+            error.maybe_applied = True
+            raise error from fault
     except ValidationException as fault:
         if NO_PLACE not in str(fault):
             raise
@@ -197,8 +198,7 @@ def _attempt(
     if verdict is None:
         return None
     refused = _told(verdict, writes, owners[failed])
-    for note in notes:
-        refused.add_note(note)
+    refused.maybe_applied = maybe_applied
     raise refused from None
 
 
@@ -270,10 +270,10 @@ def _identity(action: Action) -> tuple[str, bytes]:
 
 
 def _check_limits(writes: Sequence[Write[Any]], actions: list[Action], owners: list[int]) -> None:
-    if len(actions) > MOST_ACTIONS:
+    if len(actions) > MAX_TRANSACTION_ACTIONS:
         raise InvalidValue(
             f"{_names(writes)}: {len(actions)} actions, sentinels and history included; DynamoDB "
-            f"takes at most {MOST_ACTIONS} in one transaction"
+            f"takes at most {MAX_TRANSACTION_ACTIONS} in one transaction"
         )
     seen: dict[tuple[str, bytes], int] = {}
     for action, owner in zip(actions, owners, strict=True):
@@ -285,10 +285,10 @@ def _check_limits(writes: Sequence[Write[Any]], actions: list[Action], owners: l
             )
         seen[_identity(action)] = owner
     size = transaction_size(actions)
-    if size > MOST_BYTES:
+    if size > MAX_TRANSACTION_SIZE:
         raise InvalidValue(
-            f"{_names(writes)}: {size:,} bytes; DynamoDB takes at most {MOST_BYTES:,} in one "
-            "transaction"
+            f"{_names(writes)}: {size:,} bytes; DynamoDB takes at most "
+            f"{MAX_TRANSACTION_SIZE:,} in one transaction"
         )
 
 

@@ -23,7 +23,6 @@ Invariants:
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
@@ -37,6 +36,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tablewright.errors import CredentialsRefused, InvalidValue
+from tablewright.hints import closest
 from tablewright.policy import Principal
 
 NAME = re.compile(r"[\w+=,.@-]{1,64}", re.ASCII)  # as IAM's names of users
@@ -305,8 +305,8 @@ def check_names(
     known = tuple(known)
     for name in settings:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+            near = closest(name, known)
+            hint = f"did you mean {near!r}?" if near else f"known: {', '.join(known)}"
             raise CredentialsRefused(
                 f"{where}: {name!r} is not a setting{' ' + note if note else ''}; {hint}"
             )

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import msgspec
 
+from tablewright.limits import MAX_REQUEST_SIZE
+
 MIB = 1024 * 1024
 #: DynamoDB's limit for one request.
-MAX_BODY = 16 * MIB
+MAX_BODY = MAX_REQUEST_SIZE
 #: Bodies up to this size need no reservation, so small requests never wait for large ones.
 SMALL_BODY = 64 * 1024
 #: Bodies above this size are parsed in a thread: parsing 16 MB takes half a second.

@@ -1,65 +1,82 @@
-"""Asking an endpoint, with the patience that a long transfer needs.
+"""Requests of a transfer, retried for minutes while the endpoint throttles them.
 
-A transport tries a request a few times within a second. A table with too little capacity refuses
-for longer than that; so what is throttled is asked again here, for minutes.
+A transport retries a request for a few seconds at most. A table with too little capacity throttles
+for longer; a long transfer continues when there is capacity again.
 """
 
 from __future__ import annotations
 
-import random
 import time
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from tablewright.errors import Contended, EndpointFailed, TablewrightError
-from tablewright.transport import Transport
+from tablewright.backoff import Backoff
+from tablewright.errors import Contended, EndpointFailed, Fault, TablewrightError
+from tablewright.transport import Response, Transport
+from tablewright.transport.faults import RetriesExhausted
 from tablewright.transport.retry import THROTTLING
+from tablewright.transport.steps import Steps, Wait
 
-FIRST_PAUSE = 0.05
-LONGEST_PAUSE = 5.0
-#: Pauses in a row, in which nothing at all goes on, before giving up: about three minutes.
-PAUSES = 40
+#: About three minutes without any progress.
+THROTTLED = Backoff(attempts=80, first=0.1, longest=5.0)
 
+T = TypeVar("T")
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-class Patience:
-    """Pauses that grow while nothing goes on."""
-
-    def __init__(self, operation: str) -> None:
-        self.operation = operation
-        self.pauses = 0
-
-    def reward(self) -> None:
-        """Something went on."""
-        self.pauses = 0
-
-    def pause(self) -> None:
-        if self.pauses == PAUSES:
-            raise Contended(f"{self.operation}: still throttled after {PAUSES} pauses; giving up")
-        longest = min(FIRST_PAUSE * 2.0**self.pauses, LONGEST_PAUSE)
-        time.sleep(longest * random.uniform(0.5, 1))
-        self.pauses += 1
-
-
 def ask(transport: Transport, operation: str, request: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a request, however long the endpoint throttles it."""
-    patience = Patience(operation)
+    """Send a request, retry it while it is throttled, and return the decoded response."""
+    response = _send(transport, operation, request)
+    try:
+        return _decode(response.body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise EndpointFailed(f"{operation}: the response is not a JSON object: {error}") from None
+
+
+def run_steps(transport: Transport, steps: Steps[T]) -> T:
+    """Run steps to their end, and return their result; throttled requests are retried."""
+    try:
+        step = next(steps)
+        while True:
+            try:
+                if isinstance(step, Wait):
+                    time.sleep(step.seconds)
+                    body = b""
+                else:
+                    body = _send(transport, step.operation, step.body).body
+            except Fault as fault:
+                step = steps.throw(fault)
+            else:
+                step = steps.send(body)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+def wait_for_capacity(operation: str, failures: int) -> None:
+    """Sleep after a request that was throttled `failures` times in a row.
+
+    Raises Contended after the last attempt.
+    """
+    delay = THROTTLED.delay(failures)
+    if delay is None:
+        raise Contended(f"{operation}: still throttled after {failures} attempts")
+    time.sleep(delay)
+
+
+def _send(transport: Transport, operation: str, request: dict[str, Any]) -> Response:
+    failures = 0
     while True:
         try:
-            answer = transport.send(operation, request)
+            return transport.send(operation, request)
         except TablewrightError as error:
-            if getattr(error, "code", "") not in THROTTLING:  # a fault, or a transport that gave up
+            if not _is_throttled(error):
                 raise
-            patience.pause()
-        else:
-            return _decoded(operation, answer)
+        failures += 1
+        wait_for_capacity(operation, failures)
 
 
-def _decoded(operation: str, answer: bytes) -> dict[str, Any]:
-    try:
-        return _decode(answer)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise EndpointFailed(f"{operation}: the answer is not a JSON object: {error}") from None
+def _is_throttled(error: TablewrightError) -> bool:
+    return isinstance(error, (Fault, RetriesExhausted)) and error.code in THROTTLING

@@ -13,7 +13,6 @@ definition is one that CreateTable takes.
 from __future__ import annotations
 
 import re
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -21,23 +20,20 @@ import msgspec
 
 from tablewright.errors import (
     Fault,
-    ResourceNotFoundException,
     TableDiffers,
     TableMissing,
     TablewrightError,
     Unsupported,
 )
-from tablewright.transfer.asking import ask
+from tablewright.transfer.asking import ask, run_steps
 from tablewright.transport import Transport
+from tablewright.transport.tables import describe_table, wait_until_active
 from tablewright.wire.constraints import NAME_PATTERN
 from tablewright.wire.read import read
 from tablewright.wire.requests import CreateTable
 
 #: No account has as many tables; DynamoDB's limit is 10,000 in a region.
-MOST_TABLES = 100_000
-#: How long, and how often, a new table is waited for.
-PAUSE = 0.5
-PAUSES = 600
+MAX_TABLES = 100_000
 
 
 class TransferRefused(TablewrightError):
@@ -102,7 +98,7 @@ def tables(transport: Transport) -> list[str]:
         last = answer.get("LastEvaluatedTableName")
         if last is None:
             return list(names)
-        if len(names) == known or len(names) > MOST_TABLES:
+        if len(names) == known or len(names) > MAX_TABLES:
             raise TransferRefused(
                 f"ListTables does not come to an end: {len(names)} names, then again "
                 f"{shortened(last)}"
@@ -124,19 +120,20 @@ def chosen(transport: Transport, where: str, table: str | None) -> list[str]:
 
 
 def describe(transport: Transport, name: str) -> dict[str, Any] | None:
-    """A table's description; None if there is no such table."""
-    try:
-        answer = ask(transport, "DescribeTable", {"TableName": name})
-    except ResourceNotFoundException:
-        return None
-    description = answer.get("Table")
-    if not isinstance(description, dict) or description.get("TableName") != name:
-        raise TransferRefused(f"DescribeTable of {name!r} answered {shortened(answer)}")
+    """Return a table's description; None if there is no such table."""
+    description = run_steps(transport, describe_table(name))
+    if description is not None:
+        _check_description(name, description)
+    return description
+
+
+def _check_description(name: str, description: dict[str, Any]) -> None:
+    if description.get("TableName") != name:
+        raise TransferRefused(f"DescribeTable of {name!r} answered {shortened(description)}")
     expected = description.get("ItemCount")
     if expected is not None and type(expected) is not int:
         raise TransferRefused(f"table {name!r} has an ItemCount of {shortened(expected)}")
     _check_keys_defined(description, f"the description of table {name!r}")
-    return description
 
 
 def described(transport: Transport, name: str) -> dict[str, Any]:
@@ -246,16 +243,13 @@ def _keys(table: dict[str, Any]) -> str:
 
 
 def make(transport: Transport, definition: Definition) -> dict[str, Any]:
-    """Make a table, and wait until it takes items."""
+    """Create a table, wait until it is ACTIVE, and return its description."""
     ask(transport, "CreateTable", definition.request)
-    for _ in range(PAUSES):
-        found = describe(transport, definition.name)
-        if found is not None and found["TableStatus"] == "ACTIVE":
-            if definition.ttl is not None:
-                ttl_of(transport, definition.name)  # an endpoint without TTL says so now, not later
-            return found
-        time.sleep(PAUSE)
-    raise TransferRefused(f"the new table {definition.name!r} does not become active")
+    description = run_steps(transport, wait_until_active(definition.name))
+    _check_description(definition.name, description)
+    if definition.ttl is not None:
+        ttl_of(transport, definition.name)  # an endpoint without TTL fails here, before any write
+    return description
 
 
 def ttl_of(transport: Transport, name: str) -> str | None:

@@ -28,8 +28,9 @@ from typing import IO, Annotated, Any, TypeAlias
 import msgspec
 from msgspec import Meta, Struct
 
-from tablewright.encoding.items import MAX_ITEM_SIZE, item_size, normalise_item
+from tablewright.encoding.items import item_size, normalise_item
 from tablewright.errors import Fault
+from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.transfer.checksum import Sum
 from tablewright.transfer.definition import (
     Definition,

@@ -124,8 +124,9 @@ def _write(file: Data, receiver: Receiver, batch: _Batch) -> None:
         write(receiver.transport, receiver.name, batch.items)
     except Fault as fault:
         first, last = batch.before + 1, batch.before + len(batch.items)
-        fault.add_note(f"{dumpfile.shown(file)}, items {first} to {last}")
-        raise
+        raise TransferRefused(
+            f"{dumpfile.shown(file)}, items {first} to {last}: {fault.code}: {fault.message}"
+        ) from fault
 
 
 def _identity(files: list[Data]) -> str:

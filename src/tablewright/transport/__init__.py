@@ -1,10 +1,10 @@
-"""Transport: where a request goes: the engine in this process, or an endpoint over HTTP."""
+"""Transport: sends requests to the engine in this process, or to an endpoint over HTTP."""
 
 from __future__ import annotations
 
 from tablewright.transport.local import Local
 from tablewright.transport.remote import Remote
 from tablewright.transport.targets import open_target
-from tablewright.transport.transport import AsyncTransport, Transport
+from tablewright.transport.transport import AsyncTransport, Response, Transport
 
-__all__ = ["AsyncTransport", "Local", "Remote", "Transport", "open_target"]
+__all__ = ["AsyncTransport", "Local", "Remote", "Response", "Transport", "open_target"]

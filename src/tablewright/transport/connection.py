@@ -1,7 +1,7 @@
-"""Connections: one request at a time, blocking or in an event loop.
+"""Connections to an endpoint: one request at a time, blocking or in an event loop.
 
-A connection that fails in any way is of no more use: the next answer on it may be to an earlier
-request. Whoever gets an exception from `exchange`, a cancellation too, closes it.
+Invariant: a connection that failed is not used again, because the next bytes on it may belong to an
+earlier request. The caller closes it after any exception from `exchange`, including cancellation.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ import time
 from typing import NamedTuple, Self, cast
 
 from tablewright.errors import TablewrightError
-from tablewright.transport.message import Answer, Damaged
+from tablewright.transport.http_response import HttpResponse, ResponseDamaged
 
-#: Read at once. (Larger buffers are mapped and unmapped for each read.)
+#: Bytes to read at once. (Larger buffers are mapped and unmapped for each read.)
 CHUNK = 64 * 1024
 
 
-class Lost(TablewrightError):
-    """A request was sent, and no answer came that can be trusted: it may have been done."""
+class ResponseLost(TablewrightError):
+    """A request was sent, and no valid response arrived: the request may have been applied."""
 
 
 class Address(NamedTuple):
-    """Where to connect, and how long to wait."""
+    """Where to connect, and the timeouts."""
 
     host: str
     port: int
     tls: ssl.SSLContext | None
     connect_seconds: float
-    #: From the first byte of a request to the last of its answer.
-    answer_seconds: float
+    #: From the first byte of a request to the last byte of its response.
+    response_seconds: float
 
     @property
-    def not_connected(self) -> str:
-        return f"there was no connection within {self.connect_seconds:g} s"
+    def connect_timeout_message(self) -> str:
+        return f"no connection within {self.connect_seconds:g} s"
 
 
-def is_silent(file: int) -> bool:
-    """Whether nothing has come on a connection that lies idle: not even its end."""
+def has_no_input(file: int) -> bool:
+    """Whether an idle connection has received neither bytes nor its end."""
     if sys.platform == "win32":
         return not select.select([file], [], [], 0)[0]
     poll = select.poll()
@@ -49,8 +49,8 @@ def is_silent(file: int) -> bool:
     return not poll.poll(0)
 
 
-class Connection:
-    """A connection that is waited for."""
+class BlockingConnection:
+    """A connection that blocks the calling thread."""
 
     __slots__ = ("_seconds", "_socket")
 
@@ -66,32 +66,32 @@ class Connection:
             if to.tls is not None:  # it closes the socket if the handshake fails
                 connected = to.tls.wrap_socket(connected, server_hostname=to.host)
         except TimeoutError:
-            raise TimeoutError(to.not_connected) from None
-        connected.settimeout(to.answer_seconds)
-        return cls(connected, to.answer_seconds)
+            raise TimeoutError(to.connect_timeout_message) from None
+        connected.settimeout(to.response_seconds)
+        return cls(connected, to.response_seconds)
 
     def is_usable(self) -> bool:
-        return is_silent(self._socket.fileno())
+        return has_no_input(self._socket.fileno())
 
-    def exchange(self, sent: bytes) -> Answer:
-        """Send a request, and give its answer."""
-        answer = Answer()
+    def exchange(self, message: bytes) -> HttpResponse:
+        """Send a request and return its response; raises ResponseLost."""
+        response = HttpResponse()
         deadline = time.monotonic() + self._seconds
         try:
-            self._socket.sendall(sent)
-            answer.feed(self._socket.recv(CHUNK))
-            if not answer.complete:
-                self._receive_rest(answer, deadline)
+            self._socket.sendall(message)
+            response.feed(self._socket.recv(CHUNK))
+            if not response.complete:
+                self._receive_rest(response, deadline)
         except TimeoutError:
-            raise Lost(f"there was no answer within {self._seconds:g} s") from None
-        except (OSError, Damaged) as error:
-            raise Lost(str(error)) from error
-        return answer
+            raise ResponseLost(f"no response within {self._seconds:g} s") from None
+        except (OSError, ResponseDamaged) as error:
+            raise ResponseLost(str(error)) from error
+        return response
 
-    def _receive_rest(self, answer: Answer, deadline: float) -> None:
-        while not answer.complete:  # each read may take what is left of the time, and no more
+    def _receive_rest(self, response: HttpResponse, deadline: float) -> None:
+        while not response.complete:  # each read may take the remaining time
             self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
-            answer.feed(self._socket.recv(CHUNK))
+            response.feed(self._socket.recv(CHUNK))
         self._socket.settimeout(self._seconds)
 
     def close(self) -> None:
@@ -102,8 +102,9 @@ class AsyncConnection(asyncio.Protocol):
     """A connection in an event loop."""
 
     _transport: asyncio.Transport
-    _answer: Answer
-    _came: asyncio.Future[Exception | None]
+    _response: HttpResponse
+    #: Done when the response is complete, with the error if it is damaged.
+    _received: asyncio.Future[Exception | None]
 
     @classmethod
     async def open(cls, to: Address) -> AsyncConnection:
@@ -112,53 +113,53 @@ class AsyncConnection(asyncio.Protocol):
             async with asyncio.timeout(to.connect_seconds):
                 _, connection = await loop.create_connection(cls, to.host, to.port, ssl=to.tls)
         except TimeoutError:
-            raise TimeoutError(to.not_connected) from None
+            raise TimeoutError(to.connect_timeout_message) from None
         return connection
 
     def is_usable(self) -> bool:
         if self._transport.is_closing():
             return False
-        return is_silent(self._transport.get_extra_info("socket").fileno())
+        return has_no_input(self._transport.get_extra_info("socket").fileno())
 
-    async def exchange(self, sent: bytes, seconds: float) -> Answer:
-        """Send a request, and give its answer."""
-        self._answer = answer = Answer()
-        self._came = asyncio.get_running_loop().create_future()
-        self._transport.write(sent)
+    async def exchange(self, message: bytes, seconds: float) -> HttpResponse:
+        """Send a request and return its response; raises ResponseLost."""
+        self._response = response = HttpResponse()
+        self._received = asyncio.get_running_loop().create_future()
+        self._transport.write(message)
         try:
             async with asyncio.timeout(seconds):
-                error = await self._came
+                error = await self._received
         except TimeoutError:
-            raise Lost(f"there was no answer within {seconds:g} s") from None
+            raise ResponseLost(f"no response within {seconds:g} s") from None
         if error is not None:
-            raise Lost(str(error)) from error
-        return answer
+            raise ResponseLost(str(error)) from error
+        return response
 
     def close(self) -> None:
         self._transport.abort()
 
-    # -- what the event loop calls -----------------------------------------------------------
+    # -- called by the event loop ------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # with TCP_NODELAY, as asyncio sets it
-        self._came = asyncio.get_running_loop().create_future()
-        self._came.set_result(None)  # nobody waits yet
+        self._transport = cast(asyncio.Transport, transport)  # asyncio sets TCP_NODELAY
+        self._received = asyncio.get_running_loop().create_future()
+        self._received.set_result(None)  # no request is pending
 
     def data_received(self, data: bytes) -> None:
-        if self._came.done():  # nobody asked
+        if self._received.done():  # no request is pending
             self._transport.abort()
             return
         try:
-            self._answer.feed(data)
-        except Damaged as error:
-            self._came.set_result(error)
+            self._response.feed(data)
+        except ResponseDamaged as error:
+            self._received.set_result(error)
         else:
-            if self._answer.complete:
-                self._came.set_result(None)
+            if self._response.complete:
+                self._received.set_result(None)
 
     def eof_received(self) -> None:
         self.data_received(b"")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if not self._came.done():
-            self._came.set_result(exc or Damaged("the connection was closed"))
+        if not self._received.done():
+            self._received.set_result(exc or ResponseDamaged("the connection was closed"))

@@ -1,8 +1,9 @@
-"""Credentials and region: from the AWS chain, or any at all for an endpoint that does not look.
+"""Credentials and region: from the AWS chain, or placeholders for an endpoint that ignores them.
 
 The chain is that of every AWS SDK: environment, profile, SSO, container, instance. Keys in the
-environment are its first link and need nothing else; for the rest there is botocore. It renews
-credentials before they expire; so it is asked before every request, which costs it a comparison.
+environment are its first link and need no library; botocore does the rest. botocore renews
+credentials before they expire, so they are requested from it before every request; that costs one
+comparison.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from collections.abc import Callable
 from typing import Any
 
 from tablewright.errors import EndpointFailed
-from tablewright.transport.sigv4 import Credentials
+from tablewright.transport.sigv4 import SigningCredentials
 
-#: What signs requests to an endpoint on this machine, where nobody has set anything else.
-ANY = Credentials("tablewright", "tablewright")
+#: Signs requests to an endpoint that is not AWS, if the environment sets no credentials.
+PLACEHOLDER = SigningCredentials("tablewright", "tablewright")
 DEFAULT_REGION = "us-east-1"
 
-#: Any of these says which credentials to use. (Those in ~/.aws are for AWS, not for any endpoint.)
+#: If one of these is set, the AWS chain is used for any endpoint. (Credentials in ~/.aws alone are
+#: meant for AWS.)
 _VARIABLES = (
     "AWS_ACCESS_KEY_ID",
     "AWS_PROFILE",
@@ -29,18 +31,22 @@ _VARIABLES = (
 )
 
 
-def aws_credentials() -> Callable[[], Credentials]:
-    """Gives the credentials of the AWS chain, renewed when need be."""
+def aws_credentials() -> Callable[[], SigningCredentials]:
+    """Return a function that returns the current credentials of the AWS chain.
+
+    Raises EndpointFailed if there are none.
+    """
     access_key = os.environ.get("AWS_ACCESS_KEY_ID")
     secret_key = os.environ.get("AWS_SECRET_ACCESS_KEY")
     if access_key and secret_key:
-        fixed = Credentials(access_key, secret_key, os.environ.get("AWS_SESSION_TOKEN") or None)
+        token = os.environ.get("AWS_SESSION_TOKEN") or None
+        fixed = SigningCredentials(access_key, secret_key, token)
         return lambda: fixed
     session, errors = _botocore()
     try:
         found = session.get_credentials()
         if found is not None:
-            found.get_frozen_credentials()  # what cannot be had is an error now, not later
+            found.get_frozen_credentials()  # fails now, not at the first request
     except errors as error:
         raise EndpointFailed(f"no AWS credentials: {error}") from error
     if found is None:
@@ -49,26 +55,26 @@ def aws_credentials() -> Callable[[], Credentials]:
             "or run `aws configure`"
         )
 
-    def current() -> Credentials:
+    def current() -> SigningCredentials:
         try:
             frozen = found.get_frozen_credentials()
         except errors as error:
-            raise EndpointFailed(f"AWS credentials cannot be renewed: {error}") from error
-        return Credentials(frozen.access_key, frozen.secret_key, frozen.token)
+            raise EndpointFailed(f"cannot renew the AWS credentials: {error}") from error
+        return SigningCredentials(frozen.access_key, frozen.secret_key, frozen.token)
 
     return current
 
 
-def endpoint_credentials() -> Callable[[], Credentials]:
-    """For an endpoint that is not AWS: the chain's if something is set, any otherwise."""
+def endpoint_credentials() -> Callable[[], SigningCredentials]:
+    """For an endpoint that is not AWS: the chain if the environment sets one, else placeholders."""
     if any(os.environ.get(name) for name in _VARIABLES):
         return aws_credentials()
-    return lambda: ANY
+    return lambda: PLACEHOLDER
 
 
 def aws_region() -> str:
-    """The region that the environment or the profile names."""
-    region = _region_set()
+    """Return the region of the environment or of the profile."""
+    region = _region_from_environment()
     if not region:
         session, errors = _botocore()
         try:
@@ -77,28 +83,28 @@ def aws_region() -> str:
             raise EndpointFailed(f"no AWS region: {error}") from error
     if not region:
         raise EndpointFailed(
-            "no AWS region: connect to dynamodb://eu-west-1, say, or set AWS_REGION"
+            "no AWS region: connect to dynamodb://eu-west-1, for example, or set AWS_REGION"
         )
     return region
 
 
 def default_region() -> str:
-    """The region in signatures to an endpoint that is not AWS."""
-    return _region_set() or DEFAULT_REGION
+    """Return the region for signatures to an endpoint that is not AWS."""
+    return _region_from_environment() or DEFAULT_REGION
 
 
-def _region_set() -> str | None:
+def _region_from_environment() -> str | None:
     return os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
 
 
 def _botocore() -> tuple[Any, tuple[type[Exception], ...]]:
-    """A session, and what it raises: a program that it runs may not be there."""
+    """Return a session and what it raises; OSError if a credential process does not exist."""
     try:
         import botocore.session
         from botocore.exceptions import BotoCoreError
     except ModuleNotFoundError:
         raise EndpointFailed(
-            "AWS credentials are found by botocore, which is not installed: "
+            "botocore is needed to find AWS credentials and is not installed: "
             "pip install 'tablewright[aws]'"
         ) from None
     return botocore.session.get_session(), (BotoCoreError, OSError)

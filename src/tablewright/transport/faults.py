@@ -1,4 +1,4 @@
-"""Faults from answers: DynamoDB's JSON errors become the exceptions of `tablewright.errors`."""
+"""Faults from responses: DynamoDB's JSON errors become the exceptions of `tablewright.errors`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tablewright import errors
 from tablewright.errors import EndpointFailed, Fault
 
 
-class OtherFault(Fault):
-    """A fault that has no class of its own here; `code` tells which."""
+class UnknownFault(Fault):
+    """A fault without a class in `tablewright.errors`; `code` identifies it."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -22,44 +22,45 @@ class OtherFault(Fault):
         return self._code
 
     def __str__(self) -> str:
-        return f"{self._code}: {self.message}" if self.message else self._code
+        return f"{self._code}: {super().__str__()}" if self.message else self._code
 
 
-class GaveUp(EndpointFailed):
-    """No attempt brought an answer that settles it.
+class RetriesExhausted(EndpointFailed):
+    """Every attempt failed in a way that is worth a retry.
 
-    `attempts` is how many there were, `code` that of the fault in the last, if it was one.
+    `attempts` is their number. `code` is that of the last fault, "" if there was no response.
     """
 
-    def __init__(self, message: str, attempts: int, code: str) -> None:
+    def __init__(self, message: str, *, attempts: int, code: str, maybe_applied: bool) -> None:
         super().__init__(message)
         self.attempts = attempts
         self.code = code
+        self.maybe_applied = maybe_applied
 
 
-def fault_from(body: bytes) -> Fault | None:
-    """The fault that an answer tells of; None if it is none of DynamoDB's."""
+def parse_fault(body: bytes) -> Fault | None:
+    """Return the fault in the body of a response; None if DynamoDB did not write the body."""
     try:
-        told: dict[str, Any] = msgspec.json.decode(body, type=dict[str, Any])
+        decoded: dict[str, Any] = msgspec.json.decode(body, type=dict[str, Any])
     except msgspec.MsgspecError:
         return None
-    code = str(told.get("__type", "")).rpartition("#")[2]
+    code = str(decoded.get("__type", "")).rpartition("#")[2]
     if not code:
         return None
-    message = str(told.get("message") or told.get("Message") or "")
+    message = str(decoded.get("message") or decoded.get("Message") or "")
     if code == "ConditionalCheckFailedException":
-        return errors.ConditionalCheckFailedException(message, told.get("Item"))
+        return errors.ConditionalCheckFailedException(message, decoded.get("Item"))
     if code == "TransactionCanceledException":
-        return _cancelled(message, told.get("CancellationReasons"))
+        return _cancelled(message, decoded.get("CancellationReasons"))
     kind = getattr(errors, code, None)
     if isinstance(kind, type) and issubclass(kind, Fault):
         return kind(message)
-    return OtherFault(code, message)
+    return UnknownFault(code, message)
 
 
 def _cancelled(message: str, reasons: list[dict[str, Any]] | None) -> Fault:
     if reasons is None:
-        # Some endpoints tell the reasons in the message alone: "… [None, ConditionalCheckFailed]"
+        # Some endpoints list the reasons in the message only: "… [None, ConditionalCheckFailed]"
         codes = message.rpartition("[")[2].rstrip("]").split(", ") if "[" in message else []
         reasons = [{"Code": code} for code in codes]
     return errors.TransactionCanceledException(reasons)

@@ -1,7 +1,7 @@
 """The local transport: an engine in this process.
 
-Reads take microseconds and are done where they are asked for. A write waits for the disk: in an
-event loop it goes to a thread, where the writes of several tasks share one commit.
+A read takes microseconds and runs in the calling thread. A write waits for the disk: in an event
+loop it runs in a worker thread, where concurrent writes share one commit.
 """
 
 from __future__ import annotations
@@ -11,27 +11,31 @@ from typing import Any
 
 from tablewright.engine import Engine, Write
 from tablewright.policy import Principal
+from tablewright.transport.transport import Response
 
 
 class Local:
-    """Requests to an engine in this process, both ways; with a policy, those that it allows."""
+    """Sends requests to an engine in this process; a blocking and an async transport.
+
+    With a policy, the engine refuses the requests that the policy does not allow.
+    """
 
     def __init__(self, engine: Engine, policy: Principal | None = None) -> None:
         self.engine = engine
         self.policy = policy
 
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
+    def send(self, operation: str, request: dict[str, Any]) -> Response:
         engine = self.engine
-        return engine.run(engine.prepare(operation, request, self.policy)) or b"{}"
+        return Response(engine.run(engine.prepare(operation, request, self.policy)) or b"{}")
 
     def close(self) -> None:
         self.engine.close()
 
-    async def send_async(self, operation: str, request: dict[str, Any]) -> bytes:
+    async def send_async(self, operation: str, request: dict[str, Any]) -> Response:
         step = self.engine.prepare(operation, request, self.policy)
         if isinstance(step, Write):
-            return await asyncio.to_thread(self.engine.run, step) or b"{}"
-        return self.engine.run(step)
+            return Response(await asyncio.to_thread(self.engine.run, step) or b"{}")
+        return Response(self.engine.run(step))
 
     async def close_async(self) -> None:
         await asyncio.to_thread(self.engine.close)

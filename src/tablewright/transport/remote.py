@@ -1,16 +1,16 @@
-"""The remote transport: AWS DynamoDB, or any endpoint that speaks its protocol.
+"""The remote transport: AWS DynamoDB, or any endpoint with its protocol.
 
-    send ──▶ body, signed ──▶ a pooled connection ──▶ answer, checked
+    send ──▶ body, signed ──▶ a pooled connection ──▶ response, checked
              ▲                                        │
-             └── again: throttled, 5xx, lost, skewed ─┘   retry.py says whether and when
+             └─ retry: throttled, 5xx, lost, skewed ──┘   rules in retry.py
 
-Connections are kept alive and pooled; one is used by one request at a time, and never again after
-it has failed. One that was closed while it lay idle is replaced before anything is sent on it: so
-each attempt sends the request at most once. What became of an attempt without an answer is not
-known; lost.py tells what that means for a write.
+Connections are kept alive and pooled. A connection serves one request at a time, and is not used
+again after a failure. A connection that was closed while idle is replaced before anything is sent
+on it, so each attempt sends the request at most once. The outcome of an attempt without a response
+is unknown; lost_responses.py describes what that means for a write.
 
-A transport may be used by many threads and in several event loops; a forked process opens
-connections of its own.
+A transport may be used by many threads and in several event loops; a forked process opens its own
+connections.
 """
 
 from __future__ import annotations
@@ -35,25 +35,32 @@ from tablewright.errors import (
     UnknownOperationException,
     Unsupported,
 )
-from tablewright.transport import lost, retry
-from tablewright.transport.connection import Address, AsyncConnection, Connection, Lost
+from tablewright.transport import lost_responses, retry
+from tablewright.transport.connection import (
+    Address,
+    AsyncConnection,
+    BlockingConnection,
+    ResponseLost,
+)
 from tablewright.transport.credentials import (
     aws_credentials,
     default_region,
     endpoint_credentials,
 )
-from tablewright.transport.faults import GaveUp, fault_from
-from tablewright.transport.message import Answer, Damaged, excerpt
-from tablewright.transport.sigv4 import Credentials, Signer
+from tablewright.transport.faults import RetriesExhausted, parse_fault
+from tablewright.transport.http_response import HttpResponse, ResponseDamaged, excerpt
+from tablewright.transport.sigv4 import Signer, SigningCredentials
+from tablewright.transport.transport import Response
 
 CONNECT_SECONDS = 5.0
-ANSWER_SECONDS = 30.0
-#: Connections that are kept, at most. Threads beyond that get new ones, tasks of a loop wait.
-POOL = 64
+RESPONSE_SECONDS = 30.0
+#: The idle connections to keep. With more threads than that, new connections are opened; the
+#: tasks of an event loop wait.
+MAX_POOLED = 64
 
 _encode = msgspec.json.Encoder().encode
 
-#: Where the regions are that are not at amazonaws.com, by the beginning of their names.
+#: The domains of the regions that are not at amazonaws.com, by the prefix of their names.
 _DOMAINS = {
     "cn-": "amazonaws.com.cn",
     "eu-isoe-": "cloud.adc-e.uk",
@@ -64,27 +71,22 @@ _DOMAINS = {
 }
 
 
-class Retried(bytes):
-    """An answer that took more than one attempt."""
+class PendingRequest:
+    """A request and the state of its attempts."""
 
-    attempts: int = 1
-
-
-class _Asked:
-    """A request on its way: what was tried, and what came of it."""
-
-    __slots__ = ("attempt", "body", "lost", "operation", "pause", "request", "spent")
+    __slots__ = ("attempt", "body", "cost", "delay", "maybe_applied", "operation", "request")
 
     def __init__(self, operation: str, request: dict[str, Any]) -> None:
         self.operation = operation
         self.request = request
-        self.body = _encode(lost.with_token(operation, request))
+        self.body = _encode(lost_responses.add_token(operation, request))
+        #: The number of the current attempt.
         self.attempt = 1
-        #: An attempt changed something, or not: nobody answered.
-        self.lost = False
-        #: Seconds before the next attempt, and what it took of the quota.
-        self.pause = 0.0
-        self.spent = 0
+        #: Whether an attempt got no response, and may have been applied.
+        self.maybe_applied = False
+        #: Seconds before the next attempt, and what that attempt cost of the quota.
+        self.delay = 0.0
+        self.cost = 0
 
 
 class _Pool:
@@ -92,13 +94,14 @@ class _Pool:
 
     def __init__(self) -> None:
         self.idle: list[AsyncConnection] = []
-        self.slots = asyncio.Semaphore(POOL)
+        self.slots = asyncio.Semaphore(MAX_POOLED)
 
 
 class Remote:
-    """Requests to an endpoint over HTTP, both ways.
+    """Sends requests to an endpoint over HTTP; a blocking and an async transport.
 
-    An attempt may take `connect_seconds`, where it needs a connection, and `answer_seconds`.
+    An attempt takes at most `connect_seconds`, if it needs a new connection, plus
+    `response_seconds`.
     """
 
     def __init__(
@@ -106,174 +109,193 @@ class Remote:
         url: str,
         *,
         region: str,
-        credentials: Callable[[], Credentials],
-        attempts: int = retry.ATTEMPTS,
+        credentials: Callable[[], SigningCredentials],
+        attempts: int = retry.MAX_ATTEMPTS,
         connect_seconds: float = CONNECT_SECONDS,
-        answer_seconds: float = ANSWER_SECONDS,
+        response_seconds: float = RESPONSE_SECONDS,
     ) -> None:
-        host, port, authority, is_https = _parsed(url)
+        host, port, authority, is_https = _parse_url(url)
         self.url = url
-        self.attempts = attempts
+        self._after_failure = msgspec.structs.replace(retry.AFTER_FAILURE, attempts=attempts)
+        self._after_throttling = msgspec.structs.replace(retry.AFTER_THROTTLING, attempts=attempts)
         tls = None
-        if is_https:  # the system's authorities, or SSL_CERT_FILE, or AWS_CA_BUNDLE
+        if is_https:  # trusts the system's authorities, or SSL_CERT_FILE, or AWS_CA_BUNDLE
             tls = ssl.create_default_context(cafile=os.environ.get("AWS_CA_BUNDLE") or None)
-        self._address = Address(host, port, tls, connect_seconds, answer_seconds)
+        self._address = Address(host, port, tls, connect_seconds, response_seconds)
         self._credentials = credentials
         self._signer = Signer(authority, region)
         self._skew = 0.0
         self._closed = False
-        self._begin()
+        self._start_process()
 
-    def _begin(self) -> None:
+    def _start_process(self) -> None:
         self._process = os.getpid()
-        self._quota = retry.Quota()
-        # No lock: deques are safe in threads, and a lock might be held by nobody after a fork.
-        self._idle: deque[Connection] = deque()
+        self._quota = retry.RetryQuota()
+        # No lock: deques are thread-safe, and a lock may stay locked for ever after a fork.
+        self._idle: deque[BlockingConnection] = deque()
         self._pools: dict[asyncio.AbstractEventLoop, _Pool] = {}
 
     @classmethod
     def aws(cls, region: str) -> Remote:
-        """AWS DynamoDB in a region, with the credentials of the AWS chain."""
+        """Connect to AWS DynamoDB in a region, with the credentials of the AWS chain."""
         domains = (name for start, name in _DOMAINS.items() if region.startswith(start))
         url = f"https://dynamodb.{region}.{next(domains, 'amazonaws.com')}"
         return cls(url, region=region, credentials=aws_credentials())
 
     @classmethod
     def endpoint(cls, url: str) -> Remote:
-        """Any compatible endpoint."""
+        """Connect to any compatible endpoint."""
         return cls(url, region=default_region(), credentials=endpoint_credentials())
 
     def __repr__(self) -> str:
         return f"Remote({self.url!r})"
 
-    # -- one request, in as many attempts as it takes ----------------------------------------
+    # -- one request, and its attempts -------------------------------------------------------
 
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        asked = _Asked(operation, request)
+    def send(self, operation: str, request: dict[str, Any]) -> Response:
+        pending = PendingRequest(operation, request)
         while True:
-            body = self._judge(asked, self._try(asked))
-            if body is not None:
-                return body
-            time.sleep(asked.pause)
+            response = self._accept(pending, self._attempt(pending))
+            if response is not None:
+                return response
+            time.sleep(pending.delay)
 
-    async def send_async(self, operation: str, request: dict[str, Any]) -> bytes:
-        asked = _Asked(operation, request)
+    async def send_async(self, operation: str, request: dict[str, Any]) -> Response:
+        pending = PendingRequest(operation, request)
         while True:
-            body = self._judge(asked, await self._try_async(asked))
-            if body is not None:
-                return body
-            await asyncio.sleep(asked.pause)
+            response = self._accept(pending, await self._attempt_async(pending))
+            if response is not None:
+                return response
+            await asyncio.sleep(pending.delay)
 
-    def _message(self, asked: _Asked) -> bytes:
+    def _signed(self, pending: PendingRequest) -> bytes:
         if self._closed:
             raise StoreClosed(self.url)
         if self._process != os.getpid():
-            self._leave_parents()
+            self._reset_after_fork()
         now = int(time.time() + self._skew)
-        return self._signer.request(self._credentials(), asked.operation, asked.body, now)
+        return self._signer.request(self._credentials(), pending.operation, pending.body, now)
 
-    def _judge(self, asked: _Asked, came: Answer | Exception) -> bytes | None:
-        """The body of a good answer; None to try again; raises what no attempt mends."""
-        if isinstance(came, Answer):
-            if came.status == 200:
-                return self._succeeded(asked, came.body)
-            return self._refused(asked, came)
-        if isinstance(came, ssl.SSLCertVerificationError):
+    def _accept(
+        self, pending: PendingRequest, outcome: HttpResponse | Exception
+    ) -> Response | None:
+        """Return the response of a successful attempt; None to retry.
+
+        Raises the fault or the error if a retry cannot help, or if it was the last attempt.
+        """
+        if isinstance(outcome, HttpResponse):
+            if outcome.status == 200:
+                return self._succeed(pending, outcome.body)
+            return self._accept_fault(pending, outcome)
+        if isinstance(outcome, ssl.SSLCertVerificationError):
             raise EndpointFailed(
-                f"{self.url}: its certificate is not trusted: {came.verify_message}; the "
-                "authorities to trust are in the file that SSL_CERT_FILE or AWS_CA_BUNDLE names"
-            ) from came
-        asked.lost |= isinstance(came, Lost)
-        self._again(asked, came)
+                f"{self.url}: its certificate is not trusted: {outcome.verify_message}; set "
+                "SSL_CERT_FILE or AWS_CA_BUNDLE to the file with the authorities to trust"
+            ) from outcome
+        pending.maybe_applied |= isinstance(outcome, ResponseLost)
+        self._prepare_retry(pending, outcome)
         return None
 
-    def _succeeded(self, asked: _Asked, body: bytes) -> bytes:
-        self._quota.give(asked.spent or retry.REWARD)
-        if asked.attempt == 1:
-            return body
-        retried = Retried(body)
-        retried.attempts = asked.attempt
-        return retried
+    def _succeed(self, pending: PendingRequest, body: bytes) -> Response:
+        self._quota.refund(pending.cost or retry.SUCCESS_REFUND)
+        return Response(body, pending.attempt)
 
-    def _refused(self, asked: _Asked, answer: Answer) -> bytes | None:
-        fault = fault_from(answer.body)
+    def _accept_fault(self, pending: PendingRequest, response: HttpResponse) -> Response | None:
+        fault = parse_fault(response.body)
         if isinstance(fault, UnknownOperationException):
-            raise Unsupported(asked.operation, self.url) from fault
-        status, code = answer.status, "" if fault is None else fault.code
-        reason = fault or Damaged(f"HTTP {status}, and not of DynamoDB: {excerpt(answer.body)}")
+            raise Unsupported(pending.operation, self.url) from fault
+        status, code = response.status, "" if fault is None else fault.code
+        reason = fault or ResponseDamaged(
+            f"HTTP {status} with a body that is not DynamoDB's: {excerpt(response.body)}"
+        )
         throttled = retry.is_throttled(code, status)
-        skewed = fault is not None and retry.is_skewed(fault) and self._learn_skew(answer)
+        skewed = fault is not None and retry.is_skewed(fault) and self._adopt_clock(response)
         if throttled or skewed or retry.is_transient(code, status):
-            asked.lost |= status >= 500
-            wished = answer.headers.get(b"x-amz-retry-after", b"")
-            self._again(asked, reason, throttled=throttled, wished=wished)
+            pending.maybe_applied |= status >= 500
+            retry_after = response.headers.get(b"x-amz-retry-after", b"")
+            self._prepare_retry(pending, reason, throttled=throttled, retry_after=retry_after)
             return None
         if fault is None:
-            raise EndpointFailed(f"{self.url}: {asked.operation}: {reason}")
-        if asked.lost and not lost.is_settled(asked.operation):
-            if lost.is_done(asked.operation, asked.request, fault):
-                return self._succeeded(asked, b"{}")
-            fault.add_note(lost.MAY_BE_DONE)
+            raise EndpointFailed(f"{self.url}: {pending.operation}: {reason}")
+        fault.attempts = pending.attempt
+        if pending.maybe_applied and not lost_responses.is_settled_by_retry(pending.operation):
+            if lost_responses.is_applied(pending.operation, pending.request, fault):
+                return self._succeed(pending, b"{}")
+            fault.maybe_applied = True
         raise fault
 
-    def _learn_skew(self, answer: Answer) -> bool:
-        """Set our clock by the endpoint's, if it tells its time."""
+    def _adopt_clock(self, response: HttpResponse) -> bool:
+        """Sign with the time of the endpoint from now on; return False if it is unknown."""
         try:
-            told = parsedate_to_datetime(answer.headers.get(b"date", b"").decode("latin-1"))
-            self._skew = told.timestamp() - time.time()
+            date = parsedate_to_datetime(response.headers.get(b"date", b"").decode("latin-1"))
+            self._skew = date.timestamp() - time.time()
         except ValueError:
             return False
         return True
 
-    def _again(
-        self, asked: _Asked, reason: Exception, *, throttled: bool = False, wished: bytes = b""
+    def _prepare_retry(
+        self,
+        pending: PendingRequest,
+        reason: Exception,
+        *,
+        throttled: bool = False,
+        retry_after: bytes = b"",
     ) -> None:
-        """Prepare the next attempt, after the milliseconds that are wished; raises if it was the
-        last."""
-        cost = retry.COST_THROTTLED if throttled else retry.COST
-        if asked.attempt >= self.attempts or not self._quota.take(cost):
-            raise self._gave_up(asked, reason) from reason
-        seconds = int(wished) / 1000 if wished.isdigit() else 0.0
-        asked.pause = retry.pause(asked.attempt, throttled=throttled, wished=seconds)
-        asked.spent = cost
-        asked.attempt += 1
+        """Compute the delay before the next attempt; raises RetriesExhausted if there is none.
 
-    def _gave_up(self, asked: _Asked, reason: Exception) -> GaveUp:
-        times = "once" if asked.attempt == 1 else f"{asked.attempt} times"
-        text = f"{self.url}: {asked.operation} failed {times}; the last time: "
+        `retry_after` is the delay that the endpoint asks for, in milliseconds.
+        """
+        backoff = self._after_throttling if throttled else self._after_failure
+        cost = retry.THROTTLED_RETRY_COST if throttled else retry.RETRY_COST
+        delay = backoff.delay(pending.attempt)
+        if delay is None or not self._quota.spend(cost):
+            raise self._exhausted(pending, reason, has_quota=delay is None) from reason
+        seconds = int(retry_after) / 1000 if retry_after.isdigit() else 0.0
+        pending.delay = retry.extend(delay, seconds)
+        pending.cost = cost
+        pending.attempt += 1
+
+    def _exhausted(
+        self, pending: PendingRequest, reason: Exception, *, has_quota: bool
+    ) -> RetriesExhausted:
+        times = "once" if pending.attempt == 1 else f"{pending.attempt} times"
+        text = f"{self.url}: {pending.operation} failed {times}; the last error: "
         text += f"{reason.code}: {reason.message}" if isinstance(reason, Fault) else str(reason)
-        if asked.attempt < self.attempts:
-            text += "; there are no more retries while so much fails"
-        if asked.lost and lost.writes(asked.operation):
-            text += "; it may have been done"
-        return GaveUp(text, asked.attempt, getattr(reason, "code", ""))
+        if not has_quota:
+            text += "; not retried, because too many requests failed recently"
+        return RetriesExhausted(
+            text,
+            attempts=pending.attempt,
+            code=reason.code if isinstance(reason, Fault) else "",
+            maybe_applied=pending.maybe_applied and lost_responses.is_write(pending.operation),
+        )
 
-    # -- waiting for each answer -------------------------------------------------------------
+    # -- blocking ----------------------------------------------------------------------------
 
-    def _try(self, asked: _Asked) -> Answer | Exception:
-        """One attempt; an exception that is given, not raised, may be tried again."""
-        message = self._message(asked)
+    def _attempt(self, pending: PendingRequest) -> HttpResponse | Exception:
+        """Send the request once; an error that is worth a retry is returned, not raised."""
+        message = self._signed(pending)
         try:
             connection = self._connection()
         except OSError as error:
             return error
         try:
-            answer = connection.exchange(message)
-        except Lost as error:
+            response = connection.exchange(message)
+        except ResponseLost as error:
             connection.close()
             return error
         except BaseException:
             connection.close()
             raise
-        if answer.keeps_alive:
+        if response.keeps_alive:
             self._idle.append(connection)
-            if self._closed or len(self._idle) > POOL:
+            if self._closed or len(self._idle) > MAX_POOLED:
                 self._trim()
         else:
             connection.close()
-        return answer
+        return response
 
-    def _connection(self) -> Connection:
+    def _connection(self) -> BlockingConnection:
         while self._idle:
             try:
                 connection = self._idle.pop()
@@ -282,51 +304,51 @@ class Remote:
             if connection.is_usable():
                 return connection
             connection.close()
-        return Connection.open(self._address)
+        return BlockingConnection.open(self._address)
 
     def _trim(self) -> None:
-        """Close what is too much; all of it, if this is closed."""
-        most = 0 if self._closed else POOL
-        while len(self._idle) > most:
+        """Close the surplus idle connections; all of them if the transport is closed."""
+        kept = 0 if self._closed else MAX_POOLED
+        while len(self._idle) > kept:
             try:
                 self._idle.popleft().close()
             except IndexError:  # another thread took it
                 return
 
-    def _leave_parents(self) -> None:
-        """In a forked process: the connections are the parent's; closing ours leaves them open."""
+    def _reset_after_fork(self) -> None:
+        """Close the parent's connections; in the parent they stay open."""
         for connection in self._idle:
             connection.close()
-        self._begin()
+        self._start_process()
 
     def close(self) -> None:
-        """Close the connections; those in use, when their answers have come."""
+        """Close the connections; those in use are closed after their responses."""
         self._closed = True
         self._trim()
 
     # -- in an event loop --------------------------------------------------------------------
 
-    async def _try_async(self, asked: _Asked) -> Answer | Exception:
+    async def _attempt_async(self, pending: PendingRequest) -> HttpResponse | Exception:
         pool = self._pool()
         async with pool.slots:
-            message = self._message(asked)
+            message = self._signed(pending)
             try:
                 connection = await self._connection_async(pool)
             except OSError as error:
                 return error
             try:
-                answer = await connection.exchange(message, self._address.answer_seconds)
-            except Lost as error:
+                response = await connection.exchange(message, self._address.response_seconds)
+            except ResponseLost as error:
                 connection.close()
                 return error
-            except BaseException:  # cancelled: the answer may still come, and nobody wants it
+            except BaseException:  # cancelled: the response may still arrive
                 connection.close()
                 raise
-            if answer.keeps_alive and not self._closed:
+            if response.keeps_alive and not self._closed:
                 pool.idle.append(connection)
             else:
                 connection.close()
-            return answer
+            return response
 
     def _pool(self) -> _Pool:
         loop = asyncio.get_running_loop()
@@ -347,17 +369,17 @@ class Remote:
         return await AsyncConnection.open(self._address)
 
     async def close_async(self) -> None:
-        """Close the connections of this event loop, and those that are waited for."""
+        """Close the connections of this event loop, and the blocking ones."""
         self.close()
         pool = self._pools.pop(asyncio.get_running_loop(), None)
         if pool is not None:
             for connection in pool.idle:
                 connection.close()
-            await asyncio.sleep(0)  # the loop closes them in its next turn
+            await asyncio.sleep(0)  # the loop closes them in its next iteration
 
 
-def _parsed(url: str) -> tuple[str, int, str, bool]:
-    """Host and port to connect to, the host as a header has it, and whether it is https."""
+def _parse_url(url: str) -> tuple[str, int, str, bool]:
+    """Return the host and port to connect to, the Host header, and whether it is https."""
     try:
         parts = urlsplit(url)
         port = parts.port

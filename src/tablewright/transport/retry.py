@@ -1,32 +1,33 @@
-"""Retries, as the AWS SDKs do them for DynamoDB in standard mode.
+"""Retry rules, as in the standard mode of the AWS SDKs for DynamoDB.
 
-what is retried     throttling, 5xx answers, connections that fail, answers that are damaged,
-                    a clock that is wrong
-how often           4 attempts in all
-how long between    a random part of 25 ms, then of 50 ms, …; when throttled of 1 s, then of 2 s, …;
-                    of 20 s at most. The endpoint may wish for up to 5 s more
-and not at all      when the quota is used up: each retry takes 14 of 500 tokens (5 when throttled),
-                    a success gives back what its last retry took, or 1; so an endpoint that is
-                    down is not hammered by everyone at once
+what is retried     throttling, 5xx responses, failed connections, damaged responses, and
+                    signatures refused because of a wrong clock
+how often           4 attempts
+delay               exponential with full jitter: up to 25 ms, then 50 ms, …; when throttled up to
+                    1 s, then 2 s, …; 20 s at most. The endpoint may ask for up to 5 s more
+retry quota         each retry costs 14 of 500 tokens (5 when throttled); a success refunds the
+                    cost of its last retry, or 1. Without tokens there is no retry, so that clients
+                    do not overload an endpoint that is failing
 """
 
 from __future__ import annotations
 
-import random
 import threading
 
+from tablewright.backoff import Backoff
 from tablewright.errors import Fault
 
-ATTEMPTS = 4
-FIRST_PAUSE = 0.025
-FIRST_PAUSE_THROTTLED = 1.0
-LONGEST_PAUSE = 20.0
-LONGEST_WISHED = 5.0
+MAX_ATTEMPTS = 4
+LONGEST_DELAY = 20.0
+AFTER_FAILURE = Backoff(MAX_ATTEMPTS, first=0.025, longest=LONGEST_DELAY)
+AFTER_THROTTLING = Backoff(MAX_ATTEMPTS, first=1.0, longest=LONGEST_DELAY)
+#: How much longer than the backoff an endpoint can make us wait.
+MAX_EXTRA_DELAY = 5.0
 
-QUOTA = 500
-COST = 14
-COST_THROTTLED = 5
-REWARD = 1
+QUOTA_TOKENS = 500
+RETRY_COST = 14
+THROTTLED_RETRY_COST = 5
+SUCCESS_REFUND = 1
 
 THROTTLING = frozenset(
     {
@@ -45,12 +46,12 @@ THROTTLING = frozenset(
 TRANSIENT = frozenset(
     {"InternalServerError", "RequestTimeout", "RequestTimeoutException", "ServiceUnavailable"}
 )
-#: The signature is refused because of the time in it.
+#: The endpoint refuses the signature because of the time in it.
 SKEWED = frozenset({"RequestTimeTooSkewed", "RequestExpired", "RequestInTheFuture"})
 
 
 def is_throttled(code: str, status: int) -> bool:
-    """Whether the endpoint asks for less."""
+    """Whether the endpoint asks for fewer requests."""
     return code in THROTTLING or status == 429
 
 
@@ -60,7 +61,7 @@ def is_transient(code: str, status: int) -> bool:
 
 
 def is_skewed(fault: Fault) -> bool:
-    """Whether the endpoint's clock and ours disagree."""
+    """Whether the endpoint's clock differs from ours by too much."""
     if fault.code in SKEWED:
         return True
     return (
@@ -70,30 +71,29 @@ def is_skewed(fault: Fault) -> bool:
     )
 
 
-def pause(attempt: int, *, throttled: bool = False, wished: float = 0.0) -> float:
-    """Seconds to wait after an attempt; the first one is 1. `wished`: by the endpoint."""
-    first = FIRST_PAUSE_THROTTLED if throttled else FIRST_PAUSE
-    seconds = random.random() * min(first * 2.0 ** (attempt - 1), LONGEST_PAUSE)
-    return max(seconds, min(wished, seconds + LONGEST_WISHED))
+def extend(delay: float, retry_after: float) -> float:
+    """Return the delay, extended to what the endpoint asks for, by 5 s at most."""
+    return max(delay, min(retry_after, delay + MAX_EXTRA_DELAY))
 
 
-class Quota:
-    """What all requests of one transport may spend on retries."""
+class RetryQuota:
+    """The tokens that all requests of one transport share for their retries."""
 
     def __init__(self) -> None:
-        self._tokens = QUOTA
+        self._tokens = QUOTA_TOKENS
         self._lock = threading.Lock()
 
-    def take(self, cost: int) -> bool:
-        """Whether there is enough for a retry; it is spent then."""
+    def spend(self, cost: int) -> bool:
+        """Take tokens for a retry; return False, and take none, if there are too few."""
         with self._lock:
             if self._tokens < cost:
                 return False
             self._tokens -= cost
             return True
 
-    def give(self, tokens: int) -> None:
-        if self._tokens == QUOTA:  # as nearly always; so nobody waits for the lock
+    def refund(self, tokens: int) -> None:
+        """Add tokens after a success."""
+        if self._tokens == QUOTA_TOKENS:  # nearly always; then no thread waits for the lock
             return
         with self._lock:
-            self._tokens = min(QUOTA, self._tokens + tokens)
+            self._tokens = min(QUOTA_TOKENS, self._tokens + tokens)

@@ -2,8 +2,8 @@
 
     canonical request  ──sha256──▶ string to sign ──HMAC, with the day's key──▶ Authorization
 
-The key is derived from the secret once a day for each region, and whatever else depends on who
-signs and when is made once a second; a signature then costs three hashes.
+The key is derived from the secret once a day for each region. What depends only on the credentials
+and the time is computed once a second; each signature then costs three hashes.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ CONTENT_TYPE = "application/x-amz-json-1.0"
 TARGET = "DynamoDB_20120810."
 
 
-class Credentials(NamedTuple):
-    """Who signs."""
+class SigningCredentials(NamedTuple):
+    """An access key and its secret, with a session token if it is temporary."""
 
     access_key: str
     secret_key: str
@@ -34,14 +34,14 @@ class Credentials(NamedTuple):
 
 
 class _Second(NamedTuple):
-    """What all requests that one signer signs in one second have in common."""
+    """The parts that all requests of one signer share within one second."""
 
     at: int
-    credentials: Credentials
+    credentials: SigningCredentials
     key: bytes
-    canonical: str  # with places for the operation and for the hash of the body
-    to_sign: str  # with a place for the hash of the canonical request
-    head: str  # with places for the operation, the signature and the length
+    canonical: str  # %s: the operation, the hash of the body
+    to_sign: str  # %s: the hash of the canonical request
+    head: str  # %s, %s, %d: the operation, the signature, the length
 
 
 class Signer:
@@ -50,26 +50,28 @@ class Signer:
     def __init__(self, host: str, region: str) -> None:
         self.host = host
         self.region = region
-        self._second = _Second(-1, Credentials("", ""), b"", "", "", "")
+        self._second = _Second(-1, SigningCredentials("", ""), b"", "", "", "")
 
-    def request(self, credentials: Credentials, operation: str, body: bytes, now: int) -> bytes:
-        """The bytes of a request, signed at `now`, in seconds since 1970."""
+    def request(
+        self, credentials: SigningCredentials, operation: str, body: bytes, now: int
+    ) -> bytes:
+        """Return the bytes of a signed request; `now` is in seconds since 1970."""
         second = self._second
         if second.at != now or second.credentials != credentials:
-            self._second = second = self._begin(credentials, now)
+            self._second = second = self._prepare(credentials, now)
         canonical = second.canonical % (operation, sha256(body).hexdigest())
         text = second.to_sign % sha256(canonical.encode()).hexdigest()
         signature = hmac.digest(second.key, text.encode(), "sha256").hex()
         return (second.head % (operation, signature, len(body))).encode() + body
 
-    def _begin(self, credentials: Credentials, now: int) -> _Second:
+    def _prepare(self, credentials: SigningCredentials, now: int) -> _Second:
         moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
         day = moment[:8]
         headers = {"content-type": CONTENT_TYPE, "host": self.host, "x-amz-date": moment}
         if credentials.token is not None:
             headers["x-amz-security-token"] = credentials.token
         fixed = {name: value.replace("%", "%%") for name, value in headers.items()}
-        signed = ";".join([*fixed, "x-amz-target"])  # they are in order
+        signed = ";".join([*fixed, "x-amz-target"])  # in alphabetical order
         scope = scope_of(day, self.region)
         who = f"{credentials.access_key}/{scope}".replace("%", "%%")
         lines = "".join(f"{name}:{value}\n" for name, value in fixed.items())

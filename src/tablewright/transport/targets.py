@@ -1,10 +1,10 @@
-"""Targets: the one string that says where a database is.
+"""Targets: the string that locates a database.
 
 ":memory:"                the engine in this process, in memory
 "shop.db"                 the engine in this process, in a file
 "dynamodb://eu-west-1"    AWS DynamoDB, with the credentials of the AWS chain
 "dynamodb://"             the same, in the region of the environment or of the profile
-"http://host:8000"        any endpoint that speaks DynamoDB's protocol; https:// too
+"http://host:8000"        any endpoint with DynamoDB's protocol; https:// too
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d").fullmatch
 def open_target(
     target: str | Path | Engine | Remote, *, durability: Durability = "full"
 ) -> Local | Remote:
-    """The transport to a target."""
+    """Open the transport to a target; raises InvalidValue if it is none of the above."""
     if isinstance(target, Engine):
         return Local(target)
     if isinstance(target, Remote):
@@ -39,8 +39,8 @@ def open_target(
     if scheme == "dynamodb":
         region = rest or aws_region()
         if not _REGION(region):
-            raise InvalidValue(f"{text!r}: {region!r} is not a region, such as eu-west-1")
+            raise InvalidValue(f"{text!r}: {region!r} is not a region such as eu-west-1")
         return Remote.aws(region)
     raise InvalidValue(
-        f"{text!r} is no target; give ':memory:', a file, dynamodb://region or http://host:port"
+        f"{text!r} is not a target; use ':memory:', a file, dynamodb://region or http://host:port"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablewright.verify.checks import Check, Raises, Stored, changed
-from tablewright.verify.design import Design, bundled, load
+from tablewright.verify.design import Design, load
 from tablewright.verify.run import Result, verify
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "Raises",
     "Result",
     "Stored",
-    "bundled",
     "changed",
     "load",
     "verify",

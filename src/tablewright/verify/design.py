@@ -1,4 +1,4 @@
-"""Designs: find a design by its bundled name, its module name or the path of its file.
+"""Designs: load a design from its module or the path of its file.
 
 A design is a module or a package with tables, entities and patterns. With the functions `sample`
 and `checks` it can be verified; `tablewright.verify.checks` describes them.
@@ -11,8 +11,7 @@ import importlib.util
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Iterator
-from difflib import get_close_matches
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,11 +19,10 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
+from tablewright.hints import did_you_mean
 from tablewright.model.pattern import Pattern, patterns
 from tablewright.model.table import Table
 from tablewright.verify.checks import Check, Stored
-
-BUNDLED = ("shop", "market", "recipes", "menu", "commerce")
 
 
 class DesignLoadError(TablewrightError):
@@ -47,28 +45,24 @@ class Design(Struct, frozen=True):
         return [found for table in self.tables for found in patterns(table)]
 
 
-def bundled() -> list[Design]:
-    """Return the designs that Tablewright contains."""
-    return [load(name) for name in BUNDLED]
-
-
-def load(name: str) -> Design:
+def load(name: str, bundled: Mapping[str, ModuleType]) -> Design:
     """Return the design with this bundled name, module name or file path.
+
 
     Raises DesignLoadError if it does not exist, cannot be imported or has no tables.
     """
-    if name in BUNDLED:
-        module = importlib.import_module(f"tablewright.designs.{name}")
+    if name in bundled:
+        module = bundled[name]
     elif name.endswith(".py") or "/" in name:
         module = _from_file(Path(name))
     else:
-        module = _from_module(name)
+        module = _from_module(name, bundled)
     modules = [module, *_import_submodules(module)]
     tables = dict.fromkeys(table for part in modules for table in _tables(part))
     if not tables:
         raise DesignLoadError(f"{name} has no tables: declare at least one subclass of Table")
     return Design(
-        name=name if name in BUNDLED else re.split(r"[. ]", module.__name__)[-1],
+        name=name if name in bundled else re.split(r"[. ]", module.__name__)[-1],
         doc=(module.__doc__ or "").strip(),
         tables=tuple(tables),
         sample=_function(module, "sample", submodule="samples"),
@@ -99,18 +93,17 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
-def _from_module(name: str) -> ModuleType:
+def _from_module(name: str, bundled: Mapping[str, ModuleType]) -> ModuleType:
     sys.path.insert(0, "")  # as `python -m` does
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name.partition(".")[0] and error.name != name:
             raise DesignLoadError(f"{name} cannot be imported: {error}") from error
-        close = get_close_matches(name, BUNDLED, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(name, bundled)
         raise DesignLoadError(
             f"unknown design {name!r}{hint or '.'} Use a bundled name "
-            f"({', '.join(BUNDLED)}), a module name or the path of a file"
+            f"({', '.join(bundled)}), a module name or the path of a file"
         ) from None
     except Exception as error:
         raise DesignLoadError(

@@ -17,7 +17,7 @@ from msgspec import Struct
 from tablewright.errors import TablewrightError
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
-from tablewright.plan.events import units_of
+from tablewright.plan.events import consumed_units
 from tablewright.plan.keeping import sentinel
 from tablewright.plan.page import Page
 from tablewright.plan.plan import Plan
@@ -26,7 +26,7 @@ from tablewright.plan.query import Many
 from tablewright.plan.shape import Shape
 from tablewright.plan.update import Update
 from tablewright.plan.write import Atomic
-from tablewright.transport import Transport
+from tablewright.transport import Response, Transport
 from tablewright.values import Item, sort_key
 from tablewright.verify.checks import Check, Raises
 from tablewright.verify.design import Design
@@ -78,17 +78,17 @@ class Meter:
         self.read = 0
         self.operations: list[str] = []
 
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
+    def send(self, operation: str, request: dict[str, Any]) -> Response:
         self.operations.append(operation)
-        answer = self.transport.send(operation, {**request, "ReturnConsumedCapacity": "TOTAL"})
-        decoded = msgspec.json.decode(answer)
+        response = self.transport.send(operation, {**request, "ReturnConsumedCapacity": "TOTAL"})
+        decoded = msgspec.json.decode(response.body)
         if operation in READS:
-            self.read_units += units_of(answer)
+            self.read_units += consumed_units(response.body)
         else:
-            self.write_units += units_of(answer)
+            self.write_units += consumed_units(response.body)
         self.read += decoded.get("ScannedCount", 1 if "Item" in decoded else 0)
         self.read += sum(map(len, decoded.get("Responses", {}).values()))
-        return answer
+        return response
 
     def close(self) -> None:
         """Do nothing: the owner closes the transport."""
@@ -149,7 +149,7 @@ class Scanner:
             body["IndexName"] = index
         found: list[Item] = []
         while True:
-            answer = msgspec.json.decode(self.database.transport.send("Scan", body))
+            answer = msgspec.json.decode(self.database.transport.send("Scan", body).body)
             found += answer["Items"]
             if "LastEvaluatedKey" not in answer:
                 return sorted(found, key=lambda item: _sort_position(table, item))

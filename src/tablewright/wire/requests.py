@@ -11,6 +11,18 @@ from typing import Annotated, Any, ClassVar, NewType
 
 from msgspec import Struct, field
 
+from tablewright.limits import (
+    MAX_ATTRIBUTE_NAME_SIZE,
+    MAX_BATCH_GET_KEYS,
+    MAX_BATCH_WRITES,
+    MAX_INCLUDED_ATTRIBUTES,
+    MAX_INDEX_KEY_ATTRIBUTES,
+    MAX_KEY_ATTRIBUTE_NAME_LENGTH,
+    MAX_LISTED_TABLES,
+    MAX_NAME_LENGTH,
+    MAX_TRANSACTION_ACTIONS,
+    MIN_NAME_LENGTH,
+)
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import (
     NAME_PATTERN,
@@ -24,9 +36,9 @@ from tablewright.wire.constraints import (
 )
 
 TableName = Annotated[str, Length(1, 1024), Named()]
-IndexName = Annotated[str, Length(3, 255), Matching(NAME_PATTERN)]
-AttributeName = Annotated[str, Length(0, 65535)]
-KeyAttributeName = Annotated[str, Length(1, 255)]
+IndexName = Annotated[str, Length(MIN_NAME_LENGTH, MAX_NAME_LENGTH), Matching(NAME_PATTERN)]
+AttributeName = Annotated[str, Length(0, MAX_ATTRIBUTE_NAME_SIZE)]
+KeyAttributeName = Annotated[str, Length(1, MAX_KEY_ATTRIBUTE_NAME_LENGTH)]
 ResourceArn = Annotated[str, Length(1, 1283)]
 Long = NewType("Long", int)  # as a Java type of its own, it is named in faults
 Units = Annotated[Long, Between(1)]
@@ -109,12 +121,14 @@ class KeySchemaElement(Shape):
 
 
 TableKeys = Annotated[list[KeySchemaElement], Length(1, 2)]
-IndexKeys = Annotated[list[KeySchemaElement], Length(1, 8)]
+IndexKeys = Annotated[list[KeySchemaElement], Length(1, 2 * MAX_INDEX_KEY_ATTRIBUTES)]
 
 
 class Projection(Shape):
     projection_type: ProjectionType | None = None
-    non_key_attributes: Annotated[list[Annotated[str, Length(1, 255)]], Length(1, 20)] | None = None
+    non_key_attributes: (
+        Annotated[list[KeyAttributeName], Length(1, MAX_INCLUDED_ATTRIBUTES)] | None
+    ) = None
 
 
 class ProvisionedThroughput(Shape):
@@ -216,10 +230,10 @@ class DeleteTable(TableRequest, kw_only=True):
 
 
 class ListTables(Shape):
-    start_name: Annotated[str, Length(3, 255), Matching(NAME_PATTERN)] | None = field(
-        name="ExclusiveStartTableName", default=None
-    )
-    limit: Annotated[int, Between(1, 100)] | None = None
+    start_name: (
+        Annotated[str, Length(MIN_NAME_LENGTH, MAX_NAME_LENGTH), Matching(NAME_PATTERN)] | None
+    ) = field(name="ExclusiveStartTableName", default=None)
+    limit: Annotated[int, Between(1, MAX_LISTED_TABLES)] | None = None
 
 
 class TimeToLiveSpecification(Shape):
@@ -357,7 +371,7 @@ class Scan(Paged):
 
 
 class KeysAndAttributes(Shape, omit_defaults=True):
-    keys: Annotated[list[Item], Length(1, 100)]
+    keys: Annotated[list[Item], Length(1, MAX_BATCH_GET_KEYS)]
     attributes_to_get: AttributeNames | None = None
     consistent: bool | None = field(name="ConsistentRead", default=None)
     projection: str | None = field(name="ProjectionExpression", default=None)
@@ -365,7 +379,7 @@ class KeysAndAttributes(Shape, omit_defaults=True):
 
 
 class BatchGetItem(Shape):
-    tables: Annotated[dict[TableName, KeysAndAttributes], Length(1, 100)] = field(
+    tables: Annotated[dict[TableName, KeysAndAttributes], Length(1, MAX_BATCH_GET_KEYS)] = field(
         name="RequestItems"
     )
     return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
@@ -385,9 +399,11 @@ class WriteRequest(Shape):
 
 
 class BatchWriteItem(Shape):
-    tables: Annotated[dict[TableName, list[WriteRequest]], Length(0, 25), LengthOfEach(1, 25)] = (
-        field(name="RequestItems", default_factory=dict)
-    )
+    tables: Annotated[
+        dict[TableName, list[WriteRequest]],
+        Length(0, MAX_BATCH_WRITES),
+        LengthOfEach(1, MAX_BATCH_WRITES),
+    ] = field(name="RequestItems", default_factory=dict)
     return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
     return_metrics: ReturnMetrics | None = field(name="ReturnItemCollectionMetrics", default=None)
 
@@ -435,7 +451,9 @@ class TransactWriteItem(Shape):
 
 
 class TransactWriteItems(Shape):
-    actions: Annotated[list[TransactWriteItem], Length(1, 100)] = field(name="TransactItems")
+    actions: Annotated[list[TransactWriteItem], Length(1, MAX_TRANSACTION_ACTIONS)] = field(
+        name="TransactItems"
+    )
     return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
     return_metrics: ReturnMetrics | None = field(name="ReturnItemCollectionMetrics", default=None)
     token: Annotated[str, Length(1, 36)] | None = field(name="ClientRequestToken", default=None)
@@ -455,5 +473,7 @@ class TransactGetItem(Shape):
 
 
 class TransactGetItems(Shape):
-    actions: Annotated[list[TransactGetItem], Length(1, 100)] = field(name="TransactItems")
+    actions: Annotated[list[TransactGetItem], Length(1, MAX_TRANSACTION_ACTIONS)] = field(
+        name="TransactItems"
+    )
     return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)

@@ -17,8 +17,9 @@ from collections.abc import Callable
 from operator import is_
 from typing import Any
 
-from tablewright.encoding.items import ITEM_TOO_LARGE, MAX_ITEM_SIZE, TOO_DEEP
+from tablewright.encoding.items import ITEM_TOO_LARGE, TOO_DEEP
 from tablewright.errors import SerializationException, ValidationException
+from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Value
 
 # More than 32 levels are refused anyway; this only keeps hostile nesting off the stack.

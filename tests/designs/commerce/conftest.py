@@ -10,7 +10,10 @@ import pytest
 from tablewright import Database, Engine, connect, put
 from tablewright.designs.commerce import Commerce
 from tablewright.designs.commerce.samples import sample
-from tests.designs.commerce.support import NOW, Recorder
+from tests.designs.commerce.support import (
+    NOW,
+)
+from tests.transports import CapacityTransport
 
 
 @pytest.fixture
@@ -31,6 +34,6 @@ def db(engine: Engine) -> Database:
 
 
 @pytest.fixture
-def sent(db: Database) -> Recorder:
-    db.transport = sent = Recorder(db.transport)
+def sent(db: Database) -> CapacityTransport:
+    db.transport = sent = CapacityTransport(db.transport)
     return sent

@@ -1,4 +1,4 @@
-"""Helpers for the tests of the commerce design: recorded requests, stored items, short names."""
+"""Helpers for the tests of the commerce design: stored items, short names."""
 
 from __future__ import annotations
 
@@ -6,63 +6,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import msgspec
-
 from tablewright import Engine, explain
 from tablewright.designs.commerce import Order, OrderItem, OrderStatus
-from tablewright.transport import Transport
 
 NAME = "commerce_single_table"
 START = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 INDEXES = ("gsi_customer_orders", "gsi_status_orders", "gsi_customer_status_orders")
 CREATED, PAID, FULFILLED = OrderStatus.CREATED, OrderStatus.PAID, OrderStatus.FULFILLED
-
-
-class Recorder:
-    """A transport that records the requests, the number of items read and the written indexes."""
-
-    def __init__(self, inner: Transport) -> None:
-        self.inner = inner
-        self.reset()
-
-    def reset(self) -> None:
-        self.requests: list[tuple[str, dict[str, Any]]] = []
-        self.read = 0
-        self.indexes: set[str] = set()
-
-    @property
-    def operations(self) -> list[str]:
-        return [operation for operation, _ in self.requests]
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        self.requests.append((operation, request))
-        answer = self.inner.send(operation, {**request, "ReturnConsumedCapacity": "INDEXES"})
-        decoded = msgspec.json.decode(answer)
-        self.read += decoded.get("ScannedCount", 0)
-        capacity = decoded["ConsumedCapacity"]
-        for consumed in capacity if isinstance(capacity, list) else [capacity]:
-            self.indexes |= set(consumed.get("GlobalSecondaryIndexes", {}))
-        return answer
-
-    def close(self) -> None:
-        self.inner.close()
-
-
-class ConcurrentWriter:
-    """A transport that runs another write before it sends the first transaction."""
-
-    def __init__(self, inner: Transport, write: Callable[[], object]) -> None:
-        self.inner = inner
-        self.writes = [write]
-
-    def send(self, operation: str, request: dict[str, Any]) -> bytes:
-        if operation == "TransactWriteItems" and self.writes:
-            self.writes.pop()()
-        return self.inner.send(operation, request)
-
-    def close(self) -> None:
-        self.inner.close()
 
 
 def items(engine: Engine, index: str | None = None) -> list[dict[str, Any]]:

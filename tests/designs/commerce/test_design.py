@@ -15,7 +15,10 @@ from tablewright.designs.commerce import (
 )
 from tablewright.designs.commerce.checks import checks
 from tablewright.verify.run import Scanner
-from tests.designs.commerce.support import CREATED, Recorder
+from tests.designs.commerce.support import (
+    CREATED,
+)
+from tests.transports import CapacityTransport
 
 ROWS = [
     "Get customer profile by customerId",
@@ -49,7 +52,7 @@ def test_the_design_verifies_every_row_of_the_document(db: Database) -> None:
 
 def test_no_pattern_scans(db: Database, engine: Engine) -> None:
     scanner = Scanner(connect(engine, Commerce))
-    db.transport = sent = Recorder(db.transport)
+    db.transport = sent = CapacityTransport(db.transport)
     called = set()
     for check in checks(scanner):
         called.add(check.plan.pattern.rpartition(".")[2])
@@ -72,7 +75,7 @@ def test_no_pattern_scans(db: Database, engine: Engine) -> None:
 
 
 def test_no_read_discards_items(db: Database) -> None:
-    db.transport = sent = Recorder(db.transport)
+    db.transport = sent = CapacityTransport(db.transport)
     found = db.run(order_with_items("C1", "O100"))
     assert found is not None
     feeds = (

@@ -21,11 +21,11 @@ from tests.designs.commerce.support import (
     CREATED,
     FULFILLED,
     PAID,
-    ConcurrentWriter,
     everything,
     index_keys,
     order,
 )
+from tests.transports import InterferingTransport
 
 
 def test_a_concurrent_write_before_the_transaction_makes_the_version_stale(
@@ -34,7 +34,7 @@ def test_a_concurrent_write_before_the_transaction_makes_the_version_stale(
     """The version matches when it is read, but not when the transaction runs."""
     other = connect(engine, Commerce)
     other_update = update_order_status_with_history("C1", "O100", PAID, 1, "till", "card")
-    db.transport = ConcurrentWriter(db.transport, lambda: other.run(other_update))
+    db.transport = InterferingTransport(db.transport, lambda _: other.run(other_update))
     with pytest.raises(Stale) as caught:
         db.run(update_order_status_with_history("C1", "O100", FULFILLED, 1, "web", "late"))
     assert caught.value.current == other.run(order_header("C1", "O100"))
@@ -47,8 +47,8 @@ def test_an_update_without_a_version_is_retried_after_a_concurrent_write(
     db: Database, engine: Engine
 ) -> None:
     other = connect(engine, Commerce)
-    db.transport = ConcurrentWriter(
-        db.transport, lambda: other.run(update_order_status("C1", "O100", PAID))
+    db.transport = InterferingTransport(
+        db.transport, lambda _: other.run(update_order_status("C1", "O100", PAID))
     )
     updated = db.run(update_order_status("C1", "O100", FULFILLED))
     assert (updated.status, updated.version) == (FULFILLED, 3)

@@ -15,10 +15,19 @@ from tablewright.designs.commerce import (
     status_history,
     update_order_status,
 )
-from tests.designs.commerce.support import CREATED, PAID, Recorder, ids, line, order
+from tests.designs.commerce.support import (
+    CREATED,
+    PAID,
+    ids,
+    line,
+    order,
+)
+from tests.transports import CapacityTransport
 
 
-def test_pages_are_stable_when_orders_are_added_between_them(db: Database, sent: Recorder) -> None:
+def test_pages_are_stable_when_orders_are_added_between_them(
+    db: Database, sent: CapacityTransport
+) -> None:
     first = db.run(customer_timeline_page("C1", 2, None))
     assert ids(first) == ["O104", "O103"]
     db.run(put_order(order("O900", day=90)))  # newest

@@ -25,7 +25,12 @@ from tablewright import (
     pattern,
 )
 from tablewright.designs.commerce import Commerce, ItemStatus, Order, OrderItem
-from tests.designs.commerce.support import START, Recorder, ids, request_shape
+from tests.designs.commerce.support import (
+    START,
+    ids,
+    request_shape,
+)
+from tests.transports import CapacityTransport
 
 
 def by_sku(sku: str) -> Many[OrderItem]:
@@ -119,7 +124,7 @@ def test_the_proposed_index_serves_a_query_by_sku(engine: Engine) -> None:
     ):
         new_line = Line(customer_id=customer, order_id=order_id, item_id=item_id, sku=sku)
         db.run(create(new_line))
-    db.transport = sent = Recorder(db.transport)
+    db.transport = sent = CapacityTransport(db.transport)
     found = db.run(lines_by_sku("SKU-1"))
     assert [(line.customer_id, line.order_id, line.item_id) for line in found] == [
         ("C1", "O1", "I1"),
@@ -157,7 +162,7 @@ def test_the_proposed_index_serves_a_query_by_item_status(engine: Engine) -> Non
     shipped = Line.item_status.set(ItemStatus.SHIPPED)
     db.run(Line.primary("C1", "O1", "I2").update(shipped))
     db.run(Line.primary("C2", "O1", "I1").update(shipped))
-    db.transport = sent = Recorder(db.transport)
+    db.transport = sent = CapacityTransport(db.transport)
     found = db.run(lines_by_status(ItemStatus.SHIPPED))
     assert [(line.customer_id, line.item_id) for line in found] == [("C1", "I2"), ("C2", "I1")]
     assert (sent.operations, sent.read) == (["Query"], 2)
@@ -185,7 +190,7 @@ def test_the_proposed_index_serves_a_global_feed_by_date(engine: Engine) -> None
     for day in range(6):
         customer, created = f"C{day % 2}", START + timedelta(days=day)
         db.run(create(Placed(customer_id=customer, order_id=f"O{day}", created_at=created)))
-    db.transport = sent = Recorder(db.transport)
+    db.transport = sent = CapacityTransport(db.transport)
     found = db.run(placed_between(START + timedelta(days=1), START + timedelta(days=4)))
     assert ids(found) == ["O1", "O2", "O3", "O4"]
     assert (sent.operations, sent.read) == (["Query"], 4)

@@ -35,13 +35,13 @@ from tests.designs.commerce.support import (
     NOW,
     PAID,
     START,
-    Recorder,
     ids,
     request_shape,
 )
+from tests.transports import CapacityTransport
 
 
-def test_get_customer_profile_by_customer_id(db: Database, sent: Recorder) -> None:
+def test_get_customer_profile_by_customer_id(db: Database, sent: CapacityTransport) -> None:
     """getCustomerProfile: shouldGetCustomerProfileByPrimaryKey"""
     assert request_shape(customer_profile) == (
         "GetItem",
@@ -54,7 +54,9 @@ def test_get_customer_profile_by_customer_id(db: Database, sent: Recorder) -> No
     assert sent.operations == ["GetItem", "GetItem"]
 
 
-def test_get_one_order_header_by_customer_id_and_order_id(db: Database, sent: Recorder) -> None:
+def test_get_one_order_header_by_customer_id_and_order_id(
+    db: Database, sent: CapacityTransport
+) -> None:
     """getOrderHeader: shouldGetOrderHeaderByPrimaryKey"""
     assert request_shape(order_header) == (
         "GetItem",
@@ -71,7 +73,7 @@ def test_get_one_order_header_by_customer_id_and_order_id(db: Database, sent: Re
 
 
 def test_get_one_specific_order_item_by_customer_id_and_order_id_and_item_id(
-    db: Database, sent: Recorder
+    db: Database, sent: CapacityTransport
 ) -> None:
     """getOrderItem: shouldGetOrderItemByPrimaryKey"""
     assert request_shape(order_item) == (
@@ -93,7 +95,7 @@ def test_get_one_specific_order_item_by_customer_id_and_order_id_and_item_id(
     assert sent.operations == ["GetItem", "GetItem"]
 
 
-def test_list_items_for_one_order(db: Database, sent: Recorder) -> None:
+def test_list_items_for_one_order(db: Database, sent: CapacityTransport) -> None:
     """listOrderItems: shouldListOrderItemsForOneOrderByPrefixQuery"""
     assert request_shape(order_items) == (
         "Query",
@@ -114,7 +116,7 @@ def test_list_items_for_one_order(db: Database, sent: Recorder) -> None:
     assert list(db.run(order_items("C1", "O102"))) == []
 
 
-def test_load_order_aggregate(db: Database, sent: Recorder) -> None:
+def test_load_order_aggregate(db: Database, sent: CapacityTransport) -> None:
     """getOrderWithItems: shouldLoadOrderAggregateFromSinglePartitionQuery
 
     The begins_with(SK, ORDER#O10) of the source document would also read O100 to O107.
@@ -136,7 +138,7 @@ def test_load_order_aggregate(db: Database, sent: Recorder) -> None:
     assert sent.read == 4
 
 
-def test_list_customer_timeline_newest_first(db: Database, sent: Recorder) -> None:
+def test_list_customer_timeline_newest_first(db: Database, sent: CapacityTransport) -> None:
     """listOrdersForCustomerNewestFirst: shouldQueryCustomerOrderTimelineFromGsi"""
     assert request_shape(customer_timeline) == (
         "Query",
@@ -162,7 +164,7 @@ def test_list_customer_timeline_newest_first(db: Database, sent: Recorder) -> No
     ]
 
 
-def test_paginate_customer_timeline(db: Database, sent: Recorder) -> None:
+def test_paginate_customer_timeline(db: Database, sent: CapacityTransport) -> None:
     """listOrdersForCustomerNewestFirstPage: shouldPaginateCustomerTimelineUsingExclusiveStartKey"""
     assert request_shape(customer_timeline_page) == request_shape(customer_timeline)
     assert explain(customer_timeline_page).order == "descending"
@@ -186,7 +188,7 @@ def test_paginate_customer_timeline(db: Database, sent: Recorder) -> None:
     assert sent.read == 6
 
 
-def test_list_global_orders_for_one_status(db: Database, sent: Recorder) -> None:
+def test_list_global_orders_for_one_status(db: Database, sent: CapacityTransport) -> None:
     """listOrdersByStatusNewestFirst: shouldQueryOrdersByStatusAcrossCustomersFromGsi"""
     assert request_shape(orders_by_status) == (
         "Query",
@@ -206,7 +208,7 @@ def test_list_global_orders_for_one_status(db: Database, sent: Recorder) -> None
     assert ids(db.run(orders_by_status(OrderStatus.REFUNDED, 10))) == []
 
 
-def test_list_customer_orders_for_one_status(db: Database, sent: Recorder) -> None:
+def test_list_customer_orders_for_one_status(db: Database, sent: CapacityTransport) -> None:
     """listOrdersForCustomerByStatusNewestFirst:
     shouldQueryOrdersByStatusForSingleCustomerFromGsi
     """
@@ -223,7 +225,7 @@ def test_list_customer_orders_for_one_status(db: Database, sent: Recorder) -> No
     assert sent.read == 1
 
 
-def test_list_status_change_history_for_one_order(db: Database, sent: Recorder) -> None:
+def test_list_status_change_history_for_one_order(db: Database, sent: CapacityTransport) -> None:
     """listOrderStatusHistoryNewestFirst:
     shouldAppendStatusHistoryAndIncrementVersionOnStatusUpdate
     """

@@ -42,7 +42,6 @@ from tests.designs.commerce.support import (
     INDEXES,
     NOW,
     PAID,
-    Recorder,
     everything,
     ids,
     index_keys,
@@ -52,9 +51,10 @@ from tests.designs.commerce.support import (
     request_shape,
     stored_item,
 )
+from tests.transports import CapacityTransport
 
 
-def test_upsert_customer_profile(db: Database, sent: Recorder, engine: Engine) -> None:
+def test_upsert_customer_profile(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """putCustomer: shouldUpsertCustomerProfileByExactKey"""
     assert request_shape(put_customer) == (
         "PutItem",
@@ -75,7 +75,7 @@ def test_upsert_customer_profile(db: Database, sent: Recorder, engine: Engine) -
     assert sent.indexes == set()
 
 
-def test_idempotent_customer_create(db: Database, sent: Recorder, engine: Engine) -> None:
+def test_idempotent_customer_create(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """putCustomerIfAbsent: shouldUseConditionalWriteForIdempotentCustomerCreate"""
     assert request_shape(put_customer_if_absent) == request_shape(put_customer)
     cat = Customer(customer_id="C3", name="Cat Bells", email="cat@example.com")
@@ -92,7 +92,7 @@ def test_idempotent_customer_create(db: Database, sent: Recorder, engine: Engine
     assert sent.indexes == set()
 
 
-def test_create_order_root(db: Database, sent: Recorder, engine: Engine) -> None:
+def test_create_order_root(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """putOrder: shouldQueryCustomerOrderTimelineFromGsi"""
     assert request_shape(put_order) == (
         "PutItem",
@@ -125,7 +125,7 @@ def test_create_order_root(db: Database, sent: Recorder, engine: Engine) -> None
     assert ids(db.run(customer_orders_by_status("C1", CREATED, 2))) == ["O500", "O103"]
 
 
-def test_add_order_line_item(db: Database, sent: Recorder) -> None:
+def test_add_order_line_item(db: Database, sent: CapacityTransport) -> None:
     """putOrderItem: shouldLoadOrderAggregateFromSinglePartitionQuery"""
     assert request_shape(put_order_item) == (
         "PutItem",
@@ -142,7 +142,7 @@ def test_add_order_line_item(db: Database, sent: Recorder) -> None:
     assert found.items[-1] == added
 
 
-def test_update_order_status(db: Database, sent: Recorder, engine: Engine) -> None:
+def test_update_order_status(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """updateOrderStatus: shouldUpdateOrderStatusAndMoveOrderAcrossStatusIndexes"""
     assert request_shape(update_order_status) == (
         "TransactWriteItems",  # the order and its event, after a read of the version
@@ -170,7 +170,9 @@ def test_update_order_status(db: Database, sent: Recorder, engine: Engine) -> No
     }
 
 
-def test_update_status_with_history_and_lock(db: Database, sent: Recorder, engine: Engine) -> None:
+def test_update_status_with_history_and_lock(
+    db: Database, sent: CapacityTransport, engine: Engine
+) -> None:
     """updateOrderStatusWithHistory: shouldAppendStatusHistoryAndIncrementVersionOnStatusUpdate"""
     assert request_shape(update_order_status_with_history) == request_shape(update_order_status)
     assert explain(update_order_status_with_history).filter == "version = {expected_version}"
@@ -207,7 +209,7 @@ def test_reject_stale_status_update(db: Database, engine: Engine, expected: int)
     assert everything(engine) == before
 
 
-def test_update_item_status(db: Database, sent: Recorder, engine: Engine) -> None:
+def test_update_item_status(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """updateOrderItemStatus: shouldUpdateItemStatusWithinOrder"""
     assert request_shape(update_item_status) == (
         "UpdateItem",
@@ -227,7 +229,7 @@ def test_update_item_status(db: Database, sent: Recorder, engine: Engine) -> Non
     assert [item.item_status.value for item in found] == ["PENDING", "SHIPPED", "PENDING"]
 
 
-def test_delete_one_order_item(db: Database, sent: Recorder, engine: Engine) -> None:
+def test_delete_one_order_item(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """deleteOrderItem: shouldDeleteOrderItemByPrimaryKey"""
     assert request_shape(delete_order_item) == (
         "DeleteItem",
@@ -244,7 +246,9 @@ def test_delete_one_order_item(db: Database, sent: Recorder, engine: Engine) -> 
     assert sent.indexes == set()
 
 
-def test_atomic_order_root_and_items_write(db: Database, sent: Recorder, engine: Engine) -> None:
+def test_atomic_order_root_and_items_write(
+    db: Database, sent: CapacityTransport, engine: Engine
+) -> None:
     """createOrderWithItemsAtomic: shouldCreateOrderAndItemsAtomically"""
     shape = explain(create_order_with_items)
     assert shape.operation == "TransactWriteItems"

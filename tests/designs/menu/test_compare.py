@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tablewright import connect, patterns
+from tablewright.designs.catalog import load
 from tablewright.designs.menu import compare
 from tablewright.designs.menu.checks import VARIANTS
-from tablewright.verify import Result, load, verify
+from tablewright.verify import Result, verify
 from tests.designs.menu.support import TABLES
 
 

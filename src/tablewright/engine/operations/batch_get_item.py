@@ -15,16 +15,14 @@ from tablewright.engine.rows import answered
 from tablewright.engine.step import Read, Reading
 from tablewright.errors import ValidationException
 from tablewright.expression import Project
+from tablewright.limits import MAX_BATCH_GET_KEYS, MAX_BATCH_GET_SIZE
 from tablewright.values import Item
 from tablewright.wire.answers import BatchGot, ItemOut
 from tablewright.wire.requests import BatchGetItem, KeysAndAttributes
 
-MAX_KEYS = 100
-MAX_ANSWER = 16 * 1024 * 1024
-
 
 def batch_get_item(request: BatchGetItem) -> Read:
-    if sum(len(wanted.keys) for wanted in request.tables.values()) > MAX_KEYS:
+    if sum(len(wanted.keys) for wanted in request.tables.values()) > MAX_BATCH_GET_KEYS:
         raise ValidationException("Too many items requested for the BatchGetItem call")
     projections: dict[str, Project | None] = {}
     keys_of: dict[str, list[Item]] = {}
@@ -44,7 +42,7 @@ def batch_get_item(request: BatchGetItem) -> Read:
         responses: dict[str, list[ItemOut]] = {}
         unprocessed: dict[str, KeysAndAttributes] = {}
         charges: dict[str, Charge] = {}
-        room = MAX_ANSWER
+        room = MAX_BATCH_GET_SIZE
         for name, wanted in request.tables.items():
             table, project = tables[name], projections[name]
             items: list[ItemOut] = []

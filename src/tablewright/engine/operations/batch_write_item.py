@@ -14,17 +14,16 @@ from tablewright.engine.rows import Row, find, replace
 from tablewright.engine.step import Write, Writing
 from tablewright.engine.table import Table
 from tablewright.errors import ValidationException
+from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.values import Item
 from tablewright.wire.answers import BatchWritten, ItemCollectionMetrics
 from tablewright.wire.requests import BatchWriteItem, WriteRequest
-
-MAX_WRITES = 25
 
 
 def batch_write_item(request: BatchWriteItem) -> Write:
     if not request.tables:
         raise ValidationException("The requestItems parameter is required for BatchWriteItem")
-    if sum(map(len, request.tables.values())) > MAX_WRITES:
+    if sum(map(len, request.tables.values())) > MAX_BATCH_WRITES:
         raise ValidationException("Too many items requested for the BatchWriteItem call")
     for write in (write for writes in request.tables.values() for write in writes):
         if (write.put is None) == (write.delete is None):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tablewright.engine.step import Read, Reading
+from tablewright.limits import MAX_LISTED_TABLES
 from tablewright.wire.requests import ListTables
 
 
 def list_tables(request: ListTables) -> Read:
-    most = request.limit or 100
+    most = request.limit or MAX_LISTED_TABLES
 
     def run(reading: Reading) -> dict[str, Any]:
         reading.catalog.refresh(reading.snapshot)

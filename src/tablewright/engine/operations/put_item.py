@@ -10,8 +10,6 @@ from msgspec import Raw
 
 from tablewright.encoding.items import (
     ITEM_TOO_LARGE,
-    MAX_ITEM_SIZE,
-    MAX_NAME_SIZE,
     NAME_TOO_LARGE,
     normalise_item,
 )
@@ -22,6 +20,7 @@ from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.rows import Row, find, replace
 from tablewright.engine.step import Write, Writing
 from tablewright.errors import ValidationException
+from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE, MAX_ITEM_SIZE
 from tablewright.values import Item
 from tablewright.wire.answers import Written
 from tablewright.wire.requests import PutItem
@@ -55,6 +54,8 @@ def new_row(raw: Item) -> Row:
     row = Row(normalise_item(raw))
     if row.size > MAX_ITEM_SIZE:
         raise ValidationException(ITEM_TOO_LARGE)
-    if row.size > MAX_NAME_SIZE and any(len(name.encode()) > MAX_NAME_SIZE for name in row.item):
+    if row.size > MAX_ATTRIBUTE_NAME_SIZE and any(
+        len(name.encode()) > MAX_ATTRIBUTE_NAME_SIZE for name in row.item
+    ):
         raise ValidationException(NAME_TOO_LARGE)
     return row

@@ -34,6 +34,7 @@ from tablewright.errors import (
     IdempotentParameterMismatchException,
     ValidationException,
 )
+from tablewright.limits import MAX_TRANSACTION_SIZE
 from tablewright.storage import Transaction
 from tablewright.values import Item
 from tablewright.wire.answers import ItemCollectionMetrics, TransactionWritten
@@ -46,7 +47,6 @@ from tablewright.wire.requests import (
     Update,
 )
 
-MAX_SIZE = 4 * 1024 * 1024
 TOKEN_SECONDS = 600
 
 
@@ -146,7 +146,7 @@ def _only_action(entry: TransactWriteItem) -> AnyAction:
 
 def _check_total_size(writes: Iterable[_Write]) -> None:
     size = sum(row.size for write in writes for row in (write.new or write.old,) if row)
-    if size > MAX_SIZE:
+    if size > MAX_TRANSACTION_SIZE:
         raise ValidationException(
             f"Transaction payload size cannot exceed 4MB. Payload Size: {size}"
         )

@@ -6,7 +6,7 @@ of the item (paths, operand types, size, index keys).
 
 from __future__ import annotations
 
-from tablewright.encoding.items import MAX_ITEM_SIZE, normalise_item
+from tablewright.encoding.items import normalise_item
 from tablewright.engine.capacity import Charge
 from tablewright.engine.conditions import hold
 from tablewright.engine.expressions import read_update
@@ -16,6 +16,7 @@ from tablewright.engine.step import Write, Writing
 from tablewright.engine.table import Table
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import Update
+from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item
 from tablewright.wire.answers import ItemOut, Written
 from tablewright.wire.requests import UpdateItem

@@ -1,0 +1,63 @@
+"""Table status: describe a table, and wait until a new one can be used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from tablewright.errors import EndpointFailed, ResourceNotFoundException, TableMissing
+from tablewright.transport.steps import Request, Steps, Wait
+
+#: DynamoDB creates a table within seconds; with many indexes it takes minutes.
+POLL_SECONDS = 0.5
+MAX_POLLS = 600
+
+
+class _Description(msgspec.Struct):
+    table: dict[str, Any] = msgspec.field(name="Table")
+
+
+_decode = msgspec.json.Decoder(_Description).decode
+
+
+def describe_table(name: str) -> Steps[dict[str, Any] | None]:
+    """Return the description of a table; None if it does not exist."""
+    try:
+        body = yield Request("DescribeTable", {"TableName": name})
+    except ResourceNotFoundException:
+        return None
+    try:
+        return _decode(body).table
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise EndpointFailed(f"DescribeTable of {name!r}: {error}") from None
+
+
+def unready(found: dict[str, Any]) -> str:
+    """Return what of a table cannot be used yet, and its state; "" if all of it can.
+
+    A table is ACTIVE while a new index of it is being built: each index has a state of its own.
+    """
+    states = {"the table": found["TableStatus"]} | {
+        f"the index {index['IndexName']}": index.get("IndexStatus", "ACTIVE")
+        for index in found.get("GlobalSecondaryIndexes", ())
+    }
+    return ", ".join(f"{what} is {state}" for what, state in states.items() if state != "ACTIVE")
+
+
+def wait_until_active(name: str) -> Steps[dict[str, Any]]:
+    """Poll a table until it and its indexes are ACTIVE, and return its description.
+
+    Raises TableMissing after five minutes. A table that does not exist yet is polled too: just
+    after CreateTable, DescribeTable may not find it.
+    """
+    problem = ""
+    for _ in range(MAX_POLLS):
+        found = yield from describe_table(name)
+        problem = "it does not exist" if found is None else unready(found)
+        if found is not None and not problem:
+            return found
+        yield Wait(POLL_SECONDS)
+    raise TableMissing(
+        f"the table {name!r} is not ready after {POLL_SECONDS * MAX_POLLS:g} seconds: {problem}"
+    )
