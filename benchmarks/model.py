@@ -25,15 +25,15 @@ from tablewright import (
     Database,
     Engine,
     Entity,
-    Many,
+    Query,
     Table,
+    access_pattern,
     attr,
     connect,
     create,
     day,
     index,
     key,
-    pattern,
     put,
 )
 
@@ -71,10 +71,10 @@ class Order(Entity, table=Orders):
     by_day = index(Orders.by_day, "DAY" / day(placed), "ORDER" / placed / number)
 
 
-@pattern
-def orders_of_a_customer(customer: int, since: datetime) -> Many[Order]:
+@access_pattern
+def orders_of_a_customer(customer: int, since: datetime) -> Query[Order]:
     """A customer's orders from a moment on, newest first."""
-    return Order.primary.within(customer).since(since).newest_first().limit(20)
+    return Order.primary.within(customer).gte(since).desc().page_size(20)
 
 
 def order(n: int, count: int) -> Order:
@@ -190,16 +190,16 @@ for n in range(50):
         primary = key(f"OWNER{n}" / owner, "THING" / thing_id)
         by_kind = index(Wide.one, f"KIND{n}" / kind, "AT" / made)
         by_size = index(Wide.two, f"KIND{n}" / kind, "SIZE" / size)
-    @pattern
+    @access_pattern
     def get(owner: str, thing_id: str) -> Get[Thing]:
         return Thing.primary(owner, thing_id)
-    @pattern
-    def recent(kind: str, since: datetime) -> Many[Thing]:
-        return Thing.by_kind(kind).since(since).newest_first()
-    @pattern
-    def largest(kind: str) -> Many[Thing]:
-        return Thing.by_size(kind).newest_first().limit(10)
-    @pattern
+    @access_pattern
+    def recent(kind: str, since: datetime) -> Query[Thing]:
+        return Thing.by_kind(kind).gte(since).desc()
+    @access_pattern
+    def largest(kind: str) -> Query[Thing]:
+        return Thing.by_size(kind).desc().limit(10)
+    @access_pattern
     def rename(owner: str, thing_id: str, kind: str) -> Update[Thing]:
         return Thing.primary(owner, thing_id).update(Thing.kind.set(kind))
 print(process_time() - start)

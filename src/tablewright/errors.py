@@ -1,22 +1,22 @@
 """Faults: every way a request can fail, named as DynamoDB names them.
 
     TablewrightError
-    ├── ModelError                              a declaration is wrong; raised at import
+    ├── DeclarationError                              a declaration is wrong; raised at import
     ├── InvalidValue                            a value does not fit its attribute or key
     ├── UnreadableItem                          a stored item does not fit its entity
-    ├── WriteRefused                            a write of the model's that was not done
+    ├── WriteRejected                            a write of the model's that was not done
     │   ├── AlreadyExists                       create: the item is there
     │   ├── NotFound                            update: the item is not there
     │   ├── Stale                               somebody wrote since this version was read
-    │   ├── NotUnique                           another entity has this value
+    │   ├── UniqueViolation                           another entity has this value
     │   └── ConditionFailed                     a condition of the caller's does not hold
-    ├── Contended                               others kept changing the item while we tried
-    ├── CursorRefused                           a cursor is damaged, or of another query or tenant
-    ├── OutOfScope                              a scoped database was asked for what is not its own
-    ├── EndpointFailed                          an endpoint cannot be reached, or answers nonsense
+    ├── Contention                               others kept changing the item while we tried
+    ├── InvalidCursor                           a cursor is damaged, or of another query or tenant
+    ├── TenantViolation                              a scoped database was asked for what is not its own
+    ├── EndpointUnavailable                          an endpoint cannot be reached, or answers nonsense
     ├── Unsupported                             an endpoint lacks an operation that a plan needs
-    ├── TableMissing                            connect: there is no such table
-    ├── TableDiffers                            connect: the table is not as the model declares it
+    ├── TableNotFound                            connect: there is no such table
+    ├── TableMismatch                            connect: the table is not as the model declares it
     ├── CredentialsRefused                      a credentials file cannot be used
     ├── CannotOpen                              the file is not ours, or not to be had
     ├── StoreClosed                             the engine has been closed
@@ -58,7 +58,7 @@ class TablewrightError(Exception):
     """Anything this package raises on purpose."""
 
 
-class ModelError(TablewrightError):
+class DeclarationError(TablewrightError):
     """A declaration is wrong. Raised when the class or the pattern is defined, with the fix."""
 
 
@@ -70,7 +70,7 @@ class UnreadableItem(TablewrightError):
     """A stored item does not fit the entity it should be; somebody else wrote it, or long ago."""
 
 
-class WriteRefused(TablewrightError):
+class WriteRejected(TablewrightError):
     """A write that was not done, and left everything as it was.
 
     `entity` is the name of the entity, `key` its key in the table, `reason` why in words, `current`
@@ -87,43 +87,43 @@ class WriteRefused(TablewrightError):
         self.current = current
 
 
-class AlreadyExists(WriteRefused):
+class AlreadyExists(WriteRejected):
     """`create` found an item with this key."""
 
 
-class NotFound(WriteRefused):
+class NotFound(WriteRejected):
     """`update` found no item with this key."""
 
 
-class Stale(WriteRefused):
+class VersionConflict(WriteRejected):
     """The item has been written since the version that this write goes out from."""
 
 
-class NotUnique(WriteRefused):
+class UniqueViolation(WriteRejected):
     """Another entity has the value that is declared to be unique."""
 
 
-class ConditionFailed(WriteRefused):
+class ConditionFailed(WriteRejected):
     """A condition that the caller gave does not hold."""
 
 
-class Contended(TablewrightError):
+class Contention(TablewrightError):
     """Others kept changing what a write had read before; it gave up, and wrote nothing."""
 
 
-class CursorRefused(TablewrightError, ValueError):
+class InvalidCursor(TablewrightError, ValueError):
     """The cursor is damaged, or was given out for another query, other arguments or a tenant."""
 
 
-class OutOfScope(TablewrightError):
+class TenantViolation(TablewrightError):
     """A scoped database was asked for something outside of its tenant's shards."""
 
 
-class EndpointFailed(TablewrightError):
+class EndpointUnavailable(TablewrightError):
     """An endpoint cannot be reached, does not answer in time, or not as DynamoDB does."""
 
 
-class Unsupported(TablewrightError):
+class UnsupportedOperation(TablewrightError):
     """An endpoint does not have an operation."""
 
     def __init__(self, operation: str, endpoint: str, pattern: str = "") -> None:
@@ -134,11 +134,11 @@ class Unsupported(TablewrightError):
         self.pattern = pattern
 
 
-class TableMissing(TablewrightError):
+class TableNotFound(TablewrightError):
     """There is no table of this name at the target."""
 
 
-class TableDiffers(TablewrightError):
+class TableMismatch(TablewrightError):
     """The table at the target is not as the model declares it."""
 
 
@@ -172,7 +172,7 @@ class StoreBusy(StoreFailed):
     """Another process held the file's write lock for too long. Nothing was written; try again."""
 
 
-class Fault(TablewrightError):
+class DynamoDBError(TablewrightError):
     """An answer of DynamoDB's that is not a success.
 
     `code` is what boto3 shows as `Error.Code`; `body()` is what goes over the wire.
@@ -197,7 +197,7 @@ class Fault(TablewrightError):
         return body
 
 
-class ValidationException(Fault):
+class ValidationException(DynamoDBError):
     namespace = CORAL_VALIDATE
 
 
@@ -206,12 +206,12 @@ def invalid(message: str) -> ValidationException:
     return ValidationException(f"One or more parameter values were invalid: {message}")
 
 
-class SerializationException(Fault):
+class SerializationException(DynamoDBError):
     namespace = CORAL_SERVICE
     message_member = "Message"  # DynamoDB spells it with a capital where Coral answers
 
 
-class UnknownOperationException(Fault):
+class UnknownOperationException(DynamoDBError):
     """DynamoDB says nothing more; the message is for whoever calls in process."""
 
     namespace = CORAL_SERVICE
@@ -220,55 +220,55 @@ class UnknownOperationException(Fault):
         return {"__type": f"{self.namespace}#{self.code}"}
 
 
-class MissingAuthenticationTokenException(Fault):
+class MissingAuthenticationTokenException(DynamoDBError):
     namespace = CORAL_SERVICE
 
 
-class IncompleteSignatureException(Fault):
+class IncompleteSignatureException(DynamoDBError):
     namespace = CORAL_SERVICE
 
 
-class InvalidSignatureException(Fault):
+class InvalidSignatureException(DynamoDBError):
     namespace = CORAL_SERVICE
 
 
-class UnrecognizedClientException(Fault):
+class UnrecognizedClientException(DynamoDBError):
     namespace = CORAL_SERVICE
 
 
-class ExpiredTokenException(Fault):
+class ExpiredTokenException(DynamoDBError):
     namespace = CORAL_SERVICE
 
 
-class AccessDeniedException(Fault):
+class AccessDeniedException(DynamoDBError):
     """A policy of the caller's does not allow the request, or denies it."""
 
     namespace = CORAL_SERVICE
     message_member = "Message"
 
 
-class RequestEntityTooLargeException(Fault):
+class RequestEntityTooLargeException(DynamoDBError):
     namespace = CORAL_SERVICE
     status = 413
 
 
-class ResourceNotFoundException(Fault):
+class ResourceNotFoundException(DynamoDBError):
     pass
 
 
-class ResourceInUseException(Fault):
+class ResourceInUseException(DynamoDBError):
     pass
 
 
-class LimitExceededException(Fault):
+class LimitExceededException(DynamoDBError):
     pass
 
 
-class IdempotentParameterMismatchException(Fault):
+class IdempotentParameterMismatchException(DynamoDBError):
     pass
 
 
-class ConditionalCheckFailedException(Fault):
+class ConditionalCheckFailedException(DynamoDBError):
     """The condition did not hold. `item` is the item as it was, if the request asked for it."""
 
     def __init__(
@@ -284,7 +284,7 @@ class ConditionalCheckFailedException(Fault):
         return body
 
 
-class TransactionCanceledException(Fault):
+class TransactionCanceledException(DynamoDBError):
     """At least one action of a transaction could not be done, so none was.
 
     `reasons` has one entry for each action, in order: `{"Code": "None"}` for those that could.
@@ -306,5 +306,5 @@ class TransactionCanceledException(Fault):
         }
 
 
-class InternalServerError(Fault):
+class InternalServerError(DynamoDBError):
     status = 500

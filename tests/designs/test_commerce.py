@@ -17,25 +17,20 @@ import pytest
 
 from tablewright import (
     GSI,
-    AlreadyExists,
     Attr,
-    CursorRefused,
     Database,
     Engine,
     Entity,
-    Many,
-    ModelError,
-    NotFound,
-    Stale,
+    Query,
     Table,
+    access_pattern,
+    access_patterns,
     attr,
     connect,
     create,
     explain,
     index,
     key,
-    pattern,
-    patterns,
     put,
 )
 from tablewright.designs.commerce import (
@@ -68,6 +63,13 @@ from tablewright.designs.commerce import (
     update_item_status,
     update_order_status,
     update_order_status_with_history,
+)
+from tablewright.errors import (
+    AlreadyExists,
+    DeclarationError,
+    InvalidCursor,
+    NotFound,
+    VersionConflict,
 )
 from tablewright.transport import Transport
 from tablewright.verify.run import Scanner
@@ -383,7 +385,7 @@ def test_list_items_for_one_order(db: Database, sent: Sent) -> None:
         ("O10", "I2"),
         ("O10", "I3"),
     ]
-    assert found.next is None
+    assert found.next_cursor is None
     ((operation, request),) = sent.requests
     assert operation == "Query"
     assert "FilterExpression" not in request
@@ -444,8 +446,8 @@ def test_paginate_customer_timeline(db: Database, sent: Sent) -> None:
     assert asked(customer_timeline_page) == asked(customer_timeline)
     assert explain(customer_timeline_page).order == "descending"
     first = db.run(customer_timeline_page("C1", 2, None))
-    second = db.run(customer_timeline_page("C1", 2, first.next))
-    third = db.run(customer_timeline_page("C1", 2, second.next))
+    second = db.run(customer_timeline_page("C1", 2, first.next_cursor))
+    third = db.run(customer_timeline_page("C1", 2, second.next_cursor))
     assert [ids(page) for page in (first, second, third)] == [
         ["O104", "O103"],
         ["O102", "O101"],
@@ -684,7 +686,7 @@ def test_reject_stale_status_update(db: Database, engine: Engine, expected: int)
     """updateOrderStatusWithHistory: shouldRejectStaleVersionDuringOptimisticStatusUpdate"""
     current = db.run(update_order_status("C1", "O100", PAID))
     before = everything(engine)
-    with pytest.raises(Stale) as refused:
+    with pytest.raises(VersionConflict) as refused:
         db.run(update_order_status_with_history("C1", "O100", FULFILLED, expected, "web", "late"))
     assert refused.value.current == current
     assert refused.value.entity == "Order"
@@ -819,11 +821,11 @@ def test_no_pattern_scans(db: Database, engine: Engine) -> None:
     ran = set()
     for row in rows(looking):
         ran.add(row.plan.pattern.rpartition(".")[2])
-        with suppress(AlreadyExists, Stale):  # rows that are about being refused
+        with suppress(AlreadyExists, VersionConflict):  # rows that are about being refused
             db.run(row.plan)
     assert ran == {
         traced.name
-        for traced in patterns(Commerce)
+        for traced in access_patterns(Commerce)
         if traced.function.__module__ == Commerce.__module__
     }
     assert set(sent.operations) == {
@@ -925,7 +927,7 @@ def test_a_writer_who_comes_second_at_the_last_moment_is_stale(
     other = connect(engine, Commerce)
     theirs = update_order_status_with_history("C1", "O100", PAID, 1, "till", "card")
     db.transport = Meanwhile(db.transport, lambda: other.run(theirs))
-    with pytest.raises(Stale) as refused:
+    with pytest.raises(VersionConflict) as refused:
         db.run(update_order_status_with_history("C1", "O100", FULFILLED, 1, "web", "late"))
     assert refused.value.current == other.run(order_header("C1", "O100"))
     history = other.run(status_history("C1", "O100", 10))
@@ -953,7 +955,7 @@ def test_an_order_that_is_there_is_not_put_over_by_who_has_not_read_it(
     db: Database, engine: Engine
 ) -> None:
     before = everything(engine)
-    with pytest.raises(Stale):
+    with pytest.raises(VersionConflict):
         db.run(put_order(order("O100")))
     assert everything(engine) == before
 
@@ -972,7 +974,7 @@ def test_an_update_of_what_is_not_there_makes_nothing(
 ) -> None:
     """UpdateItem alone would make it."""
     before = everything(engine)
-    with pytest.raises((NotFound, Stale)) as refused:
+    with pytest.raises((NotFound, VersionConflict)) as refused:
         db.run(plan)
     assert type(refused.value) is NotFound
     assert everything(engine) == before
@@ -988,11 +990,11 @@ def test_pages_are_stable_when_orders_are_added_between_them(db: Database, sent:
     db.run(put_order(order("O901", day=3)))  # as new as the last one on the page; its id is above
     db.run(put_order(order("O001", day=-90)))  # older than all
     sent.forget()
-    rest, cursor = [], first.next
+    rest, cursor = [], first.next_cursor
     while cursor is not None:
         page = db.run(customer_timeline_page("C1", 2, cursor))
         rest += ids(page)
-        cursor = page.next
+        cursor = page.next_cursor
     assert rest == ["O102", "O101", "O100", "O10", "O001"]
     assert sent.read == len(rest)
     assert all(request["Limit"] == 2 for _, request in sent.requests)
@@ -1002,20 +1004,20 @@ def test_a_feed_goes_on_when_the_last_order_of_a_page_has_left_it(db: Database) 
     first = db.run(orders_by_status(CREATED, 2))
     assert ids(first) == ["O106", "O103"]
     db.run(update_order_status("C1", "O103", PAID))
-    second = db.run(orders_by_status(CREATED, 2).resume(first.next))
+    second = db.run(orders_by_status(CREATED, 2).after(first.next_cursor))
     assert ids(second) == ["O100", "O10"]
 
 
 def test_a_token_is_of_one_customer_alone(db: Database) -> None:
     first = db.run(customer_timeline_page("C1", 2, None))
-    with pytest.raises(CursorRefused):
-        db.run(customer_timeline_page("C2", 2, first.next))
+    with pytest.raises(InvalidCursor):
+        db.run(customer_timeline_page("C2", 2, first.next_cursor))
 
 
 def test_orders_of_the_same_moment_are_all_listed(db: Database) -> None:
     for number in range(5):
         db.run(put_order(order(f"S{number}", "C9", day=0)))
-    assert ids(db.each(customer_timeline_page("C9", 2, None))) == ["S4", "S3", "S2", "S1", "S0"]
+    assert ids(db.iterate(customer_timeline_page("C9", 2, None))) == ["S4", "S3", "S2", "S1", "S0"]
 
 
 # -- ids that look like other keys ---------------------------------------------------------------
@@ -1039,22 +1041,22 @@ def test_an_order_is_never_mixed_up_with_one_whose_id_is_near(db: Database, orde
 # -- what the document calls not efficient -------------------------------------------------------
 
 
-def by_sku(sku: str) -> Many[OrderItem]:
+def by_sku(sku: str) -> Query[OrderItem]:
     """Query by sku across all customers/orders"""
     return OrderItem.where(OrderItem.sku == sku)
 
 
-def by_item_status(status: ItemStatus) -> Many[OrderItem]:
+def by_item_status(status: ItemStatus) -> Query[OrderItem]:
     """Query by itemStatus across all customers/orders"""
     return OrderItem.where(OrderItem.item_status == status)
 
 
-def by_date(low: datetime, high: datetime) -> Many[Order]:
+def by_date(low: datetime, high: datetime) -> Query[Order]:
     """Global date-range feed independent of status/customer"""
     return Order.where(Order.created_at.between(low, high))
 
 
-PROPOSED: dict[Callable[..., Many[Any]], str] = {
+PROPOSED: dict[Callable[..., Query[Any]], str] = {
     by_sku: (
         'by_sku = index(Commerce.by_sku, "SKU" / sku, '
         '"ORDERITEM" / customer_id / order_id / item_id)'
@@ -1070,13 +1072,13 @@ PROPOSED: dict[Callable[..., Many[Any]], str] = {
 }
 
 
-def refusal(function: Callable[..., Many[Any]]) -> str:
-    with pytest.raises(ModelError) as refused:
-        pattern(function)
+def refusal(function: Callable[..., Query[Any]]) -> str:
+    with pytest.raises(DeclarationError) as refused:
+        access_pattern(function)
     return str(refused.value)
 
 
-def proposal(function: Callable[..., Many[Any]]) -> str:
+def proposal(function: Callable[..., Query[Any]]) -> str:
     """The line of the error that can be pasted into the entity."""
     (found,) = re.findall(r"by_\w+ = index\(.*?\)(?=\.|$)", refusal(function))
     return str(found)
@@ -1084,7 +1086,7 @@ def proposal(function: Callable[..., Many[Any]]) -> str:
 
 @pytest.mark.parametrize("function", PROPOSED, ids=lambda function: function.__name__)
 def test_what_is_not_efficient_is_refused_with_the_index_that_would_serve_it(
-    function: Callable[..., Many[Any]],
+    function: Callable[..., Query[Any]],
 ) -> None:
     told = refusal(function)
     assert told.startswith(f"pattern {function.__name__}: ")
@@ -1094,7 +1096,7 @@ def test_what_is_not_efficient_is_refused_with_the_index_that_would_serve_it(
 
 @pytest.mark.parametrize("function", PROPOSED, ids=lambda function: function.__name__)
 def test_the_refusal_says_what_the_table_has_to_declare(
-    function: Callable[..., Many[Any]],
+    function: Callable[..., Query[Any]],
 ) -> None:
     """The index that is proposed is one that the table does not have yet."""
     told = refusal(function)
@@ -1115,8 +1117,8 @@ def test_the_index_that_is_proposed_serves_a_query_by_sku(engine: Engine) -> Non
         primary = key("CUST" / customer_id, "ORDER" / order_id / "ITEM" / item_id)
         exec(proposal(by_sku), {"Commerce": Wider, "index": index}, locals())
 
-    @pattern
-    def lines_by_sku(sku: str) -> Many[Line]:
+    @access_pattern
+    def lines_by_sku(sku: str) -> Query[Line]:
         return Line.where(Line.sku == sku)
 
     assert asked(lines_by_sku) == ("Query", "by_sku", 'GSI4PK="SKU#{sku}"')
@@ -1152,8 +1154,8 @@ def test_the_index_that_is_proposed_serves_a_query_by_item_status(engine: Engine
         primary = key("CUST" / customer_id, "ORDER" / order_id / "ITEM" / item_id)
         exec(proposal(by_item_status), {"Commerce": Wider, "index": index}, locals())
 
-    @pattern
-    def lines_by_status(status: ItemStatus) -> Many[Line]:
+    @access_pattern
+    def lines_by_status(status: ItemStatus) -> Query[Line]:
         return Line.where(Line.item_status == status)
 
     assert asked(lines_by_status) == ("Query", "by_item_status", 'GSI4PK="ITEM_STATUS#{status}"')
@@ -1181,8 +1183,8 @@ def test_the_index_that_is_proposed_serves_a_global_feed_by_date(engine: Engine)
         primary = key("CUST" / customer_id, "ORDER" / order_id)
         exec(proposal(by_date), {"Commerce": Wider, "index": index}, locals())
 
-    @pattern
-    def placed_between(low: datetime, high: datetime) -> Many[Placed]:
+    @access_pattern
+    def placed_between(low: datetime, high: datetime) -> Query[Placed]:
         return Placed.where(Placed.created_at.between(low, high))
 
     operation, where, condition = asked(placed_between)

@@ -8,19 +8,7 @@ from typing import Any
 
 import pytest
 
-from tablewright import (
-    ULID,
-    CursorRefused,
-    Database,
-    NotFound,
-    OutOfScope,
-    Page,
-    Plan,
-    connect,
-    explain,
-    patterns,
-    put,
-)
+from tablewright import Database, Page, access_patterns, connect, explain, put
 from tablewright.designs import market
 from tablewright.designs.market import (
     ACCOUNT,
@@ -47,6 +35,9 @@ from tablewright.designs.market import (
     Reward,
     User,
 )
+from tablewright.errors import InvalidCursor, NotFound, TenantViolation
+from tablewright.ids import ULID
+from tablewright.plans import Plan
 from tablewright.transport import Local
 from tablewright.verify import load, verify
 
@@ -89,7 +80,9 @@ def test_every_row_gives_what_a_scan_gives_and_none_scans() -> None:
     with connect(":memory:", *design.tables) as database:
         results = list(verify(design, database))
     assert [result for result in results if not result.ok] == []
-    assert {result.pattern for result in results} == {found.name for found in patterns(Market)}
+    assert {result.pattern for result in results} == {
+        found.name for found in access_patterns(Market)
+    }
 
 
 # -- the four access patterns --------------------------------------------------------------------
@@ -133,7 +126,7 @@ def test_a_page_of_orders_is_full_although_items_lie_between_them(db: Database) 
         db.run(market.place_order(Order(user_id=RABIN, order_id=order_id), lines))
     last = db.run(market.last_orders(RABIN, 3))
     assert [order.order_id for order in last] == made[:1:-1]
-    rest = db.run(market.last_orders(RABIN, 3).resume(last.next))
+    rest = db.run(market.last_orders(RABIN, 3).after(last.next_cursor))
     assert [order.order_id for order in rest][:2] == made[1::-1]
 
 
@@ -522,7 +515,7 @@ SYSTEM_KEYS = tuple(name for name in REACHES if name.endswith("_by_system_key"))
 
 
 def test_tenancy_is_tested_for_every_pattern() -> None:
-    assert set(REACHES) == {found.name for found in patterns(Market)}
+    assert set(REACHES) == {found.name for found in access_patterns(Market)}
     nobodys = {"account_by_id", "inventory_item_by_id"}
     assert {*OWN_READS, *OWN_WRITES, *READ_ONLY, *SYSTEM_KEYS, *nobodys} == set(REACHES)
 
@@ -530,7 +523,7 @@ def test_tenancy_is_tested_for_every_pattern() -> None:
 @pytest.mark.parametrize("name", OWN_READS)
 def test_a_user_reads_all_own_shards(db: Database, name: str) -> None:
     plan = REACHES[name]
-    found = db.scoped(user_id=RABINOVICH).run(plan)
+    found = db.for_tenant(user_id=RABINOVICH).run(plan)
     assert found
     assert _plain(found) == _plain(db.run(plan))
 
@@ -541,7 +534,7 @@ def _plain(found: Any) -> Any:
 
 @pytest.mark.parametrize("name", OWN_WRITES)
 def test_a_user_writes_the_own_profile_shard(db: Database, name: str) -> None:
-    written = db.scoped(user_id=RABINOVICH).run(REACHES[name])
+    written = db.for_tenant(user_id=RABINOVICH).run(REACHES[name])
     if isinstance(written, Cart):
         assert db.run(market.cart(RABINOVICH, written.cart_id)) == written
     else:
@@ -551,15 +544,15 @@ def test_a_user_writes_the_own_profile_shard(db: Database, name: str) -> None:
 @pytest.mark.parametrize("name", READ_ONLY)
 def test_a_user_only_reads_orders_and_rewards(db: Database, name: str) -> None:
     before = items(db)
-    with pytest.raises(OutOfScope, match=r"may write U#rabinovich; pk='U#rabinovich#[OR]'"):
-        db.scoped(user_id=RABINOVICH).run(REACHES[name])
+    with pytest.raises(TenantViolation, match=r"may write U#rabinovich; pk='U#rabinovich#[OR]'"):
+        db.for_tenant(user_id=RABINOVICH).run(REACHES[name])
     assert items(db) == before
 
 
 def test_a_user_only_reads_payments(db: Database) -> None:
-    own = db.scoped(user_id=RABINOVICH)
+    own = db.for_tenant(user_id=RABINOVICH)
     (payment,) = own.run(market.payments(RABINOVICH))
-    with pytest.raises(OutOfScope, match=r"may write U#rabinovich; pk='U#rabinovich#P'"):
+    with pytest.raises(TenantViolation, match=r"may write U#rabinovich; pk='U#rabinovich#P'"):
         own.run(put(payment))
 
 
@@ -567,8 +560,8 @@ def test_a_user_only_reads_payments(db: Database) -> None:
 @pytest.mark.parametrize("user", [RABIN, ANNA])
 def test_a_user_reaches_nothing_of_another_user(db: Database, name: str, user: str) -> None:
     before = items(db)
-    with pytest.raises(OutOfScope):
-        db.scoped(user_id=user).run(REACHES[name])
+    with pytest.raises(TenantViolation):
+        db.for_tenant(user_id=user).run(REACHES[name])
     assert items(db) == before
 
 
@@ -579,11 +572,11 @@ def test_a_lookup_by_business_id_does_not_find_what_is_anothers(
 ) -> None:
     plan = REACHES[name]
     assert db.run(plan) is not None
-    assert db.scoped(user_id=user).run(plan) is None
+    assert db.for_tenant(user_id=user).run(plan) is None
 
 
 def test_the_business_id_lookup_works_for_the_own_order(db: Database) -> None:
-    own = db.scoped(user_id=ANNA)
+    own = db.for_tenant(user_id=ANNA)
     found = own.run(market.order_with_items("2025-0002"))
     assert found == db.run(market.order_with_items("2025-0002"))
     assert found is not None
@@ -594,38 +587,38 @@ def test_the_business_id_lookup_works_for_the_own_order(db: Database) -> None:
 @pytest.mark.parametrize("name", SYSTEM_KEYS)
 def test_a_user_does_not_look_up_by_system_key(db: Database, name: str) -> None:
     """Save the own profile, whose partition the key names."""
-    own = db.scoped(user_id=RABINOVICH)
+    own = db.for_tenant(user_id=RABINOVICH)
     if name == "user_by_system_key":
         assert own.run(REACHES[name]) == db.run(market.user_profile(RABINOVICH))
     else:
-        with pytest.raises(OutOfScope, match="of the index ReverseIndex"):
+        with pytest.raises(TenantViolation, match="of the index ReverseIndex"):
             own.run(REACHES[name])
 
 
 @pytest.mark.parametrize("user", ["rabinovich#O", "rabinovic", "rabinovich#", "U#rabinovich"])
 def test_a_user_id_that_reads_like_a_shard_is_somebody_else(db: Database, user: str) -> None:
-    scoped = db.scoped(user_id=user)
+    scoped = db.for_tenant(user_id=user)
     assert scoped.run(market.user_profile(user)) is None
     assert scoped.run(market.order_with_items("2025-0001")) is None
     assert list(scoped.run(market.last_orders(user, 5))) == []
     for name in ("user_profile", "last_orders", "bonuses", "payments", "update_profile"):
-        with pytest.raises(OutOfScope):
+        with pytest.raises(TenantViolation):
             scoped.run(REACHES[name])
 
 
 def test_a_cursor_of_one_user_is_no_use_to_another(db: Database) -> None:
-    page = db.scoped(user_id=RABINOVICH).run(market.last_orders(RABINOVICH, 1))
-    assert page.next is not None
+    page = db.for_tenant(user_id=RABINOVICH).run(market.last_orders(RABINOVICH, 1))
+    assert page.next_cursor is not None
     for user in (RABINOVICH, ANNA):
-        with pytest.raises(CursorRefused):
-            db.scoped(user_id=ANNA).run(market.last_orders(user, 1).resume(page.next))
+        with pytest.raises(InvalidCursor):
+            db.for_tenant(user_id=ANNA).run(market.last_orders(user, 1).after(page.next_cursor))
 
 
 def test_inventory_belongs_to_nobody(db: Database) -> None:
-    own = db.scoped(user_id=RABINOVICH)
+    own = db.for_tenant(user_id=RABINOVICH)
     teapot = db.run(InventoryItem.primary(TEAPOT))
     assert teapot is not None
-    with pytest.raises(OutOfScope):
+    with pytest.raises(TenantViolation):
         own.run(InventoryItem.primary(TEAPOT))
-    with pytest.raises(OutOfScope):
+    with pytest.raises(TenantViolation):
         own.run(put(teapot))

@@ -8,20 +8,11 @@ from typing import Any
 
 import pytest
 
-from tablewright import (
-    AlreadyExists,
-    ConditionFailed,
-    Database,
-    NotFound,
-    Table,
-    connect,
-    explain,
-    patterns,
-    put,
-)
+from tablewright import Database, Table, access_patterns, connect, explain, put
 from tablewright.designs import menu
 from tablewright.designs.menu import collection, compare, composite, document, joins
 from tablewright.designs.menu.carte import CARTE, Carte, id_of
+from tablewright.errors import AlreadyExists, ConditionFailed, NotFound
 from tablewright.transport import Local
 from tablewright.verify import Result, changed, load, verify
 
@@ -121,7 +112,7 @@ def test_each_row_is_verified_in_each_way(results: list[Result], way: str, row: 
 
 
 def test_every_pattern_has_a_row(results: list[Result]) -> None:
-    declared = {found.name for table in TABLES.values() for found in patterns(table)}
+    declared = {found.name for table in TABLES.values() for found in access_patterns(table)}
     assert declared == {result.pattern for result in results}
 
 
@@ -633,7 +624,7 @@ def rename_menu(db: Database, way: Any, old: str, new: str) -> None:
     elif way is joins:
         found = db.run(joins.menu_by_name(old))
         assert found is not None
-        sections = list(db.each(joins.sections_by_menu(found.id, old)))
+        sections = list(db.iterate(joins.sections_by_menu(found.id, old)))
         while len(sections) > 98:
             db.run(joins.move_sections(sections[:100], new))
             del sections[:100]
@@ -651,7 +642,7 @@ def rename_section(db: Database, way: Any, menu_name: str, old: str, new: str) -
     elif way is collection:
         section = db.run(collection.Section.primary(menu_name, old))
         assert section is not None
-        products = list(db.each(collection.products_by_section(menu_name, old)))
+        products = list(db.iterate(collection.products_by_section(menu_name, old)))
         while len(products) > 49:
             db.run(collection.move_products(products[:50], new))
             del products[:50]
@@ -659,7 +650,7 @@ def rename_section(db: Database, way: Any, menu_name: str, old: str, new: str) -
     else:
         joined = db.run(joins.section_by_name(id_of(menu_name), menu_name, old))
         assert joined is not None
-        children = list(db.each(joins.products_by_section(section_id, old)))
+        children = list(db.iterate(joins.products_by_section(section_id, old)))
         while len(children) > 98:
             db.run(joins.move_products(children[:100], new))
             del children[:100]

@@ -5,18 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tablewright import (
-    AlreadyExists,
-    Database,
-    Engine,
-    Entity,
-    NotFound,
-    NotUnique,
-    Plan,
-    connect,
-    explain,
-    put,
-)
+from tablewright import Database, Engine, Entity, connect, explain, put
 from tablewright.designs import recipes
 from tablewright.designs.recipes import (
     Category,
@@ -33,6 +22,8 @@ from tablewright.designs.recipes import (
     ReversedCategory,
     ReversedIngredient,
 )
+from tablewright.errors import AlreadyExists, NotFound, UniqueViolation
+from tablewright.plans import Plan
 
 Item = dict[str, dict[str, Any]]
 
@@ -465,7 +456,7 @@ def test_a_name_that_is_taken_is_refused(
     db: Database, items: Callable[..., list[Item]], plan: Plan[Any]
 ) -> None:
     before = items(), items("recipes_option2")
-    with pytest.raises(NotUnique, match="name"):
+    with pytest.raises(UniqueViolation, match="name"):
         db.run(plan)
     assert (items(), items("recipes_option2")) == before
 
@@ -568,7 +559,7 @@ def test_moving_an_ingredient_to_another_category(
     assert db.run(recipes.ingredient_by_name("mushrooms")) == moved
     assert [each.id for each in db.run(recipes.ingredients_of_category("1"))] == ["1", "11", "12"]
     assert [each.id for each in db.run(recipes.ingredients_of_category("10"))] == ["10", "3"]
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         db.run(recipes.create_ingredient(Ingredient(id="40", name="mushrooms", category_id="1")))
 
 

@@ -8,19 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tablewright import (
-    KSUID,
-    AlreadyExists,
-    ConditionFailed,
-    Database,
-    Engine,
-    InvalidValue,
-    NotFound,
-    connect,
-    create,
-    explain,
-    put,
-)
+from tablewright import Database, Engine, connect, create, explain, put
 from tablewright.designs import shop
 from tablewright.designs.shop import (
     Brand,
@@ -32,6 +20,8 @@ from tablewright.designs.shop import (
     Shop,
     User,
 )
+from tablewright.errors import AlreadyExists, ConditionFailed, InvalidValue, NotFound
+from tablewright.ids import KSUID
 
 START = datetime(2024, 6, 27, 7, 0, tzinfo=UTC)
 
@@ -647,9 +637,9 @@ def test_names_with_delimiters_are_found_by_their_beginning(db: Database) -> Non
 
 def test_lists_of_products_come_in_pages(db: Database) -> None:
     whole = minutes(db.run(shop.products_by_brand(made(20))))
-    assert minutes(db.each(shop.products_by_brand(made(20)).limit(2))) == whole
-    newest = shop.products_by_brand(made(20)).newest_first().limit(4)
-    assert minutes(db.each(newest)) == whole[::-1]
+    assert minutes(db.iterate(shop.products_by_brand(made(20)).page_size(2))) == whole
+    newest = shop.products_by_brand(made(20)).desc().page_size(4)
+    assert minutes(db.iterate(newest)) == whole[::-1]
 
 
 def test_two_products_of_one_second_are_both_listed(db: Database) -> None:

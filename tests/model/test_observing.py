@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright import AlreadyExists, Database, connect, connect_async, create
+from tablewright import Database, connect, connect_async, create
 from tablewright.designs.commerce import (
     Commerce,
     Customer,
@@ -15,6 +15,7 @@ from tablewright.designs.commerce import (
     sample,
     update_order_status,
 )
+from tablewright.errors import AlreadyExists
 from tablewright.observe import Event, Usage, log_requests, trace_requests
 from tablewright.plan.put import put
 

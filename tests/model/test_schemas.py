@@ -36,7 +36,7 @@ def test_a_page_is_its_items_and_its_cursor(db: Database) -> None:
     adapter = TypeAdapter(Page[Order])
     dumped = adapter.dump_python(page, mode="json")
     assert [item["order_id"] for item in dumped["items"]] == ["O104", "O103"]
-    assert dumped["next"] == page.next
+    assert dumped["next"] == page.next_cursor
     assert adapter.validate_python(dumped) == page
     assert adapter.validate_json(adapter.dump_json(page)) == page
 

@@ -8,15 +8,10 @@ import pytest
 
 from tablewright import (
     Attr,
-    ConditionFailed,
-    Contended,
     Database,
     Engine,
     Entity,
-    ModelError,
-    NotUnique,
     Table,
-    atomic,
     attr,
     connect,
     create,
@@ -24,11 +19,13 @@ from tablewright import (
     key,
     lower,
     put,
+    transact,
     ttl,
     unique,
     update,
     version,
 )
+from tablewright.errors import ConditionFailed, Contention, DeclarationError, UniqueViolation
 from tablewright.transport import Transport
 
 
@@ -204,9 +201,11 @@ def test_what_a_sentinel_keeps_must_lead_to_the_entity_that_is_looked_up() -> No
 
     db = connect(":memory:", Things)
     db.run(create(Thing(thing_id="1", name="pot")))
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         db.run(create(Thing(thing_id="2", name="pot")))
-    with pytest.raises(ModelError, match=r"Thing\.by_name: its sentinel does not keep thing_id"):
+    with pytest.raises(
+        DeclarationError, match=r"Thing\.by_name: its sentinel does not keep thing_id"
+    ):
         Thing.by_name("pot")
 
 
@@ -221,7 +220,8 @@ def test_a_second_entity_with_the_value_is_refused_and_nothing_is_written(
     before = items(engine)
 
     with pytest.raises(
-        NotUnique, match=r"another Category has the name 'vegetables'; Category\.by_name keeps it"
+        UniqueViolation,
+        match=r"another Category has the name 'vegetables'; Category\.by_name keeps it",
     ) as refused:
         db.run(write(Category(id="2", name="vegetables")))
 
@@ -233,7 +233,7 @@ def test_a_second_entity_with_the_value_is_refused_and_nothing_is_written(
 def test_values_that_differ_in_case_alone_are_one(accounts: Database) -> None:
     accounts.run(create(Account(tenant="T", account_id="1", email="Ann@x.ch", handle="a")))
 
-    with pytest.raises(NotUnique, match=r"email 'ANN@x\.ch'"):
+    with pytest.raises(UniqueViolation, match=r"email 'ANN@x\.ch'"):
         accounts.run(create(Account(tenant="T", account_id="2", email="ANN@x.ch", handle="b")))
 
 
@@ -241,7 +241,7 @@ def test_a_value_can_be_unique_within_another(accounts: Database) -> None:
     accounts.run(create(Account(tenant="T", account_id="1", handle="ann")))
     accounts.run(create(Account(tenant="U", account_id="1", handle="ann")))
 
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         accounts.run(create(Account(tenant="T", account_id="2", handle="ann")))
 
 
@@ -276,7 +276,7 @@ def test_a_put_to_a_value_of_another_is_refused_and_nothing_is_written(
     db.run(put(Category(id="2", name="pasta")))
     before = items(engine)
 
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         db.run(put(Category(id="2", name="vegetables")))
 
     assert items(engine) == before
@@ -300,7 +300,7 @@ def test_an_update_of_the_value_moves_the_sentinel(db: Database, engine: Engine)
 
 def test_an_update_of_an_instance_moves_the_sentinel(db: Database, engine: Engine) -> None:
     category = db.run(create(Category(id="1", name="vegetables")))
-    db.run(update(category, Category.name.set("greens"), Category.shop_order.add(3)))
+    db.run(update(category, Category.name.set("greens"), Category.shop_order.increment(3)))
 
     assert category == Category(id="1", name="greens", shop_order=3)
     assert [item["PK"] for item in items(engine)] == ["CATEGORY#1", "CATEGORYNAME#greens"]
@@ -313,7 +313,7 @@ def test_an_update_to_the_value_of_another_is_refused_and_nothing_is_written(
     db.run(create(Category(id="2", name="pasta")))
     before = items(engine)
 
-    with pytest.raises(NotUnique, match="name 'vegetables'"):
+    with pytest.raises(UniqueViolation, match="name 'vegetables'"):
         db.run(Category.primary("2").update(Category.name.set("vegetables")))
 
     assert items(engine) == before
@@ -396,7 +396,7 @@ def test_a_condition_that_fails_leaves_the_sentinel_alone(db: Database, engine: 
         db.run(
             Category.primary("1")
             .update(Category.name.set("greens"))
-            .expect(Category.shop_order == 9)
+            .condition(Category.shop_order == 9)
         )
 
     assert items(engine) == before
@@ -410,7 +410,7 @@ def test_two_entities_swap_their_values(db: Database, engine: Engine) -> None:
     db.run(create(Category(id="2", name="pasta")))
 
     db.run(
-        atomic(
+        transact(
             Category.primary("1").update(Category.name.set("pasta")),
             Category.primary("2").update(Category.name.set("vegetables")),
         )
@@ -423,7 +423,7 @@ def test_two_entities_swap_their_values(db: Database, engine: Engine) -> None:
 
 def test_a_value_is_given_up_and_taken_in_one_transaction(db: Database, engine: Engine) -> None:
     vegetables = db.run(create(Category(id="1", name="vegetables")))
-    db.run(atomic(create(Category(id="2", name="vegetables")), delete(vegetables)))
+    db.run(transact(create(Category(id="2", name="vegetables")), delete(vegetables)))
 
     assert db.run(Category.by_name("vegetables")) == Category(id="2", name="vegetables")
     assert [item["PK"] for item in items(engine)] == ["CATEGORY#2", "CATEGORYNAME#vegetables"]
@@ -436,11 +436,11 @@ def test_a_swap_of_which_one_half_fails_changes_nothing(db: Database, engine: En
 
     with pytest.raises(ConditionFailed, match="write 2 of 2, update Category"):
         db.run(
-            atomic(
+            transact(
                 Category.primary("1").update(Category.name.set("pasta")),
                 Category.primary("2")
                 .update(Category.name.set("vegetables"))
-                .expect(Category.shop_order == 9),
+                .condition(Category.shop_order == 9),
             )
         )
 
@@ -458,8 +458,8 @@ def test_a_value_taken_by_another_meanwhile_is_not_handed_on(db: Database, engin
 
     db.transport = Meanwhile(db.transport, hand_on)
 
-    with pytest.raises(NotUnique):
-        db.run(atomic(delete(vegetables), create(Category(id="2", name="vegetables"))))
+    with pytest.raises(UniqueViolation):
+        db.run(transact(delete(vegetables), create(Category(id="2", name="vegetables"))))
 
     assert [item["PK"] for item in items(engine)] == [
         "CATEGORY#1",
@@ -542,7 +542,7 @@ def test_a_value_that_another_takes_meanwhile_is_refused(db: Database, engine: E
         db.transport, lambda _: other.run(create(Category(id="2", name="greens")))
     )
 
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         db.run(Category.primary("1").update(Category.name.set("greens")))
 
     assert db.run(Category.by_name("vegetables")) == Category(id="1", name="vegetables")
@@ -560,7 +560,7 @@ def test_a_change_that_never_wins_gives_up_and_writes_nothing(
         times=1000,
     )
 
-    with pytest.raises(Contended, match=r"update Category: .* nothing was written"):
+    with pytest.raises(Contention, match=r"update Category: .* nothing was written"):
         db.run(Category.primary("1").update(Category.name.set("greens")))
 
     (category, sentinel) = items(engine)
@@ -730,7 +730,7 @@ def test_a_sentinel_of_another_value_expires_with_its_entity(
 def test_what_expires_frees_its_value(sessions: Database, engine: Engine) -> None:
     second = Session(session_id="2", token="t")
     engine.expire(ENDS.timestamp() - 1)
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         sessions.run(create(second))
 
     engine.expire(ENDS.timestamp() + 1)

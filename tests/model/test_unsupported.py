@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, Unsupported, connect
+from tablewright import Database, Engine, connect
 from tablewright.designs import shop
-from tablewright.errors import ValidationException
+from tablewright.errors import UnsupportedOperation, ValidationException
 from tablewright.model.provision import Provision
 from tablewright.transport import Local
 
@@ -26,6 +26,7 @@ def test_a_kind_of_index_that_is_not_there_is_told_by_the_patterns_that_need_it(
     context = connect(":memory:", shop.Shop).context
     lacking = Database(WithoutLocalIndexes(Engine(":memory:")), context, (shop.Shop,))
     with pytest.raises(
-        Unsupported, match="does not have local secondary indexes, which user_by_email, categories"
+        UnsupportedOperation,
+        match="does not have local secondary indexes, which user_by_email, categories",
     ):
         lacking.run(Provision(shop.Shop.__table__, create=True))

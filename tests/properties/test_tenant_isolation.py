@@ -20,22 +20,20 @@ from tablewright import (
     Aggregate,
     Database,
     Entity,
-    OutOfScope,
-    Plan,
-    atomic,
-    batch,
+    batch_get,
+    batch_write,
+    condition_check,
     connect,
     create,
     delete,
-    get_all,
     put,
-    reindex,
-    require,
+    transact,
 )
-from tablewright.errors import CursorRefused, TablewrightError
+from tablewright.errors import InvalidCursor, TablewrightError, TenantViolation
 from tablewright.mapping.keys import Comparison, Sort
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.plans import Plan, backfill
 from tablewright.values import Item, Value
 from tests.properties.tenants import WORLDS, World
 
@@ -47,12 +45,12 @@ Make: TypeAlias = Callable[[World, Any], Plan[Any]]
 READS: dict[str, tuple[Make, int]] = {
     "get": (lambda w, o: w.thing.primary(o, 1), 1),
     "consistent get": (lambda w, o: w.thing.primary(o, 1).consistent(), 1),
-    "batch get": (lambda w, o: get_all([w.thing.primary(o, n) for n in range(3)]), 3),
+    "batch get": (lambda w, o: batch_get([w.thing.primary(o, n) for n in range(3)]), 3),
     "query": (lambda w, o: w.thing.primary.within(o), 3),
     "query with a limit": (lambda w, o: w.thing.primary.within(o).limit(2), 2),
     "range": (lambda w, o: w.thing.primary.within(o).since(1), 2),
     "filter": (lambda w, o: w.thing.primary.within(o).filter(w.thing.state == "open"), 3),
-    "first": (lambda w, o: w.thing.primary.within(o).newest_first().first(), 1),
+    "first": (lambda w, o: w.thing.primary.within(o).desc().first(), 1),
     "count": (lambda w, o: w.thing.primary.within(o).count(), 3),
     "select": (lambda w, o: w.thing.primary.within(o).select(w.thing.owner), 3),
     "aggregate": (lambda w, o: w.aggregate.of(w.thing.primary(o, 1)), 1),
@@ -68,7 +66,7 @@ READS: dict[str, tuple[Make, int]] = {
 FILTERED: dict[str, tuple[Make, int]] = {
     "filtered index": (lambda w, _: w.thing.by_state("open"), 3),
     "filtered index, page by page": (lambda w, _: w.thing.by_state("open").limit(1), 1),
-    "filtered index, first": (lambda w, _: w.thing.by_state("open").newest_first().first(), 1),
+    "filtered index, first": (lambda w, _: w.thing.by_state("open").desc().first(), 1),
     "filtered index, count": (lambda w, _: w.thing.by_state("open").count(), 3),
     "filtered index, select": (lambda w, _: w.thing.by_state("open").select(w.thing.owner), 3),
     "filtered index, range": (lambda w, _: w.thing.by_state("open").since(1), 2),
@@ -80,7 +78,7 @@ FILTERED: dict[str, tuple[Make, int]] = {
 REFUSED: dict[str, Make] = {
     "scan": lambda w, _: w.thing.scan(reason="test"),
     "scan, count": lambda w, _: w.thing.scan(reason="test").count(),
-    "reindex": lambda w, _: reindex(w.thing),
+    "backfill": lambda w, _: backfill(w.thing),
     "swapped index without the tenant": lambda w, _: w.thing.swapped(1),
     "swapped index, range": lambda w, o: w.thing.swapped(1).since(o),
     "index that is not filtered": lambda w, _: w.thing.by_code("c1"),
@@ -94,14 +92,14 @@ WRITES: dict[str, Make] = {
     "update of a unique value": lambda w, o: w.thing.primary(o, 1).update(w.thing.code.set("x")),
     "delete": lambda w, o: w.thing.primary(o, 2).delete(),
     "move": lambda w, o: w.thing.primary(o, 0).update(w.thing.number.set(8)),
-    "batch of puts": lambda w, o: batch([put(w.part(owner=o, number=1, part=7))]),
-    "batch of deletes": lambda w, o: batch([delete(w.part(owner=o, number=1, part=0))]),
-    "transaction": lambda w, o: atomic(
+    "batch of puts": lambda w, o: batch_write([put(w.part(owner=o, number=1, part=7))]),
+    "batch of deletes": lambda w, o: batch_write([delete(w.part(owner=o, number=1, part=0))]),
+    "transaction": lambda w, o: transact(
         create(w.make(o, 5, code="t")), delete(w.part(owner=o, number=1, part=1))
     ),
-    "require": lambda w, o: require(w.thing.primary(o, 1)),
-    "transaction that requires": lambda w, o: atomic(
-        put(w.part(owner=o, number=1, part=6)), require(w.thing.primary(o, 1))
+    "require": lambda w, o: condition_check(w.thing.primary(o, 1)),
+    "transaction that requires": lambda w, o: transact(
+        put(w.part(owner=o, number=1, part=6)), condition_check(w.thing.primary(o, 1))
     ),
 }
 
@@ -146,7 +144,7 @@ def cursor_key(cursor: str) -> Item:
 def test_a_tenant_reads_its_own_items_and_no_others(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
     with filled(world, [me, other]) as db:
-        own = db.scoped(owner=me)
+        own = db.for_tenant(owner=me)
         for make, count in (*READS.values(), *FILTERED.values()):
             result = own.run(make(world, me))
             assert size(result) == count
@@ -159,7 +157,7 @@ def test_a_tenant_reads_its_own_items_and_no_others(world: World, data: st.DataO
                     for item in world.stored(db)
                     if item["owner"] == world.owner_value(me)
                 ]
-        assert [thing.number for thing in own.each(world.thing.by_state("open").limit(1))] == [
+        assert [thing.number for thing in own.iterate(world.thing.by_state("open").limit(1))] == [
             0,
             1,
             2,
@@ -172,21 +170,21 @@ def test_a_tenant_reads_its_own_items_and_no_others(world: World, data: st.DataO
 def test_a_tenant_is_refused_what_is_anothers(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
     with filled(world, [me, other]) as db:
-        own, before = db.scoped(owner=me), world.stored(db)
+        own, before = db.for_tenant(owner=me), world.stored(db)
         for make, _ in READS.values():
-            with pytest.raises(OutOfScope):
+            with pytest.raises(TenantViolation):
                 own.run(make(world, other))
         for make in WRITES.values():
-            with pytest.raises(OutOfScope):
+            with pytest.raises(TenantViolation):
                 own.run(make(world, other))
         for make in REFUSED.values():
             for owner in (me, other):
-                with pytest.raises(OutOfScope):
+                with pytest.raises(TenantViolation):
                     own.run(make(world, owner))
-        with pytest.raises(OutOfScope):
-            own.run(atomic(put(world.make(me, 1)), put(world.make(other, 1))))
-        with pytest.raises(OutOfScope):
-            own.run(get_all([world.thing.primary(me, 1), world.thing.primary(other, 1)]))
+        with pytest.raises(TenantViolation):
+            own.run(transact(put(world.make(me, 1)), put(world.make(other, 1))))
+        with pytest.raises(TenantViolation):
+            own.run(batch_get([world.thing.primary(me, 1), world.thing.primary(other, 1)]))
         assert world.stored(db) == before
 
 
@@ -196,13 +194,13 @@ def test_a_tenant_is_refused_what_is_anothers(world: World, data: st.DataObject)
 def test_a_tenant_changes_its_own_items_and_no_others(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
     with filled(world, [me, other]) as db:
-        own = db.scoped(owner=me)
+        own = db.for_tenant(owner=me)
         theirs = world.items_of_others(db, me)
         for name, make in WRITES.items():
             before = world.stored(db)
             own.run(make(world, me))
             assert (world.stored(db) != before) == (name != "require"), name
-        with pytest.raises(OutOfScope):  # a move into the other's partition
+        with pytest.raises(TenantViolation):  # a move into the other's partition
             own.run(world.part.primary(me, 1, 7).update(world.part.owner.set(other)))
         assert world.items_of_others(db, me) == theirs
 
@@ -216,11 +214,11 @@ def test_a_tenant_changes_its_own_items_and_no_others(world: World, data: st.Dat
 def test_a_cursor_of_one_tenant_is_refused_for_another(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
     with filled(world, [me, other]) as db:
-        own, others = db.scoped(owner=me), db.scoped(owner=other)
+        own, others = db.for_tenant(owner=me), db.for_tenant(owner=other)
         for make in (FILTERED["filtered index, page by page"][0], READS["query with a limit"][0]):
             page = own.run(make(world, me))
             for database, owner in ((others, other), (others, me), (db, me)):
-                with pytest.raises((CursorRefused, OutOfScope)):
+                with pytest.raises((InvalidCursor, TenantViolation)):
                     database.run(make(world, owner).resume(page.next))  # type: ignore[attr-defined]
             assert size(own.run(make(world, me).resume(page.next))) == 1  # type: ignore[attr-defined]
 
@@ -422,7 +420,7 @@ def test_a_raw_request_reaches_own_items_only(world: World, data: st.DataObject)
     partition = world.table.__table__.attributes[0]
     either = raw_requests(world, mine, theirs) | query_requests(world, mine, theirs)
     with filled(world, [me, other]) as db:
-        own = db.scoped(owner=me)
+        own = db.for_tenant(owner=me)
         before = [item for item in world.stored(db) if item[partition] != mine]
         for request in data.draw(st.lists(either, min_size=10, max_size=20)):
             try:
@@ -443,7 +441,7 @@ def test_a_raw_request_for_own_items_is_sent(world: World, data: st.DataObject) 
     partition = world.table.__table__.attributes[0]
     name = world.table.__table__.name
     with filled(world, [me, other]) as db:
-        own = db.scoped(owner=me)
+        own = db.for_tenant(owner=me)
         key = {partition: partition_of(world, me), "SK": {"S": "I#001"}}
         one = {"TableName": name, "Key": key}
         check = {**one, "ConditionExpression": "attribute_exists(SK)"}

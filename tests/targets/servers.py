@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tablewright.errors import EndpointFailed
+from tablewright.errors import EndpointUnavailable
 from tablewright.transport.credentials import ANY
 from tablewright.transport.remote import Remote
 from tablewright.transport.sigv4 import Credentials
@@ -174,7 +174,7 @@ def _wait(transport: Remote, process: subprocess.Popen[bytes], log: Path) -> Non
     while process.poll() is None and time.monotonic() < give_up:
         try:
             transport.send("ListTables", {})
-        except EndpointFailed:
+        except EndpointUnavailable:
             time.sleep(0.1)
             continue
         transport.close()

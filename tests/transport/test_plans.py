@@ -12,25 +12,23 @@ from tablewright import (
     AsyncDatabase,
     Attr,
     Entity,
-    Many,
     Page,
+    Query,
     Table,
-    TableMissing,
-    Unsupported,
-    atomic,
+    access_pattern,
     attr,
-    batch,
+    batch_get,
+    batch_write,
     connect,
     connect_async,
     create,
-    get_all,
     key,
-    pattern,
     put,
+    transact,
 )
 from tablewright.engine import Engine
-from tablewright.errors import UnknownOperationException
-from tablewright.plan.write import Atomic
+from tablewright.errors import TableNotFound, UnknownOperationException, UnsupportedOperation
+from tablewright.plan.write import Transaction
 from tablewright.server import serving
 from tablewright.verify import Design, Refused, Row, bundled, verify
 from tablewright.verify.run import Scanner, load_sample
@@ -50,10 +48,10 @@ class Entry(Entity, table=Diary):
     primary = key("YEAR" / year, "ENTRY" / number)
 
 
-@pattern
-def write_two(first: Entry, second: Entry) -> Atomic:
+@access_pattern
+def write_two(first: Entry, second: Entry) -> Transaction:
     """Two entries, or none."""
-    return atomic(create(first), create(second))
+    return transact(create(first), create(second))
 
 
 @pytest.fixture
@@ -94,8 +92,8 @@ def _check(row: Row, runner: asyncio.Runner, adb: AsyncDatabase) -> None:
     answer: Any = runner.run(adb.run(row.plan))
     results = list(answer) if isinstance(answer, Page) else answer
     for _ in range(row.pages - 1):
-        assert isinstance(row.plan, Many)
-        answer = runner.run(adb.run(row.plan.resume(answer.next)))
+        assert isinstance(row.plan, Query)
+        answer = runner.run(adb.run(row.plan.after(answer.next)))
         results += answer
     expected = row.expect() if callable(row.expect) else row.expect
     assert results == expected, row.name
@@ -105,7 +103,7 @@ def _check(row: Row, runner: asyncio.Runner, adb: AsyncDatabase) -> None:
 
 
 def test_a_table_is_made_only_when_that_is_asked_for(url: str) -> None:
-    with pytest.raises(TableMissing, match=r"create=True"):
+    with pytest.raises(TableNotFound, match=r"create=True"):
         connect(url, Diary)
     with connect(url, Diary, create=True) as database:
         database.run(put(Entry(year="2026", number=1)))
@@ -116,10 +114,10 @@ def test_a_table_is_made_only_when_that_is_asked_for(url: str) -> None:
 def test_every_page_of_a_query_is_read(url: str) -> None:
     entries = [Entry(year="2026", number=number, text="x" * 50_000) for number in range(60)]
     with connect(url, Diary, create=True) as database:
-        database.run(batch(put(entry) for entry in entries))
-        assert list(database.each(Entry.primary.within("2026"))) == entries
+        database.run(batch_write(put(entry) for entry in entries))
+        assert list(database.iterate(Entry.primary.within("2026"))) == entries
         plans = [Entry.primary("2026", number) for number in range(60)]
-        assert database.run(get_all(plans)) == entries
+        assert database.run(batch_get(plans)) == entries
 
 
 def test_every_page_of_a_query_is_read_in_an_event_loop(url: str) -> None:
@@ -128,7 +126,9 @@ def test_every_page_of_a_query_is_read_in_an_event_loop(url: str) -> None:
     async def main() -> list[Entry]:
         async with await connect_async(url, Diary, create=True) as database:
             await asyncio.gather(*(database.run(create(entry)) for entry in entries))
-            return [entry async for entry in database.each(Entry.primary.within("2026").limit(7))]
+            return [
+                entry async for entry in database.iterate(Entry.primary.within("2026").page_size(7))
+            ]
 
     assert asyncio.run(main()) == entries
 
@@ -151,7 +151,7 @@ def test_what_was_not_processed_is_sent_again(
     with connect(engine, Diary) as database:
         proxy.script = [none_of_it]
         entries = [Entry(year="2026", number=number) for number in range(10)]
-        client().run(batch(put(entry) for entry in entries), Diary)
+        client().run(batch_write(put(entry) for entry in entries), Diary)
         assert list(database.run(Entry.primary.within("2026"))) == entries
     assert [each.operation for each in proxy.seen] == ["BatchWriteItem"] * 2
 
@@ -164,7 +164,7 @@ def test_an_operation_that_an_endpoint_lacks_is_told_with_the_pattern_that_needs
 ) -> None:
     proxy.script = [replying(fault("UnknownOperationException"))]
     plan = write_two(Entry(year="2026", number=1), Entry(year="2026", number=2))
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedOperation) as caught:
         client().run(plan, Diary)
     assert str(caught.value) == (
         f"{proxy.url} does not have TransactWriteItems, which write_two needs"
@@ -175,7 +175,7 @@ def test_an_operation_that_an_endpoint_lacks_is_told_with_the_pattern_that_needs
 def test_an_operation_that_an_endpoint_lacks_is_told_to_who_sends_requests(
     client: MakeClient,
 ) -> None:
-    with pytest.raises(Unsupported, match="does not have MakeCoffee") as caught:
+    with pytest.raises(UnsupportedOperation, match="does not have MakeCoffee") as caught:
         client().send("MakeCoffee", {})
     assert isinstance(caught.value.__cause__, UnknownOperationException)
 

@@ -227,7 +227,7 @@ def explained() -> Iterator[list[Path]]:
 
     Gives a list for the file that holds the state of a transfer, once it has begun.
     """
-    from tablewright.errors import Fault, TablewrightError
+    from tablewright.errors import DynamoDBError, TablewrightError
 
     begun: list[Path] = []
 
@@ -247,7 +247,7 @@ def explained() -> Iterator[list[Path]]:
         typer.echo(f"tablewright: interrupted{going_on()}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except TablewrightError as error:
-        told = f"{error.code}: {error.message}" if isinstance(error, Fault) else str(error)
+        told = f"{error.code}: {error.message}" if isinstance(error, DynamoDBError) else str(error)
         notes = getattr(error, "__notes__", [])
         fail(" ".join("; ".join([*notes, told]).split()) + going_on())
     except OSError as error:

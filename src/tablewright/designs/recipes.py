@@ -39,22 +39,22 @@ from tablewright import (
     Entity,
     First,
     Get,
+    GetByUnique,
     Load,
-    Lookup,
-    Many,
+    Query,
     Table,
-    Then,
     Update,
+    access_pattern,
     attr,
+    children,
     create,
     index,
     key,
-    many,
-    one,
-    pattern,
+    root,
     unique,
 )
-from tablewright.errors import AlreadyExists, NotFound, NotUnique
+from tablewright.errors import AlreadyExists, NotFound, UniqueViolation
+from tablewright.plans import Then
 from tablewright.verify.rows import Refused, Row, Stored, changed
 
 
@@ -117,25 +117,25 @@ class Ingredient(Entity, table=Recipes):
 
 
 class MenuWithItems(Aggregate):
-    menu: Menu = one()
-    items: list[MenuItem] = many()
+    menu: Menu = root()
+    items: list[MenuItem] = children()
 
 
 class RecipeWithIngredients(Aggregate):
-    recipe: Recipe = one()
-    ingredients: list[RecipeIngredient] = many()
+    recipe: Recipe = root()
+    ingredients: list[RecipeIngredient] = children()
 
 
 # -- what the document asks for ------------------------------------------------------------------
 
 
-@pattern
+@access_pattern
 def menu_with_items(menu_id: str) -> Load[MenuWithItems]:
     """Get a Menu and all its MenuItems"""
     return MenuWithItems.of(Menu.primary(menu_id))
 
 
-@pattern
+@access_pattern
 def menu_item_with_recipe(
     menu_id: str, item_id: str
 ) -> Then[MenuItem, RecipeWithIngredients | None]:
@@ -145,13 +145,13 @@ def menu_item_with_recipe(
     )
 
 
-@pattern
+@access_pattern
 def recipe_with_ingredients(recipe_id: str) -> Load[RecipeWithIngredients]:
     """Get a Recipe and its list of Ingredients"""
     return RecipeWithIngredients.of(Recipe.primary(recipe_id))
 
 
-@pattern
+@access_pattern
 def ingredient_with_category(ingredient_id: str) -> Then[Ingredient, Category | None]:
     """Get an Ingredient and its Category"""
     return (
@@ -161,26 +161,26 @@ def ingredient_with_category(ingredient_id: str) -> Then[Ingredient, Category | 
     )
 
 
-@pattern
-def ingredients_of_category(category_id: str) -> Many[Ingredient]:
+@access_pattern
+def ingredients_of_category(category_id: str) -> Query[Ingredient]:
     """Query by category id: retrieve all ingredients for a category"""
     return Ingredient.primary.within(category_id)
 
 
-@pattern
+@access_pattern
 def ingredient_by_id(ingredient_id: str) -> First[Ingredient]:
     """Query by ingredient id"""
     return Ingredient.by_id(ingredient_id).first()
 
 
-@pattern
+@access_pattern
 def ingredient_by_name(name: str) -> First[Ingredient]:
     """Query by ingredient name"""
     return Ingredient.by_name(name).first()
 
 
-@pattern
-def category_by_name(name: str) -> Lookup[Category]:
+@access_pattern
+def category_by_name(name: str) -> GetByUnique[Category]:
     """Get a Category by its name"""
     return Category.by_name(name)
 
@@ -188,43 +188,43 @@ def category_by_name(name: str) -> Lookup[Category]:
 # -- CRUD on all entities ------------------------------------------------------------------------
 
 
-@pattern
+@access_pattern
 def create_menu(menu: Menu) -> Create[Menu]:
     """Create a Menu"""
     return create(menu)
 
 
-@pattern
+@access_pattern
 def get_menu(menu_id: str) -> Get[Menu]:
     """Get a Menu"""
     return Menu.primary(menu_id)
 
 
-@pattern
+@access_pattern
 def rename_menu(menu_id: str, name: str) -> Update[Menu]:
     """Update a Menu"""
     return Menu.primary(menu_id).update(Menu.name.set(name))
 
 
-@pattern
+@access_pattern
 def delete_menu(menu_id: str) -> Delete[Menu]:
     """Delete a Menu"""
     return Menu.primary(menu_id).delete()
 
 
-@pattern
+@access_pattern
 def create_menu_item(item: MenuItem) -> Create[MenuItem]:
     """Create a MenuItem"""
     return create(item)
 
 
-@pattern
+@access_pattern
 def get_menu_item(menu_id: str, item_id: str) -> Get[MenuItem]:
     """Get a MenuItem"""
     return MenuItem.primary(menu_id, item_id)
 
 
-@pattern
+@access_pattern
 def change_menu_item(menu_id: str, item_id: str, name: str, recipe_id: str) -> Update[MenuItem]:
     """Update a MenuItem"""
     return MenuItem.primary(menu_id, item_id).update(
@@ -232,25 +232,25 @@ def change_menu_item(menu_id: str, item_id: str, name: str, recipe_id: str) -> U
     )
 
 
-@pattern
+@access_pattern
 def delete_menu_item(menu_id: str, item_id: str) -> Delete[MenuItem]:
     """Delete a MenuItem"""
     return MenuItem.primary(menu_id, item_id).delete()
 
 
-@pattern
+@access_pattern
 def create_recipe(recipe: Recipe) -> Create[Recipe]:
     """Create a Recipe"""
     return create(recipe)
 
 
-@pattern
+@access_pattern
 def get_recipe(recipe_id: str) -> Get[Recipe]:
     """Get a Recipe"""
     return Recipe.primary(recipe_id)
 
 
-@pattern
+@access_pattern
 def change_recipe(recipe_id: str, name: str, instructions: str) -> Update[Recipe]:
     """Update a Recipe"""
     return Recipe.primary(recipe_id).update(
@@ -258,25 +258,25 @@ def change_recipe(recipe_id: str, name: str, instructions: str) -> Update[Recipe
     )
 
 
-@pattern
+@access_pattern
 def delete_recipe(recipe_id: str) -> Delete[Recipe]:
     """Delete a Recipe"""
     return Recipe.primary(recipe_id).delete()
 
 
-@pattern
+@access_pattern
 def create_recipe_ingredient(ingredient: RecipeIngredient) -> Create[RecipeIngredient]:
     """Create a RecipeIngredient"""
     return create(ingredient)
 
 
-@pattern
+@access_pattern
 def get_recipe_ingredient(recipe_id: str, ingredient_id: str) -> Get[RecipeIngredient]:
     """Get a RecipeIngredient"""
     return RecipeIngredient.primary(recipe_id, ingredient_id)
 
 
-@pattern
+@access_pattern
 def change_recipe_ingredient(
     recipe_id: str, ingredient_id: str, name: str, amount: str
 ) -> Update[RecipeIngredient]:
@@ -286,67 +286,67 @@ def change_recipe_ingredient(
     )
 
 
-@pattern
+@access_pattern
 def delete_recipe_ingredient(recipe_id: str, ingredient_id: str) -> Delete[RecipeIngredient]:
     """Delete a RecipeIngredient"""
     return RecipeIngredient.primary(recipe_id, ingredient_id).delete()
 
 
-@pattern
+@access_pattern
 def create_category(category: Category) -> Create[Category]:
     """Create a Category; its name is unique"""
     return create(category)
 
 
-@pattern
+@access_pattern
 def get_category(category_id: str) -> Get[Category]:
     """Get a Category"""
     return Category.primary(category_id)
 
 
-@pattern
+@access_pattern
 def rename_category(category_id: str, name: str) -> Update[Category]:
     """Update a Category: a new name, if nobody has it"""
     return Category.primary(category_id).update(Category.name.set(name))
 
 
-@pattern
+@access_pattern
 def reorder_category(category_id: str, shop_order: int) -> Update[Category]:
     """Update a Category: another place in the shop"""
     return Category.primary(category_id).update(Category.shop_order.set(shop_order))
 
 
-@pattern
+@access_pattern
 def delete_category(category_id: str) -> Delete[Category]:
     """Delete a Category; its name is free again"""
     return Category.primary(category_id).delete()
 
 
-@pattern
+@access_pattern
 def create_ingredient(ingredient: Ingredient) -> Create[Ingredient]:
     """Create an Ingredient; its name is unique"""
     return create(ingredient)
 
 
-@pattern
+@access_pattern
 def get_ingredient(category_id: str, ingredient_id: str) -> Get[Ingredient]:
     """Get an Ingredient"""
     return Ingredient.primary(category_id, ingredient_id)
 
 
-@pattern
+@access_pattern
 def rename_ingredient(category_id: str, ingredient_id: str, name: str) -> Update[Ingredient]:
     """Update an Ingredient: a new name, if nobody has it"""
     return Ingredient.primary(category_id, ingredient_id).update(Ingredient.name.set(name))
 
 
-@pattern
+@access_pattern
 def move_ingredient(category_id: str, ingredient_id: str, to: str) -> Update[Ingredient]:
     """Update an Ingredient: into another Category"""
     return Ingredient.primary(category_id, ingredient_id).update(Ingredient.category_id.set(to))
 
 
-@pattern
+@access_pattern
 def delete_ingredient(category_id: str, ingredient_id: str) -> Delete[Ingredient]:
     """Delete an Ingredient; its name is free again"""
     return Ingredient.primary(category_id, ingredient_id).delete()
@@ -377,36 +377,32 @@ class ReversedIngredient(Entity, table=Reversed, type_name="Ingredient"):
 
 
 class CategoryWithIngredients(Aggregate):
-    category: ReversedCategory = one()
-    ingredients: list[ReversedIngredient] = many()
+    category: ReversedCategory = root()
+    ingredients: list[ReversedIngredient] = children()
 
 
-@pattern
+@access_pattern
 def create_reversed_category(category: ReversedCategory) -> Create[ReversedCategory]:
     """Create a category that sorts behind its ingredients; its name is unique"""
     return create(category)
 
 
-@pattern
+@access_pattern
 def create_reversed_ingredient(ingredient: ReversedIngredient) -> Create[ReversedIngredient]:
     """Create an ingredient that sorts before its category; its name is unique"""
     return create(ingredient)
 
 
-@pattern
+@access_pattern
 def category_with_ingredients(category_id: str) -> Load[CategoryWithIngredients]:
     """Retrieve a category and its ingredients"""
     return CategoryWithIngredients.of(ReversedCategory.primary(category_id))
 
 
-@pattern
+@access_pattern
 def category_with_first_ingredients(category_id: str, count: int) -> Load[CategoryWithIngredients]:
     """Read only the first batch: ScanIndexForward=False, Limit=count + 1"""
-    return (
-        CategoryWithIngredients.of(ReversedCategory.primary(category_id))
-        .newest_first()
-        .limit(count)
-    )
+    return CategoryWithIngredients.of(ReversedCategory.primary(category_id)).desc().limit(count)
 
 
 # -- sample data, and what each row of the document must give ------------------------------------
@@ -621,7 +617,7 @@ def _reads(stored: Stored) -> Iterator[Row]:
     )
 
 
-_TAKEN = Refused(NotUnique)
+_TAKEN = Refused(UniqueViolation)
 
 
 def _names_of_categories(stored: Stored) -> Iterator[Row]:

@@ -30,28 +30,28 @@ from typing import TypeVar
 
 from tablewright import (
     GSI,
-    KSUID,
     LSI,
-    Atomic,
     Attr,
     Create,
     Entity,
     First,
     Get,
-    Many,
+    Query,
     Table,
+    Transaction,
     Update,
-    atomic,
+    access_pattern,
     attr,
     create,
-    created,
-    epoch,
+    created_at,
+    epoch_seconds,
     index,
     key,
-    pattern,
-    updated,
+    transact,
+    updated_at,
 )
 from tablewright.errors import AlreadyExists, ConditionFailed, InvalidValue, NotFound
+from tablewright.ids import KSUID
 from tablewright.verify.rows import Refused, Row, Stored, changed
 
 
@@ -74,8 +74,8 @@ class User(Entity, table=Shop):
     name: Attr[str] = attr()
     email: Attr[str] = attr()
     password: Attr[str] = attr()
-    created_at: Attr[datetime] = created()
-    updated_at: Attr[datetime] = updated()
+    created_at: Attr[datetime] = created_at()
+    updated_at: Attr[datetime] = updated_at()
 
     primary = key("USER", "USER" / id)
     by_email = primary.local(Shop.lsi, "EMAIL" / email)
@@ -85,8 +85,8 @@ class User(Entity, table=Shop):
 class Category(Entity, table=Shop):
     id: Attr[KSUID] = attr(default_factory=KSUID.new)
     name: Attr[str] = attr()
-    created_at: Attr[datetime] = created()
-    updated_at: Attr[datetime] = updated()
+    created_at: Attr[datetime] = created_at()
+    updated_at: Attr[datetime] = updated_at()
 
     primary = key("CAT", "CAT" / id)
     by_name = primary.local(Shop.lsi, "CAT#NAME" / name)
@@ -95,8 +95,8 @@ class Category(Entity, table=Shop):
 class Brand(Entity, table=Shop):
     id: Attr[KSUID] = attr(default_factory=KSUID.new)
     name: Attr[str] = attr()
-    created_at: Attr[datetime] = created()
-    updated_at: Attr[datetime] = updated()
+    created_at: Attr[datetime] = created_at()
+    updated_at: Attr[datetime] = updated_at()
 
     primary = key("BRAND", "BRAND" / id)
     by_name = primary.local(Shop.lsi, "BRAND#NAME" / name)
@@ -109,13 +109,15 @@ class Product(Entity, table=Shop):
     stock: Attr[int] = attr(default=0)
     category_id: Attr[KSUID] = attr()
     brand_id: Attr[KSUID] = attr()
-    created_at: Attr[datetime] = created()
-    updated_at: Attr[datetime] = updated()
+    created_at: Attr[datetime] = created_at()
+    updated_at: Attr[datetime] = updated_at()
 
     primary = key("PROD", "PRO" / id)
-    by_brand = index(Shop.gsi1, "BRAND" / brand_id, "CAT" / category_id / "AT" / epoch(created_at))
+    by_brand = index(
+        Shop.gsi1, "BRAND" / brand_id, "CAT" / category_id / "AT" / epoch_seconds(created_at)
+    )
     by_category = index(
-        Shop.gsi2, "CAT" / category_id, "BRAND" / brand_id / "AT" / epoch(created_at)
+        Shop.gsi2, "CAT" / category_id, "BRAND" / brand_id / "AT" / epoch_seconds(created_at)
     )
 
 
@@ -139,42 +141,42 @@ class Order(Entity, table=Shop):
     status: Attr[OrderStatus] = attr(default=OrderStatus.PENDING)
     total_price: Attr[Decimal] = attr()
     items: Attr[list[OrderItem]] = attr()
-    created_at: Attr[datetime] = created()
-    updated_at: Attr[datetime] = updated()
+    created_at: Attr[datetime] = created_at()
+    updated_at: Attr[datetime] = updated_at()
 
     primary = key("USER" / user_id, "ORDER" / id)
-    by_status = index(Shop.gsi1, "ORDER#STATUS" / status, "AT" / epoch(updated_at))
+    by_status = index(Shop.gsi1, "ORDER#STATUS" / status, "AT" / epoch_seconds(updated_at))
 
 
 # -- users ---------------------------------------------------------------------------------------
 
 
-@pattern
+@access_pattern
 def user_by_id(user_id: KSUID) -> Get[User]:
     """Get a user by id"""
     return User.primary(user_id)
 
 
-@pattern
+@access_pattern
 def user_by_email(email: str) -> First[User]:
     """Get a user by email"""
-    return User.by_email().at(email).first()
+    return User.by_email().eq(email).first()
 
 
-@pattern
-def users() -> Many[User]:
+@access_pattern
+def users() -> Query[User]:
     """List users"""
     return User.primary.within()
 
 
-@pattern
-def users_created_after(moment: datetime) -> Many[User]:
+@access_pattern
+def users_created_after(moment: datetime) -> Query[User]:
     """List users filter by created_at"""
-    return User.primary.within().after(KSUID.ceiling(moment))
+    return User.primary.within().gt(KSUID.ceiling(moment))
 
 
-@pattern
-def users_by_email_prefix(prefix: str) -> Many[User]:
+@access_pattern
+def users_by_email_prefix(prefix: str) -> Query[User]:
     """List users filter by email-prefix"""
     return User.emails().begins_with(prefix)
 
@@ -182,38 +184,38 @@ def users_by_email_prefix(prefix: str) -> Many[User]:
 # -- categories and brands -----------------------------------------------------------------------
 
 
-@pattern
+@access_pattern
 def category_by_id(category_id: KSUID) -> Get[Category]:
     """Get a category by id"""
     return Category.primary(category_id)
 
 
-@pattern
-def categories() -> Many[Category]:
+@access_pattern
+def categories() -> Query[Category]:
     """List categories"""
     return Category.primary.within()
 
 
-@pattern
-def categories_by_name_prefix(prefix: str) -> Many[Category]:
+@access_pattern
+def categories_by_name_prefix(prefix: str) -> Query[Category]:
     """List categories filter by name-prefix"""
     return Category.by_name().begins_with(prefix)
 
 
-@pattern
+@access_pattern
 def brand_by_id(brand_id: KSUID) -> Get[Brand]:
     """Get a brand by id"""
     return Brand.primary(brand_id)
 
 
-@pattern
-def brands() -> Many[Brand]:
+@access_pattern
+def brands() -> Query[Brand]:
     """List brands"""
     return Brand.primary.within()
 
 
-@pattern
-def brands_by_name_prefix(prefix: str) -> Many[Brand]:
+@access_pattern
+def brands_by_name_prefix(prefix: str) -> Query[Brand]:
     """List brands filter by name-prefix"""
     return Brand.by_name().begins_with(prefix)
 
@@ -221,111 +223,111 @@ def brands_by_name_prefix(prefix: str) -> Many[Brand]:
 # -- products ------------------------------------------------------------------------------------
 
 
-@pattern
+@access_pattern
 def product_by_id(product_id: KSUID) -> Get[Product]:
     """Get a product by id"""
     return Product.primary(product_id)
 
 
-@pattern
-def products() -> Many[Product]:
+@access_pattern
+def products() -> Query[Product]:
     """List products"""
     return Product.primary.within()
 
 
-@pattern
-def products_by_brand(brand_id: KSUID) -> Many[Product]:
+@access_pattern
+def products_by_brand(brand_id: KSUID) -> Query[Product]:
     """List products by brand"""
     return Product.by_brand(brand_id)
 
 
-@pattern
-def products_by_brand_and_category(brand_id: KSUID, category_id: KSUID) -> Many[Product]:
+@access_pattern
+def products_by_brand_and_category(brand_id: KSUID, category_id: KSUID) -> Query[Product]:
     """List products by brand + category"""
-    return Product.by_brand(brand_id).at(category_id)
+    return Product.by_brand(brand_id).eq(category_id)
 
 
-@pattern
-def products_by_category(category_id: KSUID) -> Many[Product]:
+@access_pattern
+def products_by_category(category_id: KSUID) -> Query[Product]:
     """List products by category"""
     return Product.by_category(category_id)
 
 
-@pattern
-def products_by_category_and_brand(category_id: KSUID, brand_id: KSUID) -> Many[Product]:
+@access_pattern
+def products_by_category_and_brand(category_id: KSUID, brand_id: KSUID) -> Query[Product]:
     """List products by category + brand"""
-    return Product.by_category(category_id).at(brand_id)
+    return Product.by_category(category_id).eq(brand_id)
 
 
 # -- orders --------------------------------------------------------------------------------------
 
 
-@pattern
+@access_pattern
 def order_by_id(user_id: KSUID, order_id: KSUID) -> Get[Order]:
     """Get user's order by id"""
     return Order.primary(user_id, order_id)
 
 
-@pattern
-def orders_of_user(user_id: KSUID) -> Many[Order]:
+@access_pattern
+def orders_of_user(user_id: KSUID) -> Query[Order]:
     """List user's orders"""
     return Order.primary.within(user_id)
 
 
-@pattern
-def orders_by_status(status: OrderStatus, since: datetime) -> Many[Order]:
+@access_pattern
+def orders_by_status(status: OrderStatus, since: datetime) -> Query[Order]:
     """List orders by status"""
-    return Order.by_status(status).since(since)
+    return Order.by_status(status).gte(since)
 
 
 # -- writes --------------------------------------------------------------------------------------
 
 
-@pattern
+@access_pattern
 def register(user: User) -> Create[User]:
     """Create a user"""
     return create(user)
 
 
-@pattern
+@access_pattern
 def change_email(user_id: KSUID, email: str) -> Update[User]:
     """Change a user's email: both places it is looked up by follow"""
     return User.primary(user_id).update(User.email.set(email))
 
 
-@pattern
+@access_pattern
 def change_price(product_id: KSUID, price: Decimal) -> Update[Product]:
     """Change a product's price"""
     return Product.primary(product_id).update(Product.price.set(price))
 
 
-@pattern
+@access_pattern
 def change_brand(product_id: KSUID, brand_id: KSUID) -> Update[Product]:
     """Move a product to another brand"""
     return Product.primary(product_id).update(Product.brand_id.set(brand_id))
 
 
-@pattern
+@access_pattern
 def change_category(product_id: KSUID, category_id: KSUID) -> Update[Product]:
     """Move a product to another category"""
     return Product.primary(product_id).update(Product.category_id.set(category_id))
 
 
-@pattern
+@access_pattern
 def change_status(user_id: KSUID, order_id: KSUID, status: OrderStatus) -> Update[Order]:
     """Change an order's status"""
     return Order.primary(user_id, order_id).update(Order.status.set(status))
 
 
-@pattern
-def place_order(order: Order) -> Atomic:
+@access_pattern
+def place_order(order: Order) -> Transaction:
     """Place an order: its products are in stock, and leave it, or nothing happens"""
-    return atomic(
+    return transact(
         create(order),
         *(
             Product.primary(item.product_id)
-            .update(Product.stock.add(-item.quantity))
-            .expect(Product.stock >= item.quantity)
+            .update(Product.stock.increment(-item.quantity))
+            .condition(Product.stock >= item.quantity)
             for item in order.items
         ),
     )

@@ -32,7 +32,7 @@ from tablewright.engine.operations import OPERATIONS
 from tablewright.engine.spelling import MEMBERS, did_you_mean, refuse_misspelt_members
 from tablewright.engine.step import Read, Reading, Step, Write, Writing
 from tablewright.errors import (
-    Fault,
+    DynamoDBError,
     SerializationException,
     TablewrightError,
     UnknownOperationException,
@@ -86,7 +86,7 @@ class Engine:
     ) -> dict[str, Any]:
         """Do one operation: DynamoDB's JSON as Python values, in and out.
 
-        Raises a `Fault` (`tablewright.errors`) where DynamoDB would answer with one. A member that
+        Raises a `DynamoDBError` (`tablewright.errors`) where DynamoDB would answer with one. A member that
         is almost one of the operation's is a TypeError: DynamoDB would silently pass over it.
         With a `policy` the request needs its permission (`tablewright.policy`).
         """
@@ -126,7 +126,7 @@ class Engine:
         try:
             try:
                 return self._store.read(partial(self._read, step))
-            except (Fault, MissingTree):  # perhaps the table has changed since we looked
+            except (DynamoDBError, MissingTree):  # perhaps the table has changed since we looked
                 return self._store.read(partial(self._read_exactly, step))
         except DamagedRow as error:
             raise locate_damage(error, self._catalog.tables.values()) from error

@@ -25,7 +25,7 @@ from tablewright.engine.catalog import Catalog, read_schemas
 from tablewright.engine.damage import read_key, show_key
 from tablewright.engine.rows import Row, replace
 from tablewright.engine.table import Index, Table
-from tablewright.errors import CannotOpen, Fault, TablewrightError
+from tablewright.errors import CannotOpen, DynamoDBError, TablewrightError
 from tablewright.schema import TableSchema
 from tablewright.storage import APPLICATION_ID, Snapshot, Store, Transaction, Tree
 
@@ -33,7 +33,7 @@ BATCH = 500
 #: How often a range in which nothing could be read is halved before it is given up.
 MAX_HALVINGS = 12
 
-_UNREADABLE = (Fault, ValueError, LookupError, TypeError, AttributeError)
+_UNREADABLE = (DynamoDBError, ValueError, LookupError, TypeError, AttributeError)
 
 
 @dataclass

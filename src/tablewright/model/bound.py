@@ -3,18 +3,18 @@
 Order.primary("C1", "O1")          Get[Order]
 Order.primary.within("C1")         Range[Order, str]: all orders of the partition
 Order.timeline("C1")               Range[Order, datetime]
-Customer.by_email("a@b.c")         Lookup[Customer]
+Customer.by_email("a@b.c")         GetByUnique[Customer]
 """
 
 from __future__ import annotations
 
 from typing import Any, Generic, TypeVar, TypeVarTuple, overload
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.model.attribute import Path
-from tablewright.plan.lookup import Lookup
+from tablewright.plan.get_by_unique import GetByUnique
 from tablewright.plan.range import Range
 from tablewright.plan.selection import Get
 
@@ -49,7 +49,7 @@ class BoundKey(Generic[E, P, S]):
         """The item with this key."""
         if named:
             labels = ", ".join(part.label for part in self.key.asked)
-            raise ModelError(f"{self.key.name} takes its values by position: {labels}")
+            raise DeclarationError(f"{self.key.name} takes its values by position: {labels}")
         return Get(self.entity, values)
 
     def __repr__(self) -> str:
@@ -98,7 +98,7 @@ class BoundIndex(Generic[E, P, S]):
 def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any]:
     if len(values) > key.in_partition:
         labels = ", ".join(part.label for part in key.asked[: key.in_partition]) or "nothing"
-        raise ModelError(
+        raise DeclarationError(
             f"{key.name} takes {labels} here, the parts of its partition; {len(values)} values "
             "were given. Give the others with at()"
         )
@@ -113,17 +113,17 @@ class BoundUnique(Generic[E, P, S]):
         self.unique = unique
 
     @overload
-    def __call__(self: BoundUnique[E, Path[()], Path[*Ts]], *s: *Ts) -> Lookup[E]: ...
+    def __call__(self: BoundUnique[E, Path[()], Path[*Ts]], *s: *Ts) -> GetByUnique[E]: ...
     @overload
-    def __call__(self: BoundUnique[E, Path[A], Path[*Ts]], a: A, /, *s: *Ts) -> Lookup[E]: ...
+    def __call__(self: BoundUnique[E, Path[A], Path[*Ts]], a: A, /, *s: *Ts) -> GetByUnique[E]: ...
     @overload
     def __call__(
         self: BoundUnique[E, Path[A, B], Path[*Ts]], a: A, b: B, /, *s: *Ts
-    ) -> Lookup[E]: ...
+    ) -> GetByUnique[E]: ...
     @overload
     def __call__(
         self: BoundUnique[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /, *s: *Ts
-    ) -> Lookup[E]: ...
+    ) -> GetByUnique[E]: ...
     def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """The entity that has this value."""
-        return Lookup(self.entity, self.unique, values)
+        return GetByUnique(self.entity, self.unique, values)

@@ -2,8 +2,8 @@
 
 db = connect("commerce.db", Commerce)         # a file: embedded, durable, in this process
 db.run(plan)                                  # the plan's result
-for order in db.each(plan): ...               # every page of a query, lazily
-db.scoped(user_id="u1")                       # one tenant's shards, and nothing else
+for order in db.iterate(plan): ...               # every page of a query, lazily
+db.for_tenant(user_id="u1")                       # one tenant's shards, and nothing else
 
 adb = await connect_async("commerce.db", Commerce)
 await adb.run(plan)                           # the same plans
@@ -21,14 +21,14 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from tablewright.engine import Engine
-from tablewright.errors import InvalidValue, ModelError, Unsupported
+from tablewright.errors import DeclarationError, InvalidValue, UnsupportedOperation
 from tablewright.mapping.table import TableMap
 from tablewright.model.provision import Provision
 from tablewright.model.table import Table
 from tablewright.plan.events import Observer
 from tablewright.plan.plan import Context, Plan, run, run_async
-from tablewright.plan.query import Many
-from tablewright.plan.write import Write, atomic
+from tablewright.plan.query import Query
+from tablewright.plan.write import Write, transact
 from tablewright.policy import Documents, Principal, as_principal
 from tablewright.storage import Durability
 from tablewright.transport import AsyncTransport, Local, Remote, Transport, open_target
@@ -151,7 +151,9 @@ def _context(
         if not isinstance(compiled, TableMap):
             raise InvalidValue(f"connect(target, …) takes Tables, not {table!r}")
         if not compiled.entities:
-            raise ModelError(f"{table.__name__} has no entities; import the module that has them")
+            raise DeclarationError(
+                f"{table.__name__} has no entities; import the module that has them"
+            )
         names[compiled] = compiled.name
     if table_name is not None:
         if len(names) > 1:
@@ -168,14 +170,14 @@ def _refuse_no_plan(plan: Any, kind: type) -> None:
     if hasattr(plan, "__pattern__"):
         name = plan.__name__
         raise InvalidValue(f"{name} is a pattern; call it, and run what it gives: {name}(…)")
-    wanted = "a query" if kind is Many else "a plan, such as Order.primary(…) or create(order)"
+    wanted = "a query" if kind is Query else "a plan, such as Order.primary(…) or create(order)"
     raise InvalidValue(f"this takes {wanted}, not {plan!r}")
 
 
-def _needed(error: Unsupported, plan: Plan[Any]) -> Unsupported:
+def _needed(error: UnsupportedOperation, plan: Plan[Any]) -> UnsupportedOperation:
     if error.pattern:
         return error
-    return Unsupported(error.operation, error.endpoint, plan.name)
+    return UnsupportedOperation(error.operation, error.endpoint, plan.name)
 
 
 class _Connection:
@@ -194,7 +196,7 @@ class _Connection:
         self.tables = tables
         self._owned = owned
 
-    def scoped(self, **tenant: object) -> Self:
+    def for_tenant(self, **tenant: object) -> Self:
         """This database for one tenant: everything outside of its shards is refused."""
         if self.context.tenant:
             raise InvalidValue(f"this database is scoped to {self.context.tenant} already")
@@ -215,8 +217,12 @@ class _Connection:
         given = ", ".join(f"{name}=…" for name in tenant)
         known = [f"{t.__tenancy__.tenant}=…" for t in self.tables if t.__tenancy__ is not None]
         raise InvalidValue(
-            f"scoped({given}): "
-            + (f"use scoped({' or '.join(known)})" if known else "no table here declares a Tenancy")
+            f"for_tenant({given}): "
+            + (
+                f"use for_tenant({' or '.join(known)})"
+                if known
+                else "no table here declares a Tenancy"
+            )
         )
 
     def __repr__(self) -> str:
@@ -235,22 +241,22 @@ class Database(_Connection):
         _refuse_no_plan(plan, Plan)
         try:
             return run(plan, self.context, self.transport.send)
-        except Unsupported as error:
+        except UnsupportedOperation as error:
             raise _needed(error, plan) from None
 
-    def each(self, plan: Many[T]) -> Iterator[T]:
+    def iterate(self, plan: Query[T]) -> Iterator[T]:
         """Every result of a query, page by page; a limit is the size of a page."""
-        _refuse_no_plan(plan, Many)
+        _refuse_no_plan(plan, Query)
         while True:
             page = self.run(plan)
             yield from page
-            if page.next is None:
+            if page.next_cursor is None:
                 return
-            plan = plan.resume(page.next)
+            plan = plan.after(page.next_cursor)
 
-    def transaction(self) -> Transaction:
+    def transaction(self) -> TransactionBlock:
         """Collect writes in a `with` block, and do them all or none when it ends."""
-        return Transaction(self)
+        return TransactionBlock(self)
 
     def close(self) -> None:
         if self._owned:
@@ -278,23 +284,23 @@ class AsyncDatabase(_Connection):
         _refuse_no_plan(plan, Plan)
         try:
             return await run_async(plan, self.context, self.transport.send_async)
-        except Unsupported as error:
+        except UnsupportedOperation as error:
             raise _needed(error, plan) from None
 
-    async def each(self, plan: Many[T]) -> AsyncIterator[T]:
+    async def iterate(self, plan: Query[T]) -> AsyncIterator[T]:
         """Every result of a query, page by page; a limit is the size of a page."""
-        _refuse_no_plan(plan, Many)
+        _refuse_no_plan(plan, Query)
         while True:
             page = await self.run(plan)
             for result in page:
                 yield result
-            if page.next is None:
+            if page.next_cursor is None:
                 return
-            plan = plan.resume(page.next)
+            plan = plan.after(page.next_cursor)
 
-    def transaction(self) -> AsyncTransaction:
+    def transaction(self) -> AsyncTransactionBlock:
         """Collect writes in an `async with` block, and do them all or none when it ends."""
-        return AsyncTransaction(self)
+        return AsyncTransactionBlock(self)
 
     async def close(self) -> None:
         if self._owned:
@@ -321,7 +327,7 @@ class _Writes:
         self.writes += writes
 
 
-class Transaction(_Writes):
+class TransactionBlock(_Writes):
     """`with db.transaction() as tx: tx.add(create(order), …)`: all or nothing."""
 
     def __init__(self, database: Database) -> None:
@@ -338,10 +344,10 @@ class Transaction(_Writes):
         trace: TracebackType | None,
     ) -> None:
         if kind is None and self.writes:
-            self.database.run(atomic(*self.writes))
+            self.database.run(transact(*self.writes))
 
 
-class AsyncTransaction(_Writes):
+class AsyncTransactionBlock(_Writes):
     """`async with db.transaction() as tx: tx.add(create(order), …)`: all or nothing."""
 
     def __init__(self, database: AsyncDatabase) -> None:
@@ -358,4 +364,4 @@ class AsyncTransaction(_Writes):
         trace: TracebackType | None,
     ) -> None:
         if kind is None and self.writes:
-            await self.database.run(atomic(*self.writes))
+            await self.database.run(transact(*self.writes))

@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 
 from tablewright.errors import (
-    Fault,
+    DynamoDBError,
     ResourceInUseException,
     ResourceNotFoundException,
-    TableDiffers,
-    TableMissing,
-    Unsupported,
+    TableMismatch,
+    TableNotFound,
+    UnsupportedOperation,
     ValidationException,
 )
 from tablewright.mapping.keys import IndexMap
@@ -89,7 +89,7 @@ class Provision(Plan[None]):
         found = yield from _described(name)
         if found is None:
             if not self.create:
-                raise TableMissing(
+                raise TableNotFound(
                     f"there is no table {name!r} here; connect(…, create=True) makes it"
                 )
             yield from self._make(name)
@@ -100,7 +100,7 @@ class Provision(Plan[None]):
         differences += yield from self._compare_ttl(name)
         if differences:
             listed = "\n  ".join(differences)
-            raise TableDiffers(
+            raise TableMismatch(
                 f"the table {name!r} is not as {self.table.owner} declares it:\n  {listed}"
             )
 
@@ -119,7 +119,7 @@ class Provision(Plan[None]):
             yield Request("CreateTable", definition(self.table, name))
         except ResourceInUseException:
             pass  # somebody else makes it at the same moment
-        except Fault as fault:
+        except DynamoDBError as fault:
             raise _told(fault, self.table) from fault
         yield from _active(name)
         attribute = ttl_attribute(self.table)
@@ -127,7 +127,7 @@ class Provision(Plan[None]):
             yield from _enable_ttl(name, attribute)
 
 
-def _told(fault: Fault, table: TableMap) -> Exception:
+def _told(fault: DynamoDBError, table: TableMap) -> Exception:
     """The fault; or which patterns need a kind of index that the endpoint does not have."""
     for kind in ("local", "global"):
         named = {index.name for index in table.indexes.values() if index.kind == kind}
@@ -138,7 +138,7 @@ def _told(fault: Fault, table: TableMap) -> Exception:
                 if named & set((traced.shape.index or "").split(", "))
             ]
             told = ", ".join(needs) or table.owner
-            return Unsupported(f"{kind} secondary indexes", "the endpoint", told)
+            return UnsupportedOperation(f"{kind} secondary indexes", "the endpoint", told)
     return fault
 
 
@@ -149,7 +149,7 @@ def _active(name: str) -> Steps[dict[str, Any]]:
         if found is not None and found["TableStatus"] == "ACTIVE":
             return found
         yield Wait(PAUSE)
-    raise TableMissing(f"the table {name!r} is not ready after {PAUSE * PAUSES:g} seconds")
+    raise TableNotFound(f"the table {name!r} is not ready after {PAUSE * PAUSES:g} seconds")
 
 
 def _ttl_of(name: str) -> Steps[str | None]:

@@ -16,7 +16,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from msgspec import Struct
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap, Sort, Template, goes_on, overlap
 from tablewright.mapping.parts import ABOVE, DELIMITER, Part
@@ -129,7 +129,7 @@ class Load(Plan[T | None], Generic[T]):
         for entity in self.kind.entities()[1:]:
             theirs = entity.is_in(self.key)
             if theirs is None or not overlap(self.key.partition, theirs.partition):
-                raise ModelError(
+                raise DeclarationError(
                     f"{self.kind.name}: {entity.name} is not in the partitions of {self.key.name}, "
                     f"{self.key.partition.show()}; one query cannot read both"
                 )
@@ -138,13 +138,13 @@ class Load(Plan[T | None], Generic[T]):
                 below = False
             elif goes_on(self.key.sort, theirs.sort):
                 if len(self.arguments) < len(self.key.asked):
-                    raise ModelError(
+                    raise DeclarationError(
                         f"{self.kind.name}: {theirs.name} lies below one {self.entity.name}; say "
                         f"which, with every part of {self.key.name}"
                     )
             else:
                 if below and len(self.key.asked) > self.key.in_partition:
-                    raise ModelError(
+                    raise DeclarationError(
                         f"{self.kind.name}: {theirs.name} lies beside {self.key.name}, not below "
                         f"it: {theirs.sort.show()} does not go on from {self.key.sort.show()}, so "
                         "nothing says whose it is"
@@ -155,12 +155,12 @@ class Load(Plan[T | None], Generic[T]):
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""
         if self.key.index is not None and self.key.index.kind == "global":
-            raise ModelError(
+            raise DeclarationError(
                 f"{self.key.name}: a global secondary index cannot be read consistently"
             )
         return self.but(is_consistent=True)
 
-    def newest_first(self) -> Self:
+    def desc(self) -> Self:
         """Read from the highest sort key down."""
         return self.but(descending=True)
 
@@ -180,8 +180,8 @@ class Load(Plan[T | None], Generic[T]):
             child = _beginning(theirs.sort)
             first = goes_on(self.key.sort, theirs.sort) or root < child
             if first == self.descending:
-                turn = "without newest_first()" if self.descending else "with newest_first()"
-                raise ModelError(
+                turn = "without desc()" if self.descending else "with desc()"
+                raise DeclarationError(
                     f"{self.kind.name}: limit() needs the root first, and {theirs.sort.show()} "
                     f"comes before {self.key.sort.show()}; read it {turn}"
                 )
@@ -278,7 +278,7 @@ def _check_nested(kind: AggregateMap, key: KeyMap) -> None:
                 if not (root and root.sort and theirs and theirs.sort) or not goes_on(
                     root.sort, theirs.sort
                 ):
-                    raise ModelError(
+                    raise DeclarationError(
                         f"{member.kind.name}: {entity.primary.name} lies beside "
                         f"{member.entity.primary.name}, not below it, so nothing says whose it is"
                     )

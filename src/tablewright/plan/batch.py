@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.errors import InvalidValue, ModelError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.delete import Delete
 from tablewright.plan.get import pause
@@ -27,14 +27,14 @@ from tablewright.values import Item
 BATCH = 25
 
 
-def batch(writes: Iterable[Put[Any] | Delete[Any]]) -> Batch:
+def batch_write(writes: Iterable[Put[Any] | Delete[Any]]) -> BatchWrite:
     """Many `put` and `delete`, in as few requests as can be; not all or nothing."""
     if isinstance(writes, Write):
-        raise ModelError("batch() takes many writes: batch([put(…), delete(…)])")
-    return Batch(tuple(writes))
+        raise DeclarationError("batch_write() takes many writes: batch_write([put(…), delete(…)])")
+    return BatchWrite(tuple(writes))
 
 
-class Batch(Plan[None]):
+class BatchWrite(Plan[None]):
     """Puts and deletes in batches of 25."""
 
     def __init__(self, writes: tuple[Write[Any], ...]) -> None:
@@ -99,7 +99,9 @@ def _request(writes: list[tuple[str, dict[str, Any]]]) -> Request:
 
 def _check(write: Any) -> None:
     if not isinstance(write, (Put, Delete)):
-        raise ModelError(f"batch() takes put(…) and delete(…), not {write!r}; use atomic()")
+        raise DeclarationError(
+            f"batch_write() takes put(…) and delete(…), not {write!r}; use transact()"
+        )
     entity = write.entity
     reasons = {
         "a condition": bool(write.conditions),
@@ -109,7 +111,7 @@ def _check(write: Any) -> None:
     }
     for reason, holds in reasons.items():
         if holds:
-            raise ModelError(
-                f"batch(): {write.verb} {entity.name} has {reason}, and DynamoDB's batches take "
-                "no conditions; use atomic()"
+            raise DeclarationError(
+                f"batch_write(): {write.verb} {entity.name} has {reason}, and DynamoDB's batches take "
+                "no conditions; use transact()"
             )

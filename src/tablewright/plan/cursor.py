@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.errors import CursorRefused
+from tablewright.errors import InvalidCursor
 from tablewright.values import Item
 
 _SIGNATURE = 16
@@ -33,13 +33,13 @@ def open_cursor(secret: bytes, binding: Any, cursor: str) -> Item:
     try:
         raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except (ValueError, binascii.Error, TypeError):
-        raise CursorRefused("this is not a cursor; pass page.next as it is") from None
+        raise InvalidCursor("this is not a cursor; pass page.next_cursor as it is") from None
     signature, place = raw[:_SIGNATURE], raw[_SIGNATURE:]
     # Base64 has spare bits at the end: only the one spelling that we gave out is ours.
     if not hmac.compare_digest(signature, _signature(secret, binding, place)) or (
         urlsafe_b64encode(raw).decode().rstrip("=") != cursor
     ):
-        raise CursorRefused(
+        raise InvalidCursor(
             "the cursor was changed, or belongs to another pattern, other arguments, another "
             "tenant or a database with another cursor_secret; start again without one"
         )

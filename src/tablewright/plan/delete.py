@@ -39,7 +39,7 @@ class Delete(Write[E | None], Generic[E]):
         self.key = key
         self.version = version
 
-    def expect(self, condition: Condition[E]) -> Self:
+    def condition(self, condition: Condition[E]) -> Self:
         """Only if this holds for what is stored now."""
         return self._expecting(condition)
 

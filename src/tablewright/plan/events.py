@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError
 
 #: The operations that tell what they consumed.
 METERED = frozenset(
@@ -75,7 +75,7 @@ class Stopwatch:
         self._tell(units=units_of(answer), attempts=getattr(answer, "attempts", 1))
 
     def failed(self, error: Exception) -> None:
-        code = error.code if isinstance(error, Fault) else type(error).__name__
+        code = error.code if isinstance(error, DynamoDBError) else type(error).__name__
         self._tell(error=code, attempts=getattr(error, "attempts", 1))
 
     def _tell(self, **more: Any) -> None:

@@ -1,7 +1,7 @@
 """Get: one item by its key, or many in batches.
 
 db.run(Order.primary("C1", "O1"))                                    Order | None
-db.run(get_all([Order.primary("C1", "O1"), Order.primary("C1", "O2")]))   list[Order | None]
+db.run(batch_get([Order.primary("C1", "O1"), Order.primary("C1", "O2")]))   list[Order | None]
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Generic, Self, TypeVar
 import msgspec
 from msgspec import Struct
 
-from tablewright.errors import Contended, ModelError
+from tablewright.errors import Contention, DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
@@ -80,10 +80,10 @@ def key_from(primary: KeyMap, arguments: tuple[Any, ...]) -> Item:
     return key
 
 
-def get_all(fetches: Iterable[Fetch[E]]) -> BatchGet[E]:
+def batch_get(fetches: Iterable[Fetch[E]]) -> BatchGet[E]:
     """Many items by their keys, in as few requests as can be; results in the same order."""
     if isinstance(fetches, Fetch):
-        raise ModelError("get_all() takes many keys: get_all([Order.primary(…), …])")
+        raise DeclarationError("batch_get() takes many keys: batch_get([Order.primary(…), …])")
     return BatchGet(tuple(fetches))
 
 
@@ -165,7 +165,7 @@ def pause(attempt: int, operation: str, went_on: bool) -> Steps[int]:
     if went_on:
         return 0
     if attempt == ATTEMPTS:
-        raise Contended(
+        raise Contention(
             f"{operation}: DynamoDB left a part undone {ATTEMPTS} times; it is throttled"
         )
     yield Wait(min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE))

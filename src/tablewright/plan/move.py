@@ -26,7 +26,7 @@ from tablewright.errors import (
     InvalidValue,
     NotFound,
     TransactionCanceledException,
-    WriteRefused,
+    WriteRejected,
 )
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import KeyMap, Sort, goes_on, overlap
@@ -84,7 +84,7 @@ class Move(Update[E], Generic[E]):
         own = _pair(entity, stored, item, self._all_conditions())
         own[0].failed = self._left(stored)
         own += sentinel_actions(entity, old, new, key)
-        own += event_actions(entity, old, new, at=now, by=self.by, why=self.why)
+        own += event_actions(entity, old, new, at=now, by=self.by, reason=self.reason)
         members = below(entity)
         rows = yield from _rows_below(entity, members, self.key, context)
         moves = [self._moved_row(row, members, new, now) for row in rows]
@@ -114,13 +114,15 @@ class Move(Update[E], Generic[E]):
                 if entity.version is not None:
                     following = old[entity.version.name] + 1
                     moved[entity.version.stored] = {"N": str(following)}
-                if entity.updated is not None:
-                    moved[entity.updated.stored] = entity.updated.converter.encode(now)
+                if entity.updated_at is not None:
+                    moved[entity.updated_at.stored] = entity.updated_at.converter.encode(now)
                 item = entity.rekey(moved)
                 new = entity.values(item)
                 actions = _pair(entity, row, item)
                 actions += sentinel_actions(entity, old, new, entity.table.key(row))
-                return actions + event_actions(entity, old, new, at=now, by=self.by, why=self.why)
+                return actions + event_actions(
+                    entity, old, new, at=now, by=self.by, reason=self.reason
+                )
         raise AssertionError("only rows of these entities were read")
 
     def _in_place(self) -> Update[E]:
@@ -128,7 +130,7 @@ class Move(Update[E], Generic[E]):
         keys = self.entity.table.attributes
         kept = tuple(change for change in self.changes if change.attribute.stored not in keys)
         return Update(self.entity, self.key, self.known, kept, self.instance).but(
-            conditions=self.conditions, by=self.by, why=self.why
+            conditions=self.conditions, by=self.by, reason=self.reason
         )
 
     def _left(self, stored: Item) -> Callable[[Item | None], Verdict]:
@@ -236,7 +238,7 @@ def _sent(actions: list[Action], context: Context) -> Steps[None]:
         yield from send_all(actions, context)
     except TransactionCanceledException as fault:
         verdict, _ = verdict_of(actions, fault)
-        if isinstance(verdict, WriteRefused):
+        if isinstance(verdict, WriteRejected):
             raise verdict from None
         raise Again from None
 

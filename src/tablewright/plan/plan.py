@@ -20,7 +20,7 @@ from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from tablewright.errors import Fault, ModelError
+from tablewright.errors import DeclarationError, DynamoDBError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.events import Observer, Stopwatch, metered
@@ -76,7 +76,7 @@ class Context(Struct, frozen=True):
             return self.names[table]
         except KeyError:
             known = ", ".join(known.name for known in self.names)
-            raise ModelError(
+            raise DeclarationError(
                 f"this database is connected to {known}, not to {table.name}; name every table "
                 "in connect(target, …)"
             ) from None
@@ -129,7 +129,7 @@ def run(plan: Plan[T], context: Context, send: Send) -> T:
         while True:
             try:
                 answer = _sent(request, context, send, plan)
-            except Fault as fault:
+            except DynamoDBError as fault:
                 request = steps.throw(fault)
             else:
                 request = steps.send(answer)
@@ -186,7 +186,7 @@ async def run_async(plan: Plan[T], context: Context, send: SendAsync) -> T:
         while True:
             try:
                 answer = await _sent_async(request, context, send, plan)
-            except Fault as fault:
+            except DynamoDBError as fault:
                 request = steps.throw(fault)
             else:
                 request = steps.send(answer)

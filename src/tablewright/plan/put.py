@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
-from tablewright.errors import AlreadyExists, ModelError
+from tablewright.errors import AlreadyExists, DeclarationError
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.condition import Condition
 from tablewright.plan.get import decode_got
@@ -46,7 +46,7 @@ def entity_of(instance: Any) -> EntityMap:
     """The compiled entity of an instance."""
     entity = getattr(type(instance), "__entity__", None)
     if not isinstance(entity, EntityMap):
-        raise ModelError(f"{instance!r} is not an entity")
+        raise DeclarationError(f"{instance!r} is not an entity")
     return entity
 
 
@@ -69,7 +69,7 @@ class Whole(Write[E], Generic[E]):
     def _written(self, values: Values) -> E:
         """The instance, with what the library counts as it was written."""
         entity = self.entity
-        for attribute in (entity.version, entity.updated):
+        for attribute in (entity.version, entity.updated_at):
             if attribute is not None:
                 vars(self.instance)[attribute.name] = values[attribute.name]
         return self.instance
@@ -104,15 +104,15 @@ class Put(Whole[E], Generic[E]):
     verb = "put"
     reads = True
     by: Any = None
-    why: Any = None
+    reason: Any = None
 
-    def expect(self, condition: Condition[E]) -> Self:
+    def condition(self, condition: Condition[E]) -> Self:
         """Only if this holds for what is stored now."""
         return self._expecting(condition)
 
-    def noting(self, *, by: Any = None, why: Any = None) -> Self:
+    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
         """Who changes it and why, for the history of the entity."""
-        return self.but(by=by, why=why)
+        return self.but(by=by, reason=reason)
 
     def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, values = self.entity, dict(vars(self.instance))
@@ -120,8 +120,8 @@ class Put(Whole[E], Generic[E]):
         version: Any = None if entity.version is None else values[entity.version.name]
         if entity.version is not None:
             values[entity.version.name] = version + 1
-        if entity.updated is not None:
-            values[entity.updated.name] = now
+        if entity.updated_at is not None:
+            values[entity.updated_at.name] = now
         item = entity.encode(values)
         key = entity.table.key(item)
         guards = version_read(entity, version)
@@ -146,7 +146,7 @@ class Put(Whole[E], Generic[E]):
         actions = [Action("Put", entity.table, conditions.into({"Item": item}), failed)]
         actions += sentinel_actions(entity, old, values, key)
         if old is not None:
-            actions += event_actions(entity, old, values, at=now, by=self.by, why=self.why)
+            actions += event_actions(entity, old, values, at=now, by=self.by, reason=self.reason)
         return Prepared(actions, lambda _: self._written(values))
 
     def _guarded(self) -> set[str]:
@@ -167,8 +167,8 @@ class Create(Whole[E], Generic[E]):
 
     def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, values = self.entity, dict(vars(self.instance))
-        if entity.updated is not None:
-            values[entity.updated.name] = context.clock()
+        if entity.updated_at is not None:
+            values[entity.updated_at.name] = context.clock()
         if entity.version is not None:
             values[entity.version.name] = 1
         item = entity.encode(values)

@@ -1,8 +1,8 @@
 """Query: a range of one partition, in pages.
 
     Order.timeline("C1")                               a Range: everything in the partition
-    Order.timeline("C1").since(monday)                 a Many: a part of it, in order
-    .newest_first()  .limit(20)  .filter(…)  .resume(cursor)  .consistent()
+    Order.timeline("C1").gte(monday)                   a Query: a part of it, in order
+    .desc()  .limit(20)  .filter(…)  .after(cursor)  .consistent()
     .first()  .count()  .select(Order.order_id, Order.total)
 
 A page is a sequence of entities, with a cursor where there is more. A query that can meet items of
@@ -17,7 +17,7 @@ from typing import Any, Generic, Literal, Self, TypeVar, TypeVarTuple, overload
 import msgspec
 from msgspec import Struct
 
-from tablewright.errors import InvalidValue, ModelError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap, Sort
 from tablewright.plan.condition import Condition
@@ -70,8 +70,8 @@ class _Answer(Struct, rename="pascal"):
 decode_answer = msgspec.json.Decoder(_Answer).decode
 
 
-class Many(Plan[Page[R]], Generic[R]):
-    """A page of results, and all pages with `db.each`."""
+class Query(Plan[Page[R]], Generic[R]):
+    """A page of results, and all pages with `db.iterate`."""
 
     operation: Literal["Query", "Scan"] = "Query"
     comparison: Comparison | None = None
@@ -92,20 +92,20 @@ class Many(Plan[Page[R]], Generic[R]):
 
     # -- what a caller may ask for -----------------------------------------------------------
 
-    def newest_first(self) -> Self:
+    def desc(self) -> Self:
         """From the highest sort key down."""
         return self.but(descending=True)
 
-    def oldest_first(self) -> Self:
+    def asc(self) -> Self:
         """From the lowest sort key up, as it is without asking."""
         return self.but(descending=False)
 
-    def limit(self, size: int) -> Self:
-        """At most so many on a page."""
+    def page_size(self, size: int) -> Self:
+        """Limit the number of results on a page."""
         return self.but(size=checked_size(size))
 
-    def resume(self, cursor: str | None) -> Self:
-        """Go on where a page ended; None is the beginning."""
+    def after(self, cursor: str | None) -> Self:
+        """Continue after `cursor`; None starts from the beginning."""
         return self.but(cursor=cursor)
 
     def filter(self, condition: Condition[R]) -> Self:
@@ -118,12 +118,12 @@ class Many(Plan[Page[R]], Generic[R]):
 
     def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
         if stored in self.key.attributes:
-            raise ModelError(
+            raise DeclarationError(
                 f"{self.key.name}: filter({condition!r}): {stored!r} is part of the key; compare "
                 "it with at(), since(), between() …"
             )
         if not self._holds(stored):
-            raise ModelError(
+            raise DeclarationError(
                 f"{self.key.name}: filter({condition!r}): the index does not hold {stored!r}; "
                 "project it"
             )
@@ -131,33 +131,33 @@ class Many(Plan[Page[R]], Generic[R]):
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""
         if self.key.index is not None and self.key.index.kind == "global":
-            raise ModelError(
+            raise DeclarationError(
                 f"{self.key.name}: a global secondary index cannot be read consistently"
             )
         return self.but(is_consistent=True)
 
     def first(self) -> First[R]:
         """The first result, or None."""
-        return First(self.limit(1))
+        return First(self.page_size(1))
 
     def count(self) -> Count:
         """How many results there are on all pages."""
         return Count(self)
 
     @overload
-    def select(self, a: Ref[R, A], /) -> Many[tuple[A]]: ...
+    def select(self, a: Ref[R, A], /) -> Query[tuple[A]]: ...
     @overload
-    def select(self, a: Ref[R, A], b: Ref[R, B], /) -> Many[tuple[A, B]]: ...
+    def select(self, a: Ref[R, A], b: Ref[R, B], /) -> Query[tuple[A, B]]: ...
     @overload
-    def select(self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], /) -> Many[tuple[A, B, C]]: ...
+    def select(self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], /) -> Query[tuple[A, B, C]]: ...
     @overload
     def select(
         self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], d: Ref[R, D], /
-    ) -> Many[tuple[A, B, C, D]]: ...
+    ) -> Query[tuple[A, B, C, D]]: ...
     @overload
     def select(
         self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], d: Ref[R, D], f: Ref[R, F], /
-    ) -> Many[tuple[A, B, C, D, F]]: ...
+    ) -> Query[tuple[A, B, C, D, F]]: ...
     def select(self, *columns: Ref[Any, Any]) -> Any:
         """Only these attributes, as tuples; nothing else travels."""
         for column in columns:
@@ -347,7 +347,7 @@ def check_held(entity: EntityMap, key: KeyMap, attributes: Sequence[AttributeMap
     asked = attributes or entity.attributes.values()
     missing = [each.stored for each in asked if not holds(entity, key, each.stored)]
     if missing and key.index is not None:
-        raise ModelError(
+        raise DeclarationError(
             f"{key.name}: the index {key.index.name} does not hold {', '.join(missing)}; "
             "select(…) what it holds, or project more"
         )
@@ -372,7 +372,7 @@ def checked_size(size: Any) -> Any:
 class First(Single[R], Generic[R]):
     """The first result of a query, or None."""
 
-    def __init__(self, many: Many[R]) -> None:
+    def __init__(self, many: Query[R]) -> None:
         self.many = many
         self.entity = many.entity
 
@@ -387,7 +387,7 @@ class First(Single[R], Generic[R]):
 class Count(Plan[int]):
     """How many results a query has, on all pages."""
 
-    def __init__(self, many: Many[Any]) -> None:
+    def __init__(self, many: Query[Any]) -> None:
         self.many = many
         self.entity = many.entity
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Generic, Literal, TypeVar
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context
-from tablewright.plan.query import Many
+from tablewright.plan.query import Query
 from tablewright.plan.query_request import QueryRequest, Selection
 from tablewright.plan.shape import Shape, shown
 from tablewright.values import Value
@@ -19,14 +19,14 @@ from tablewright.values import Value
 R = TypeVar("R")
 
 
-class Scan(Many[R], Generic[R]):
+class Scan(Query[R], Generic[R]):
     """Every item of an entity, in no order that means anything."""
 
     operation: Literal["Query", "Scan"] = "Scan"
 
     def __init__(self, entity: EntityMap, reason: str) -> None:
         if not reason or not reason.strip():
-            raise ModelError(f'{entity.name}.scan() needs its reason: scan(reason="…")')
+            raise DeclarationError(f'{entity.name}.scan() needs its reason: scan(reason="…")')
         super().__init__(entity, entity.primary, (None,) * entity.primary.in_partition)
         self.reason = reason
 
@@ -37,8 +37,8 @@ class Scan(Many[R], Generic[R]):
     def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
         """A scan filters by anything."""
 
-    def newest_first(self) -> Any:
-        raise ModelError(f"{self.entity.name}: a scan has no order; query a key or an index")
+    def desc(self) -> Any:
+        raise DeclarationError(f"{self.entity.name}: a scan has no order; query a key or an index")
 
     def request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
         members: dict[str, Any] = {"TableName": context.name_of(self.entity.table)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.shape import Shape
@@ -44,7 +44,7 @@ class Then(Plan[tuple[E, T] | None], Generic[E, T]):
     def _plan(self, found: E) -> Plan[T]:
         plan = self.follow(found)
         if not isinstance(plan, Plan):
-            raise ModelError(f"then() takes a function that gives a plan, not {plan!r}")
+            raise DeclarationError(f"then() takes a function that gives a plan, not {plan!r}")
         return plan
 
     def _following(self) -> Plan[T]:

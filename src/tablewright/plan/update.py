@@ -71,7 +71,7 @@ class Update(Write[E], Generic[E]):
         self.changes = tuple(changes)
         self.instance = instance
         self.by: Any = None
-        self.why: Any = None
+        self.reason: Any = None
         self._check()
 
     def _check(self) -> None:
@@ -85,7 +85,7 @@ class Update(Write[E], Generic[E]):
             name = f"{entity.name}.{change.name}"
             if change.attribute is not entity.attributes.get(change.name):
                 raise InvalidValue(f"{change!r} is not a change of {entity.name}'s")
-            if change.attribute.role in ("version", "created", "updated"):
+            if change.attribute.role in ("version", "created_at", "updated_at"):
                 raise InvalidValue(f"{name} is set by the library; leave it out of update()")
             steps = tuple(change.operand.steps)
             if any(steps[: len(other)] == other[: len(steps)] for other in seen):
@@ -98,20 +98,20 @@ class Update(Write[E], Generic[E]):
                 "it an update of its own, so that nothing else is left undone"
             )
 
-    def expect(self, condition: Condition[E]) -> Self:
+    def condition(self, condition: Condition[E]) -> Self:
         """Only if this holds for what is stored now."""
         return self._expecting(condition)
 
-    def noting(self, *, by: Any = None, why: Any = None) -> Self:
+    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
         """Who changes it and why, for the history of the entity."""
-        return self.but(by=by, why=why)
+        return self.but(by=by, reason=reason)
 
     @property
     def changed(self) -> frozenset[str]:
         """The attributes that are changed, with the stamp of the library's."""
         names = {change.name for change in self.changes}
-        if self.entity.updated is not None:
-            names.add(self.entity.updated.name)
+        if self.entity.updated_at is not None:
+            names.add(self.entity.updated_at.name)
         return frozenset(names)
 
     def touched(self) -> list[KeyMap]:
@@ -147,7 +147,9 @@ class Update(Write[E], Generic[E]):
             if self._moves_sentinels():
                 actions += sentinel_actions(entity, old, values, self.key)
             if self._writes_events():
-                actions += event_actions(entity, old, values, at=now, by=self.by, why=self.why)
+                actions += event_actions(
+                    entity, old, values, at=now, by=self.by, reason=self.reason
+                )
 
         def result(returned: Item | None) -> E | None:
             """What DynamoDB returned; of a transaction it returns nothing, and we compute it."""
@@ -163,7 +165,7 @@ class Update(Write[E], Generic[E]):
 
     def stamped(self, now: datetime) -> tuple[Change[Any], ...]:
         """The changes, and the stamp of when they are made."""
-        updated = self.entity.updated
+        updated = self.entity.updated_at
         if updated is None:
             return self.changes
         stamp: Ref[Any, Any] = Ref(f"{self.entity.name}.{updated.name}", updated)

@@ -21,13 +21,13 @@ from tablewright.encoding.items import item_size
 from tablewright.errors import (
     ConditionalCheckFailedException,
     ConditionFailed,
-    Contended,
-    EndpointFailed,
+    Contention,
+    DeclarationError,
+    EndpointUnavailable,
     InvalidValue,
-    ModelError,
     TransactionCanceledException,
     ValidationException,
-    WriteRefused,
+    WriteRejected,
 )
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
@@ -60,11 +60,11 @@ class Unchanged(Struct):
     """A write that found nothing to do: what it gives, and what to say in a transaction."""
 
     result: Any
-    otherwise: WriteRefused
+    otherwise: WriteRejected
 
 
 #: What a failed condition means: an error, nothing to do, or None to read and try again.
-Verdict = WriteRefused | Unchanged | None
+Verdict = WriteRejected | Unchanged | None
 
 
 class Again(Exception):
@@ -102,7 +102,7 @@ class Prepared(Struct):
 
 
 class Write(Plan[T], Generic[T]):
-    """A write, alone or in `atomic(…)`."""
+    """A write, alone or in `transact(…)`."""
 
     entity: EntityMap
     conditions: tuple[Condition[Any], ...] = ()
@@ -135,7 +135,7 @@ def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
         results = None if prepared is None else (yield from _attempt(writes, prepared, context))
         if results is not None:
             return results
-    raise Contended(
+    raise Contention(
         f"{_names(writes)}: others changed what it had read, {ATTEMPTS} times in a row; nothing "
         "was written"
     )
@@ -149,7 +149,7 @@ def _prepared(
     for position, write in enumerate(writes):
         try:
             ready = yield from write.prepare(context, attempt, alone=len(writes) == 1)
-        except WriteRefused as error:
+        except WriteRejected as error:
             raise _told(error, writes, position) from None
         except Again:
             return None
@@ -177,7 +177,7 @@ def _attempt(
         verdict, failed = actions[0].failed(fault.item), 0
         notes = getattr(fault, "__notes__", [])
         if verdict is None and notes:  # the change that it met may be its own
-            raise EndpointFailed(
+            raise EndpointUnavailable(
                 f"{_names(writes)}: an answer was lost, and what is stored has changed since; "
                 "it may have been done"
             ) from fault
@@ -298,7 +298,7 @@ def transaction_size(actions: Sequence[Action]) -> int:
     return sum(item_size(item) for item in items if item is not None)
 
 
-def _told(error: WriteRefused, writes: Sequence[Write[Any]], owner: int) -> WriteRefused:
+def _told(error: WriteRejected, writes: Sequence[Write[Any]], owner: int) -> WriteRejected:
     """The error, which also says which of several writes it is about."""
     if len(writes) == 1:
         return error
@@ -316,14 +316,16 @@ def _told(error: WriteRefused, writes: Sequence[Write[Any]], owner: int) -> Writ
 def _names(writes: Sequence[Write[Any]]) -> str:
     named = [f"{write.verb} {write.entity.name}" for write in writes]
     return (
-        named[0] if len(named) == 1 else f"atomic({', '.join(named[:3])}{', …' * (len(named) > 3)})"
+        named[0]
+        if len(named) == 1
+        else f"transact({', '.join(named[:3])}{', …' * (len(named) > 3)})"
     )
 
 
 # -- all or nothing ------------------------------------------------------------------------------
 
 
-class Atomic(Plan[None]):
+class Transaction(Plan[None]):
     """Several writes as one: all of them are done, or none."""
 
     def __init__(self, writes: tuple[Write[Any], ...]) -> None:
@@ -350,13 +352,13 @@ class Atomic(Plan[None]):
         )
 
 
-def atomic(*writes: Write[Any]) -> Atomic:
+def transact(*writes: Write[Any]) -> Transaction:
     """Several writes as one TransactWriteItems: all of them are done, or none."""
     if not writes:
-        raise InvalidValue("atomic() needs at least one write")
+        raise InvalidValue("transact() needs at least one write")
     for write in writes:
         if not isinstance(write, Write):
-            raise ModelError(
-                f"atomic() takes writes (create, put, update, delete, require), not {write!r}"
+            raise DeclarationError(
+                f"transact() takes writes (create, put, update, delete, require), not {write!r}"
             )
-    return Atomic(writes)
+    return Transaction(writes)

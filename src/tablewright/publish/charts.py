@@ -8,7 +8,7 @@ from typing import Any
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap, Template
 from tablewright.mapping.table import TableMap
-from tablewright.model.pattern import Pattern
+from tablewright.model.pattern import AccessPattern
 from tablewright.values import Item
 
 
@@ -87,7 +87,7 @@ def _template(template: Template, entity: EntityMap) -> str:
     return f"`{text}`"
 
 
-def pattern_chart(patterns: list[Pattern]) -> str:
+def pattern_chart(patterns: list[AccessPattern]) -> str:
     """The access patterns, in the form of the documents."""
     rows = []
     for found in patterns:

@@ -37,7 +37,7 @@ import msgspec
 
 from tablewright.engine import OPERATIONS, Engine, Step
 from tablewright.errors import (
-    Fault,
+    DynamoDBError,
     InternalServerError,
     RequestEntityTooLargeException,
     SerializationException,
@@ -179,12 +179,12 @@ class Connection(asyncio.Protocol):
 
     # --- called by the server ------------------------------------------------------------------
 
-    def done(self, result: bytes | Fault) -> None:
+    def done(self, result: bytes | DynamoDBError) -> None:
         """What this connection asked for was done, durably if it was a write, or refused."""
         self._busy = False
         if self._transport.is_closing():
             return
-        if isinstance(result, Fault):
+        if isinstance(result, DynamoDBError):
             self._send_fault(result)
         else:
             self._send(200, result)
@@ -235,7 +235,7 @@ class Connection(asyncio.Protocol):
             if not body:
                 raise SerializationException
             step = self._engine.prepare(operation, request)
-        except Fault as fault:
+        except DynamoDBError as fault:
             self._send_fault(fault)
         except Exception:
             log.exception("%s failed", (target or b"a request").decode("latin-1"))
@@ -254,7 +254,7 @@ class Connection(asyncio.Protocol):
             self._waiting.clear()
             self._transport.close()
 
-    def _send_fault(self, fault: Fault) -> None:
+    def _send_fault(self, fault: DynamoDBError) -> None:
         self._send(fault.status, msgspec.json.encode(fault.body()))
 
     def _send_other(self, method: bytes) -> None:

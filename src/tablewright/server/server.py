@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from tablewright.engine import Engine, Read, Step, Write
-from tablewright.errors import Fault, InternalServerError
+from tablewright.errors import DynamoDBError, InternalServerError
 from tablewright.server.answers import Answers
 from tablewright.server.protocol import UNEXPECTED, Connection
 
@@ -118,7 +118,7 @@ class Server:
         results: Sequence[bytes | BaseException],
     ) -> None:
         for (connection, _), result in zip(asked, results, strict=True):
-            if isinstance(result, BaseException) and not isinstance(result, Fault):
+            if isinstance(result, BaseException) and not isinstance(result, DynamoDBError):
                 log.error("a request failed", exc_info=result)
                 connection.done(InternalServerError(UNEXPECTED))
             else:

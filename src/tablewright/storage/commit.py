@@ -7,7 +7,7 @@
 Invariants:
 - One thread at a time runs a batch, under the lock. It commits all queued writes, so concurrent
   durable writers share one fsync; the others then find their outcome recorded.
-- A step either raises a `Fault` before it changes anything, or changes all it means to. If a step
+- A step either raises a `DynamoDBError` before it changes anything, or changes all it means to. If a step
   fails half way, the batch is rolled back and its steps run one by one.
 - A write stays in the queue until its outcome is recorded.
 
@@ -32,7 +32,7 @@ from typing import Any, Generic, TypeVar
 
 import apsw
 
-from tablewright.errors import Fault, StoreFailed
+from tablewright.errors import DynamoDBError, StoreFailed
 from tablewright.storage.transaction import Transaction
 
 T = TypeVar("T")
@@ -151,7 +151,7 @@ class WriteQueue:
             try:
                 write.result = write.step(self._transaction)
                 write.error = None
-            except Fault as fault:  # nothing was changed
+            except DynamoDBError as fault:  # nothing was changed
                 write.error = fault
         self._transaction.commit(batch.committed)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.errors import Contended, TablewrightError
+from tablewright.errors import Contention, TablewrightError
 from tablewright.transport import Transport
 from tablewright.transport.retry import THROTTLING
 
@@ -35,7 +35,7 @@ class Patience:
 
     def pause(self) -> None:
         if self.pauses == PAUSES:
-            raise Contended(f"{self.operation}: still throttled after {PAUSES} pauses; giving up")
+            raise Contention(f"{self.operation}: still throttled after {PAUSES} pauses; giving up")
         longest = min(FIRST_PAUSE * 2.0**self.pauses, LONGEST_PAUSE)
         time.sleep(longest * random.uniform(0.5, 1))
         self.pauses += 1

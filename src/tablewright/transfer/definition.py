@@ -16,10 +16,10 @@ import msgspec
 
 from tablewright.errors import (
     ResourceNotFoundException,
-    TableDiffers,
-    TableMissing,
+    TableMismatch,
+    TableNotFound,
     TablewrightError,
-    Unsupported,
+    UnsupportedOperation,
 )
 from tablewright.transfer.asking import ask
 from tablewright.transport import Transport
@@ -67,10 +67,10 @@ def chosen(transport: Transport, where: str, table: str | None) -> list[str]:
     if table is not None:
         if table not in names:
             there = f"there are {', '.join(names)}" if names else "there are no tables at all"
-            raise TableMissing(f"{where} has no table {table!r}; {there}")
+            raise TableNotFound(f"{where} has no table {table!r}; {there}")
         return [table]
     if not names:
-        raise TableMissing(f"{where} has no tables")
+        raise TableNotFound(f"{where} has no tables")
     return names
 
 
@@ -111,7 +111,7 @@ def defined(transport: Transport, description: dict[str, Any]) -> Definition:
             for index in description["GlobalSecondaryIndexes"]
         ]
     ttl = None
-    with suppress(Unsupported):  # an endpoint that has no TTL has no table with one
+    with suppress(UnsupportedOperation):  # an endpoint that has no TTL has no table with one
         ttl = ttl_of(transport, description["TableName"])
     return Definition(request, ttl)
 
@@ -137,7 +137,7 @@ def _capacity(described: dict[str, Any], billing: str) -> dict[str, Any]:
 def check_keys(where: str, wanted: dict[str, Any], found: dict[str, Any]) -> None:
     """Refuse a table that has other keys."""
     if _keys(wanted) != _keys(found):
-        raise TableDiffers(
+        raise TableMismatch(
             f"{where} has a table {found['TableName']!r} with other keys: "
             f"{_keys(found)}, not {_keys(wanted)}"
         )

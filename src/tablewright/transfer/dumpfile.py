@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.encoding.items import normalise_item
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError
 from tablewright.transfer.checksum import Sum
 from tablewright.transfer.definition import Definition, TransferRefused
 from tablewright.values import Item
@@ -117,8 +117,8 @@ def read(data: Data) -> Iterator[Item]:
                 number += 1
                 if not line.isspace():
                     yield normalise_item(read_values(_decode(line).item))
-    except (msgspec.MsgspecError, UnicodeDecodeError, Fault) as error:
-        what = error.message if isinstance(error, Fault) else str(error)
+    except (msgspec.MsgspecError, UnicodeDecodeError, DynamoDBError) as error:
+        what = error.message if isinstance(error, DynamoDBError) else str(error)
         raise TransferRefused(f"{shown(data)}, line {number}: {what}") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise TransferRefused(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tablewright.errors import Fault, TableMissing
+from tablewright.errors import DynamoDBError, TableNotFound
 from tablewright.transfer import dumpfile
 from tablewright.transfer.batches import batches, write
 from tablewright.transfer.checksum import Sum
@@ -58,7 +58,7 @@ def _receiver(dump: Dump, target: Transport, where: str) -> Receiver:
     definition = dump.manifest.table.named(dump.table) if dump.manifest else None
     receiver = Receiver.check(target, where, dump.table, definition)
     if receiver.found is None and definition is None:
-        raise TableMissing(
+        raise TableNotFound(
             f"{where} has no table {dump.table!r}, and without a manifest it cannot be made"
         )
     return receiver
@@ -117,7 +117,7 @@ def _numbered(file: Data) -> Iterator[_Batch]:
 def _write(file: Data, receiver: Receiver, batch: _Batch) -> None:
     try:
         write(receiver.transport, receiver.name, batch.items)
-    except Fault as fault:
+    except DynamoDBError as fault:
         first, last = batch.before + 1, batch.before + len(batch.items)
         fault.add_note(f"{dumpfile.shown(file)}, items {first} to {last}")
         raise

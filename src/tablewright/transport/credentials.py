@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from tablewright.errors import EndpointFailed
+from tablewright.errors import EndpointUnavailable
 from tablewright.transport.sigv4 import Credentials
 
 #: What signs requests to an endpoint on this machine, where nobody has set anything else.
@@ -42,9 +42,9 @@ def aws_credentials() -> Callable[[], Credentials]:
         if found is not None:
             found.get_frozen_credentials()  # what cannot be had is an error now, not later
     except errors as error:
-        raise EndpointFailed(f"no AWS credentials: {error}") from error
+        raise EndpointUnavailable(f"no AWS credentials: {error}") from error
     if found is None:
-        raise EndpointFailed(
+        raise EndpointUnavailable(
             "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, "
             "or run `aws configure`"
         )
@@ -53,7 +53,7 @@ def aws_credentials() -> Callable[[], Credentials]:
         try:
             frozen = found.get_frozen_credentials()
         except errors as error:
-            raise EndpointFailed(f"AWS credentials cannot be renewed: {error}") from error
+            raise EndpointUnavailable(f"AWS credentials cannot be renewed: {error}") from error
         return Credentials(frozen.access_key, frozen.secret_key, frozen.token)
 
     return current
@@ -74,9 +74,9 @@ def aws_region() -> str:
         try:
             region = session.get_config_variable("region")
         except errors as error:
-            raise EndpointFailed(f"no AWS region: {error}") from error
+            raise EndpointUnavailable(f"no AWS region: {error}") from error
     if not region:
-        raise EndpointFailed(
+        raise EndpointUnavailable(
             "no AWS region: connect to dynamodb://eu-west-1, say, or set AWS_REGION"
         )
     return region
@@ -97,7 +97,7 @@ def _botocore() -> tuple[Any, tuple[type[Exception], ...]]:
         import botocore.session
         from botocore.exceptions import BotoCoreError
     except ModuleNotFoundError:
-        raise EndpointFailed(
+        raise EndpointUnavailable(
             "AWS credentials are found by botocore, which is not installed: "
             "pip install 'tablewright[aws]'"
         ) from None

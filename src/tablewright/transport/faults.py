@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from tablewright import errors
-from tablewright.errors import EndpointFailed, Fault
+from tablewright.errors import DynamoDBError, EndpointUnavailable
 
 
-class OtherFault(Fault):
+class OtherFault(DynamoDBError):
     """A fault that has no class of its own here; `code` tells which."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -25,7 +25,7 @@ class OtherFault(Fault):
         return f"{self._code}: {self.message}" if self.message else self._code
 
 
-class GaveUp(EndpointFailed):
+class GaveUp(EndpointUnavailable):
     """No attempt brought an answer that settles it.
 
     `attempts` is how many there were, `code` that of the fault in the last, if it was one.
@@ -37,7 +37,7 @@ class GaveUp(EndpointFailed):
         self.code = code
 
 
-def fault_from(body: bytes) -> Fault | None:
+def fault_from(body: bytes) -> DynamoDBError | None:
     """The fault that an answer tells of; None if it is none of DynamoDB's."""
     try:
         told: dict[str, Any] = msgspec.json.decode(body, type=dict[str, Any])
@@ -52,12 +52,12 @@ def fault_from(body: bytes) -> Fault | None:
     if code == "TransactionCanceledException":
         return _cancelled(message, told.get("CancellationReasons"))
     kind = getattr(errors, code, None)
-    if isinstance(kind, type) and issubclass(kind, Fault):
+    if isinstance(kind, type) and issubclass(kind, DynamoDBError):
         return kind(message)
     return OtherFault(code, message)
 
 
-def _cancelled(message: str, reasons: list[dict[str, Any]] | None) -> Fault:
+def _cancelled(message: str, reasons: list[dict[str, Any]] | None) -> DynamoDBError:
     if reasons is None:
         # Some endpoints tell the reasons in the message alone: "… [None, ConditionalCheckFailed]"
         codes = message.rpartition("[")[2].rstrip("]").split(", ") if "[" in message else []

@@ -20,7 +20,7 @@ import uuid
 from typing import Any
 
 from tablewright.encoding.items import normalise_item
-from tablewright.errors import ConditionalCheckFailedException, Fault
+from tablewright.errors import ConditionalCheckFailedException, DynamoDBError
 
 MAY_BE_DONE = "an earlier attempt of this request got no answer, and may have done it"
 
@@ -44,7 +44,7 @@ def is_settled(operation: str) -> bool:
     return operation == "TransactWriteItems" or not writes(operation)
 
 
-def is_done(operation: str, request: dict[str, Any], fault: Fault) -> bool:
+def is_done(operation: str, request: dict[str, Any], fault: DynamoDBError) -> bool:
     """Whether a fault, after an answer was lost, shows that the request has been done."""
     return (
         operation == "PutItem"

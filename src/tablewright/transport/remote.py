@@ -28,12 +28,12 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tablewright.errors import (
-    EndpointFailed,
-    Fault,
+    DynamoDBError,
+    EndpointUnavailable,
     InvalidValue,
     StoreClosed,
     UnknownOperationException,
-    Unsupported,
+    UnsupportedOperation,
 )
 from tablewright.transport import lost, retry
 from tablewright.transport.connection import Address, AsyncConnection, Connection, Lost
@@ -179,7 +179,7 @@ class Remote:
                 return self._succeeded(asked, came.body)
             return self._refused(asked, came)
         if isinstance(came, ssl.SSLCertVerificationError):
-            raise EndpointFailed(
+            raise EndpointUnavailable(
                 f"{self.url}: its certificate is not trusted: {came.verify_message}; the "
                 "authorities to trust are in the file that SSL_CERT_FILE or AWS_CA_BUNDLE names"
             ) from came
@@ -198,7 +198,7 @@ class Remote:
     def _refused(self, asked: _Asked, answer: Answer) -> bytes | None:
         fault = fault_from(answer.body)
         if isinstance(fault, UnknownOperationException):
-            raise Unsupported(asked.operation, self.url) from fault
+            raise UnsupportedOperation(asked.operation, self.url) from fault
         status, code = answer.status, "" if fault is None else fault.code
         reason = fault or Damaged(f"HTTP {status}, and not of DynamoDB: {excerpt(answer.body)}")
         throttled = retry.is_throttled(code, status)
@@ -209,7 +209,7 @@ class Remote:
             self._again(asked, reason, throttled=throttled, wished=wished)
             return None
         if fault is None:
-            raise EndpointFailed(f"{self.url}: {asked.operation}: {reason}")
+            raise EndpointUnavailable(f"{self.url}: {asked.operation}: {reason}")
         if asked.lost and not lost.is_settled(asked.operation):
             if lost.is_done(asked.operation, asked.request, fault):
                 return self._succeeded(asked, b"{}")
@@ -241,7 +241,9 @@ class Remote:
     def _gave_up(self, asked: _Asked, reason: Exception) -> GaveUp:
         times = "once" if asked.attempt == 1 else f"{asked.attempt} times"
         text = f"{self.url}: {asked.operation} failed {times}; the last time: "
-        text += f"{reason.code}: {reason.message}" if isinstance(reason, Fault) else str(reason)
+        text += (
+            f"{reason.code}: {reason.message}" if isinstance(reason, DynamoDBError) else str(reason)
+        )
         if asked.attempt < self.attempts:
             text += "; there are no more retries while so much fails"
         if asked.lost and lost.writes(asked.operation):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import random
 import threading
 
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError
 
 ATTEMPTS = 4
 FIRST_PAUSE = 0.025
@@ -59,7 +59,7 @@ def is_transient(code: str, status: int) -> bool:
     return status >= 500 or status == 408 or code in TRANSIENT
 
 
-def is_skewed(fault: Fault) -> bool:
+def is_skewed(fault: DynamoDBError) -> bool:
     """Whether the endpoint's clock and ours disagree."""
     if fault.code in SKEWED:
         return True

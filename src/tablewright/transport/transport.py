@@ -1,6 +1,6 @@
 """The seam: one operation and its request in, the answer's JSON out.
 
-A transport raises the `Fault` that DynamoDB would answer with. It knows nothing of entities or
+A transport raises the `DynamoDBError` that DynamoDB would answer with. It knows nothing of entities or
 plans; whatever stands behind it gets the same request.
 """
 

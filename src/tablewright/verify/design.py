@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
-from tablewright.model.pattern import Pattern, patterns
+from tablewright.model.pattern import AccessPattern, access_patterns
 from tablewright.model.table import Table
 from tablewright.verify.rows import Row, Stored
 
@@ -43,8 +43,8 @@ class Design(Struct, frozen=True):
     compare: Any = None
 
     @property
-    def patterns(self) -> list[Pattern]:
-        return [found for table in self.tables for found in patterns(table)]
+    def patterns(self) -> list[AccessPattern]:
+        return [found for table in self.tables for found in access_patterns(table)]
 
 
 def bundled() -> list[Design]:

@@ -7,7 +7,7 @@ A design's module may have two functions:
 
 A row has the plan that serves it and what the answer must be, computed in plain Python from what
 is stored; `stored(Order)` are all orders, from a scan. For a write, it is what the write must make
-of what was stored before; or `Refused(Stale)`, which also means that nothing has changed.
+of what was stored before; or `Refused(VersionConflict)`, which also means that nothing has changed.
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ from tablewright.plan.keeping import sentinel
 from tablewright.plan.page import Page
 from tablewright.plan.plan import Plan
 from tablewright.plan.put import Whole, put
-from tablewright.plan.query import Many
+from tablewright.plan.query import Query
 from tablewright.plan.shape import Shape
 from tablewright.plan.update import Update
-from tablewright.plan.write import Atomic
+from tablewright.plan.write import Transaction
 from tablewright.transport import Transport
 from tablewright.values import Item, sort_key
 from tablewright.verify.design import Design
@@ -117,7 +117,7 @@ def load_sample(design: Design, database: Database) -> None:
     if design.sample is None:
         return
     for entity in design.sample():
-        updated = type(entity).__entity__.updated
+        updated = type(entity).__entity__.updated_at
         moment = WRITTEN if updated is None else vars(entity)[updated.name]
         context = msgspec.structs.replace(database.context, clock=partial(_at, moment))
         Database(database.transport, context, database.tables).run(put(entity))
@@ -201,8 +201,8 @@ def _run(database: Database, row: Row) -> Any:
     answer: Any = database.run(row.plan)
     results = answer
     for _ in range(row.pages - 1):
-        assert isinstance(row.plan, Many)
-        answer = database.run(row.plan.resume(answer.next))
+        assert isinstance(row.plan, Query)
+        answer = database.run(row.plan.after(answer.next))
         results = [*results, *answer]
     return results
 
@@ -248,7 +248,7 @@ def _ordered(item: Item) -> str:
 
 def _is_stored(plan: Plan[Any], answer: Any, scan: Scanner) -> str:
     """Why what a write gives, or writes, is not what a scan finds; nothing if it is."""
-    writes = plan.writes if isinstance(plan, Atomic) else (plan,)
+    writes = plan.writes if isinstance(plan, Transaction) else (plan,)
     if isinstance(answer, Exception):
         return ""
     for write in writes:

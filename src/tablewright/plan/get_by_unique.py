@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.plan.get import key_from
 from tablewright.plan.plan import Context, Steps
@@ -16,13 +16,13 @@ from tablewright.values import Item
 E = TypeVar("E")
 
 
-class Lookup(Single[E], Generic[E]):
+class GetByUnique(Single[E], Generic[E]):
     """The entity that has a unique value: the sentinel first, then what it stands for."""
 
     def __init__(self, entity: EntityMap, unique: UniqueMap, arguments: tuple[Any, ...]) -> None:
         missing = entity.primary.names - {kept.name for kept in unique.keeps}
         if missing:
-            raise ModelError(
+            raise DeclarationError(
                 f"{unique.key.name}: its sentinel does not keep {', '.join(sorted(missing))}, so "
                 f"it does not lead to the {entity.name}; keep it, or look up by an index"
             )

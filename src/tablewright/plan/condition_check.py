@@ -1,13 +1,13 @@
-"""Require: an item that must be there, or be as it should, for the rest of `atomic(…)` to happen.
+"""Require: an item that must be there, or be as it should, for the rest of `transact(…)` to happen.
 
-atomic(create(ingredient), require(Category.primary(ingredient.category_id)))
+transact(create(ingredient), condition_check(Category.primary(ingredient.category_id)))
 """
 
 from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from tablewright.errors import ModelError, NotFound
+from tablewright.errors import DeclarationError, NotFound
 from tablewright.plan.condition import Condition
 from tablewright.plan.get import Fetch
 from tablewright.plan.guard import Conditions, failed_condition, refusal
@@ -20,7 +20,7 @@ from tablewright.values import Item
 E = TypeVar("E")
 
 
-class Require(Write[None], Generic[E]):
+class ConditionCheck(Write[None], Generic[E]):
     """Writes nothing; fails if the item is not there, or not as it should be."""
 
     verb = "require"
@@ -57,10 +57,12 @@ class Require(Write[None], Generic[E]):
         )
 
 
-def require(item: Fetch[E], *conditions: Condition[E]) -> Require[E]:
-    """The item must be there, and meet the conditions, or nothing of `atomic(…)` is done."""
+def condition_check(item: Fetch[E], *conditions: Condition[E]) -> ConditionCheck[E]:
+    """The item must be there, and meet the conditions, or nothing of `transact(…)` is done."""
     if not isinstance(item, Fetch):
-        raise ModelError(f"require() takes a key, such as Order.primary(…), not {item!r}")
+        raise DeclarationError(
+            f"condition_check() takes a key, such as Order.primary(…), not {item!r}"
+        )
     for condition in conditions:
         check_condition(condition, item.entity)
-    return Require(item, conditions)
+    return ConditionCheck(item, conditions)
