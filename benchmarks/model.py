@@ -198,7 +198,7 @@ for n in range(50):
         return Thing.by_kind(kind).gte(since).desc()
     @access_pattern
     def largest(kind: str) -> Query[Thing]:
-        return Thing.by_size(kind).desc().limit(10)
+        return Thing.by_size(kind).desc().page_size(10)
     @access_pattern
     def rename(owner: str, thing_id: str, kind: str) -> Update[Thing]:
         return Thing.primary(owner, thing_id).update(Thing.kind.set(kind))

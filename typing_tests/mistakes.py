@@ -178,7 +178,7 @@ File.scan()  # E: a scan says why
 first.update(Ticket.title.set("x")).condition(Comment.text == "t")  # E: another entity's attribute
 first.delete().condition(Comment.text == "t")  # E: another entity's attribute
 put(found).condition(Comment.text == "t")  # E: another entity's attribute
-create(found).expect(Ticket.title == "t")  # E: a create has a condition of its own
+create(found).condition(Ticket.title == "t")  # E: a create has a condition of its own
 condition_check(first, Comment.text == "t")  # E: another entity's attribute
 
 # -- changes
@@ -361,4 +361,4 @@ class Mixed(Stamped, table=Desk):
 Mixed(name="n", owner="a")  # E: an attribute of another base
 Mixed.owner.exists()  # E: an attribute of another base
 delete(found).audit(by="me")  # E: a delete is not noted
-Ticket.price.set(Decimal(1)).expect(first)  # E: a change is not a write
+Ticket.price.set(Decimal(1)).condition(first)  # E: a change is not a write

@@ -1,48 +1,48 @@
 """Faults: every way a request can fail, named as DynamoDB names them.
 
     TablewrightError
-    ├── DeclarationError                              a declaration is wrong; raised at import
-    ├── InvalidValue                            a value does not fit its attribute or key
-    ├── UnreadableItem                          a stored item does not fit its entity
-    ├── WriteRejected                            a write of the model's that was not done
-    │   ├── AlreadyExists                       create: the item is there
-    │   ├── NotFound                            update: the item is not there
-    │   ├── Stale                               somebody wrote since this version was read
-    │   ├── UniqueViolation                           another entity has this value
-    │   └── ConditionFailed                     a condition of the caller's does not hold
-    ├── Contention                               others kept changing the item while we tried
-    ├── InvalidCursor                           a cursor is damaged, or of another query or tenant
-    ├── TenantViolation                              a scoped database was asked for what is not its own
-    ├── EndpointUnavailable                          an endpoint cannot be reached, or answers nonsense
-    ├── Unsupported                             an endpoint lacks an operation that a plan needs
-    ├── TableNotFound                            connect: there is no such table
-    ├── TableMismatch                            connect: the table is not as the model declares it
-    ├── CredentialsRefused                      a credentials file cannot be used
-    ├── CannotOpen                              the file is not ours, or not to be had
-    ├── StoreClosed                             the engine has been closed
-    ├── StoreForked                             the engine was opened before a fork
-    ├── StoreFailed                             the file cannot be read or written
-    │   └── StoreBusy                           another process holds the write lock
-    └── Fault                                   an answer of DynamoDB's: code, message, HTTP status
-        ├── ValidationException                 the request is wrong; the most common one
-        ├── SerializationException              the body is not the JSON that the operation takes
-        ├── UnknownOperationException           no such operation
+    ├── DeclarationError                    a declaration is wrong; raised at import
+    ├── InvalidValue                        a value does not fit its attribute or key
+    ├── UnreadableItem                      a stored item does not fit its entity
+    ├── WriteRejected                       a write of the model's that was not done
+    │   ├── AlreadyExists                   create: the item is there
+    │   ├── NotFound                        update: the item is not there
+    │   ├── VersionConflict                 somebody wrote since this version was read
+    │   ├── UniqueViolation                 another entity has this value
+    │   └── ConditionFailed                 a condition of the caller's does not hold
+    ├── Contention                          others kept changing the item while we tried
+    ├── InvalidCursor                       a cursor is damaged, or of another query or tenant
+    ├── TenantViolation                     a scoped database was asked for what is not its own
+    ├── EndpointUnavailable                 an endpoint cannot be reached, or answers nonsense
+    ├── UnsupportedOperation                an endpoint lacks an operation that a plan needs
+    ├── TableNotFound                       connect: there is no such table
+    ├── TableMismatch                       connect: the table is not as the model declares it
+    ├── CredentialsRefused                  a credentials file cannot be used
+    ├── CannotOpen                          the file is not ours, or not to be had
+    ├── StoreClosed                         the engine has been closed
+    ├── StoreForked                         the engine was opened before a fork
+    ├── StoreFailed                         the file cannot be read or written
+    │   └── StoreBusy                       another process holds the write lock
+    └── DynamoDBError                       an answer of DynamoDB's: code, message, HTTP status
+        ├── ValidationException             the request is wrong; the most common one
+        ├── SerializationException          the body is not the JSON that the operation takes
+        ├── UnknownOperationException       no such operation
         ├── MissingAuthenticationTokenException
-        ├── IncompleteSignatureException        an authorization lacks a part
-        ├── InvalidSignatureException           a signature is wrong, too old or of another scope
-        ├── UnrecognizedClientException         no such access key, or a wrong session token
-        ├── ExpiredTokenException               the credentials have expired
-        ├── AccessDeniedException               a policy does not allow the request
-        ├── ResourceNotFoundException           no such table (or index, in some operations)
-        ├── ResourceInUseException              the table exists, or is changing
+        ├── IncompleteSignatureException    an authorization lacks a part
+        ├── InvalidSignatureException       a signature is wrong, too old or of another scope
+        ├── UnrecognizedClientException     no such access key, or a wrong session token
+        ├── ExpiredTokenException           the credentials have expired
+        ├── AccessDeniedException           a policy does not allow the request
+        ├── ResourceNotFoundException       no such table (or index, in some operations)
+        ├── ResourceInUseException          the table exists, or is changing
         ├── LimitExceededException
-        ├── ConditionalCheckFailedException     carries the item, when the request asked for it
-        ├── TransactionCanceledException        carries a reason for each action, by position
+        ├── ConditionalCheckFailedException carries the item, when the request asked for it
+        ├── TransactionCanceledException    carries a reason for each action, by position
         ├── IdempotentParameterMismatchException
-        ├── RequestEntityTooLargeException      over 16 MB
-        └── InternalServerError                 a fault of ours; the only one a client should retry
+        ├── RequestEntityTooLargeException  over 16 MB
+        └── InternalServerError             a fault of ours; the only one a client should retry
 
-Law: an operation raises a fault before it writes anything. Nothing below this module is imported.
+Invariant: an operation raises a DynamoDBError before it writes anything. Nothing below this module is imported.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 DESIGN = '''
 from __future__ import annotations
-from tablewright import Attr, Entity, Get, Table, attr, key, pattern
+from tablewright import Attr, Entity, Get, Table, access_pattern, attr, key
 from tablewright.verify import Row
 
 class Notes(Table, name="notes"):
@@ -204,7 +204,7 @@ def test_a_library_that_does_not_do_its_part_is_noticed(
 
 NATURAL = '''
 from __future__ import annotations
-from tablewright import GSI, Attr, Entity, Get, Table, Update, attr, index, key, pattern
+from tablewright import GSI, Attr, Entity, Get, Table, Update, access_pattern, attr, index, key
 from tablewright.verify import Row
 
 class Half(Table, name="half", pk="id", sk="SK"):

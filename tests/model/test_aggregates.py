@@ -754,9 +754,9 @@ def test_children_below_their_root_in_an_index_are_read_by_its_key(db: Database)
     "change",
     [
         lambda root: root.desc(),
-        lambda root: root.limit(1),
+        lambda root: root.page_size(1),
         lambda root: root.filter(JoinedMenu.uid == "other"),
-        lambda root: root.resume("cursor"),
+        lambda root: root.after("cursor"),
         lambda root: root.select(JoinedMenu.uid),
     ],
     ids=["desc", "limit", "filter", "resume", "select"],
@@ -867,7 +867,7 @@ def test_the_root_of_another_entity_is_refused() -> None:
 
 def test_an_aggregate_begins_with_its_root() -> None:
     with pytest.raises(
-        DeclarationError, match=r"Rootless begins with its root: order: Order = one"
+        DeclarationError, match=r"Rootless must begin with its root, an entity: order: Order = root"
     ):
 
         class Rootless(Aggregate):
@@ -876,13 +876,15 @@ def test_an_aggregate_begins_with_its_root() -> None:
 
 
 def test_an_aggregate_without_members_is_refused() -> None:
-    with pytest.raises(DeclarationError, match="Nothing begins with its root"):
+    with pytest.raises(DeclarationError, match="Nothing must begin with its root"):
 
         class Nothing(Aggregate): ...
 
 
-def test_many_is_annotated_as_a_list() -> None:
-    with pytest.raises(DeclarationError, match=r"Single\.items = many\(\) is annotated list"):
+def test_children_are_annotated_as_a_list() -> None:
+    with pytest.raises(
+        DeclarationError, match=r"Single\.items = children\(\) must be annotated list"
+    ):
 
         class Single(Aggregate):
             order: Order = root()

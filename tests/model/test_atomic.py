@@ -285,15 +285,15 @@ REFUSED: dict[str, tuple[Any, type[WriteRejected], str]] = {
         ConditionFailed,
         "delete Account: .*owner = 'bob' does not hold",
     ),
-    "require": (
+    "condition_check": (
         lambda: condition_check(Account.primary("8")),
         NotFound,
-        "require Account: .*not there",
+        "condition_check Account: .*not there",
     ),
-    "require with a condition": (
+    "condition_check with a condition": (
         lambda: condition_check(Account.primary("1"), Account.balance >= 5),
         ConditionFailed,
-        "require Account: .*balance >= 5 does not hold",
+        "condition_check Account: .*balance >= 5 does not hold",
     ),
     "unique": (
         lambda: create(Card(card_id="2", number="n1")),
@@ -388,7 +388,7 @@ def test_a_transaction_that_never_wins_gives_up_and_writes_nothing(
         times=1000,
     )
 
-    with pytest.raises(Contention, match=r"atomic\(update Account, create Account\)"):
+    with pytest.raises(Contention, match=r"transact\(update Account, create Account\)"):
         db.run(
             transact(
                 Account.primary("1").update(Account.owner.set("bob")),
@@ -450,7 +450,7 @@ def test_more_than_four_megabytes_are_refused_before_sending(db: Database) -> No
         lambda: condition_check(Account.primary("1")),
         lambda: Account.primary("2").update(Account.account_id.set("1")),
     ],
-    ids=["create", "update", "delete", "require", "move"],
+    ids=["create", "update", "delete", "condition_check", "move"],
 )
 def test_two_writes_to_one_item_are_refused(
     db: Database, engine: Engine, other: Callable[[], Any]
@@ -472,7 +472,7 @@ def test_two_entities_that_take_one_unique_value_are_refused(db: Database, engin
 
 
 def test_a_transaction_needs_a_write() -> None:
-    with pytest.raises(InvalidValue, match=r"atomic\(\) needs at least one write"):
+    with pytest.raises(InvalidValue, match=r"transact\(\) needs at least one write"):
         transact()
 
 
@@ -488,7 +488,7 @@ def test_a_transaction_needs_a_write() -> None:
     ids=["get", "query", "batch get", "atomic", "instance"],
 )
 def test_what_is_no_write_is_refused(read: Any) -> None:
-    with pytest.raises(DeclarationError, match=r"atomic\(\) takes writes \(create, put, update"):
+    with pytest.raises(DeclarationError, match=r"transact\(\) takes writes \(create, put, update"):
         transact(create(Account(account_id="2")), read)
 
 
@@ -513,7 +513,7 @@ def test_a_requirement_holds_at_the_moment_of_the_write(db: Database, engine: En
     other = connect(engine, Bank)
     db.transport = Meanwhile(db.transport, lambda _: other.run(Account.primary("1").delete()))
 
-    with pytest.raises(NotFound, match="write 2 of 2, require Account"):
+    with pytest.raises(NotFound, match="write 2 of 2, condition_check Account"):
         db.run(transact(create(Account(account_id="2")), condition_check(Account.primary("1"))))
 
     assert items(engine) == []
@@ -569,5 +569,5 @@ def test_a_requirement_that_is_no_condition_is_refused(condition: Any) -> None:
 
 @pytest.mark.parametrize("item", [None, Account, Account(account_id="1"), Account.of_owner("ann")])
 def test_a_requirement_is_of_a_key(item: Any) -> None:
-    with pytest.raises(DeclarationError, match=r"require\(\) takes a key, such as"):
+    with pytest.raises(DeclarationError, match=r"condition_check\(\) takes a key, such as"):
         condition_check(item)

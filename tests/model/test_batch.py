@@ -260,7 +260,7 @@ def test_two_writes_to_one_item_are_refused_before_sending(db: Database, engine:
     ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
 )
 def test_a_write_that_needs_a_condition_is_refused(write: Any, reason: str) -> None:
-    with pytest.raises(DeclarationError, match=rf"batch\(\): {reason}.*use atomic\(\)"):
+    with pytest.raises(DeclarationError, match=rf"batch_write\(\): {reason}.*use transact\(\)"):
         batch_write([put(Box(box_id="2")), write])
 
 
@@ -274,10 +274,12 @@ def test_a_write_that_needs_a_condition_is_refused(write: Any, reason: str) -> N
         Box.primary("1"),
         Box(box_id="1"),
     ],
-    ids=["create", "update by key", "update", "require", "get", "instance"],
+    ids=["create", "update by key", "update", "condition_check", "get", "instance"],
 )
 def test_what_is_neither_put_nor_delete_is_refused(write: Any) -> None:
-    with pytest.raises(DeclarationError, match=r"batch\(\) takes put\(…\) and delete\(…\), not"):
+    with pytest.raises(
+        DeclarationError, match=r"batch_write\(\) takes put\(…\) and delete\(…\), not"
+    ):
         batch_write([write])
 
 
@@ -293,4 +295,4 @@ def test_a_value_that_does_not_fit_is_refused_before_anything_is_sent(
 
 
 def test_a_batch_of_no_writes_can_be_shown() -> None:
-    assert repr(batch_write([])) == "Batch(BatchWriteItem )"
+    assert repr(batch_write([])) == "BatchWrite(BatchWriteItem )"

@@ -703,7 +703,7 @@ from tests.model.test_database import Account, Ledger
 
 with connect(sys.argv[1], Ledger) as db:
     for _ in range(10):
-        db.run(Account.primary("1").update(Account.balance.add(1)))
+        db.run(Account.primary("1").update(Account.balance.increment(1)))
 """
 
 
@@ -764,7 +764,10 @@ def test_an_empty_transaction_does_nothing(db: Database) -> None:
 
 
 def test_a_transaction_refuses_what_is_not_a_write(db: Database) -> None:
-    with pytest.raises(DeclarationError, match=r"atomic\(\) takes writes"), db.transaction() as tx:
+    with (
+        pytest.raises(DeclarationError, match=r"transact\(\) takes writes"),
+        db.transaction() as tx,
+    ):
         tx.add(shelf("A"))  # type: ignore[arg-type]
 
 
@@ -800,7 +803,7 @@ def test_an_exception_inside_an_asynchronous_transaction_writes_nothing() -> Non
     asyncio.run(main())
 
 
-# -- each() --------------------------------------------------------------------------------------
+# -- iterate() -----------------------------------------------------------------------------------
 
 
 def test_each_gives_every_page_in_order(db: Database) -> None:
@@ -1049,8 +1052,8 @@ def test_the_plans_that_both_drivers_run_are_refused_where_they_should_be() -> N
         "write": [
             "AlreadyExists",
             "UniqueViolation",
-            "Stale",
-            "Stale",
+            "VersionConflict",
+            "VersionConflict",
             "ConditionFailed",
             "NotFound",
         ],

@@ -337,11 +337,11 @@ def test_one_entity_with_two_ttl_attributes_is_refused() -> None:
             primary = key("BASKET" / basket, "BASKET")
 
 
-@pytest.mark.parametrize(("role", "kind"), [("version", int), ("created", datetime)])
+@pytest.mark.parametrize(("role", "kind"), [("version", int), ("created_at", datetime)])
 def test_an_entity_with_two_attributes_of_one_role_is_refused(role: str, kind: type) -> None:
     class Shop(Table): ...
 
-    make: Any = {"version": version, "created": created_at}[role]
+    make: Any = {"version": version, "created_at": created_at}[role]
 
     with refused("Order", f"{role}()"):
 

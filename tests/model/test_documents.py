@@ -534,7 +534,7 @@ def test_a_path_by_a_key_that_is_no_text_leads_to_the_member_that_is_stored(
     attribute: Any = getattr(Journal, name)
 
     place = attribute.path(lambda members: members[member])
-    journal = db.run(Journal.primary("1").update(place.add(1)))
+    journal = db.run(Journal.primary("1").update(place.increment(1)))
 
     assert getattr(journal, name) == {member: 2}
 

@@ -1430,7 +1430,7 @@ def test_a_pattern_may_be_defined_inside_of_a_function(engine: Engine) -> None:
 
 
 MODULE = """
-from tablewright import Attr, Create, Entity, Get, Many, Table, attr, create, key, pattern
+from tablewright import Attr, Create, Entity, Get, Query, Table, access_pattern, attr, create, key
 
 class Shop(Table, name="pattern_module_{number}"): ...
 
@@ -1448,7 +1448,7 @@ def add(ware: Ware) -> Create[Ware]:
 
 @access_pattern
 def some(size, /) -> Query[Ware]:
-    return Ware.primary.within().limit(size)
+    return Ware.primary.within().page_size(size)
 """
 
 

@@ -217,7 +217,7 @@ def test_a_create_of_what_is_there_is_refused(db: Database, engine: Engine) -> N
 def test_a_create_takes_no_conditions() -> None:
     """Its own is that nothing is there, so none on a value could hold."""
     with pytest.raises(AttributeError, match="expect"):
-        create(Product(sku="P1", title="Pot")).expect(  # type: ignore[attr-defined]
+        create(Product(sku="P1", title="Pot")).condition(  # type: ignore[attr-defined]
             Product.title == "Kettle"
         )
 
@@ -311,7 +311,7 @@ def test_a_write_that_fails_leaves_the_instance_as_it_was(db: Database, write: A
     plan = write(second)
 
     with pytest.raises(WriteRejected):
-        db.run(plan if write is create else plan.expect(Note.text == "third"))
+        db.run(plan if write is create else plan.condition(Note.text == "third"))
 
     assert vars(second) == before
 

@@ -261,7 +261,7 @@ def test_too_few_values_for_a_partition_are_refused_by_name() -> None:
 
 
 def test_too_many_values_for_a_partition_say_where_the_others_go() -> None:
-    with pytest.raises(DeclarationError, match=r"Task\.assigned takes assignee here.* with at\(\)"):
+    with pytest.raises(DeclarationError, match=r"Task\.assigned takes assignee here.* with eq\(\)"):
         Task.assigned("ann", MONDAY)  # type: ignore[call-arg]
 
 
@@ -276,11 +276,11 @@ Compare = Callable[[Any, Any], Query[Any]]
 Holds = Callable[[Any, Any], bool]
 
 COMPARISONS: list[tuple[str, Compare, Holds]] = [
-    ("at", lambda range_, value: range_.at(value), lambda v, bound: v == bound),
-    ("since", lambda range_, value: range_.since(value), lambda v, bound: v >= bound),
-    ("after", lambda range_, value: range_.after(value), lambda v, bound: v > bound),
-    ("until", lambda range_, value: range_.until(value), lambda v, bound: v <= bound),
-    ("before", lambda range_, value: range_.before(value), lambda v, bound: v < bound),
+    ("eq", lambda range_, value: range_.eq(value), lambda v, bound: v == bound),
+    ("gte", lambda range_, value: range_.gte(value), lambda v, bound: v >= bound),
+    ("gt", lambda range_, value: range_.gt(value), lambda v, bound: v > bound),
+    ("lte", lambda range_, value: range_.lte(value), lambda v, bound: v <= bound),
+    ("lt", lambda range_, value: range_.lt(value), lambda v, bound: v < bound),
     ("between", lambda range_, value: range_.between(value, value), lambda v, bound: v == bound),
 ]
 comparisons = pytest.mark.parametrize(
@@ -492,7 +492,7 @@ def test_a_limit_above_what_there_is_gives_all_and_no_cursor(filled: Database) -
 
 @pytest.mark.parametrize("size", [0, -1, True, 1.5, "3", None])
 def test_a_limit_that_is_no_count_is_refused(size: Any) -> None:
-    with pytest.raises(InvalidValue, match=r"limit\(.*\): give a whole number, at least 1"):
+    with pytest.raises(InvalidValue, match=r"page_size\(.*\): give a whole number, at least 1"):
         Task.primary.within("P").page_size(size)
 
 
@@ -999,10 +999,10 @@ def test_sentinels_in_the_partition_are_passed_over(db: Database) -> None:
 # -- one comparison ------------------------------------------------------------------------------
 
 COMPARED: list[Callable[[Any], Any]] = [
-    lambda tasks: tasks.since(3),
-    lambda tasks: tasks.after(3),
-    lambda tasks: tasks.until(3),
-    lambda tasks: tasks.before(3),
+    lambda tasks: tasks.gte(3),
+    lambda tasks: tasks.gt(3),
+    lambda tasks: tasks.lte(3),
+    lambda tasks: tasks.lt(3),
     lambda tasks: tasks.between(3, 5),
 ]
 
@@ -1017,7 +1017,7 @@ def test_a_second_comparison_is_refused(first: Any, second: Any) -> None:
 def test_a_text_that_begins_with_something_is_not_compared_as_well() -> None:
     found: Any = Book.by_name().begins_with("a")
     with pytest.raises(DeclarationError, match="once"):
-        found.since("b")
+        found.gte("b")
 
 
 # -- between what is stored ----------------------------------------------------------------------

@@ -385,7 +385,7 @@ WRITES: dict[str, Callable[[], Plan[Any]]] = {
     "atomic that requires a row of a read-only shard": lambda: transact(
         create(address(9)), condition_check(Order.primary("a", A1))
     ),
-    "require alone": lambda: condition_check(Order.primary("a", A1)),
+    "condition_check alone": lambda: condition_check(Order.primary("a", A1)),
     "create with a sentinel in the shard": lambda: create(
         Phone(user_id="a", phone_id=2, number="556")
     ),
@@ -406,7 +406,7 @@ def test_a_write_within_the_writable_shard_is_done(db: Database, own: Database, 
     after = stored(db)
     changed = {k for k in before.keys() | after.keys() if before.get(k) != after.get(k)}
     assert {partition for partition, _ in changed} == (
-        {"U#a"} if "require alone" not in name else set()
+        {"U#a"} if "condition_check alone" not in name else set()
     )
 
 
@@ -478,7 +478,7 @@ def outside(user: str) -> dict[str, Callable[[], Plan[Any]]]:
         "atomic that requires another's row": lambda: transact(
             create(address(9)), condition_check(Profile.primary(user))
         ),
-        "require alone": lambda: condition_check(Profile.primary(user)),
+        "condition_check alone": lambda: condition_check(Profile.primary(user)),
     }
 
 
@@ -685,7 +685,7 @@ def test_a_tenant_may_be_any_value_whose_text_stands_in_the_keys(db: Database) -
     assert db.for_tenant(user_id=7).run(Note.primary("7", 1)) is not None
 
 
-# -- for_tenant() ------------------------------------------------------------------------------------
+# -- for_tenant() --------------------------------------------------------------------------------
 
 
 def test_a_scoped_database_cannot_be_scoped_again(own: Database) -> None:
@@ -699,7 +699,7 @@ def test_a_scoped_database_cannot_be_scoped_again(own: Database) -> None:
 def test_a_wrong_or_missing_tenant_is_refused_with_the_right_one(
     db: Database, given: dict[str, str]
 ) -> None:
-    with pytest.raises(InvalidValue, match=r"use scoped\(user_id=…\)"):
+    with pytest.raises(InvalidValue, match=r"use for_tenant\(user_id=…\)"):
         db.for_tenant(**given)
 
 
@@ -807,8 +807,8 @@ def test_a_filtered_index_that_is_not_one_of_the_tables_is_an_error_at_import() 
 
 
 def cursor_of(page: Any) -> str:
-    assert isinstance(page.next, str)
-    return page.next
+    assert isinstance(page.next_cursor, str)
+    return page.next_cursor
 
 
 def test_a_cursor_goes_on_for_its_own_tenant(db: Database) -> None:
@@ -1010,7 +1010,7 @@ def test_an_index_with_the_tables_partition_key_cannot_be_filtered(keys: tuple[s
             tenancy = Tenancy("user_id", write=("U#{user_id}",), filtered=(turned,))
 
     with pytest.raises(
-        DeclarationError, match=r"Wrong: turned has the table's partition key.*\.at\(…\)"
+        DeclarationError, match=r"Wrong: turned has the table's partition key.*\.eq\(…\)"
     ):
         declare()
 
@@ -1312,8 +1312,8 @@ ranges: st.SearchStrategy[Any] = st.one_of(
 )
 queries: st.SearchStrategy[Any] = st.one_of(
     ranges,
-    ranges.map(lambda plan: plan.limit(1)),
-    ranges.map(lambda plan: plan.limit(2)),
+    ranges.map(lambda plan: plan.page_size(1)),
+    ranges.map(lambda plan: plan.page_size(2)),
     ranges.map(lambda plan: plan.first()),
 )
 writes: st.SearchStrategy[Any] = st.one_of(

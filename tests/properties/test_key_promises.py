@@ -460,7 +460,7 @@ def test_a_prefix_selects_what_has_that_value_and_nothing_else(
 def _told(db: Database, plan: Any, attribute: str) -> list[Any]:
     """One attribute of all results, which small pages and a count agree with."""
     found = [getattr(entity, attribute) for entity in db.iterate(plan)]
-    assert [getattr(entity, attribute) for entity in db.iterate(plan.limit(2))] == found
+    assert [getattr(entity, attribute) for entity in db.iterate(plan.page_size(2))] == found
     assert db.run(plan.count()) == len(found)
     return found
 
@@ -626,11 +626,11 @@ PARTS = {
 }  # fmt: skip
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "at": operator.eq,
-    "since": operator.ge,
-    "after": operator.gt,
-    "until": operator.le,
-    "before": operator.lt,
+    "eq": operator.eq,
+    "gte": operator.ge,
+    "gt": operator.gt,
+    "lte": operator.le,
+    "lt": operator.lt,
 }
 
 
@@ -777,7 +777,7 @@ def _same(db: Database, plan: Any, expected: list[Any]) -> None:
     """In both directions, in small pages, one at a time, and counted."""
     assert list(db.iterate(plan)) == expected
     assert list(db.iterate(plan.desc())) == expected[::-1]
-    assert list(db.iterate(plan.limit(2))) == expected
+    assert list(db.iterate(plan.page_size(2))) == expected
     assert db.run(plan.first()) == (expected[0] if expected else None)
     assert db.run(plan.count()) == len(expected)
 

@@ -47,8 +47,8 @@ READS: dict[str, tuple[Make, int]] = {
     "consistent get": (lambda w, o: w.thing.primary(o, 1).consistent(), 1),
     "batch get": (lambda w, o: batch_get([w.thing.primary(o, n) for n in range(3)]), 3),
     "query": (lambda w, o: w.thing.primary.within(o), 3),
-    "query with a limit": (lambda w, o: w.thing.primary.within(o).limit(2), 2),
-    "range": (lambda w, o: w.thing.primary.within(o).since(1), 2),
+    "query with a page size": (lambda w, o: w.thing.primary.within(o).page_size(2), 2),
+    "range": (lambda w, o: w.thing.primary.within(o).gte(1), 2),
     "filter": (lambda w, o: w.thing.primary.within(o).filter(w.thing.state == "open"), 3),
     "first": (lambda w, o: w.thing.primary.within(o).desc().first(), 1),
     "count": (lambda w, o: w.thing.primary.within(o).count(), 3),
@@ -56,7 +56,7 @@ READS: dict[str, tuple[Make, int]] = {
     "aggregate": (lambda w, o: w.aggregate.of(w.thing.primary(o, 1)), 1),
     "local index": (lambda w, o: w.thing.nearby(o), 3),
     "local index, count": (lambda w, o: w.thing.nearby(o).count(), 3),
-    "swapped index": (lambda w, o: w.thing.swapped(1).at(o), 1),
+    "swapped index": (lambda w, o: w.thing.swapped(1).eq(o), 1),
     "index by a shard": (lambda w, o: w.thing.by_friend(o), 3),
     "index by a shard, count": (lambda w, o: w.thing.by_friend(o).count(), 3),
     "lookup by a unique value": (lambda w, o: w.thing.own_code(o, "c1"), 1),
@@ -65,11 +65,11 @@ READS: dict[str, tuple[Make, int]] = {
 #: Reads that name no tenant: each finds the rows of the tenant whose database it is.
 FILTERED: dict[str, tuple[Make, int]] = {
     "filtered index": (lambda w, _: w.thing.by_state("open"), 3),
-    "filtered index, page by page": (lambda w, _: w.thing.by_state("open").limit(1), 1),
+    "filtered index, page by page": (lambda w, _: w.thing.by_state("open").page_size(1), 1),
     "filtered index, first": (lambda w, _: w.thing.by_state("open").desc().first(), 1),
     "filtered index, count": (lambda w, _: w.thing.by_state("open").count(), 3),
     "filtered index, select": (lambda w, _: w.thing.by_state("open").select(w.thing.owner), 3),
-    "filtered index, range": (lambda w, _: w.thing.by_state("open").since(1), 2),
+    "filtered index, range": (lambda w, _: w.thing.by_state("open").gte(1), 2),
     "sparse index": (lambda w, _: w.thing.by_flag("red"), 2),
     "sparse index, count": (lambda w, _: w.thing.by_flag("red").count(), 2),
 }
@@ -80,7 +80,7 @@ REFUSED: dict[str, Make] = {
     "scan, count": lambda w, _: w.thing.scan(reason="test").count(),
     "backfill": lambda w, _: backfill(w.thing),
     "swapped index without the tenant": lambda w, _: w.thing.swapped(1),
-    "swapped index, range": lambda w, o: w.thing.swapped(1).since(o),
+    "swapped index, range": lambda w, o: w.thing.swapped(1).gte(o),
     "index that is not filtered": lambda w, _: w.thing.by_code("c1"),
     "index that is not filtered, count": lambda w, _: w.thing.by_code("c1").count(),
 }
@@ -97,7 +97,7 @@ WRITES: dict[str, Make] = {
     "transaction": lambda w, o: transact(
         create(w.make(o, 5, code="t")), delete(w.part(owner=o, number=1, part=1))
     ),
-    "require": lambda w, o: condition_check(w.thing.primary(o, 1)),
+    "condition_check": lambda w, o: condition_check(w.thing.primary(o, 1)),
     "transaction that requires": lambda w, o: transact(
         put(w.part(owner=o, number=1, part=6)), condition_check(w.thing.primary(o, 1))
     ),
@@ -149,7 +149,7 @@ def test_a_tenant_reads_its_own_items_and_no_others(world: World, data: st.DataO
             result = own.run(make(world, me))
             assert size(result) == count
             assert owners_in(result) <= {me}
-            cursor = getattr(result, "next", None)
+            cursor = getattr(result, "next_cursor", None)
             if cursor is not None:
                 partition = world.table.__table__.attributes[0]
                 assert cursor_key(cursor)[partition] in [
@@ -157,7 +157,9 @@ def test_a_tenant_reads_its_own_items_and_no_others(world: World, data: st.DataO
                     for item in world.stored(db)
                     if item["owner"] == world.owner_value(me)
                 ]
-        assert [thing.number for thing in own.iterate(world.thing.by_state("open").limit(1))] == [
+        assert [
+            thing.number for thing in own.iterate(world.thing.by_state("open").page_size(1))
+        ] == [
             0,
             1,
             2,
@@ -199,7 +201,7 @@ def test_a_tenant_changes_its_own_items_and_no_others(world: World, data: st.Dat
         for name, make in WRITES.items():
             before = world.stored(db)
             own.run(make(world, me))
-            assert (world.stored(db) != before) == (name != "require"), name
+            assert (world.stored(db) != before) == (name != "condition_check"), name
         with pytest.raises(TenantViolation):  # a move into the other's partition
             own.run(world.part.primary(me, 1, 7).update(world.part.owner.set(other)))
         assert world.items_of_others(db, me) == theirs
@@ -215,12 +217,15 @@ def test_a_cursor_of_one_tenant_is_refused_for_another(world: World, data: st.Da
     me, other = data.draw(world.ids)
     with filled(world, [me, other]) as db:
         own, others = db.for_tenant(owner=me), db.for_tenant(owner=other)
-        for make in (FILTERED["filtered index, page by page"][0], READS["query with a limit"][0]):
+        for make in (
+            FILTERED["filtered index, page by page"][0],
+            READS["query with a page size"][0],
+        ):
             page = own.run(make(world, me))
             for database, owner in ((others, other), (others, me), (db, me)):
                 with pytest.raises((InvalidCursor, TenantViolation)):
-                    database.run(make(world, owner).resume(page.next))  # type: ignore[attr-defined]
-            assert size(own.run(make(world, me).resume(page.next))) == 1  # type: ignore[attr-defined]
+                    database.run(make(world, owner).after(page.next_cursor))  # type: ignore[attr-defined]
+            assert size(own.run(make(world, me).after(page.next_cursor))) == 1  # type: ignore[attr-defined]
 
 
 # -- raw requests --------------------------------------------------------------------------------

@@ -195,7 +195,7 @@ def adding(name: str) -> st.SearchStrategy[Step]:
         def apply(state: Values) -> None:
             state[name] = (state[name] or 0) + value
 
-        return name, lambda kind: getattr(kind, name).add(value), apply
+        return name, lambda kind: getattr(kind, name).increment(value), apply
 
     return numbers.map(step)
 
@@ -204,14 +204,14 @@ def joining(values: set[str]) -> Step:
     def apply(state: Values) -> None:
         state["tags"] = state["tags"] | values
 
-    return "tags", lambda kind: kind.tags.add(values), apply
+    return "tags", lambda kind: kind.tags.add_to_set(values), apply
 
 
 def leaving(values: set[str]) -> Step:
     def apply(state: Values) -> None:
         state["tags"] = state["tags"] - values
 
-    return "tags", lambda kind: kind.tags.discard(values), apply
+    return "tags", lambda kind: kind.tags.remove_from_set(values), apply
 
 
 def appending(word: str) -> Step:
@@ -235,7 +235,7 @@ def _inside(state: Values, **changes: Any) -> None:
 def counting(number: int) -> Step:
     return (
         "stats",
-        lambda kind: kind.stats.path(lambda stats: stats.seen).add(number),
+        lambda kind: kind.stats.path(lambda stats: stats.seen).increment(number),
         lambda state: _inside(state, seen=state["stats"].seen + number),
     )
 

@@ -93,7 +93,7 @@ def _check(row: Row, runner: asyncio.Runner, adb: AsyncDatabase) -> None:
     results = list(answer) if isinstance(answer, Page) else answer
     for _ in range(row.pages - 1):
         assert isinstance(row.plan, Query)
-        answer = runner.run(adb.run(row.plan.after(answer.next)))
+        answer = runner.run(adb.run(row.plan.after(answer.next_cursor)))
         results += answer
     expected = row.expect() if callable(row.expect) else row.expect
     assert results == expected, row.name

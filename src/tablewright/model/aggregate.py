@@ -159,6 +159,7 @@ def _refuse_what_a_root_has_not(name: str, root: Range[Any, *tuple[Any, ...]]) -
         "a comparison": root.comparison is not None,
         "desc()": root.descending,
         "page_size()": root.size is not None,
+        "limit()": root.total is not None,
         "filter()": root.condition is not None,
         "after()": root.cursor is not None,
         "select()": bool(root.columns),

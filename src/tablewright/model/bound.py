@@ -100,7 +100,7 @@ def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any
         labels = ", ".join(part.label for part in key.asked[: key.in_partition]) or "nothing"
         raise DeclarationError(
             f"{key.name} takes {labels} here, the parts of its partition; {len(values)} values "
-            "were given. Give the others with at()"
+            "were given. Give the others with eq()"
         )
     return Range(entity, key, values)
 

@@ -245,7 +245,7 @@ class Database(_Connection):
             raise _needed(error, plan) from None
 
     def iterate(self, plan: Query[T]) -> Iterator[T]:
-        """Every result of a query, page by page; a limit is the size of a page."""
+        """Yield every result of a query, page by page, up to its limit."""
         _refuse_no_plan(plan, Query)
         while True:
             page = self.run(plan)
@@ -288,7 +288,7 @@ class AsyncDatabase(_Connection):
             raise _needed(error, plan) from None
 
     async def iterate(self, plan: Query[T]) -> AsyncIterator[T]:
-        """Every result of a query, page by page; a limit is the size of a page."""
+        """Yield every result of a query, page by page, up to its limit."""
         _refuse_no_plan(plan, Query)
         while True:
             page = await self.run(plan)

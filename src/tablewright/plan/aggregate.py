@@ -165,8 +165,8 @@ class Load(Plan[T | None], Generic[T]):
         return self.but(descending=True)
 
     def limit(self, children: int) -> Self:
-        """The root and the first so many rows after it; the root must come first."""
-        return self.but(size=checked_size(children))
+        """Limit the rows after the root, on all levels together; the root must come first."""
+        return self.but(size=checked_size("limit", children))
 
     def _check_limit(self) -> None:
         """A limit leaves out rows at the end, so the root has to come first."""

@@ -1,4 +1,4 @@
-"""Require: an item that must be there, or be as it should, for the rest of `transact(…)` to happen.
+"""Condition check: an item that must exist, and meet conditions, for a transaction to succeed.
 
 transact(create(ingredient), condition_check(Category.primary(ingredient.category_id)))
 """
@@ -23,7 +23,7 @@ E = TypeVar("E")
 class ConditionCheck(Write[None], Generic[E]):
     """Writes nothing; fails if the item is not there, or not as it should be."""
 
-    verb = "require"
+    verb = "condition_check"
 
     def __init__(self, fetch: Fetch[E], conditions: tuple[Condition[Any], ...]) -> None:
         self.entity = fetch.entity
@@ -58,7 +58,7 @@ class ConditionCheck(Write[None], Generic[E]):
 
 
 def condition_check(item: Fetch[E], *conditions: Condition[E]) -> ConditionCheck[E]:
-    """The item must be there, and meet the conditions, or nothing of `transact(…)` is done."""
+    """Require that an item exists and meets the conditions; otherwise `transact(…)` writes nothing."""
     if not isinstance(item, Fetch):
         raise DeclarationError(
             f"condition_check() takes a key, such as Order.primary(…), not {item!r}"

@@ -1,4 +1,4 @@
-"""Lookup: an entity by a value that is unique, through the sentinel that keeps it so."""
+"""Get by a unique value: an entity, through the sentinel that keeps it so."""
 
 from __future__ import annotations
 

@@ -2,11 +2,12 @@
 
     Order.timeline("C1")                               a Range: everything in the partition
     Order.timeline("C1").gte(monday)                   a Query: a part of it, in order
-    .desc()  .limit(20)  .filter(…)  .after(cursor)  .consistent()
+    .desc()  .page_size(20)  .limit(100)  .filter(…)  .after(cursor)  .consistent()
     .first()  .count()  .select(Order.order_id, Order.total)
 
 A page is a sequence of entities, with a cursor where there is more. A query that can meet items of
-other entities filters them out, and reads on until the page is full. `limit` is the size of a page.
+other entities filters them out, and reads on until the page is full. `page_size` is the size of a
+page, `limit` the number of results on all pages together; a cursor carries what is left of it.
 """
 
 from __future__ import annotations
@@ -78,6 +79,8 @@ class Query(Plan[Page[R]], Generic[R]):
     operands: tuple[Any, ...] = ()
     descending = False
     size: int | None = None
+    #: The most results on all pages together.
+    total: int | None = None
     cursor: str | None = None
     condition: Condition[Any] | None = None
     is_consistent = False
@@ -102,14 +105,18 @@ class Query(Plan[Page[R]], Generic[R]):
 
     def page_size(self, size: int) -> Self:
         """Limit the number of results on a page."""
-        return self.but(size=checked_size(size))
+        return self.but(size=checked_size("page_size", size))
+
+    def limit(self, total: int) -> Self:
+        """Limit the number of results on all pages together."""
+        return self.but(total=checked_size("limit", total))
 
     def after(self, cursor: str | None) -> Self:
         """Continue after `cursor`; None starts from the beginning."""
         return self.but(cursor=cursor)
 
     def filter(self, condition: Condition[R]) -> Self:
-        """Leave out what does not meet the condition. It is read, and paid for, all the same."""
+        """Leave out what does not meet the condition; it is read and paid for all the same."""
         check_condition(condition, self.entity)
         for name in condition.attributes:
             self._check_filter(self.entity.attributes[name].stored, condition)
@@ -120,7 +127,7 @@ class Query(Plan[Page[R]], Generic[R]):
         if stored in self.key.attributes:
             raise DeclarationError(
                 f"{self.key.name}: filter({condition!r}): {stored!r} is part of the key; compare "
-                "it with at(), since(), between() …"
+                "it with eq(), gte(), between() …"
             )
         if not self._holds(stored):
             raise DeclarationError(
@@ -237,44 +244,58 @@ class Query(Plan[Page[R]], Generic[R]):
         return key_names(self.entity, self.key)
 
     def steps(self, context: Context) -> Steps[Page[R]]:
-        results, last, binding = yield from self.page(context)
-        return Page(results, None if last is None else sign(context.secret, binding, last))
+        results, following = yield from self.page(context)
+        return Page(results, following)
 
-    def page(self, context: Context) -> Steps[tuple[list[R], Item | None, Any]]:
-        """The results of a page, the key it ended at, and what a cursor is bound to."""
+    def page(self, context: Context) -> Steps[tuple[list[R], str | None]]:
+        """Return the results of a page, and the cursor for the next one."""
         self._check_projection()
         request, filtered, excluded = self.request(context)
-        binding = (self.pattern, context.tenant, self.entity.name, self.comparison, request.body)
+        binding: tuple[Any, ...] = (
+            self.pattern,
+            context.tenant,
+            self.entity.name,
+            self.comparison,
+            request.body,
+        )
+        left = self.total
+        if left is not None:
+            binding += (left,)
         if self.cursor is not None:
-            start = open_cursor(context.secret, binding, self.cursor)
+            place = open_cursor(context.secret, binding, self.cursor)
+            start, left = place if isinstance(place, tuple) else (place, None)
             request = request.with_members(ExclusiveStartKey=start)
+        size = _smaller(self.size, left)
         if filtered or excluded is not None or self.columns:
-            results, last = yield from self._picked(request, filtered, excluded)
+            results, last = yield from self._picked(request, filtered, excluded, size)
         else:
-            if self.size is not None:
-                request = request.with_members(Limit=self.size)
+            if size is not None:
+                request = request.with_members(Limit=size)
             answer = yield request
             results, last = self.entity.decode_page(answer)  # straight from the bytes
-        return results, last, binding
+        if last is None or left == len(results):
+            return results, None
+        end = last if left is None else (last, left - len(results))
+        return results, sign(context.secret, binding, end)
 
     def _picked(
-        self, request: QueryRequest, filtered: bool, excluded: Value | None
+        self, request: QueryRequest, filtered: bool, excluded: Value | None, size: int | None
     ) -> Steps[tuple[list[R], Item | None]]:
         """A page from which items are left out: read on until it is full, or all is read."""
         found: list[Item] = []
         while True:
-            if self.size is not None:
-                wanted = self.size - len(found)
+            if size is not None:
+                wanted = size - len(found)
                 limit = max(wanted, FILTERED_PAGE) if filtered else wanted
                 request = request.with_members(Limit=limit)
             answer = decode_answer((yield request))
             found += self.own(answer.items, excluded)
             last = answer.last_evaluated_key
-            if last is None or (found and (self.size is None or len(found) >= self.size)):
+            if last is None or (found and (size is None or len(found) >= size)):
                 break
             request = request.next_page(last)
-        if self.size is not None and len(found) > self.size:
-            del found[self.size :]
+        if size is not None and len(found) > size:
+            del found[size:]
             last = self._place(found[-1])
         elif last is not None and filtered:
             last = self._place(found[-1])  # where DynamoDB stopped may be somebody else's item
@@ -297,9 +318,10 @@ class Query(Plan[Page[R]], Generic[R]):
         return tuple(column.read(item) for column in self.columns)  # type: ignore[return-value]
 
     def _page_told(self, filtered: bool) -> str:
-        if self.size is None:
-            return "1 MB"
-        return shown(self.size) + (f", of {FILTERED_PAGE} read at a time" if filtered else "")
+        told = "1 MB" if self.size is None else shown(self.size)
+        if filtered and self.size is not None:
+            told += f", of {FILTERED_PAGE} read at a time"
+        return told if self.total is None else f"{told}; at most {shown(self.total)} in all"
 
     def _place(self, item: Item) -> Item:
         return {name: item[name] for name in self._key_names() if name in item}
@@ -308,7 +330,8 @@ class Query(Plan[Page[R]], Generic[R]):
         self._check_projection()
         sort = self.sort_condition()
         filtered = self.condition is not None or self.mixed
-        size = self.size if isinstance(self.size, int) else TYPICAL_PAGE
+        sizes = [size for size in (self.size, self.total) if isinstance(size, int)]
+        size = min(sizes, default=TYPICAL_PAGE)
         if filtered and self.size is not None:
             size = max(size, FILTERED_PAGE)
         type_attribute = self.type_to_filter()
@@ -362,52 +385,61 @@ def _whole_lists(steps: tuple[str | int, ...]) -> tuple[str | int, ...]:
     return steps
 
 
-def checked_size(size: Any) -> Any:
-    """A number of results, or the symbol for one."""
+def checked_size(method: str, size: Any) -> Any:
+    """Return a number of results, or the symbol for one; raise InvalidValue for anything else."""
     if not isinstance(size, Symbol) and (type(size) is not int or size < 1):
-        raise InvalidValue(f"limit({size!r}): give a whole number, at least 1")
+        raise InvalidValue(f"{method}({size!r}): give a whole number, at least 1")
     return size
+
+
+def _smaller(size: int | None, left: int | None) -> int | None:
+    """Return the size of a page: never more than what is left of the limit."""
+    if size is None or left is None:
+        return left if size is None else size
+    return min(size, left)
 
 
 class First(Single[R], Generic[R]):
     """The first result of a query, or None."""
 
-    def __init__(self, many: Query[R]) -> None:
-        self.many = many
-        self.entity = many.entity
+    def __init__(self, query: Query[R]) -> None:
+        self.query = query
+        self.entity = query.entity
 
     def steps(self, context: Context) -> Steps[R | None]:
-        results, _, _ = yield from self.many.page(context)
+        results, _ = yield from self.query.page(context)
         return results[0] if results else None
 
     def shape(self) -> Shape:
-        return self.many.shape()
+        return self.query.shape()
 
 
 class Count(Plan[int]):
-    """How many results a query has, on all pages."""
+    """How many results a query has, on all pages; at most its limit."""
 
-    def __init__(self, many: Query[Any]) -> None:
-        self.many = many
-        self.entity = many.entity
+    def __init__(self, query: Query[Any]) -> None:
+        self.query = query
+        self.entity = query.entity
 
     def steps(self, context: Context) -> Steps[int]:
-        many = self.many.but(columns=())
-        request, _, excluded = many.request(context)
+        query = self.query.but(columns=())
+        request, _, excluded = query.request(context)
         # Without a type to filter by, or with a key to leave out, the items have to be seen.
         told_apart = (
-            many.type_to_filter() or many.entity.table.type_attribute in many.key.attributes
+            query.type_to_filter() or query.entity.table.type_attribute in query.key.attributes
         )
-        seen = excluded is not None or (many.mixed and not told_apart)
+        seen = excluded is not None or (query.mixed and not told_apart)
         if not seen:
             request = request.with_members(Select="COUNT")
         total = 0
         while True:
             answer = decode_answer((yield request))
-            total += len(many.own(answer.items, excluded)) if seen else answer.count
+            total += len(query.own(answer.items, excluded)) if seen else answer.count
+            if query.total is not None and total >= query.total:
+                return query.total
             if answer.last_evaluated_key is None:
                 return total
             request = request.next_page(answer.last_evaluated_key)
 
     def shape(self) -> Shape:
-        return self.many.shape()
+        return self.query.shape()

@@ -13,7 +13,7 @@ from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context
 from tablewright.plan.query import Query
 from tablewright.plan.query_request import QueryRequest, Selection
-from tablewright.plan.shape import Shape, shown
+from tablewright.plan.shape import Shape
 from tablewright.values import Value
 
 R = TypeVar("R")
@@ -54,7 +54,7 @@ class Scan(Query[R], Generic[R]):
             table=self.entity.table.name,
             entity=self.entity.name,
             condition=self.reason,
-            page="1 MB" if self.size is None else shown(self.size),
+            page=self._page_told(filtered=False),
             filter=" AND ".join(filters),
             read_units=128,  # a page of 1 MB
         )

@@ -202,7 +202,7 @@ def _run(database: Database, row: Row) -> Any:
     results = answer
     for _ in range(row.pages - 1):
         assert isinstance(row.plan, Query)
-        answer = database.run(row.plan.after(answer.next))
+        answer = database.run(row.plan.after(answer.next_cursor))
         results = [*results, *answer]
     return results
 
