@@ -106,7 +106,7 @@ def model(context: Context) -> list[Figure]:
 def _reads(context: Context) -> Iterator[Figure]:
     count = context.size(10_000, 600)
     with _filled(context, count) as database:
-        engine = database.transport.engine  # type: ignore[attr-defined]
+        engine = database._transport.engine  # type: ignore[attr-defined]
         ns = draw(context.size(6000, 600), count)
         gets = [Order.primary(n // items.PARTITION, placed(n), n) for n in ns]
         ours, theirs = take_turns(
@@ -115,13 +115,13 @@ def _reads(context: Context) -> Iterator[Figure]:
             (database.run, gets),
             (
                 partial(engine.call, "GetItem"),
-                [{"TableName": "orders", "Key": plan.key} for plan in gets],
+                [{"TableName": "orders", "Key": plan._key} for plan in gets],
             ),
             rounds=ROUNDS,
         )
         yield judged("db.run(get)", "µs", ours, limit=theirs, limit_is="Engine GetItem", at_most=2)
         pages = [Order.primary.within(n // items.PARTITION) for n in ns[: context.size(1800, 90)]]
-        requests = [plan.request(database.context)[0] for plan in pages]
+        requests = [plan._request(database._context)[0] for plan in pages]
         assert len(database.run(pages[0])) == items.PARTITION
         ours, theirs = take_turns(
             context,
@@ -138,7 +138,7 @@ def _reads(context: Context) -> Iterator[Figure]:
 def _create(context: Context) -> Figure:
     count, calls = context.size(5000, 300), context.size(2400, 160)
     with _filled(context, count) as database:
-        engine = database.transport.engine  # type: ignore[attr-defined]
+        engine = database._transport.engine  # type: ignore[attr-defined]
         creates = [create(order(n, count)) for n in range(count, count + calls)]
         puts = [
             {

@@ -178,7 +178,7 @@ File.scan()  # E: a scan says why
 first.update(Ticket.title.set("x")).condition(Comment.text == "t")  # E: another entity's attribute
 first.delete().condition(Comment.text == "t")  # E: another entity's attribute
 put(found).condition(Comment.text == "t")  # E: another entity's attribute
-create(found).condition(Ticket.title == "t")  # E: a create has a condition of its own
+create(found)._filter(Ticket.title == "t")  # E: a create has a condition of its own
 condition_check(first, Comment.text == "t")  # E: another entity's attribute
 
 # -- changes

@@ -138,7 +138,7 @@ def engine() -> Iterator[Engine]:
 def db(engine: Engine) -> Database:
     """The sample, and a clock that stands still."""
     database = connect(engine, Commerce)
-    database.context = msgspec.structs.replace(database.context, clock=lambda: NOW)
+    database._context = msgspec.structs.replace(database._context, clock=lambda: NOW)
     for entity in sample():
         database.run(put(entity))
     return database
@@ -146,7 +146,7 @@ def db(engine: Engine) -> Database:
 
 @pytest.fixture
 def sent(db: Database) -> Sent:
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     return sent
 
 
@@ -817,10 +817,10 @@ def test_the_design_verifies_every_row_of_the_document(db: Database) -> None:
 
 def test_no_pattern_scans(db: Database, engine: Engine) -> None:
     looking = Scanner(connect(engine, Commerce))
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     ran = set()
     for row in rows(looking):
-        ran.add(row.plan.pattern.rpartition(".")[2])
+        ran.add(row.plan._pattern.rpartition(".")[2])
         with suppress(AlreadyExists, VersionConflict):  # rows that are about being refused
             db.run(row.plan)
     assert ran == {
@@ -841,7 +841,7 @@ def test_no_pattern_scans(db: Database, engine: Engine) -> None:
 
 def test_what_a_read_reads_is_what_it_gives(db: Database) -> None:
     """No read of the design throws anything away."""
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     found = db.run(order_with_items("C1", "O100"))
     assert found is not None
     feeds = (
@@ -926,7 +926,7 @@ def test_a_writer_who_comes_second_at_the_last_moment_is_stale(
     """The version is right when it is read, and wrong when the transaction arrives."""
     other = connect(engine, Commerce)
     theirs = update_order_status_with_history("C1", "O100", PAID, 1, "till", "card")
-    db.transport = Meanwhile(db.transport, lambda: other.run(theirs))
+    db._transport = Meanwhile(db._transport, lambda: other.run(theirs))
     with pytest.raises(VersionConflict) as refused:
         db.run(update_order_status_with_history("C1", "O100", FULFILLED, 1, "web", "late"))
     assert refused.value.current == other.run(order_header("C1", "O100"))
@@ -939,8 +939,8 @@ def test_an_update_without_a_version_reads_again_when_another_was_first(
     db: Database, engine: Engine
 ) -> None:
     other = connect(engine, Commerce)
-    db.transport = Meanwhile(
-        db.transport, lambda: other.run(update_order_status("C1", "O100", PAID))
+    db._transport = Meanwhile(
+        db._transport, lambda: other.run(update_order_status("C1", "O100", PAID))
     )
     updated = db.run(update_order_status("C1", "O100", FULFILLED))
     assert (updated.status, updated.version) == (FULFILLED, 3)
@@ -1132,7 +1132,7 @@ def test_the_index_that_is_proposed_serves_a_query_by_sku(engine: Engine) -> Non
     ):
         made = Line(customer_id=customer, order_id=order_id, item_id=item_id, sku=sku)
         db.run(create(made))
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     found = db.run(lines_by_sku("SKU-1"))
     assert [(line.customer_id, line.order_id, line.item_id) for line in found] == [
         ("C1", "O1", "I1"),
@@ -1166,7 +1166,7 @@ def test_the_index_that_is_proposed_serves_a_query_by_item_status(engine: Engine
     shipped = Line.item_status.set(ItemStatus.SHIPPED)
     db.run(Line.primary("C1", "O1", "I2").update(shipped))
     db.run(Line.primary("C2", "O1", "I1").update(shipped))
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     found = db.run(lines_by_status(ItemStatus.SHIPPED))
     assert [(line.customer_id, line.item_id) for line in found] == [("C1", "I2"), ("C2", "I1")]
     assert (sent.operations, sent.read) == (["Query"], 2)
@@ -1194,7 +1194,7 @@ def test_the_index_that_is_proposed_serves_a_global_feed_by_date(engine: Engine)
     for day in range(6):
         customer, created = f"C{day % 2}", START + timedelta(days=day)
         db.run(create(Placed(customer_id=customer, order_id=f"O{day}", created_at=created)))
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     found = db.run(placed_between(START + timedelta(days=1), START + timedelta(days=4)))
     assert ids(found) == ["O1", "O2", "O3", "O4"]
     assert (sent.operations, sent.read) == (["Query"], 4)

@@ -55,8 +55,8 @@ def db() -> Iterator[Database]:
 
 
 def engine(db: Database) -> Any:
-    assert isinstance(db.transport, Local)
-    return db.transport.engine
+    assert isinstance(db._transport, Local)
+    return db._transport.engine
 
 
 def items(db: Database, index: str | None = None) -> list[dict[str, Any]]:

@@ -40,8 +40,8 @@ def db() -> Iterator[Database]:
 
 
 def engine(db: Database) -> Any:
-    assert isinstance(db.transport, Local)
-    return db.transport.engine
+    assert isinstance(db._transport, Local)
+    return db._transport.engine
 
 
 def holding(way: ModuleType, entities: Sequence[Any]) -> Database:

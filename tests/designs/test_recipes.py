@@ -168,7 +168,7 @@ def copied(entity: Entity, **values: str) -> Entity:
 
 def test_create(db: Database, items: Callable[..., list[Item]], crud: Crud) -> None:
     plan = crud.create(copied(crud.entity))
-    assert plan.shape().condition == crud.condition
+    assert plan._shape().condition == crud.condition
     assert db.run(plan) == crud.entity
     assert db.run(crud.get()) == crud.entity
     before = items()
@@ -181,7 +181,7 @@ def test_read(db: Database, crud: Crud) -> None:
     assert db.run(crud.get()) is None
     db.run(crud.create(copied(crud.entity)))
     assert db.run(crud.get()) == crud.entity
-    shape = crud.get().shape()
+    shape = crud.get()._shape()
     assert (shape.operation, shape.index, shape.condition) == ("GetItem", None, crud.condition)
 
 
@@ -192,7 +192,7 @@ def test_update(db: Database, crud: Crud) -> None:
     after = copied(crud.entity, **crud.changes)
     assert db.run(crud.update()) == after
     assert db.run(crud.get()) == after
-    assert crud.update().shape().condition == crud.condition
+    assert crud.update()._shape().condition == crud.condition
 
 
 def test_delete(db: Database, items: Callable[..., list[Item]], crud: Crud) -> None:
@@ -202,7 +202,7 @@ def test_delete(db: Database, items: Callable[..., list[Item]], crud: Crud) -> N
     assert db.run(crud.get()) is None
     assert db.run(crud.delete()) is None
     assert items() == before
-    assert crud.delete().shape().condition == crud.condition
+    assert crud.delete()._shape().condition == crud.condition
 
 
 def test_a_category_gets_another_place_in_the_shop(
@@ -625,12 +625,12 @@ def test_option_2_is_one_query_backwards_with_the_documents_limit(db: Database) 
 
         def send(self, operation: str, request: dict[str, Any]) -> bytes:
             sent.append((operation, request))
-            return db.transport.send(operation, request)
+            return db._transport.send(operation, request)
 
         def close(self) -> None:
             pass
 
-    recorded = Database(Recorder(), db.context, db.tables)
+    recorded = Database(Recorder(), db._context, db._tables)
     recorded.run(recipes.category_with_first_ingredients("1", 10))
     ((operation, request),) = sent
     assert operation == "Query"

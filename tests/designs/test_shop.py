@@ -44,8 +44,8 @@ def db(engine: Engine) -> Database:
 
 def at(db: Database, moment: datetime) -> Database:
     """The same database, at another time."""
-    context = msgspec.structs.replace(db.context, clock=lambda: moment)
-    return Database(db.transport, context, db.tables)
+    context = msgspec.structs.replace(db._context, clock=lambda: moment)
+    return Database(db._transport, context, db._tables)
 
 
 @pytest.fixture
@@ -287,7 +287,7 @@ def test_list_orders_by_status(db: Database) -> None:
 
 def test_orders_by_status_have_the_seconds_of_the_documents_example(db: Database) -> None:
     moment = datetime.fromtimestamp(1719473962, UTC)
-    shape = shop.orders_by_status(OrderStatus.DELIVERED, moment).shape()
+    shape = shop.orders_by_status(OrderStatus.DELIVERED, moment)._shape()
     assert shape.condition == 'GSI1PK="ORDER#STATUS#DELIVERED" AND GSI1SK>="AT#1719473962"'
 
 

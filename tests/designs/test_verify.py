@@ -155,7 +155,7 @@ def nothing(*_: Any, **__: Any) -> list[Any]:
 
 
 def leave_index_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(update.Update, "touched", nothing)
+    monkeypatch.setattr(update.Update, "_touched", nothing)
 
 
 def write_no_sentinels(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,7 +150,7 @@ def store(db: Database, *entities: Any) -> None:
 
 
 def body_of(plan: Plan[Any], db: Database) -> dict[str, Any]:
-    request = next(plan.steps(db.context))
+    request = next(plan._steps(db._context))
     assert isinstance(request, QueryRequest)
     return request.body
 
@@ -165,12 +165,12 @@ def test_a_root_and_its_children(db: Database) -> None:
 
 def test_an_aggregate_is_one_query(db: Database) -> None:
     store(db, order("1"), item("1", "a"))
-    steps = OrderWithItems.of(Order.primary("C1", "1")).steps(db.context)
+    steps = OrderWithItems.of(Order.primary("C1", "1"))._steps(db._context)
     request = next(steps)
     assert isinstance(request, QueryRequest)
     assert request.operation == "Query"
     with pytest.raises(StopIteration):
-        steps.send(db.transport.send(request.operation, request.body))
+        steps.send(db._transport.send(request.operation, request.body))
 
 
 def test_a_root_without_children_has_empty_lists(db: Database) -> None:

@@ -134,7 +134,7 @@ def test_every_kind_of_write_is_done_in_one_request(db: Database, engine: Engine
     db.run(create(Account(account_id="1", balance=10)))
     db.run(create(Account(account_id="2")))
     db.run(create(Account(account_id="3")))
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
 
     db.run(
         transact(
@@ -239,7 +239,7 @@ def test_a_block_that_fails_writes_nothing(db: Database, engine: Engine) -> None
 
 
 def test_a_block_without_writes_does_nothing(db: Database) -> None:
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     with db.transaction():
         pass
 
@@ -360,8 +360,8 @@ def test_if_one_write_fails_all_instances_are_as_they_were(db: Database) -> None
 def test_a_part_that_changes_after_it_was_read_is_read_again(db: Database, engine: Engine) -> None:
     db.run(create(Account(account_id="1")))
     other = connect(engine, Bank)
-    db.transport = Meanwhile(
-        db.transport,
+    db._transport = Meanwhile(
+        db._transport,
         lambda _: other.run(Account.primary("1").update(Account.branch.set("c"))),
     )
 
@@ -382,8 +382,8 @@ def test_a_transaction_that_never_wins_gives_up_and_writes_nothing(
     monkeypatch.setattr("tablewright.plan.write.FIRST_PAUSE", 0.0)
     db.run(create(Account(account_id="1")))
     other = connect(engine, Bank)
-    db.transport = Meanwhile(
-        db.transport,
+    db._transport = Meanwhile(
+        db._transport,
         lambda n: other.run(Account.primary("1").update(Account.branch.set(f"b{n}"))),
         times=1000,
     )
@@ -412,7 +412,7 @@ def test_a_hundred_actions_are_done(db: Database, engine: Engine) -> None:
 def test_more_than_a_hundred_actions_are_refused_before_sending(
     db: Database, engine: Engine
 ) -> None:
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
 
     with pytest.raises(InvalidValue, match=r"101 actions.*at most 100 in one transaction"):
         db.run(transact(*(create(Account(account_id=str(number))) for number in range(101))))
@@ -422,7 +422,7 @@ def test_more_than_a_hundred_actions_are_refused_before_sending(
 
 def test_sentinels_count_among_the_actions(db: Database, engine: Engine) -> None:
     cards = [Card(card_id=str(number), number=f"n{number}") for number in range(51)]
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
 
     with pytest.raises(InvalidValue, match="102 actions, sentinels and history included"):
         db.run(transact(*(create(card) for card in cards)))
@@ -433,7 +433,7 @@ def test_sentinels_count_among_the_actions(db: Database, engine: Engine) -> None
 
 def test_more_than_four_megabytes_are_refused_before_sending(db: Database) -> None:
     large = ["x" * 300_000]
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
 
     with pytest.raises(InvalidValue, match="bytes; DynamoDB takes at most 4,194,304"):
         db.run(transact(*(create(Account(account_id=str(n), log=large)) for n in range(15))))
@@ -511,7 +511,7 @@ def test_a_transaction_may_require_an_item(db: Database, engine: Engine) -> None
 def test_a_requirement_holds_at_the_moment_of_the_write(db: Database, engine: Engine) -> None:
     db.run(create(Account(account_id="1")))
     other = connect(engine, Bank)
-    db.transport = Meanwhile(db.transport, lambda _: other.run(Account.primary("1").delete()))
+    db._transport = Meanwhile(db._transport, lambda _: other.run(Account.primary("1").delete()))
 
     with pytest.raises(NotFound, match="write 2 of 2, condition_check Account"):
         db.run(transact(create(Account(account_id="2")), condition_check(Account.primary("1"))))

@@ -78,7 +78,7 @@ def test_a_key_that_should_not_be_there_is_taken_away(engine: Engine) -> None:
     engine.call("PutItem", {"TableName": "things", "Item": stale})
     assert db.run(backfill(Thing)) == 31
     assert (
-        engine.call("GetItem", {"TableName": "things", "Key": Thing.primary("x").key})["Item"]
+        engine.call("GetItem", {"TableName": "things", "Key": Thing.primary("x")._key})["Item"]
         == item
     )
 

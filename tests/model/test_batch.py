@@ -173,7 +173,7 @@ def test_a_batch_deletes_instances_and_what_is_not_there(db: Database, engine: E
 
 
 def test_a_batch_of_more_than_25_goes_in_several_requests(db: Database, engine: Engine) -> None:
-    db.transport = throttled = Throttled(db.transport, times=0, left=0)
+    db._transport = throttled = Throttled(db._transport, times=0, left=0)
     db.run(batch_write(put(Box(box_id=f"{number:03}")) for number in range(60)))
 
     assert throttled.sizes == [25, 25, 10]
@@ -188,7 +188,7 @@ def test_a_batch_reaches_over_tables(db: Database, engine: Engine) -> None:
 
 
 def test_an_empty_batch_does_nothing(db: Database, engine: Engine) -> None:
-    db.transport = throttled = Throttled(db.transport, times=0, left=0)
+    db._transport = throttled = Throttled(db._transport, times=0, left=0)
     db.run(batch_write([]))
 
     assert throttled.sizes == []
@@ -197,7 +197,7 @@ def test_an_empty_batch_does_nothing(db: Database, engine: Engine) -> None:
 @pytest.mark.parametrize("left", [1, 7, 25])
 def test_what_was_not_processed_is_sent_again(db: Database, engine: Engine, left: int) -> None:
     db.run(put(Folder(folder_id="gone")))
-    db.transport = throttled = Throttled(db.transport, times=1, left=left)
+    db._transport = throttled = Throttled(db._transport, times=1, left=left)
     writes = [put(Box(box_id=f"{number:03}")) for number in range(30)]
     db.run(batch_write([*writes, Folder.primary("gone").delete(), put(Folder(folder_id="new"))]))
 
@@ -211,7 +211,7 @@ def test_a_long_batch_of_which_every_answer_leaves_something_is_done(
 ) -> None:
     """DynamoDB does most of every request, and so there is no reason to give up."""
     monkeypatch.setattr("tablewright.plan.get.FIRST_PAUSE", 0.0)
-    db.transport = Throttled(db.transport, times=14, left=5)
+    db._transport = Throttled(db._transport, times=14, left=5)
     db.run(batch_write(put(Box(box_id=f"{number:03}")) for number in range(302)))
 
     assert len(keys(engine)) == 302
@@ -221,7 +221,7 @@ def test_a_batch_of_which_nothing_is_ever_done_is_an_error(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tablewright.plan.get.FIRST_PAUSE", 0.0)
-    db.transport = Throttled(db.transport, times=1000, left=25)
+    db._transport = Throttled(db._transport, times=1000, left=25)
 
     with pytest.raises(Contention, match="BatchWriteItem: DynamoDB left a part undone"):
         db.run(batch_write([put(Box(box_id="1"))]))

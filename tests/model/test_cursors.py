@@ -157,7 +157,7 @@ def test_pages_of_any_size_are_everything(make: Callable[[str], Query[Any]]) -> 
             blog = f"B{next(fresh)}"
             fill(db, blog, count, replies)
             plan = make(blog)
-            if newest and plan.operation == "Query":
+            if newest and plan._operation == "Query":
                 plan = plan.desc()
             whole = list(db.run(plan))
             assert list(db.iterate(plan.page_size(size))) == whole

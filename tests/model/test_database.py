@@ -116,8 +116,8 @@ def product(number: int, **more: Any) -> Product:
 
 
 def engine_of(db: Any) -> Engine:
-    assert isinstance(db.transport, Local)
-    return db.transport.engine
+    assert isinstance(db._transport, Local)
+    return db._transport.engine
 
 
 def described(engine: Engine, name: str) -> dict[str, Any]:
@@ -161,9 +161,9 @@ class Counting:
 
 
 def counted(db: Any) -> Counting:
-    assert isinstance(db.transport, Local)
-    db.transport = Counting(db.transport)
-    counting: Counting = db.transport
+    assert isinstance(db._transport, Local)
+    db._transport = Counting(db._transport)
+    counting: Counting = db._transport
     return counting
 
 
@@ -171,7 +171,7 @@ def counted(db: Any) -> Counting:
 def db() -> Iterator[Database]:
     with connect(":memory:", Shop, Ledger) as db:
         yield db
-        report = engine_of(db).check() if isinstance(db.transport, Local) else True
+        report = engine_of(db).check() if isinstance(db._transport, Local) else True
         assert report
 
 
@@ -641,7 +641,7 @@ def test_a_table_that_another_makes_at_the_same_moment_is_taken_as_it_is() -> No
                     local.send(operation, request)
             return local.send(operation, request)
 
-        run(Provision(Shop.__table__, create=True), some.context, send)
+        run(Provision(Shop.__table__, create=True), some._context, send)
         assert ttl_of(engine, "shop")["TimeToLiveStatus"] == "ENABLED"
 
 

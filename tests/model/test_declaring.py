@@ -57,10 +57,10 @@ def refused(*told: str) -> Iterator[None]:
 
 
 def raw(db: Any, table: type[Table]) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = db.transport.engine.call(
+    items: list[dict[str, Any]] = db._transport.engine.call(
         "Scan", {"TableName": table.__table__.name}
     )["Items"]
-    assert db.transport.engine.check().problems == []
+    assert db._transport.engine.check().problems == []
     return items
 
 
@@ -528,7 +528,7 @@ def test_a_number_needs_no_width_where_nothing_sorts_by_it() -> None:
         line: Attr[int] = attr(pad=3)
         primary = key("ORDER" / number, "ORDER" / number.again / line)
 
-    assert Order.primary(7, 1).key == {"PK": {"S": "ORDER#7"}, "SK": {"S": "ORDER#7#001"}}
+    assert Order.primary(7, 1)._key == {"PK": {"S": "ORDER#7"}, "SK": {"S": "ORDER#7#001"}}
 
 
 @pytest.mark.parametrize(
@@ -1724,7 +1724,7 @@ def test_what_is_byte_exact_with_the_documents() -> None:
         primary = key("CUST" / customer, "ORDER" / at / order)
 
     at = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
-    assert Order.primary("C1", at, "O100").key == {
+    assert Order.primary("C1", at, "O100")._key == {
         "PK": {"S": "CUST#C1"},
         "SK": {"S": "ORDER#2026-01-15T10:15:30.000000Z#O100"},
     }

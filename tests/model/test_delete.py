@@ -242,8 +242,8 @@ def test_a_refused_delete_leaves_the_unique_value_taken(db: Database, engine: En
 def test_a_delete_frees_the_value_that_came_while_it_read(db: Database, engine: Engine) -> None:
     db.run(create(Member(member_id="1", card="c1")))
     other = connect(engine, Library)
-    db.transport = Meanwhile(
-        db.transport,
+    db._transport = Meanwhile(
+        db._transport,
         "TransactWriteItems",
         lambda: other.run(Member.primary("1").update(Member.card.set("c2"))),
     )
@@ -258,8 +258,8 @@ def test_a_delete_frees_the_value_that_came_while_it_read(db: Database, engine: 
 def test_a_delete_of_what_goes_away_meanwhile_gives_none(db: Database, engine: Engine) -> None:
     db.run(create(Member(member_id="1", card="c1")))
     other = connect(engine, Library)
-    db.transport = Meanwhile(
-        db.transport, "TransactWriteItems", lambda: other.run(Member.primary("1").delete())
+    db._transport = Meanwhile(
+        db._transport, "TransactWriteItems", lambda: other.run(Member.primary("1").delete())
     )
 
     assert db.run(Member.primary("1").delete()) is None

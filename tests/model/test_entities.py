@@ -180,8 +180,8 @@ def db() -> Iterator[Database]:
 
 
 def engine_of(db: Database) -> Engine:
-    assert isinstance(db.transport, Local)
-    return db.transport.engine
+    assert isinstance(db._transport, Local)
+    return db._transport.engine
 
 
 def order(**more: Any) -> Order:

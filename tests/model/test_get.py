@@ -120,7 +120,7 @@ def test_a_plan_can_be_run_again_and_sees_what_was_written_since(db: Database) -
 def test_a_consistent_get_says_so_in_the_request(db: Database) -> None:
     db.run(create(customer("C1")))
     plan = Customer.primary("C1").consistent()
-    request = next(plan.steps(db.context))
+    request = next(plan._steps(db._context))
     assert isinstance(request, Request)
     assert request.body["ConsistentRead"] is True
     assert db.run(plan) == customer("C1")
@@ -129,7 +129,7 @@ def test_a_consistent_get_says_so_in_the_request(db: Database) -> None:
 def test_consistent_leaves_the_plan_it_was_asked_of_as_it_was(db: Database) -> None:
     plan = Customer.primary("C1")
     plan.consistent()
-    request = next(plan.steps(db.context))
+    request = next(plan._steps(db._context))
     assert isinstance(request, Request)
     assert "ConsistentRead" not in request.body
 
@@ -299,7 +299,7 @@ def test_a_batch_over_several_tables(db: Database) -> None:
 
 def test_a_consistent_batch_says_so_for_every_table(db: Database) -> None:
     fetches: list[Get[Any]] = [Document.primary("a"), Customer.primary("a")]
-    request = next(batch_get(fetches).consistent().steps(db.context))
+    request = next(batch_get(fetches).consistent()._steps(db._context))
     assert isinstance(request, Request)
     assert all(asked["ConsistentRead"] for asked in request.body["RequestItems"].values())
 
@@ -321,7 +321,7 @@ def test_what_does_not_fit_into_one_answer_is_asked_for_again(engine: Engine, db
 
 def driven(plan: Plan[T], db: Database, answer: Callable[[Request], Any]) -> T:
     """Run a plan against answers of our own, without the pauses."""
-    steps = plan.steps(db.context)
+    steps = plan._steps(db._context)
     try:
         step = next(steps)
         while True:
@@ -444,8 +444,8 @@ def test_a_lookup_of_a_value_that_is_given_up_between_its_reads_gives_none(
 ) -> None:
     db.run(create(customer("C1")))
     other = connect(engine, Store)
-    db.transport = BeforeTheSecondRead(
-        db.transport,
+    db._transport = BeforeTheSecondRead(
+        db._transport,
         lambda: other.run(Customer.primary("C1").update(Customer.email.set("new@b.c"))),
     )
 

@@ -235,7 +235,7 @@ def test_a_change_writes_an_event_with_all_that_is_told(
 
 
 def test_an_event_is_written_in_the_same_transaction(db: Database, order: Order) -> None:
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     db.run(PAY)
 
     assert sent.operations == ["GetItem", "TransactWriteItems"]
@@ -299,7 +299,7 @@ def test_a_change_to_the_same_value_writes_no_event(db: Database, order: Order) 
 
 
 def test_a_change_of_another_attribute_writes_no_event(db: Database, order: Order) -> None:
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     db.run(Order.primary("1").update(Order.note.set("x")))
 
     assert sent.operations == ["UpdateItem"]
@@ -373,7 +373,7 @@ def test_an_event_tells_the_value_that_was_really_there(
 ) -> None:
     """Somebody else changes the value after it was read; the event tells of theirs."""
     other = connect(engine, Ledger)
-    db.transport = Meanwhile(db.transport, lambda: other.run(PAY))
+    db._transport = Meanwhile(db._transport, lambda: other.run(PAY))
 
     db.run(Order.primary("1").update(Order.state.set(State.SENT)).audit(by="bob"))
 
@@ -533,8 +533,8 @@ def test_an_update_with_an_event_gives_what_another_wrote_meanwhile(
     account = db.run(create(Account(account_id="1")))
     account.owner = "never saved"
     other = connect(engine, Ledger)
-    db.transport = Meanwhile(
-        db.transport, lambda: other.run(Account.primary("1").update(Account.owner.set("bob")))
+    db._transport = Meanwhile(
+        db._transport, lambda: other.run(Account.primary("1").update(Account.owner.set("bob")))
     )
 
     change = Account.balance.increment(Decimal(5))

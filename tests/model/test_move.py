@@ -461,8 +461,9 @@ def test_another_spelling_that_gives_the_same_key_is_an_update(
 def test_what_changes_after_it_was_read_moves_as_it_is_then(db: Database, engine: Engine) -> None:
     db.run(create(Section(menu="m", section="s", title="Soups", note="old")))
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
-        db.transport, lambda _: other.run(Section.primary("m", "s").update(Section.note.set("new")))
+    db._transport = Meanwhile(
+        db._transport,
+        lambda _: other.run(Section.primary("m", "s").update(Section.note.set("new"))),
     )
 
     moved = db.run(Section.primary("m", "s").update(Section.section.set("t")))
@@ -476,8 +477,9 @@ def test_an_attribute_that_comes_after_the_item_was_read_is_not_lost(
 ) -> None:
     db.run(create(Section(menu="m", section="s", title="Soups")))
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
-        db.transport, lambda _: other.run(Section.primary("m", "s").update(Section.note.set("new")))
+    db._transport = Meanwhile(
+        db._transport,
+        lambda _: other.run(Section.primary("m", "s").update(Section.note.set("new"))),
     )
 
     moved = db.run(Section.primary("m", "s").update(Section.section.set("t")))
@@ -493,8 +495,8 @@ def test_what_others_write_to_a_row_below_moves_with_it(
     db.run(create(Section(menu="m", section="s")))
     db.run(create(Product(menu="m", section="s", product="p", note=note)))
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
-        db.transport,
+    db._transport = Meanwhile(
+        db._transport,
         lambda _: other.run(Product.primary("m", "s", "p").update(Product.note.set("new"))),
     )
 
@@ -509,8 +511,8 @@ def test_a_row_below_that_goes_away_meanwhile_stays_away(db: Database, engine: E
     db.run(create(Section(menu="m", section="s", title="Soups")))
     db.run(create(Product(menu="m", section="s", product="p")))
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
-        db.transport, lambda _: other.run(Product.primary("m", "s", "p").delete())
+    db._transport = Meanwhile(
+        db._transport, lambda _: other.run(Product.primary("m", "s", "p").delete())
     )
 
     db.run(Section.primary("m", "s").update(Section.section.set("t")))
@@ -526,8 +528,8 @@ def test_an_item_that_is_deleted_after_it_was_read_is_not_found(
 ) -> None:
     db.run(create(Product(menu="m", section="s", product="p")))
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
-        db.transport, lambda _: other.run(Product.primary("m", "s", "p").delete())
+    db._transport = Meanwhile(
+        db._transport, lambda _: other.run(Product.primary("m", "s", "p").delete())
     )
 
     with pytest.raises(NotFound):
@@ -542,8 +544,8 @@ def test_a_move_that_never_wins_gives_up_and_changes_nothing(
     monkeypatch.setattr("tablewright.plan.write.FIRST_PAUSE", 0.0)
     db.run(create(Product(menu="m", section="s", product="p")))
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
-        db.transport,
+    db._transport = Meanwhile(
+        db._transport,
         lambda n: other.run(Product.primary("m", "s", "p").update(Product.price.set(n))),
         times=1000,
     )
@@ -676,7 +678,7 @@ def test_rows_that_do_not_fit_into_one_transaction_move_in_steps(
     db: Database, engine: Engine, rows: int
 ) -> None:
     many(db, rows)
-    db.transport = counting = Interrupting(db.transport, -1, done=False)
+    db._transport = counting = Interrupting(db._transport, -1, done=False)
     db.run(RENAME)
 
     assert shape(engine) == many_built(rows)
@@ -696,7 +698,7 @@ def test_an_interruption_loses_and_doubles_nothing_and_the_same_update_goes_on(
         with Engine(":memory:") as engine:
             db = connect(engine, Menus)
             many(db, rows)
-            db.transport = interrupting = Interrupting(db.transport, at, done=done)
+            db._transport = interrupting = Interrupting(db._transport, at, done=done)
             try:
                 db.run(RENAME)
             except Interrupted:
@@ -766,8 +768,8 @@ def test_rows_too_large_for_one_transaction_move_in_steps(db: Database, engine: 
 def test_what_others_write_while_many_rows_move_is_not_lost(db: Database, engine: Engine) -> None:
     many(db, 60)
     other = connect(engine, Menus)
-    db.transport = Meanwhile(
-        db.transport,
+    db._transport = Meanwhile(
+        db._transport,
         lambda _: other.run(Product.primary("m", "s", "p003").update(Product.price.set(999))),
     )
 
@@ -840,7 +842,7 @@ def test_a_row_that_comes_below_while_many_rows_move_is_moved_as_well(
         if left == 0:
             other.run(create(new))
 
-    db.transport = Meanwhile(db.transport, write, times=at)
+    db._transport = Meanwhile(db._transport, write, times=at)
     db.run(RENAME)
 
     assert list(db.run(Product.primary.within("m").eq("s"))) == []

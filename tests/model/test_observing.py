@@ -79,7 +79,7 @@ def test_what_a_scoped_or_asynchronous_database_does_is_told_too(events: list[Ev
 
 def test_usage_adds_up_by_pattern(db: Database) -> None:
     usage = Usage()
-    with connect(db.transport.engine, Commerce, observe=usage) as observed:  # type: ignore[attr-defined]
+    with connect(db._transport.engine, Commerce, observe=usage) as observed:  # type: ignore[attr-defined]
         for _ in range(3):
             observed.run(customer_timeline("C1", 2))
         with pytest.raises(AlreadyExists):
@@ -91,7 +91,7 @@ def test_usage_adds_up_by_pattern(db: Database) -> None:
 
 def test_requests_are_logged(db: Database, caplog: pytest.LogCaptureFixture) -> None:
     observer = log_requests(level=logging.INFO)
-    observed = connect(db.transport.engine, Commerce, observe=observer)  # type: ignore[attr-defined]
+    observed = connect(db._transport.engine, Commerce, observe=observer)  # type: ignore[attr-defined]
     with caplog.at_level(logging.INFO, "tablewright.requests"):
         observed.run(customer_timeline("C1", 2))
         with pytest.raises(AlreadyExists):
@@ -114,7 +114,7 @@ def test_requests_are_spans_of_opentelemetry(db: Database) -> None:
     provider = sdk.TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     observer = trace_requests(provider.get_tracer("test"))
-    with connect(db.transport.engine, Commerce, observe=observer) as observed:  # type: ignore[attr-defined]
+    with connect(db._transport.engine, Commerce, observe=observer) as observed:  # type: ignore[attr-defined]
         exporter.clear()
         observed.run(customer_timeline("C1", 2))
     (span,) = exporter.get_finished_spans()

@@ -505,13 +505,13 @@ def db(engine: Engine) -> Database:
 
 def charged(plan: Plan[Any], db: Database) -> float:
     """What the engine charges for a plan, in units."""
-    steps = plan.steps(db.context)
+    steps = plan._steps(db._context)
     units = 0.0
     try:
         step = next(steps)
         while True:
             assert not isinstance(step, Wait)
-            answer = db.transport.send(
+            answer = db._transport.send(
                 step.operation, {**step.body, "ReturnConsumedCapacity": "TOTAL"}
             )
             consumed = msgspec.json.decode(answer)["ConsumedCapacity"]
@@ -1134,7 +1134,7 @@ def test_the_index_that_is_proposed_serves_the_pattern() -> None:
         primary = key("ROW" / row_id, "ROW")
         by_sku = index(Wide.by_sku, "SKU" / sku, "ROW" / row_id)
 
-    assert Line.where(Line.sku == "x").shape().index == "by_sku"
+    assert Line.where(Line.sku == "x")._shape().index == "by_sku"
 
 
 def test_where_without_a_condition_is_refused() -> None:
@@ -1258,7 +1258,7 @@ WHERE: dict[str, tuple[Any, str | None, str, str]] = {
 def test_where_takes_the_key_that_binds_most_and_filters_the_rest(
     conditions: Any, name: str | None, condition: str, filters: str
 ) -> None:
-    shape = Item.where(*conditions).shape()
+    shape = Item.where(*conditions)._shape()
     assert (shape.index, shape.condition) == (name, condition)
     assert shape.filter.removeprefix('kind="Item"').removeprefix(" AND ") == filters
 
@@ -1327,7 +1327,7 @@ def test_where_does_not_use_an_index_that_lacks_some_of_the_items() -> None:
 def test_where_does_not_use_an_index_that_lacks_some_of_the_attributes() -> None:
     """by_rank would bind three parts, and holds keys only."""
     plan = Item.where(Item.owner == "ann", Item.shelf == "s1", Item.made >= MONDAY)
-    assert plan.shape().index == "gsi1"
+    assert plan._shape().index == "gsi1"
 
 
 FUZZY = [
@@ -1581,7 +1581,7 @@ def test_an_async_pattern_is_an_error() -> None:
 
 def test_explain_takes_a_plan_as_well() -> None:
     plan = User.in_city("Rome").page_size(3)
-    assert explain(plan) == plan.shape()
+    assert explain(plan) == plan._shape()
     assert explain(plan).condition == 'GSI1PK="CITY#Rome"'
     assert explain(create(member(1))).operation == "TransactWriteItems"
 
@@ -1613,7 +1613,7 @@ def test_explain_tells_what_runs_once_another_entity_is_in_the_index() -> None:
     )
     (listed,) = access_patterns(Growing)
     assert listed.shape == explain(since)
-    assert explain(since).filter == since(MONDAY).shape().filter
+    assert explain(since).filter == since(MONDAY)._shape().filter
 
 
 # -- patterns and their tables -------------------------------------------------------------------
@@ -1650,8 +1650,8 @@ def test_a_plan_that_two_patterns_give_keeps_the_name_of_each() -> None:
         return shared
 
     one_, other = romans(), people_of_rome()
-    assert [one_.name, other.name] == ["romans", "people_of_rome"]
-    assert shared.pattern == ""
+    assert [one_._name, other._name] == ["romans", "people_of_rome"]
+    assert shared._pattern == ""
 
 
 # -- where, and indexes that hold too little -----------------------------------------------------
@@ -1677,7 +1677,7 @@ def test_where_uses_the_table_rather_than_an_index_that_holds_no_whole_items(
     note = db.run(create(Note(author="ann", note_id="1", at=MONDAY)))
     plan = Note.where(Note.author == "ann", Note.tag == "x", Note.at >= MONDAY)
 
-    assert plan.shape().index is None
+    assert plan._shape().index is None
     assert list(db.run(plan)) == [note]
 
 

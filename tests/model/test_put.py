@@ -216,7 +216,7 @@ def test_a_create_of_what_is_there_is_refused(db: Database, engine: Engine) -> N
 
 def test_a_create_takes_no_conditions() -> None:
     """Its own is that nothing is there, so none on a value could hold."""
-    with pytest.raises(AttributeError, match="expect"):
+    with pytest.raises(AttributeError, match="condition"):
         create(Product(sku="P1", title="Pot")).condition(  # type: ignore[attr-defined]
             Product.title == "Kettle"
         )

@@ -194,7 +194,7 @@ def filled(db: Database) -> Database:
 
 
 def body_of(plan: Query[Any], db: Database) -> dict[str, Any]:
-    request = next(plan.steps(db.context))
+    request = next(plan._steps(db._context))
     assert isinstance(request, QueryRequest)
     return request.body
 
@@ -244,7 +244,7 @@ def test_a_swapped_index_is_queried_by_the_sort_key(filled: Database) -> None:
 def test_an_index_of_an_id_and_the_type_finds_the_one_item(filled: Database) -> None:
     found = filled.run(Task.by_id("P-3").select(Task.task_id))
     assert list(found) == [("P-3",)]
-    condition = Task.by_id("P-3").select(Task.task_id).shape().condition
+    condition = Task.by_id("P-3").select(Task.task_id)._shape().condition
     assert condition == 'id="P-3" AND kind="Task"'
 
 

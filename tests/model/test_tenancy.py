@@ -230,7 +230,7 @@ def everything_of(user: str) -> list[Any]:
 
 
 def local_of(db: Any) -> Local:
-    transport = db.transport.local if isinstance(db.transport, Counting) else db.transport
+    transport = db._transport.local if isinstance(db._transport, Counting) else db._transport
     assert isinstance(transport, Local)
     return transport
 
@@ -274,9 +274,9 @@ class Counting:
 
 
 def counted(db: Any) -> Counting:
-    assert isinstance(db.transport, Local)
-    db.transport = Counting(db.transport)
-    counting: Counting = db.transport
+    assert isinstance(db._transport, Local)
+    db._transport = Counting(db._transport)
+    counting: Counting = db._transport
     return counting
 
 
@@ -1083,7 +1083,7 @@ class Anything(Plan[bytes]):
         self.operation = operation
         self.body = body
 
-    def steps(self, context: Context) -> Steps[bytes]:
+    def _steps(self, context: Context) -> Steps[bytes]:
         return (yield Request(self.operation, self.body))
 
 
@@ -1246,7 +1246,7 @@ def test_a_plan_of_the_callers_own_within_the_shards_is_run(own: Database) -> No
 
 def test_a_plan_that_goes_on_after_a_refusal_is_refused_again(db: Database) -> None:
     class Stubborn(Plan[list[bytes]]):
-        def steps(self, context: Context) -> Steps[list[bytes]]:
+        def _steps(self, context: Context) -> Steps[list[bytes]]:
             answers = []
             for wanted in (THEIRS, OWN):
                 try:
@@ -1417,7 +1417,7 @@ class Stamped(Entity, table=Bazaar):
 def test_a_scoped_database_keeps_the_clock() -> None:
     long_ago = datetime(2000, 1, 1, tzinfo=UTC)
     with connect(":memory:", Bazaar) as db:
-        db.context = msgspec.structs.replace(db.context, clock=lambda: long_ago)
+        db._context = msgspec.structs.replace(db._context, clock=lambda: long_ago)
         stamped = db.for_tenant(user_id="a").run(put(Stamped(user_id="a")))
     assert stamped.changed == long_ago
 

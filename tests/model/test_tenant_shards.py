@@ -108,7 +108,7 @@ class Raw(Plan[bytes]):
     def __init__(self, request: AnyRequest) -> None:
         self.request = request
 
-    def steps(self, context: Context) -> Steps[bytes]:
+    def _steps(self, context: Context) -> Steps[bytes]:
         return (yield self.request)
 
 

@@ -262,7 +262,7 @@ def test_a_put_over_an_entity_moves_its_sentinel(db: Database, engine: Engine) -
 
 def test_a_put_that_keeps_the_value_leaves_the_sentinel_alone(db: Database, engine: Engine) -> None:
     db.run(put(Category(id="1", name="vegetables")))
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     db.run(put(Category(id="1", name="vegetables", shop_order=5)))
 
     assert [operation for operation, _ in sent.requests] == ["GetItem", "PutItem"]
@@ -321,7 +321,7 @@ def test_an_update_to_the_value_of_another_is_refused_and_nothing_is_written(
 
 def test_an_update_beside_the_value_leaves_the_sentinel_alone(db: Database) -> None:
     db.run(create(Category(id="1", name="vegetables")))
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     db.run(Category.primary("1").update(Category.shop_order.set(5)))
 
     assert [operation for operation, _ in sent.requests] == ["UpdateItem"]
@@ -332,7 +332,7 @@ def test_an_update_to_the_same_value_leaves_the_sentinel_alone(
 ) -> None:
     db.run(create(Category(id="1", name="vegetables")))
     before = items(engine)
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     db.run(Category.primary("1").update(Category.name.set("vegetables")))
 
     assert [operation for operation, _ in sent.requests] == ["GetItem", "UpdateItem"]
@@ -456,7 +456,7 @@ def test_a_value_taken_by_another_meanwhile_is_not_handed_on(db: Database, engin
         other.run(Category.primary("1").update(Category.name.set("greens")))
         other.run(create(Category(id="3", name="vegetables")))
 
-    db.transport = Meanwhile(db.transport, hand_on)
+    db._transport = Meanwhile(db._transport, hand_on)
 
     with pytest.raises(UniqueViolation):
         db.run(transact(delete(vegetables), create(Category(id="2", name="vegetables"))))
@@ -475,8 +475,8 @@ def test_a_value_taken_by_another_meanwhile_is_not_handed_on(db: Database, engin
 def test_a_value_that_changes_after_it_was_read_is_read_again(db: Database, engine: Engine) -> None:
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
-        db.transport,
+    db._transport = Meanwhile(
+        db._transport,
         lambda _: other.run(Category.primary("1").update(Category.name.set("roots"))),
     )
 
@@ -490,8 +490,8 @@ def test_a_put_over_a_value_that_changes_after_it_was_read_reads_it_again(
 ) -> None:
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
-        db.transport,
+    db._transport = Meanwhile(
+        db._transport,
         lambda _: other.run(Category.primary("1").update(Category.name.set("roots"))),
     )
 
@@ -502,8 +502,8 @@ def test_a_put_over_a_value_that_changes_after_it_was_read_reads_it_again(
 
 def test_a_put_of_what_another_creates_meanwhile_replaces_it(db: Database, engine: Engine) -> None:
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
-        db.transport, lambda _: other.run(create(Category(id="1", name="roots")))
+    db._transport = Meanwhile(
+        db._transport, lambda _: other.run(create(Category(id="1", name="roots")))
     )
 
     db.run(put(Category(id="1", name="greens")))
@@ -525,8 +525,8 @@ def test_a_value_that_the_entity_itself_got_meanwhile_is_its_own(
     """Somebody else makes the same change first; no other entity has the value."""
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
-        db.transport,
+    db._transport = Meanwhile(
+        db._transport,
         lambda _: other.run(Category.primary("1").update(Category.name.set("greens"))),
     )
 
@@ -538,8 +538,8 @@ def test_a_value_that_the_entity_itself_got_meanwhile_is_its_own(
 def test_a_value_that_another_takes_meanwhile_is_refused(db: Database, engine: Engine) -> None:
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
-        db.transport, lambda _: other.run(create(Category(id="2", name="greens")))
+    db._transport = Meanwhile(
+        db._transport, lambda _: other.run(create(Category(id="2", name="greens")))
     )
 
     with pytest.raises(UniqueViolation):
@@ -554,8 +554,8 @@ def test_a_change_that_never_wins_gives_up_and_writes_nothing(
     monkeypatch.setattr("tablewright.plan.write.FIRST_PAUSE", 0.0)
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
-        db.transport,
+    db._transport = Meanwhile(
+        db._transport,
         lambda n: other.run(Category.primary("1").update(Category.name.set(f"name {n}"))),
         times=1000,
     )
@@ -612,8 +612,8 @@ def test_an_update_of_the_value_gives_what_another_wrote_meanwhile(
 ) -> None:
     category = db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = Meanwhile(
-        db.transport,
+    db._transport = Meanwhile(
+        db._transport,
         lambda _: other.run(Category.primary("1").update(Category.shop_order.set(5))),
     )
 
@@ -635,8 +635,8 @@ def test_what_a_sentinel_keeps_is_in_step_with_a_put_that_races_with_an_update(
     accounts.run(create(Account(tenant="t", account_id="1", handle="ann")))
     other = connect(engine, Accounts)
     mine = Account.primary("t", "1")
-    accounts.transport = Meanwhile(
-        accounts.transport, lambda _: other.run(mine.update(Account.plan.set("paid")))
+    accounts._transport = Meanwhile(
+        accounts._transport, lambda _: other.run(mine.update(Account.plan.set("paid")))
     )
 
     accounts.run(put(Account(tenant="t", account_id="1", handle="ann")))

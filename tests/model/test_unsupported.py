@@ -23,7 +23,7 @@ class WithoutLocalIndexes(Local):
 
 
 def test_a_kind_of_index_that_is_not_there_is_told_by_the_patterns_that_need_it() -> None:
-    context = connect(":memory:", shop.Shop).context
+    context = connect(":memory:", shop.Shop)._context
     lacking = Database(WithoutLocalIndexes(Engine(":memory:")), context, (shop.Shop,))
     with pytest.raises(
         UnsupportedOperation,

@@ -249,7 +249,7 @@ def test_an_update_that_has_to_read_what_is_not_there_is_refused(
 
 
 def test_several_attributes_change_in_one_write(db: Database, order: Order) -> None:
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     updated = db.run(
         Order.primary("C1", 7).update(
             Order.note.set("x"), Order.total.increment(Decimal("2.5")), Order.lines.append("a", "b")
@@ -369,7 +369,7 @@ def test_an_update_of_two_parts_moves_keys_of_both(
 def test_an_instance_moves_index_keys_without_a_read(
     db: Database, engine: Engine, order: Order
 ) -> None:
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     db.run(update(order, Order.status.set(Status.PAID)))
 
     assert sent.operations == ["UpdateItem"]
@@ -377,7 +377,7 @@ def test_an_instance_moves_index_keys_without_a_read(
 
 
 def test_an_update_that_touches_no_key_reads_nothing(db: Database, order: Order) -> None:
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     db.run(Order.primary("C1", 7).update(Order.note.set("x")))
 
     assert sent.operations == ["UpdateItem"]
@@ -386,7 +386,7 @@ def test_an_update_that_touches_no_key_reads_nothing(db: Database, order: Order)
 def test_an_update_that_gives_every_part_reads_nothing(
     db: Database, engine: Engine, order: Order
 ) -> None:
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     db.run(Order.primary("C1", 7).update(Order.rank.set(9)))
 
     assert sent.operations == ["UpdateItem"]
@@ -394,7 +394,7 @@ def test_an_update_that_gives_every_part_reads_nothing(
 
 
 def test_a_part_that_is_not_known_is_read_first(db: Database, order: Order) -> None:
-    db.transport = sent = Sent(db.transport)
+    db._transport = sent = Sent(db._transport)
     db.run(Order.primary("C1", 7).update(Order.city.set("Chur")))
 
     assert sent.operations == ["GetItem", "UpdateItem"]
@@ -611,8 +611,8 @@ def test_a_part_that_changes_after_it_was_read_is_read_again(
     db: Database, engine: Engine, order: Order
 ) -> None:
     other = connect(engine, Orders)
-    db.transport = race = Meanwhile(
-        db.transport,
+    db._transport = race = Meanwhile(
+        db._transport,
         lambda _: other.run(Order.primary("C1", 7).update(Order.street.set("Kramgasse"))),
     )
 
@@ -628,8 +628,8 @@ def test_a_part_that_goes_away_after_it_was_read_is_noticed(
     db: Database, engine: Engine, order: Order
 ) -> None:
     other = connect(engine, Orders)
-    db.transport = Meanwhile(
-        db.transport, lambda _: other.run(Order.primary("C1", 7).update(Order.street.remove()))
+    db._transport = Meanwhile(
+        db._transport, lambda _: other.run(Order.primary("C1", 7).update(Order.street.remove()))
     )
 
     db.run(Order.primary("C1", 7).update(Order.city.set("Chur")))
@@ -640,8 +640,8 @@ def test_a_part_that_goes_away_after_it_was_read_is_noticed(
 def test_a_part_that_comes_after_it_was_read_is_noticed(db: Database, engine: Engine) -> None:
     db.run(create(Order(customer="C1", number=7, at=AT)))
     other = connect(engine, Orders)
-    db.transport = Meanwhile(
-        db.transport, lambda _: other.run(Order.primary("C1", 7).update(Order.street.set("Aare")))
+    db._transport = Meanwhile(
+        db._transport, lambda _: other.run(Order.primary("C1", 7).update(Order.street.set("Aare")))
     )
 
     db.run(Order.primary("C1", 7).update(Order.city.set("Chur")))
@@ -654,8 +654,8 @@ def test_the_condition_of_an_index_is_guarded_too(
     db: Database, engine: Engine, order: Order
 ) -> None:
     other = connect(engine, Orders)
-    db.transport = Meanwhile(
-        db.transport,
+    db._transport = Meanwhile(
+        db._transport,
         lambda _: other.run(Order.primary("C1", 7).update(Order.status.set(Status.SENT))),
     )
 
@@ -679,8 +679,8 @@ def test_what_changes_beside_the_parts_needs_no_second_try(
     db: Database, engine: Engine, order: Order
 ) -> None:
     other = connect(engine, Orders)
-    db.transport = race = Meanwhile(
-        db.transport, lambda _: other.run(Order.primary("C1", 7).update(Order.note.set("theirs")))
+    db._transport = race = Meanwhile(
+        db._transport, lambda _: other.run(Order.primary("C1", 7).update(Order.note.set("theirs")))
     )
 
     updated = db.run(Order.primary("C1", 7).update(Order.city.set("Chur")))
@@ -694,8 +694,8 @@ def test_a_versioned_entity_that_changes_after_it_was_read_is_read_again(
 ) -> None:
     db.run(create(Job(job_id="J1")))
     other = connect(engine, Orders)
-    db.transport = Meanwhile(
-        db.transport, lambda _: other.run(Job.primary("J1").update(Job.priority.set(9)))
+    db._transport = Meanwhile(
+        db._transport, lambda _: other.run(Job.primary("J1").update(Job.priority.set(9)))
     )
 
     updated = db.run(Job.primary("J1").update(Job.queue.set("high")))
@@ -707,8 +707,8 @@ def test_a_versioned_entity_that_changes_after_it_was_read_is_read_again(
 def test_a_version_that_is_expected_is_not_waited_for(db: Database, engine: Engine) -> None:
     db.run(create(Job(job_id="J1")))
     other = connect(engine, Orders)
-    db.transport = Meanwhile(
-        db.transport, lambda _: other.run(Job.primary("J1").update(Job.note.set("theirs")))
+    db._transport = Meanwhile(
+        db._transport, lambda _: other.run(Job.primary("J1").update(Job.note.set("theirs")))
     )
 
     with pytest.raises(VersionConflict, match="version 1 was expected, and version 2 is stored"):
@@ -721,7 +721,7 @@ def test_an_item_that_is_deleted_after_it_was_read_is_not_found(
     db: Database, engine: Engine, order: Order
 ) -> None:
     other = connect(engine, Orders)
-    db.transport = Meanwhile(db.transport, lambda _: other.run(Order.primary("C1", 7).delete()))
+    db._transport = Meanwhile(db._transport, lambda _: other.run(Order.primary("C1", 7).delete()))
 
     with pytest.raises(NotFound):
         db.run(Order.primary("C1", 7).update(Order.city.set("Chur")))
@@ -734,8 +734,8 @@ def test_an_update_that_never_wins_gives_up_and_writes_nothing(
 ) -> None:
     monkeypatch.setattr("tablewright.plan.write.FIRST_PAUSE", 0.0)
     other = connect(engine, Orders)
-    db.transport = race = Meanwhile(
-        db.transport,
+    db._transport = race = Meanwhile(
+        db._transport,
         lambda n: other.run(Order.primary("C1", 7).update(Order.street.set(f"Street {n}"))),
         times=1000,
     )

@@ -66,7 +66,7 @@ class World:
 
     def stored(self, db: Database) -> list[Item]:
         """Everything in the table, as the engine stores it."""
-        engine = db.transport.engine  # type: ignore[attr-defined]
+        engine = db._transport.engine  # type: ignore[attr-defined]
         items: list[Item] = engine.call("Scan", {"TableName": self.table.__table__.name})["Items"]
         return items
 

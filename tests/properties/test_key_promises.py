@@ -192,7 +192,7 @@ class Triple(Entity, table=Joined):
 
 
 def _joined(a: str, b: str, c: str) -> Any:
-    return Triple.primary(a, b, c).key
+    return Triple.primary(a, b, c)._key
 
 
 class Choosing(Table, name="choosing"): ...
@@ -205,7 +205,7 @@ class Choice(Entity, table=Choosing):
 
 
 def test_choices_that_hold_the_delimiter_have_different_keys() -> None:
-    assert Choice.primary("a", "b#c").key != Choice.primary("a#b", "c").key
+    assert Choice.primary("a", "b#c")._key != Choice.primary("a#b", "c")._key
 
 
 @settings(max_examples=300)
@@ -283,7 +283,7 @@ wide_values = st.tuples(
 @given(st.lists(wide_values, min_size=2, max_size=6))
 def test_the_order_of_keys_is_the_order_of_values(rows: list[tuple[Any, ...]]) -> None:
     def text(row: tuple[Any, ...]) -> str:
-        key_text: Any = Wide.primary.key.sort_value(row)["S"]
+        key_text: Any = Wide.primary._key.sort_value(row)["S"]
         return str(key_text)
 
     by_values = sorted(rows, key=lambda row: (*row[:7], -row[7], row[8]))
@@ -293,7 +293,7 @@ def test_the_order_of_keys_is_the_order_of_values(rows: list[tuple[Any, ...]]) -
 @given(st.lists(texts, min_size=2, max_size=8, unique=True))
 def test_texts_sort_by_code_point(names: list[str]) -> None:
     """As DynamoDB does, by their bytes in UTF-8."""
-    encoded = [Triple.primary("a", "b", name).key["SK"]["S"].encode() for name in sorted(names)]
+    encoded = [Triple.primary("a", "b", name)._key["SK"]["S"].encode() for name in sorted(names)]
     assert encoded == sorted(encoded)
 
 
@@ -786,7 +786,7 @@ def test_the_engine_holds_together_after_all_that() -> None:
     place = _place_of("int", shared=True, last=False, typed=True)
     for number in range(20):
         place.db.run(put(place.row(p="x", value=number, tail="#")))
-    engine: Any = place.db.transport
+    engine: Any = place.db._transport
     assert engine.engine.check().problems == []
 
 

@@ -237,7 +237,7 @@ class Raw(Plan[bytes]):
     def __init__(self, request: AnyRequest) -> None:
         self.request = request
 
-    def steps(self, context: Context) -> Steps[bytes]:
+    def _steps(self, context: Context) -> Steps[bytes]:
         return (yield self.request)
 
 
@@ -250,7 +250,7 @@ junk: st.SearchStrategy[Any] = st.recursive(
 
 def partition_of(world: World, owner: Any) -> Value:
     """The partition key of a tenant's things, as it is stored."""
-    value: Value = world.thing.primary(owner, 1).key[world.table.__table__.attributes[0]]
+    value: Value = world.thing.primary(owner, 1)._key[world.table.__table__.attributes[0]]
     return value
 
 

@@ -123,18 +123,18 @@ class Aggregate:
                 f"{cls.__name__}.of() takes a key, such as {kind.root.entity.name}.primary(…), not "
                 f"{root!r}"
             )
-        if root.entity is not kind.root.entity:
+        if root._entity is not kind.root.entity:
             raise DeclarationError(
-                f"{cls.__name__}.of() takes {kind.root.entity.name}, not {root.entity.name}"
+                f"{cls.__name__}.of() takes {kind.root.entity.name}, not {root._entity.name}"
             )
         if isinstance(root, (First, GetByUnique)):
             return LoadFound(kind, root)
         if isinstance(root, Range):
             _refuse_what_a_root_has_not(cls.__name__, root)
-            load: Load[Any] = Load(kind, root.key, root.arguments)
+            load: Load[Any] = Load(kind, root._key, root._arguments)
         else:
-            load = Load(kind, root.entity.primary, root.arguments)
-        return load.consistent() if root.is_consistent else load
+            load = Load(kind, root._entity.primary, root._arguments)
+        return load.consistent() if root._is_consistent else load
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -156,13 +156,13 @@ class Aggregate:
 
 def _refuse_what_a_root_has_not(name: str, root: Range[Any, *tuple[Any, ...]]) -> None:
     asked = {
-        "a comparison": root.comparison is not None,
-        "desc()": root.descending,
-        "page_size()": root.size is not None,
-        "limit()": root.total is not None,
-        "filter()": root.condition is not None,
-        "after()": root.cursor is not None,
-        "select()": bool(root.columns),
+        "a comparison": root._comparison is not None,
+        "desc()": root._descending,
+        "page_size()": root._size is not None,
+        "limit()": root._total is not None,
+        "filter()": root._filter is not None,
+        "after()": root._cursor is not None,
+        "select()": bool(root._columns),
     }
     for what, given in asked.items():
         if given:

@@ -32,8 +32,8 @@ class BoundKey(Generic[E, P, S]):
     """The primary key of an entity."""
 
     def __init__(self, entity: EntityMap, key: KeyMap) -> None:
-        self.entity = entity
-        self.key = key
+        self._entity = entity
+        self._key = key
 
     @overload
     def __call__(self: BoundKey[E, Path[()], Path[*Ts]], *s: *Ts) -> Get[E]: ...
@@ -48,12 +48,12 @@ class BoundKey(Generic[E, P, S]):
     def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """The item with this key."""
         if named:
-            labels = ", ".join(part.label for part in self.key.asked)
-            raise DeclarationError(f"{self.key.name} takes its values by position: {labels}")
-        return Get(self.entity, values)
+            labels = ", ".join(part.label for part in self._key.asked)
+            raise DeclarationError(f"{self._key.name} takes its values by position: {labels}")
+        return Get(self._entity, values)
 
     def __repr__(self) -> str:
-        return f"{self.key.name}: {self.key.show()}"
+        return f"{self._key.name}: {self._key.show()}"
 
     @overload
     def within(self: BoundKey[E, Path[()], Path[*Ts]]) -> Range[E, *Ts]: ...
@@ -67,15 +67,15 @@ class BoundKey(Generic[E, P, S]):
     ) -> Range[E, *Ts]: ...
     def within(self, *values: Any) -> Any:
         """All items of the entity in one partition."""
-        return _range(self.entity, self.key, values)
+        return _range(self._entity, self._key, values)
 
 
 class BoundIndex(Generic[E, P, S]):
     """An entity's place in an index."""
 
     def __init__(self, entity: EntityMap, key: KeyMap) -> None:
-        self.entity = entity
-        self.key = key
+        self._entity = entity
+        self._key = key
 
     @overload
     def __call__(self: BoundIndex[E, Path[()], Path[*Ts]]) -> Range[E, *Ts]: ...
@@ -89,10 +89,10 @@ class BoundIndex(Generic[E, P, S]):
     ) -> Range[E, *Ts]: ...
     def __call__(self, *values: Any) -> Any:
         """All items of the entity in one partition of the index."""
-        return _range(self.entity, self.key, values)
+        return _range(self._entity, self._key, values)
 
     def __repr__(self) -> str:
-        return f"{self.key.name}: {self.key.show()}"
+        return f"{self._key.name}: {self._key.show()}"
 
 
 def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any]:
@@ -109,8 +109,8 @@ class BoundUnique(Generic[E, P, S]):
     """A unique value of an entity: look it up."""
 
     def __init__(self, entity: EntityMap, unique: UniqueMap) -> None:
-        self.entity = entity
-        self.unique = unique
+        self._entity = entity
+        self._unique = unique
 
     @overload
     def __call__(self: BoundUnique[E, Path[()], Path[*Ts]], *s: *Ts) -> GetByUnique[E]: ...
@@ -126,4 +126,4 @@ class BoundUnique(Generic[E, P, S]):
     ) -> GetByUnique[E]: ...
     def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """The entity that has this value."""
-        return GetByUnique(self.entity, self.unique, values)
+        return GetByUnique(self._entity, self._unique, values)

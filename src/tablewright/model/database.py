@@ -76,7 +76,7 @@ def connect(
     except BaseException:
         database.close()
         raise
-    database.transport = _restricted(transport, principal)
+    database._transport = _restricted(transport, principal)
     return database
 
 
@@ -102,7 +102,7 @@ async def connect_async(
     except BaseException:
         await database.close()
         raise
-    database.transport = _restricted(transport, principal)
+    database._transport = _restricted(transport, principal)
     return database
 
 
@@ -177,7 +177,7 @@ def _refuse_no_plan(plan: Any, kind: type) -> None:
 def _needed(error: UnsupportedOperation, plan: Plan[Any]) -> UnsupportedOperation:
     if error.pattern:
         return error
-    return UnsupportedOperation(error.operation, error.endpoint, plan.name)
+    return UnsupportedOperation(error.operation, error.endpoint, plan._name)
 
 
 class _Connection:
@@ -191,31 +191,31 @@ class _Connection:
         *,
         owned: bool = False,
     ) -> None:
-        self.transport = transport
-        self.context = context
-        self.tables = tables
+        self._transport = transport
+        self._context = context
+        self._tables = tables
         self._owned = owned
 
     def for_tenant(self, **tenant: object) -> Self:
         """This database for one tenant: everything outside of its shards is refused."""
-        if self.context.tenant:
-            raise InvalidValue(f"this database is scoped to {self.context.tenant} already")
-        for table in self.tables:
+        if self._context.tenant:
+            raise InvalidValue(f"this database is scoped to {self._context.tenant} already")
+        for table in self._tables:
             tenancy = table.__tenancy__
             if tenancy is not None and list(tenant) == [tenancy.tenant]:
                 compiled = table.__table__
-                name = self.context.names[compiled]
+                name = self._context.names[compiled]
                 guard = tenancy.guard(compiled, name, tenant[tenancy.tenant])
                 context = msgspec.structs.replace(
-                    self.context,
+                    self._context,
                     names={compiled: name},
                     tenant=guard.tenant,
                     filtered=frozenset(compiled.indexes),
                     guard=guard,
                 )
-                return type(self)(self.transport, context, (table,))
+                return type(self)(self._transport, context, (table,))
         given = ", ".join(f"{name}=…" for name in tenant)
-        known = [f"{t.__tenancy__.tenant}=…" for t in self.tables if t.__tenancy__ is not None]
+        known = [f"{t.__tenancy__.tenant}=…" for t in self._tables if t.__tenancy__ is not None]
         raise InvalidValue(
             f"for_tenant({given}): "
             + (
@@ -226,21 +226,21 @@ class _Connection:
         )
 
     def __repr__(self) -> str:
-        names = ", ".join(self.context.names.values())
-        scope = f", {self.context.tenant}" if self.context.tenant else ""
+        names = ", ".join(self._context.names.values())
+        scope = f", {self._context.tenant}" if self._context.tenant else ""
         return f"{type(self).__name__}({names}{scope})"
 
 
 class Database(_Connection):
     """Runs plans, and waits for each."""
 
-    transport: Transport
+    _transport: Transport
 
     def run(self, plan: Plan[T]) -> T:
         """Run a plan, and give its result."""
         _refuse_no_plan(plan, Plan)
         try:
-            return run(plan, self.context, self.transport.send)
+            return run(plan, self._context, self._transport.send)
         except UnsupportedOperation as error:
             raise _needed(error, plan) from None
 
@@ -260,7 +260,7 @@ class Database(_Connection):
 
     def close(self) -> None:
         if self._owned:
-            self.transport.close()
+            self._transport.close()
 
     def __enter__(self) -> Self:
         return self
@@ -277,13 +277,13 @@ class Database(_Connection):
 class AsyncDatabase(_Connection):
     """Runs plans in an event loop."""
 
-    transport: AsyncTransport
+    _transport: AsyncTransport
 
     async def run(self, plan: Plan[T]) -> T:
         """Run a plan, and give its result."""
         _refuse_no_plan(plan, Plan)
         try:
-            return await run_async(plan, self.context, self.transport.send_async)
+            return await run_async(plan, self._context, self._transport.send_async)
         except UnsupportedOperation as error:
             raise _needed(error, plan) from None
 
@@ -304,7 +304,7 @@ class AsyncDatabase(_Connection):
 
     async def close(self) -> None:
         if self._owned:
-            await self.transport.close_async()
+            await self._transport.close_async()
 
     async def __aenter__(self) -> Self:
         return self
@@ -320,11 +320,11 @@ class AsyncDatabase(_Connection):
 
 class _Writes:
     def __init__(self) -> None:
-        self.writes: list[Write[Any]] = []
+        self._writes: list[Write[Any]] = []
 
     def add(self, *writes: Write[Any]) -> None:
         """Take writes in; they are done when the block ends."""
-        self.writes += writes
+        self._writes += writes
 
 
 class TransactionBlock(_Writes):
@@ -332,7 +332,7 @@ class TransactionBlock(_Writes):
 
     def __init__(self, database: Database) -> None:
         super().__init__()
-        self.database = database
+        self._database = database
 
     def __enter__(self) -> Self:
         return self
@@ -343,8 +343,8 @@ class TransactionBlock(_Writes):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None and self.writes:
-            self.database.run(transact(*self.writes))
+        if kind is None and self._writes:
+            self._database.run(transact(*self._writes))
 
 
 class AsyncTransactionBlock(_Writes):
@@ -352,7 +352,7 @@ class AsyncTransactionBlock(_Writes):
 
     def __init__(self, database: AsyncDatabase) -> None:
         super().__init__()
-        self.database = database
+        self._database = database
 
     async def __aenter__(self) -> Self:
         return self
@@ -363,5 +363,5 @@ class AsyncTransactionBlock(_Writes):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None and self.writes:
-            await self.database.run(transact(*self.writes))
+        if kind is None and self._writes:
+            await self._database.run(transact(*self._writes))

@@ -49,7 +49,7 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
     best = max(matches, key=lambda match: len(match.used))
     plan: Query[Any] = Range(entity, best.key, best.arguments)
     if best.comparison is not None:
-        plan = plan.compared(best.comparison, *best.operands)  # type: ignore[attr-defined]
+        plan = plan._compared(best.comparison, *best.operands)  # type: ignore[attr-defined]
     for condition in conditions:
         if condition not in best.used:
             plan = plan.filter(condition)

@@ -48,7 +48,7 @@ class AccessPattern(Struct, frozen=True):
     @property
     def shape(self) -> Shape:
         """What it asks of DynamoDB, given all entities that its table has by now."""
-        return self.plan.shape()
+        return self.plan._shape()
 
 
 def access_pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
@@ -67,7 +67,7 @@ def access_pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
 
     @functools.wraps(function)
     def call(*arguments: Ps.args, **named: Ps.kwargs) -> T:
-        return function(*arguments, **named).but(pattern=label)  # what cursors are bound to
+        return function(*arguments, **named)._replace(_pattern=label)  # what cursors are bound to
 
     traced = AccessPattern(
         name=name,
@@ -77,7 +77,7 @@ def access_pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
         plan=plan,
     )
     call.__pattern__ = traced  # type: ignore[attr-defined]
-    for table in {entity.table for entity in plan.entities()}:
+    for table in {entity.table for entity in plan._entities()}:
         table.patterns[label] = traced
     return call
 
@@ -85,7 +85,7 @@ def access_pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
 def explain(function: Callable[..., Any] | Plan[Any]) -> Shape:
     """What a pattern, or a plan, asks of DynamoDB: operation, index, key condition, order, …"""
     if isinstance(function, Plan):
-        return function.shape()
+        return function._shape()
     traced = getattr(function, "__pattern__", None)
     if not isinstance(traced, AccessPattern):
         name = getattr(function, "__name__", repr(function))
@@ -114,7 +114,7 @@ def _traced(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pl
         plan = function(*positional, **named)
         if not isinstance(plan, Plan):
             raise DeclarationError(f"it returns {plan!r}, not a plan")
-        return plan, plan.shape()
+        return plan, plan._shape()
     except DeclarationError as error:
         raise DeclarationError(f"pattern {name}: {error}") from None
     except TypeError as error:

@@ -81,14 +81,14 @@ class Provision(Plan[None]):
     """See to it that the table is there and as declared."""
 
     def __init__(self, table: TableMap, *, create: bool) -> None:
-        self.table = table
-        self.create = create
+        self._table = table
+        self._create = create
 
-    def steps(self, context: Context) -> Steps[None]:
-        name = context.name_of(self.table)
+    def _steps(self, context: Context) -> Steps[None]:
+        name = context.name_of(self._table)
         found = yield from _described(name)
         if found is None:
-            if not self.create:
+            if not self._create:
                 raise TableNotFound(
                     f"there is no table {name!r} here; connect(…, create=True) makes it"
                 )
@@ -96,33 +96,33 @@ class Provision(Plan[None]):
             return
         if found["TableStatus"] != "ACTIVE":
             found = yield from _active(name)
-        differences = compare(self.table, found)
+        differences = compare(self._table, found)
         differences += yield from self._compare_ttl(name)
         if differences:
             listed = "\n  ".join(differences)
             raise TableMismatch(
-                f"the table {name!r} is not as {self.table.owner} declares it:\n  {listed}"
+                f"the table {name!r} is not as {self._table.owner} declares it:\n  {listed}"
             )
 
     def _compare_ttl(self, name: str) -> Steps[list[str]]:
-        wanted = ttl_attribute(self.table)
+        wanted = ttl_attribute(self._table)
         if wanted is None:
             return []
         found = yield from _ttl_of(name)
-        if found is None and self.create:
+        if found is None and self._create:
             yield from _enable_ttl(name, wanted)  # whoever made the table did not come that far
             return []
         return [] if found == wanted else [f"TTL: declared {wanted}, found {found or 'none'}"]
 
     def _make(self, name: str) -> Steps[None]:
         try:
-            yield Request("CreateTable", definition(self.table, name))
+            yield Request("CreateTable", definition(self._table, name))
         except ResourceInUseException:
             pass  # somebody else makes it at the same moment
         except DynamoDBError as fault:
-            raise _told(fault, self.table) from fault
+            raise _told(fault, self._table) from fault
         yield from _active(name)
-        attribute = ttl_attribute(self.table)
+        attribute = ttl_attribute(self._table)
         if attribute is not None and (yield from _ttl_of(name)) != attribute:
             yield from _enable_ttl(name, attribute)
 

@@ -27,23 +27,23 @@ class Backfill(Plan[int]):
     """Write the index keys of stored items again; gives how many were not as they should be."""
 
     def __init__(self, entity: EntityMap) -> None:
-        self.entity = entity
-        self.scan: Scan[Any] = Scan(entity, "backfill")
+        self._entity = entity
+        self._scan: Scan[Any] = Scan(entity, "backfill")
 
-    def steps(self, context: Context) -> Steps[int]:
-        request, _, _ = self.scan.request(context)
+    def _steps(self, context: Context) -> Steps[int]:
+        request, _, _ = self._scan._request(context)
         changed = 0
         while True:
             answer = decode_answer((yield request))
-            for item in self.scan.own(answer.items, None):
-                if self.entity.rekey(item) != item:
+            for item in self._scan._own(answer.items, None):
+                if self._entity.rekey(item) != item:
                     changed += yield from self._rewrite(item, context)
             if answer.last_evaluated_key is None:
                 return changed
             request = request.next_page(answer.last_evaluated_key)
 
     def _rewrite(self, item: Item, context: Context) -> Steps[int]:
-        entity = self.entity
+        entity = self._entity
         wanted = entity.rekey(item)
         names = {name for key in entity.indexes for name in key.composed}
         conditions, clauses = Conditions(), Clauses()
@@ -66,8 +66,8 @@ class Backfill(Plan[int]):
             return 1
         return 0
 
-    def shape(self) -> Shape:
-        return self.scan.shape()
+    def _shape(self) -> Shape:
+        return self._scan._shape()
 
 
 def backfill(entity: type[Any]) -> Backfill:

@@ -38,16 +38,16 @@ class BatchWrite(Plan[None]):
     """Puts and deletes in batches of 25."""
 
     def __init__(self, writes: tuple[Write[Any], ...]) -> None:
-        self.writes = writes
+        self._writes = writes
         for write in writes:
             _check(write)
 
-    def steps(self, context: Context) -> Steps[None]:
+    def _steps(self, context: Context) -> Steps[None]:
         queue: list[tuple[str, dict[str, Any]]] = []
         results: list[Callable[[Item | None], Any]] = []
         seen: set[tuple[str, bytes]] = set()
-        for write in self.writes:
-            prepared = yield from write.prepare(context, 0, alone=False)
+        for write in self._writes:
+            prepared = yield from write._prepare(context, 0, alone=False)
             (action,) = prepared.actions
             name = context.name_of(action.table)
             identity = name, msgspec.json.encode(action.key, order="deterministic")
@@ -73,20 +73,20 @@ class BatchWrite(Plan[None]):
         for result in results:
             result(None)
 
-    def entities(self) -> tuple[EntityMap, ...]:
-        return tuple(dict.fromkeys(write.entity for write in self.writes))
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(dict.fromkeys(write._entity for write in self._writes))
 
-    def shape(self) -> Shape:
-        if not self.writes:
+    def _shape(self) -> Shape:
+        if not self._writes:
             return Shape(operation="BatchWriteItem", table="", entity="")
-        first = self.writes[0].shape()
+        first = self._writes[0]._shape()
         return Shape(
             operation="BatchWriteItem",
             table=first.table,
             entity=first.entity,
             condition=first.condition,
             page=f"{BATCH} in a request",
-            write_units=sum(write.shape().write_units for write in self.writes),
+            write_units=sum(write._shape().write_units for write in self._writes),
         )
 
 
@@ -102,9 +102,9 @@ def _check(write: Any) -> None:
         raise DeclarationError(
             f"batch_write() takes put(…) and delete(…), not {write!r}; use transact()"
         )
-    entity = write.entity
+    entity = write._entity
     reasons = {
-        "a condition": bool(write.conditions),
+        "a condition": bool(write._conditions),
         "a version": entity.version is not None,
         "unique values": bool(entity.uniques),
         "history": bool(entity.histories),
@@ -112,6 +112,6 @@ def _check(write: Any) -> None:
     for reason, holds in reasons.items():
         if holds:
             raise DeclarationError(
-                f"batch_write(): {write.verb} {entity.name} has {reason}, and DynamoDB's batches take "
+                f"batch_write(): {write._verb} {entity.name} has {reason}, and DynamoDB's batches take "
                 "no conditions; use transact()"
             )

@@ -23,35 +23,35 @@ E = TypeVar("E")
 class ConditionCheck(Write[None], Generic[E]):
     """Writes nothing; fails if the item is not there, or not as it should be."""
 
-    verb = "condition_check"
+    _verb = "condition_check"
 
     def __init__(self, fetch: Fetch[E], conditions: tuple[Condition[Any], ...]) -> None:
-        self.entity = fetch.entity
-        self.key = fetch.key
-        self.conditions = conditions
+        self._entity = fetch._entity
+        self._key = fetch._key
+        self._conditions = conditions
 
-    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
-        entity = self.entity
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        entity = self._entity
         conditions = Conditions()
         conditions.exists(entity.table)
-        conditions.take(self.conditions)
+        conditions.take(self._conditions)
 
         def failed(item: Item | None) -> Verdict:
             if item is None:
-                return refusal(NotFound, entity, self.key, None, "it is not there")
-            return failed_condition(entity, self.key, item, self.conditions)
+                return refusal(NotFound, entity, self._key, None, "it is not there")
+            return failed_condition(entity, self._key, item, self._conditions)
 
-        body = conditions.into({"Key": self.key})
+        body = conditions.into({"Key": self._key})
         yield from ()  # it has nothing to read
         return Prepared([Action("ConditionCheck", entity.table, body, failed)], lambda _: None)
 
-    def shape(self) -> Shape:
+    def _shape(self) -> Shape:
         return Shape(
             operation="ConditionCheck",
-            table=self.entity.table.name,
-            entity=self.entity.name,
-            condition=key_condition(self.key),
-            filter=" AND ".join(map(repr, self.conditions)),
+            table=self._entity.table.name,
+            entity=self._entity.name,
+            condition=key_condition(self._key),
+            filter=" AND ".join(map(repr, self._conditions)),
             page="1",
             write_units=1,
         )
@@ -64,5 +64,5 @@ def condition_check(item: Fetch[E], *conditions: Condition[E]) -> ConditionCheck
             f"condition_check() takes a key, such as Order.primary(…), not {item!r}"
         )
     for condition in conditions:
-        check_condition(condition, item.entity)
+        check_condition(condition, item._entity)
     return ConditionCheck(item, conditions)

@@ -40,32 +40,32 @@ decode_got = msgspec.json.Decoder(_Got).decode
 class Fetch(Single[E], Generic[E]):
     """The item with one key."""
 
-    is_consistent = False
+    _is_consistent = False
 
     def __init__(self, entity: EntityMap, arguments: tuple[Any, ...]) -> None:
-        self.entity = entity
-        self.arguments = arguments
-        self.key = key_from(entity.primary, arguments)
+        self._entity = entity
+        self._arguments = arguments
+        self._key = key_from(entity.primary, arguments)
 
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""
-        return self.but(is_consistent=True)
+        return self._replace(_is_consistent=True)
 
-    def steps(self, context: Context) -> Steps[E | None]:
-        body: dict[str, Any] = {"TableName": context.name_of(self.entity.table), "Key": self.key}
-        if self.is_consistent:
+    def _steps(self, context: Context) -> Steps[E | None]:
+        body: dict[str, Any] = {"TableName": context.name_of(self._entity.table), "Key": self._key}
+        if self._is_consistent:
             body["ConsistentRead"] = True
-        found: E | None = self.entity.decode_got((yield Request("GetItem", body)))
+        found: E | None = self._entity.decode_got((yield Request("GetItem", body)))
         return found
 
-    def shape(self) -> Shape:
+    def _shape(self) -> Shape:
         return Shape(
             operation="GetItem",
-            table=self.entity.table.name,
-            entity=self.entity.name,
-            condition=key_condition(self.key),
+            table=self._entity.table.name,
+            entity=self._entity.name,
+            condition=key_condition(self._key),
             page="1",
-            read_units=read_units(typical_size(self.entity), consistent=self.is_consistent),
+            read_units=read_units(typical_size(self._entity), consistent=self._is_consistent),
         )
 
 
@@ -91,17 +91,17 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
     """Items by their keys, in the order asked for; None for those that are not there."""
 
     def __init__(self, fetches: tuple[Fetch[E], ...]) -> None:
-        self.fetches = fetches
-        self.is_consistent = False
+        self._fetches = fetches
+        self._is_consistent = False
 
     def consistent(self) -> Self:
-        return self.but(is_consistent=True)
+        return self._replace(_is_consistent=True)
 
-    def steps(self, context: Context) -> Steps[list[E | None]]:
+    def _steps(self, context: Context) -> Steps[list[E | None]]:
         wanted: dict[tuple[str, bytes], tuple[str, Item]] = {}
-        for fetch in self.fetches:
-            name = context.name_of(fetch.entity.table)
-            wanted[name, _identity(fetch.key)] = (name, fetch.key)
+        for fetch in self._fetches:
+            name = context.name_of(fetch._entity.table)
+            wanted[name, _identity(fetch._key)] = (name, fetch._key)
         queue = list(wanted.values())
         found: dict[tuple[str, bytes], Item] = {}
         attempt = 0
@@ -120,18 +120,18 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
                 queue += again
                 attempt = yield from pause(attempt, "BatchGetItem", len(again) < len(asked))
         return [
-            self._decoded(fetch, found, context.name_of(fetch.entity.table))
-            for fetch in self.fetches
+            self._decoded(fetch, found, context.name_of(fetch._entity.table))
+            for fetch in self._fetches
         ]
 
-    def entities(self) -> tuple[EntityMap, ...]:
-        return tuple(dict.fromkeys(fetch.entity for fetch in self.fetches))
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(dict.fromkeys(fetch._entity for fetch in self._fetches))
 
     def _body(self, asked: list[tuple[str, Item]]) -> dict[str, Any]:
         tables: dict[str, dict[str, Any]] = {}
         for name, key in asked:
             tables.setdefault(name, {"Keys": []})["Keys"].append(key)
-        if self.is_consistent:
+        if self._is_consistent:
             for table in tables.values():
                 table["ConsistentRead"] = True
         return {"RequestItems": tables}
@@ -139,20 +139,20 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
     def _decoded(
         self, fetch: Fetch[E], found: dict[tuple[str, bytes], Item], name: str
     ) -> E | None:
-        item = found.get((name, _identity(fetch.key)))
-        return None if item is None else fetch.entity.decode(item)
+        item = found.get((name, _identity(fetch._key)))
+        return None if item is None else fetch._entity.decode(item)
 
-    def shape(self) -> Shape:
-        if not self.fetches:
+    def _shape(self) -> Shape:
+        if not self._fetches:
             return Shape(operation="BatchGetItem", table="", entity="")
-        first = self.fetches[0].shape()
+        first = self._fetches[0]._shape()
         return Shape(
             operation="BatchGetItem",
             table=first.table,
             entity=first.entity,
             condition=first.condition,
             page=f"{BATCH} in a request",
-            read_units=sum(fetch.shape().read_units for fetch in self.fetches),
+            read_units=sum(fetch._shape().read_units for fetch in self._fetches),
         )
 
 

@@ -86,31 +86,31 @@ class Plan(Generic[T_co]):
     """Something a database can run; `db.run(plan)` gives its result."""
 
     #: The pattern that made this plan, if one did.
-    pattern: str = ""
+    _pattern: str = ""
     #: What it reads or writes.
-    entity: EntityMap
+    _entity: EntityMap
 
     @property
-    def name(self) -> str:
+    def _name(self) -> str:
         """The pattern's name, or what kind of plan it is."""
-        return self.pattern.rpartition(".")[2] or type(self).__name__
+        return self._pattern.rpartition(".")[2] or type(self).__name__
 
-    def entities(self) -> tuple[EntityMap, ...]:
+    def _entities(self) -> tuple[EntityMap, ...]:
         """Every entity that it reads or writes."""
-        return (self.entity,)
+        return (self._entity,)
 
-    def steps(self, context: Context) -> Steps[T_co]:
+    def _steps(self, context: Context) -> Steps[T_co]:
         raise NotImplementedError
 
-    def shape(self) -> Shape:
+    def _shape(self) -> Shape:
         """What it will ask of DynamoDB, as far as that is known."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        shape = self.shape()
+        shape = self._shape()
         return f"{type(self).__name__}({shape.operation} {shape.condition})"
 
-    def but(self, **changes: Any) -> Self:
+    def _replace(self, **changes: Any) -> Self:
         """This plan, with some things changed."""
         changed = object.__new__(type(self))
         changed.__dict__ = self.__dict__ | changes
@@ -123,7 +123,7 @@ SendAsync: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[bytes]]
 
 def run(plan: Plan[T], context: Context, send: Send) -> T:
     """Run a plan to its end."""
-    steps = plan.steps(context)
+    steps = plan._steps(context)
     try:
         request = next(steps)
         while True:
@@ -175,12 +175,12 @@ async def _sent_async(
 
 
 def _watch(observe: Observer, request: AnyRequest, plan: Plan[Any]) -> Stopwatch:
-    return Stopwatch(observe, request.operation, request.body, plan.name)
+    return Stopwatch(observe, request.operation, request.body, plan._name)
 
 
 async def run_async(plan: Plan[T], context: Context, send: SendAsync) -> T:
     """Run a plan to its end, in an event loop."""
-    steps = plan.steps(context)
+    steps = plan._steps(context)
     try:
         request = next(steps)
         while True:

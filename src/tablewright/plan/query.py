@@ -74,74 +74,74 @@ decode_answer = msgspec.json.Decoder(_Answer).decode
 class Query(Plan[Page[R]], Generic[R]):
     """A page of results, and all pages with `db.iterate`."""
 
-    operation: Literal["Query", "Scan"] = "Query"
-    comparison: Comparison | None = None
-    operands: tuple[Any, ...] = ()
-    descending = False
-    size: int | None = None
+    _operation: Literal["Query", "Scan"] = "Query"
+    _comparison: Comparison | None = None
+    _operands: tuple[Any, ...] = ()
+    _descending = False
+    _size: int | None = None
     #: The most results on all pages together.
-    total: int | None = None
-    cursor: str | None = None
-    condition: Condition[Any] | None = None
-    is_consistent = False
-    columns: tuple[Ref[Any, Any], ...] = ()
+    _total: int | None = None
+    _cursor: str | None = None
+    _filter: Condition[Any] | None = None
+    _is_consistent = False
+    _columns: tuple[Ref[Any, Any], ...] = ()
 
     def __init__(self, entity: EntityMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
         if len(arguments) < key.in_partition:
             key.check(arguments, complete=False)
-        self.entity = entity
-        self.key = key
-        self.arguments = arguments
+        self._entity = entity
+        self._key = key
+        self._arguments = arguments
 
     # -- what a caller may ask for -----------------------------------------------------------
 
     def desc(self) -> Self:
         """From the highest sort key down."""
-        return self.but(descending=True)
+        return self._replace(_descending=True)
 
     def asc(self) -> Self:
         """From the lowest sort key up, as it is without asking."""
-        return self.but(descending=False)
+        return self._replace(_descending=False)
 
     def page_size(self, size: int) -> Self:
         """Limit the number of results on a page."""
-        return self.but(size=checked_size("page_size", size))
+        return self._replace(_size=checked_size("page_size", size))
 
     def limit(self, total: int) -> Self:
         """Limit the number of results on all pages together."""
-        return self.but(total=checked_size("limit", total))
+        return self._replace(_total=checked_size("limit", total))
 
     def after(self, cursor: str | None) -> Self:
         """Continue after `cursor`; None starts from the beginning."""
-        return self.but(cursor=cursor)
+        return self._replace(_cursor=cursor)
 
     def filter(self, condition: Condition[R]) -> Self:
         """Leave out what does not meet the condition; it is read and paid for all the same."""
-        check_condition(condition, self.entity)
+        check_condition(condition, self._entity)
         for name in condition.attributes:
-            self._check_filter(self.entity.attributes[name].stored, condition)
-        whole = condition if self.condition is None else self.condition & condition
-        return self.but(condition=whole)
+            self._check_filter(self._entity.attributes[name].stored, condition)
+        whole = condition if self._filter is None else self._filter & condition
+        return self._replace(_filter=whole)
 
     def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
-        if stored in self.key.attributes:
+        if stored in self._key.attributes:
             raise DeclarationError(
-                f"{self.key.name}: filter({condition!r}): {stored!r} is part of the key; compare "
+                f"{self._key.name}: filter({condition!r}): {stored!r} is part of the key; compare "
                 "it with eq(), gte(), between() …"
             )
         if not self._holds(stored):
             raise DeclarationError(
-                f"{self.key.name}: filter({condition!r}): the index does not hold {stored!r}; "
+                f"{self._key.name}: filter({condition!r}): the index does not hold {stored!r}; "
                 "project it"
             )
 
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""
-        if self.key.index is not None and self.key.index.kind == "global":
+        if self._key.index is not None and self._key.index.kind == "global":
             raise DeclarationError(
-                f"{self.key.name}: a global secondary index cannot be read consistently"
+                f"{self._key.name}: a global secondary index cannot be read consistently"
             )
-        return self.but(is_consistent=True)
+        return self._replace(_is_consistent=True)
 
     def first(self) -> First[R]:
         """The first result, or None."""
@@ -168,72 +168,72 @@ class Query(Plan[Page[R]], Generic[R]):
     def select(self, *columns: Ref[Any, Any]) -> Any:
         """Only these attributes, as tuples; nothing else travels."""
         for column in columns:
-            check_reference(column, self.entity)
-        return self.but(columns=columns)
+            check_reference(column, self._entity)
+        return self._replace(_columns=columns)
 
     # -- running -----------------------------------------------------------------------------
 
     @property
-    def mixed(self) -> bool:
+    def _mixed(self) -> bool:
         """Whether the range may hold items of other entities."""
-        return self.entity.table.mixed(self.key, len(self.arguments))
+        return self._entity.table.mixed(self._key, len(self._arguments))
 
-    def sort_condition(self) -> Sort | None:
-        alone = self.entity.table.alone(self.key)
-        return self.key.condition(self.arguments, self.comparison, self.operands, alone=alone)
+    def _sort_condition(self) -> Sort | None:
+        alone = self._entity.table.alone(self._key)
+        return self._key.condition(self._arguments, self._comparison, self._operands, alone=alone)
 
-    def request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
+    def _request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
         """Return the request, whether some items of a page may have to be left out, and the sort
         key to leave out."""
-        sort = self.sort_condition()
-        members: dict[str, Any] = {"TableName": context.name_of(self.entity.table)}
-        if self.key.index is not None:
-            members["IndexName"] = self.key.index.name
-        if self.descending:
+        sort = self._sort_condition()
+        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
+        if self._key.index is not None:
+            members["IndexName"] = self._key.index.name
+        if self._descending:
             members["ScanIndexForward"] = False
-        if self.is_consistent:
+        if self._is_consistent:
             members["ConsistentRead"] = True
-        partition = self.key.partition_value(self.arguments)
+        partition = self._key.partition_value(self._arguments)
         selection = Selection(
-            KeyCondition(self.key.attributes, partition, sort), self._filters(), self._paths()
+            KeyCondition(self._key.attributes, partition, sort), self._filters(), self._paths()
         )
         filtered = (
-            bool(selection.filters) or self.mixed or members.get("IndexName") in context.filtered
+            bool(selection.filters) or self._mixed or members.get("IndexName") in context.filtered
         )
-        request = QueryRequest(self.operation, members, selection)
+        request = QueryRequest(self._operation, members, selection)
         return request, filtered, None if sort is None else sort.excluded
 
     def _holds(self, stored: str) -> bool:
         """Whether what is queried holds an attribute."""
-        return holds(self.entity, self.key, stored)
+        return holds(self._entity, self._key, stored)
 
     def _check_projection(self) -> None:
         """What is asked for is in the index."""
-        check_held(self.entity, self.key, [column.attribute for column in self.columns])
+        check_held(self._entity, self._key, [column.attribute for column in self._columns])
 
-    def type_to_filter(self) -> str | None:
+    def _type_to_filter(self) -> str | None:
         """The attribute by which items of other entities are left out, where there may be any."""
-        name = self.entity.table.type_attribute
-        if name is None or name in self.key.attributes or not self._holds(name) or not self.mixed:
+        name = self._entity.table.type_attribute
+        if name is None or name in self._key.attributes or not self._holds(name) or not self._mixed:
             return None
         return name
 
     def _filters(self) -> tuple[Filter, ...]:
         filters: tuple[Filter, ...] = ()
-        type_attribute = self.type_to_filter()
+        type_attribute = self._type_to_filter()
         if type_attribute is not None:
-            filters = (OneOf(type_attribute, ({"S": self.entity.type_name},)),)
-        return filters if self.condition is None else (*filters, self.condition)
+            filters = (OneOf(type_attribute, ({"S": self._entity.type_name},)),)
+        return filters if self._filter is None else (*filters, self._filter)
 
     def _paths(self) -> list[Path]:
         """The paths to ask for; none where whole items are wanted."""
-        if not self.columns:
+        if not self._columns:
             return []
         names = self._key_names()  # a cursor needs them
-        type_attribute = self.entity.table.type_attribute
+        type_attribute = self._entity.table.type_attribute
         if type_attribute is not None and self._holds(type_attribute):
             names.append(type_attribute)
-        paths = {(name,) for name in names} | {_whole_lists(c.steps) for c in self.columns}
+        paths = {(name,) for name in names} | {_whole_lists(c.steps) for c in self._columns}
         # DynamoDB refuses a path inside of another.
         return sorted(
             (path for path in paths if not any(path[:n] in paths for n in range(1, len(path)))),
@@ -241,38 +241,38 @@ class Query(Plan[Page[R]], Generic[R]):
         )
 
     def _key_names(self) -> list[str]:
-        return key_names(self.entity, self.key)
+        return key_names(self._entity, self._key)
 
-    def steps(self, context: Context) -> Steps[Page[R]]:
-        results, following = yield from self.page(context)
+    def _steps(self, context: Context) -> Steps[Page[R]]:
+        results, following = yield from self._page(context)
         return Page(results, following)
 
-    def page(self, context: Context) -> Steps[tuple[list[R], str | None]]:
+    def _page(self, context: Context) -> Steps[tuple[list[R], str | None]]:
         """Return the results of a page, and the cursor for the next one."""
         self._check_projection()
-        request, filtered, excluded = self.request(context)
+        request, filtered, excluded = self._request(context)
         binding: tuple[Any, ...] = (
-            self.pattern,
+            self._pattern,
             context.tenant,
-            self.entity.name,
-            self.comparison,
+            self._entity.name,
+            self._comparison,
             request.body,
         )
-        left = self.total
+        left = self._total
         if left is not None:
             binding += (left,)
-        if self.cursor is not None:
-            place = open_cursor(context.secret, binding, self.cursor)
+        if self._cursor is not None:
+            place = open_cursor(context.secret, binding, self._cursor)
             start, left = place if isinstance(place, tuple) else (place, None)
             request = request.with_members(ExclusiveStartKey=start)
-        size = _smaller(self.size, left)
-        if filtered or excluded is not None or self.columns:
+        size = _smaller(self._size, left)
+        if filtered or excluded is not None or self._columns:
             results, last = yield from self._picked(request, filtered, excluded, size)
         else:
             if size is not None:
                 request = request.with_members(Limit=size)
             answer = yield request
-            results, last = self.entity.decode_page(answer)  # straight from the bytes
+            results, last = self._entity.decode_page(answer)  # straight from the bytes
         if last is None or left == len(results):
             return results, None
         end = last if left is None else (last, left - len(results))
@@ -289,7 +289,7 @@ class Query(Plan[Page[R]], Generic[R]):
                 limit = max(wanted, FILTERED_PAGE) if filtered else wanted
                 request = request.with_members(Limit=limit)
             answer = decode_answer((yield request))
-            found += self.own(answer.items, excluded)
+            found += self._own(answer.items, excluded)
             last = answer.last_evaluated_key
             if last is None or (found and (size is None or len(found) >= size)):
                 break
@@ -299,55 +299,57 @@ class Query(Plan[Page[R]], Generic[R]):
             last = self._place(found[-1])
         elif last is not None and filtered:
             last = self._place(found[-1])  # where DynamoDB stopped may be somebody else's item
-        return [self.result(item) for item in found], last
+        return [self._result(item) for item in found], last
 
-    def own(self, items: list[Item], excluded: Value | None) -> list[Item]:
+    def _own(self, items: list[Item], excluded: Value | None) -> list[Item]:
         """Those items that are this entity's, without the one that the comparison leaves out."""
-        sort = self.key.attributes[1]
+        sort = self._key.attributes[1]
         return [
             item
             for item in items
-            if self.entity.table.entity_of(item) is self.entity
+            if self._entity.table.entity_of(item) is self._entity
             and (excluded is None or sort is None or item[sort] != excluded)
         ]
 
-    def result(self, item: Item) -> R:
-        if not self.columns:
-            entity: R = self.entity.decode(item)
+    def _result(self, item: Item) -> R:
+        if not self._columns:
+            entity: R = self._entity.decode(item)
             return entity
-        return tuple(column.read(item) for column in self.columns)  # type: ignore[return-value]
+        return tuple(column.read(item) for column in self._columns)  # type: ignore[return-value]
 
     def _page_told(self, filtered: bool) -> str:
-        told = "1 MB" if self.size is None else shown(self.size)
-        if filtered and self.size is not None:
+        told = "1 MB" if self._size is None else shown(self._size)
+        if filtered and self._size is not None:
             told += f", of {FILTERED_PAGE} read at a time"
-        return told if self.total is None else f"{told}; at most {shown(self.total)} in all"
+        return told if self._total is None else f"{told}; at most {shown(self._total)} in all"
 
     def _place(self, item: Item) -> Item:
         return {name: item[name] for name in self._key_names() if name in item}
 
-    def shape(self) -> Shape:
+    def _shape(self) -> Shape:
         self._check_projection()
-        sort = self.sort_condition()
-        filtered = self.condition is not None or self.mixed
-        sizes = [size for size in (self.size, self.total) if isinstance(size, int)]
+        sort = self._sort_condition()
+        filtered = self._filter is not None or self._mixed
+        sizes = [size for size in (self._size, self._total) if isinstance(size, int)]
         size = min(sizes, default=TYPICAL_PAGE)
-        if filtered and self.size is not None:
+        if filtered and self._size is not None:
             size = max(size, FILTERED_PAGE)
-        type_attribute = self.type_to_filter()
-        filters = [f'{type_attribute}="{self.entity.type_name}"'] if type_attribute else []
-        if self.condition is not None:
-            filters.append(repr(self.condition))
+        type_attribute = self._type_to_filter()
+        filters = [f'{type_attribute}="{self._entity.type_name}"'] if type_attribute else []
+        if self._filter is not None:
+            filters.append(repr(self._filter))
         return Shape(
-            operation=self.operation,
-            table=self.entity.table.name,
-            entity=self.entity.name,
-            index=None if self.key.index is None else self.key.index.name,
-            condition=query_condition(self.key, self.key.partition_value(self.arguments), sort),
-            order="descending" if self.descending else "ascending",
+            operation=self._operation,
+            table=self._entity.table.name,
+            entity=self._entity.name,
+            index=None if self._key.index is None else self._key.index.name,
+            condition=query_condition(self._key, self._key.partition_value(self._arguments), sort),
+            order="descending" if self._descending else "ascending",
             page=self._page_told(bool(filters)),
             filter=" AND ".join(filters),
-            read_units=read_units(size * typical_size(self.entity), consistent=self.is_consistent),
+            read_units=read_units(
+                size * typical_size(self._entity), consistent=self._is_consistent
+            ),
         )
 
 
@@ -403,43 +405,43 @@ class First(Single[R], Generic[R]):
     """The first result of a query, or None."""
 
     def __init__(self, query: Query[R]) -> None:
-        self.query = query
-        self.entity = query.entity
+        self._query = query
+        self._entity = query._entity
 
-    def steps(self, context: Context) -> Steps[R | None]:
-        results, _ = yield from self.query.page(context)
+    def _steps(self, context: Context) -> Steps[R | None]:
+        results, _ = yield from self._query._page(context)
         return results[0] if results else None
 
-    def shape(self) -> Shape:
-        return self.query.shape()
+    def _shape(self) -> Shape:
+        return self._query._shape()
 
 
 class Count(Plan[int]):
     """How many results a query has, on all pages; at most its limit."""
 
     def __init__(self, query: Query[Any]) -> None:
-        self.query = query
-        self.entity = query.entity
+        self._query = query
+        self._entity = query._entity
 
-    def steps(self, context: Context) -> Steps[int]:
-        query = self.query.but(columns=())
-        request, _, excluded = query.request(context)
+    def _steps(self, context: Context) -> Steps[int]:
+        query = self._query._replace(_columns=())
+        request, _, excluded = query._request(context)
         # Without a type to filter by, or with a key to leave out, the items have to be seen.
         told_apart = (
-            query.type_to_filter() or query.entity.table.type_attribute in query.key.attributes
+            query._type_to_filter() or query._entity.table.type_attribute in query._key.attributes
         )
-        seen = excluded is not None or (query.mixed and not told_apart)
+        seen = excluded is not None or (query._mixed and not told_apart)
         if not seen:
             request = request.with_members(Select="COUNT")
         total = 0
         while True:
             answer = decode_answer((yield request))
-            total += len(query.own(answer.items, excluded)) if seen else answer.count
-            if query.total is not None and total >= query.total:
-                return query.total
+            total += len(query._own(answer.items, excluded)) if seen else answer.count
+            if query._total is not None and total >= query._total:
+                return query._total
             if answer.last_evaluated_key is None:
                 return total
             request = request.next_page(answer.last_evaluated_key)
 
-    def shape(self) -> Shape:
-        return self.query.shape()
+    def _shape(self) -> Shape:
+        return self._query._shape()

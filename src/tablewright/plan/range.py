@@ -35,43 +35,43 @@ class Range(Query[R], Generic[R, *Rest]):
     def eq(self: Range[R, A, B, C, *Behind], a: A, b: B, c: C, /) -> Range[R, *Behind]: ...
     def eq(self, *values: Any) -> Any:
         """Where the next parts of the sort key have these values."""
-        arguments = self.arguments + values
-        if len(arguments) > len(self.key.asked):
-            self.key.check(arguments, complete=False)
-        return self.but(arguments=arguments)
+        arguments = self._arguments + values
+        if len(arguments) > len(self._key.asked):
+            self._key.check(arguments, complete=False)
+        return self._replace(_arguments=arguments)
 
     def begins_with(self: Range[R, Text, *Behind], start: Text) -> Query[R]:
         """Where the next part begins with this text."""
-        part = self.key.next_part(len(self.arguments))
-        if part is not None and not part.free and self.key.sort.natural is None:  # type: ignore[union-attr]
+        part = self._key.next_part(len(self._arguments))
+        if part is not None and not part.free and self._key.sort.natural is None:  # type: ignore[union-attr]
             raise DeclarationError(
-                f"{self.key.name}: {part.label} is not a text; compare whole values"
+                f"{self._key.name}: {part.label} is not a text; compare whole values"
             )
-        return self.compared("begins_with", start)
+        return self._compared("begins_with", start)
 
     def gte(self: Range[R, A, *Behind], value: A) -> Query[R]:
         """Where the next part is this value or above."""
-        return self.compared(">=", value)
+        return self._compared(">=", value)
 
     def gt(self: Range[R, A, *Behind], value: A) -> Query[R]:
         """Where the next part is above this value."""
-        return self.compared(">", value)
+        return self._compared(">", value)
 
     def lte(self: Range[R, A, *Behind], value: A) -> Query[R]:
         """Where the next part is this value or below."""
-        return self.compared("<=", value)
+        return self._compared("<=", value)
 
     def lt(self: Range[R, A, *Behind], value: A) -> Query[R]:
         """Where the next part is below this value."""
-        return self.compared("<", value)
+        return self._compared("<", value)
 
     def between(self: Range[R, A, *Behind], low: A, high: A) -> Query[R]:
         """Where the next part is from `low` to `high`, both included."""
-        return self.compared("between", low, high)
+        return self._compared("between", low, high)
 
-    def compared(self, comparison: Comparison, *operands: Any) -> Query[R]:
-        key, bound = self.key, len(self.arguments)
-        if self.comparison is not None:
+    def _compared(self, comparison: Comparison, *operands: Any) -> Query[R]:
+        key, bound = self._key, len(self._arguments)
+        if self._comparison is not None:
             raise DeclarationError(
                 f"{key.name}: DynamoDB compares a sort key once; for two bounds use "
                 "between(low, high)"
@@ -97,4 +97,4 @@ class Range(Query[R], Generic[R, *Rest]):
             first, last = operands if natural else map(part.text, operands)
             if first > last if not part.reversed else first < last:
                 raise InvalidValue(f"{key.name}: between({low!r}, {high!r}): {low!r} is above")
-        return self.but(comparison=comparison, operands=operands)
+        return self._replace(_comparison=comparison, _operands=operands)

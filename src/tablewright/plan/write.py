@@ -104,26 +104,26 @@ class Prepared(Struct):
 class Write(Plan[T], Generic[T]):
     """A write, alone or in `transact(…)`."""
 
-    entity: EntityMap
-    conditions: tuple[Condition[Any], ...] = ()
+    _entity: EntityMap
+    _conditions: tuple[Condition[Any], ...] = ()
     #: The verb that made it, for messages.
-    verb = "write"
+    _verb = "write"
 
-    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         """Read what has to be known, and give the actions. `alone`: not with other writes."""
         raise NotImplementedError
 
-    def steps(self, context: Context) -> Steps[T]:
+    def _steps(self, context: Context) -> Steps[T]:
         results = yield from commit((self,), context)
         result: T = results[0]
         return result
 
-    def shape(self) -> Shape:
+    def _shape(self) -> Shape:
         raise NotImplementedError
 
     def _expecting(self, condition: Condition[Any]) -> Self:
-        check_condition(condition, self.entity)
-        return self.but(conditions=(*self.conditions, *condition.parts()))
+        check_condition(condition, self._entity)
+        return self._replace(_conditions=(*self._conditions, *condition.parts()))
 
 
 def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
@@ -148,7 +148,7 @@ def _prepared(
     prepared: list[Prepared] = []
     for position, write in enumerate(writes):
         try:
-            ready = yield from write.prepare(context, attempt, alone=len(writes) == 1)
+            ready = yield from write._prepare(context, attempt, alone=len(writes) == 1)
         except WriteRejected as error:
             raise _told(error, writes, position) from None
         except Again:
@@ -184,7 +184,7 @@ def _attempt(
     except ValidationException as fault:
         if NO_PLACE not in str(fault):
             raise
-        entity, key = writes[owners[0]].entity, actions[0].key
+        entity, key = writes[owners[0]]._entity, actions[0].key
         verdict, failed = refusal(ConditionFailed, entity, key, None, PLACE_MISSING), 0
     except TransactionCanceledException as fault:
         verdict, failed = verdict_of(actions, fault)
@@ -303,7 +303,7 @@ def _told(error: WriteRejected, writes: Sequence[Write[Any]], owner: int) -> Wri
     if len(writes) == 1:
         return error
     write = writes[owner]
-    message = f"write {owner + 1} of {len(writes)}, {write.verb} {write.entity.name}: {error}"
+    message = f"write {owner + 1} of {len(writes)}, {write._verb} {write._entity.name}: {error}"
     return type(error)(
         message,
         entity=error.entity,
@@ -314,7 +314,7 @@ def _told(error: WriteRejected, writes: Sequence[Write[Any]], owner: int) -> Wri
 
 
 def _names(writes: Sequence[Write[Any]]) -> str:
-    named = [f"{write.verb} {write.entity.name}" for write in writes]
+    named = [f"{write._verb} {write._entity.name}" for write in writes]
     return (
         named[0]
         if len(named) == 1
@@ -329,16 +329,16 @@ class Transaction(Plan[None]):
     """Several writes as one: all of them are done, or none."""
 
     def __init__(self, writes: tuple[Write[Any], ...]) -> None:
-        self.writes = writes
+        self._writes = writes
 
-    def steps(self, context: Context) -> Steps[None]:
-        yield from commit(self.writes, context)
+    def _steps(self, context: Context) -> Steps[None]:
+        yield from commit(self._writes, context)
 
-    def entities(self) -> tuple[EntityMap, ...]:
-        return tuple(dict.fromkeys(write.entity for write in self.writes))
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(dict.fromkeys(write._entity for write in self._writes))
 
-    def shape(self) -> Shape:
-        steps = tuple(write.shape() for write in self.writes)
+    def _shape(self) -> Shape:
+        steps = tuple(write._shape() for write in self._writes)
         return Shape(
             operation="TransactWriteItems",
             table=", ".join(dict.fromkeys(step.table for step in steps)),

@@ -62,7 +62,7 @@ def _table(
     mine = [
         found
         for found in design.patterns
-        if any(entity.table is table for entity in found.plan.entities())
+        if any(entity.table is table for entity in found.plan._entities())
     ]
     parts += [
         f"{level} Entities",

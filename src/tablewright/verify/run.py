@@ -99,15 +99,15 @@ def verify(design: Design, database: Database) -> Iterator[Result]:
     if design.sample is None or design.rows is None:
         return
     scan = Scanner(database)
-    for table in database.context.names:
+    for table in database._context.names:
         if scan.items(table):
             raise NotEmpty(
                 f"the table {table.name} holds items already; verify needs an empty one, where "
                 "nothing can be mixed up or lost"
             )
     load_sample(design, database)
-    meter = Meter(database.transport)
-    measured = Database(meter, database.context, database.tables)
+    meter = Meter(database._transport)
+    measured = Database(meter, database._context, database._tables)
     for row in design.rows(scan):
         yield _checked(design, row, measured, meter, scan)
 
@@ -119,8 +119,8 @@ def load_sample(design: Design, database: Database) -> None:
     for entity in design.sample():
         updated = type(entity).__entity__.updated_at
         moment = WRITTEN if updated is None else vars(entity)[updated.name]
-        context = msgspec.structs.replace(database.context, clock=partial(_at, moment))
-        Database(database.transport, context, database.tables).run(put(entity))
+        context = msgspec.structs.replace(database._context, clock=partial(_at, moment))
+        Database(database._transport, context, database._tables).run(put(entity))
 
 
 def _at(moment: datetime) -> datetime:
@@ -140,19 +140,19 @@ class Scanner:
 
     def items(self, table: TableMap, index: str | None = None) -> list[Item]:
         """Every item of a table or an index, in the order of its keys."""
-        body: dict[str, Any] = {"TableName": self.database.context.name_of(table)}
+        body: dict[str, Any] = {"TableName": self.database._context.name_of(table)}
         if index is not None:
             body["IndexName"] = index
         found: list[Item] = []
         while True:
-            answer = msgspec.json.decode(self.database.transport.send("Scan", body))
+            answer = msgspec.json.decode(self.database._transport.send("Scan", body))
             found += answer["Items"]
             if "LastEvaluatedKey" not in answer:
                 return sorted(found, key=lambda item: _place(table, item))
             body["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def everything(self) -> dict[str, list[Item]]:
-        return {table.name: self.items(table) for table in self.database.context.names}
+        return {table.name: self.items(table) for table in self.database._context.names}
 
 
 def _place(table: TableMap, item: Item) -> list[Any]:
@@ -173,16 +173,16 @@ def _checked(design: Design, row: Row, database: Database, meter: Meter, scan: S
     problem = _compare(row, answer)
     if before is not None and not problem and scan.everything() != before:
         problem = "it was refused, and something has changed"
-    for table in database.context.names:
+    for table in database._context.names:
         problem = problem or _keys_agree(table, scan) or _indexes_agree(table, scan)
     problem = problem or _is_stored(row.plan, answer, scan)
     if "Scan" in used[3]:
         problem = problem or "it scans"
-    shape = row.plan.shape()
+    shape = row.plan._shape()
     return Result(
         design=design.name,
         row=row.name,
-        pattern=row.plan.pattern.rpartition(".")[2],
+        pattern=row.plan._pattern.rpartition(".")[2],
         operation=shape.operation,
         index=shape.index or "",
         condition=_condition(shape),
@@ -248,11 +248,11 @@ def _ordered(item: Item) -> str:
 
 def _is_stored(plan: Plan[Any], answer: Any, scan: Scanner) -> str:
     """Why what a write gives, or writes, is not what a scan finds; nothing if it is."""
-    writes = plan.writes if isinstance(plan, Transaction) else (plan,)
+    writes = plan._writes if isinstance(plan, Transaction) else (plan,)
     if isinstance(answer, Exception):
         return ""
     for write in writes:
-        entity = write.instance if isinstance(write, Whole) else answer
+        entity = write._instance if isinstance(write, Whole) else answer
         written = isinstance(write, (Whole, Update)) and hasattr(type(entity), "__entity__")
         if written and entity not in scan(type(entity)):
             return f"a scan does not find {entity!r}"
