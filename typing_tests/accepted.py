@@ -531,6 +531,6 @@ def a_plan_is_a_value() -> None:
     wanted: Plan[Ticket | None] = Ticket.primary("o", 1)
     pages: list[Plan[Page[Ticket]]] = [Ticket.primary.within("o"), Ticket.by_title("o")]
     anything: list[Plan[object]] = [wanted, *pages, Ticket.primary.within("o").count()]
-    assert_type(wanted._shape(), Shape)
-    assert_type(pages[0]._shape(), Shape)
-    assert_type(anything[0]._shape(), Shape)
+    assert_type(explain(wanted), Shape)
+    assert_type(explain(pages[0]), Shape)
+    assert_type(explain(anything[0]), Shape)

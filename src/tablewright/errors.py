@@ -1,4 +1,4 @@
-"""Faults: every way a request can fail, named as DynamoDB names them.
+"""Errors: every exception that a caller can meet; those of the service have DynamoDB's names.
 
     TablewrightError
     ├── DeclarationError                    a declaration is wrong; raised at import
@@ -17,6 +17,9 @@
     ├── UnsupportedOperation                an endpoint lacks an operation that a plan needs
     ├── TableNotFound                       connect: there is no such table
     ├── TableMismatch                       connect: the table is not as the model declares it
+    ├── NoDesign                            verify: no such design, or it cannot be imported
+    ├── NotEmpty                            verify: the target holds items already
+    ├── TransferRefused                     dump, load, copy: the two ends do not fit
     ├── CredentialsRefused                  a credentials file cannot be used
     ├── CannotOpen                          the file is not ours, or not to be had
     ├── StoreClosed                         the engine has been closed
@@ -42,7 +45,8 @@
         ├── RequestEntityTooLargeException  over 16 MB
         └── InternalServerError             a fault of ours; the only one a client should retry
 
-Invariant: an operation raises a DynamoDBError before it writes anything. Nothing below this module is imported.
+Invariant: an operation raises a DynamoDBError before it writes anything. This module imports no
+other of the package.
 """
 
 from __future__ import annotations
@@ -140,6 +144,18 @@ class TableNotFound(TablewrightError):
 
 class TableMismatch(TablewrightError):
     """The table at the target is not as the model declares it."""
+
+
+class NoDesign(TablewrightError):
+    """There is no such design, or it cannot be imported."""
+
+
+class NotEmpty(TablewrightError):
+    """The target of a verification holds items already."""
+
+
+class TransferRefused(TablewrightError):
+    """A transfer cannot begin or continue: its two ends do not fit, or the file is not a dump."""
 
 
 class CredentialsRefused(TablewrightError):

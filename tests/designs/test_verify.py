@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from tablewright import connect
+from tablewright.errors import NoDesign, NotEmpty
 from tablewright.plan import delete, move, put, update, write
 from tablewright.publish import document
 from tablewright.verify import bundled, load, verify
-from tablewright.verify.design import BUNDLED, NoDesign
-from tablewright.verify.run import NotEmpty
+from tablewright.verify.design import BUNDLED
 
 ROOT = Path(__file__).parent.parent.parent
 

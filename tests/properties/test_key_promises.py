@@ -170,7 +170,7 @@ def _new_table() -> type[Table]:
 def test_different_values_of_an_entity_have_different_keys(shape: Any, data: st.DataObject) -> None:
     made = designed(_new_table(), "One", shape)
     tuples = data.draw(st.lists(made.values, min_size=2, max_size=8, unique=True))
-    keys = {repr(made.entity.primary(*values).key) for values in tuples}
+    keys = {repr(made.entity.primary(*values)._key) for values in tuples}
     assert len(keys) == len(tuples)
 
 
@@ -222,8 +222,8 @@ def test_entities_that_are_accepted_side_by_side_have_different_keys(
         return
     ones = data.draw(st.lists(first.values, min_size=1, max_size=5))
     others = data.draw(st.lists(second.values, min_size=1, max_size=5))
-    keys = [repr(first.entity.primary(*values).key) for values in ones]
-    assert not {repr(second.entity.primary(*values).key) for values in others} & set(keys)
+    keys = [repr(first.entity.primary(*values)._key) for values in ones]
+    assert not {repr(second.entity.primary(*values)._key) for values in others} & set(keys)
 
 
 @settings(max_examples=200)

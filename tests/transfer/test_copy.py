@@ -14,17 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.engine import Engine
-from tablewright.errors import Contention, TableMismatch, TableNotFound, UnsupportedOperation
-from tablewright.server import serving
-from tablewright.transfer import (
-    Progress,
+from tablewright.errors import (
+    Contention,
+    TableMismatch,
+    TableNotFound,
     TransferRefused,
-    asking,
-    batches,
-    copy,
-    open_source,
-    open_target,
+    UnsupportedOperation,
 )
+from tablewright.server import serving
+from tablewright.transfer import Progress, asking, batches, copy, open_source, open_target
 from tablewright.transport import Local, Transport
 from tablewright.transport.faults import OtherFault
 from tablewright.values import Item

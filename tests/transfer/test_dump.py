@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.engine import Engine
-from tablewright.errors import TableMismatch, TableNotFound, ValidationException
+from tablewright.errors import TableMismatch, TableNotFound, TransferRefused, ValidationException
 from tablewright.server import serving
-from tablewright.transfer import Sum, TransferRefused, dump, dump_all, load, open_target
+from tablewright.transfer import Sum, dump, dump_all, load, open_target
 from tablewright.transfer.dumpfile import Data, Dump, find, read, spell
 from tablewright.transport import Local
 from tablewright.values import Item

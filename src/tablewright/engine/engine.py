@@ -45,7 +45,7 @@ from tablewright.storage import (
     MissingTree,
     Snapshot,
     Store,
-    Transaction,
+    WriteTransaction,
 )
 from tablewright.wire.answers import encode
 from tablewright.wire.read import read
@@ -86,8 +86,9 @@ class Engine:
     ) -> dict[str, Any]:
         """Do one operation: DynamoDB's JSON as Python values, in and out.
 
-        Raises a `DynamoDBError` (`tablewright.errors`) where DynamoDB would answer with one. A member that
-        is almost one of the operation's is a TypeError: DynamoDB would silently pass over it.
+        Raises a `DynamoDBError` (`tablewright.errors`) where DynamoDB would answer with one. A
+        member that is almost one of the operation's is a TypeError: DynamoDB would silently pass
+        over it.
         With a `policy` the request needs its permission (`tablewright.policy`).
         """
         if request is None:
@@ -214,7 +215,7 @@ class Engine:
         except Exception as error:
             return error
 
-    def _write(self, step: Write, tx: Transaction) -> bytes:
+    def _write(self, step: Write, tx: WriteTransaction) -> bytes:
         self._writer_catalog.follow(tx)
         answer = step.run(Writing(self._writer_catalog, tx, tx))
         return b"" if answer is None else encode(answer)

@@ -16,7 +16,7 @@ from tablewright.engine.capacity import Charge
 from tablewright.engine.catalog import TOKENS, Catalog
 from tablewright.engine.rows import find, replace
 from tablewright.engine.table import Table
-from tablewright.storage import Snapshot, Store, Transaction
+from tablewright.storage import Snapshot, Store, WriteTransaction
 from tablewright.values import Item
 
 FIVE_YEARS = 5 * 365 * 24 * 60 * 60
@@ -59,7 +59,9 @@ def is_expired(item: Item, name: str | None, now: float) -> bool:
     return moment is not None and now - FIVE_YEARS < Decimal(moment) <= now
 
 
-def _delete(catalog: Catalog, name: str, keys: Sequence[bytes], now: float, tx: Transaction) -> int:
+def _delete(
+    catalog: Catalog, name: str, keys: Sequence[bytes], now: float, tx: WriteTransaction
+) -> int:
     """Delete those that are still there and still expired."""
     catalog.follow(tx)
     table = catalog.tables.get(name)
@@ -74,7 +76,7 @@ def _delete(catalog: Catalog, name: str, keys: Sequence[bytes], now: float, tx: 
     return deleted
 
 
-def _forget_tokens(now: float, tx: Transaction) -> None:
+def _forget_tokens(now: float, tx: WriteTransaction) -> None:
     """Tokens of transactions have an end as well; it is stored as their size."""
     for key in [key for key, end, _ in tx.walk(TOKENS, b"", None) if end < now]:
         tx.delete(TOKENS, key)

@@ -17,7 +17,7 @@ from msgspec import Struct
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.table import Table
 from tablewright.errors import ResourceNotFoundException
-from tablewright.storage import Snapshot, Transaction
+from tablewright.storage import Snapshot, WriteTransaction
 
 
 class Reading(Struct):  # a Struct, as the steps below: made for each request, in half the time
@@ -47,7 +47,7 @@ class Reading(Struct):  # a Struct, as the steps below: made for each request, i
 class Writing(Reading):
     """What a step that writes works with: `tx` is its snapshot, and takes changes."""
 
-    tx: Transaction
+    tx: WriteTransaction
 
 
 class Read(Struct):

@@ -6,8 +6,8 @@
         return Order.timeline(customer_id).desc()
 
 When it is defined, a pattern runs once with symbols for its arguments. What it returns then is
-its shape: `explain(customer_timeline)` shows it, `access_patterns(Commerce)` lists all of a table. A
-pattern that would need an undeclared scan, or whose shape depends on its arguments, is an error
+its shape: `explain(customer_timeline)` shows it, `access_patterns(Commerce)` lists all of a table.
+A pattern that would need an undeclared scan, or whose shape depends on its arguments, is an error
 there and then. A call runs the function as it is written.
 """
 

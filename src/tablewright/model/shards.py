@@ -119,7 +119,7 @@ class Shard(Struct, frozen=True):
 
 
 def refuse_collisions(shards: Sequence[Shard]) -> None:
-    """Raise DeclarationError if two shards can be the same for two tenants, as A#{id} and {id}#B."""
+    """Raise DeclarationError if two tenants can have the same shard, as with A#{id} and {id}#B."""
     for position, shard in enumerate(shards):
         for other in shards[:position]:
             here, there = shard.segments(), other.segments()

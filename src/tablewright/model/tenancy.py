@@ -7,8 +7,8 @@
             read=("U#{user_id}#O", "U#{user_id}#R"),        # orders and rewards
         )
 
-`db.for_tenant(user_id=...)` is a database for one tenant. Its `TenantGuard` checks every request before
-it is sent. A request passes if it provably stays within the tenant's shards:
+`db.for_tenant(user_id=...)` is a database for one tenant. Its `TenantGuard` checks every request
+before it is sent. A request passes if it provably stays within the tenant's shards:
 
     operation                                   what proves it
     GetItem, PutItem, UpdateItem, DeleteItem    the partition key in Key or Item
@@ -131,7 +131,10 @@ class TenantGuard:
         self.filtered = filtered
 
     def __call__(self, request: AnyRequest) -> AnyRequest:
-        """Return the request, perhaps with a filter; raise TenantViolation if it may reach others."""
+        """Return the request, perhaps with a filter.
+
+        Raises TenantViolation if it may reach items of others.
+        """
         if isinstance(request, QueryRequest):
             return self._checked_query(request)
         try:
@@ -149,7 +152,7 @@ class TenantGuard:
             )
 
     def _check_item(self, access: Access, item: object) -> None:
-        """Raise TenantViolation unless the item, or the key, is in a shard that the tenant may touch."""
+        """Raise TenantViolation unless the item, or the key, is in a shard that the tenant has."""
         value = item.get(self.partition) if type(item) is dict else None
         if key_value(value) not in self._shards(access):
             raise self._outside(access, value)

@@ -130,8 +130,8 @@ class Load(Plan[T | None], Generic[T]):
             theirs = entity.is_in(self._key)
             if theirs is None or not overlap(self._key.partition, theirs.partition):
                 raise DeclarationError(
-                    f"{self._kind.name}: {entity.name} is not in the partitions of {self._key.name}, "
-                    f"{self._key.partition.show()}; one query cannot read both"
+                    f"{self._kind.name}: {entity.name} is not in the partitions of "
+                    f"{self._key.name}, {self._key.partition.show()}; one query cannot read both"
                 )
             check_held(entity, theirs)
             if self._key.sort is None or theirs.sort is None:

@@ -112,6 +112,6 @@ def _check(write: Any) -> None:
     for reason, holds in reasons.items():
         if holds:
             raise DeclarationError(
-                f"batch_write(): {write._verb} {entity.name} has {reason}, and DynamoDB's batches take "
-                "no conditions; use transact()"
+                f"batch_write(): {write._verb} {entity.name} has {reason}, and DynamoDB's batches "
+                "take no conditions; use transact()"
             )

@@ -58,7 +58,7 @@ class ConditionCheck(Write[None], Generic[E]):
 
 
 def condition_check(item: Fetch[E], *conditions: Condition[E]) -> ConditionCheck[E]:
-    """Require that an item exists and meets the conditions; otherwise `transact(…)` writes nothing."""
+    """Let a transaction succeed only if an item exists and meets the conditions."""
     if not isinstance(item, Fetch):
         raise DeclarationError(
             f"condition_check() takes a key, such as Order.primary(…), not {item!r}"

@@ -1,8 +1,9 @@
-"""Cursors: where a page ended, for whoever asks for the next one.
+"""Cursors: where a page ended, for the request for the next one.
 
 A cursor is a text without meaning to its holder: the key of the last item, and what is left of the
-limit if the query has one, signed together with what it belongs to. It is refused for another pattern, other arguments, another order or filter,
-and for another tenant; and when a single character of it has been changed.
+limit if the query has one, signed together with what it belongs to. It is refused for another
+pattern, other arguments, another order, filter or limit, and for another tenant; and when a single
+character of it has been changed.
 
     base64url( first 16 bytes of HMAC-SHA256(secret, binding + place) + place as JSON )
 """

@@ -18,7 +18,7 @@ from tablewright.errors import (
     ResourceNotFoundException,
     TableMismatch,
     TableNotFound,
-    TablewrightError,
+    TransferRefused,
     UnsupportedOperation,
 )
 from tablewright.transfer.asking import ask
@@ -27,10 +27,6 @@ from tablewright.transport import Transport
 #: How long, and how often, a new table is waited for.
 PAUSE = 0.5
 PAUSES = 600
-
-
-class TransferRefused(TablewrightError):
-    """A transfer that cannot begin or go on: two ends that do not fit, a file that is not ours."""
 
 
 class Definition(msgspec.Struct, frozen=True):

@@ -22,9 +22,9 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.encoding.items import normalise_item
-from tablewright.errors import DynamoDBError
+from tablewright.errors import DynamoDBError, TransferRefused
 from tablewright.transfer.checksum import Sum
-from tablewright.transfer.definition import Definition, TransferRefused
+from tablewright.transfer.definition import Definition
 from tablewright.values import Item
 from tablewright.wire.values import read_values
 

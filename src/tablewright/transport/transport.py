@@ -1,7 +1,7 @@
 """The seam: one operation and its request in, the answer's JSON out.
 
-A transport raises the `DynamoDBError` that DynamoDB would answer with. It knows nothing of entities or
-plans; whatever stands behind it gets the same request.
+A transport raises the `DynamoDBError` that DynamoDB would answer with. It knows nothing of entities
+or plans; every target gets the same request.
 """
 
 from __future__ import annotations

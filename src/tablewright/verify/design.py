@@ -19,16 +19,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import TablewrightError
+from tablewright.errors import NoDesign
 from tablewright.model.pattern import AccessPattern, access_patterns
 from tablewright.model.table import Table
 from tablewright.verify.rows import Row, Stored
 
 BUNDLED = ("shop", "market", "recipes", "menu", "commerce")
-
-
-class NoDesign(TablewrightError):
-    """There is no such design, or it cannot be imported."""
 
 
 class Design(Struct, frozen=True):

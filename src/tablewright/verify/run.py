@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from tablewright.errors import TablewrightError
+from tablewright.errors import NotEmpty
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.events import units_of
@@ -35,10 +35,6 @@ E = TypeVar("E")
 
 #: When a sample was written that does not say so itself.
 WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-class NotEmpty(TablewrightError):
-    """The target holds items already."""
 
 
 class Result(Struct, frozen=True):
