@@ -976,3 +976,11 @@ def test_an_index_that_does_not_hold_the_whole_root_is_refused_when_the_plan_is_
 def test_an_index_that_does_not_hold_a_whole_member_is_refused_when_the_plan_is_made() -> None:
     with pytest.raises(DeclarationError, match="the index notes does not hold bottle"):
         FullCrate.of(Crate.by_notes("t").eq("1"))
+
+
+def test_a_second_root_is_refused() -> None:
+    with pytest.raises(DeclarationError, match=r"Twins has one root, order; .* child\(\)"):
+
+        class Twins(Aggregate):
+            order: Order = root()
+            payment: Payment = root()
