@@ -25,15 +25,15 @@ from tablewright import (
     Database,
     Engine,
     Entity,
-    Many,
+    Query,
     Table,
+    access_pattern,
     attr,
     connect,
     create,
     day,
     index,
     key,
-    pattern,
     put,
 )
 
@@ -71,10 +71,10 @@ class Order(Entity, table=Orders):
     by_day = index(Orders.by_day, "DAY" / day(placed), "ORDER" / placed / number)
 
 
-@pattern
-def orders_of_a_customer(customer: int, since: datetime) -> Many[Order]:
+@access_pattern
+def orders_of_a_customer(customer: int, since: datetime) -> Query[Order]:
     """A customer's orders from a moment on, newest first."""
-    return Order.primary.within(customer).since(since).newest_first().limit(20)
+    return Order.primary.within(customer).gte(since).desc().page_size(20)
 
 
 def order(n: int, count: int) -> Order:
@@ -106,7 +106,7 @@ def model(context: Context) -> list[Figure]:
 def _reads(context: Context) -> Iterator[Figure]:
     count = context.size(10_000, 600)
     with _filled(context, count) as database:
-        engine = database.transport.engine  # type: ignore[attr-defined]
+        engine = database._transport.engine  # type: ignore[attr-defined]
         ns = draw(context.size(6000, 600), count)
         gets = [Order.primary(n // items.PARTITION, placed(n), n) for n in ns]
         ours, theirs = take_turns(
@@ -115,13 +115,13 @@ def _reads(context: Context) -> Iterator[Figure]:
             (database.run, gets),
             (
                 partial(engine.call, "GetItem"),
-                [{"TableName": "orders", "Key": plan.key} for plan in gets],
+                [{"TableName": "orders", "Key": plan._key} for plan in gets],
             ),
             rounds=ROUNDS,
         )
         yield judged("db.run(get)", "µs", ours, limit=theirs, limit_is="Engine GetItem", at_most=2)
         pages = [Order.primary.within(n // items.PARTITION) for n in ns[: context.size(1800, 90)]]
-        requests = [plan.request(database.context)[0].body for plan in pages]
+        requests = [plan._request(database._context)[0].body for plan in pages]
         assert len(database.run(pages[0])) == items.PARTITION
         ours, theirs = take_turns(
             context,
@@ -138,7 +138,7 @@ def _reads(context: Context) -> Iterator[Figure]:
 def _create(context: Context) -> Figure:
     count, calls = context.size(5000, 300), context.size(2400, 160)
     with _filled(context, count) as database:
-        engine = database.transport.engine  # type: ignore[attr-defined]
+        engine = database._transport.engine  # type: ignore[attr-defined]
         creates = [create(order(n, count)) for n in range(count, count + calls)]
         puts = [
             {
@@ -190,16 +190,16 @@ for n in range(50):
         primary = key(f"OWNER{n}" / owner, "THING" / thing_id)
         by_kind = index(Wide.one, f"KIND{n}" / kind, "AT" / made)
         by_size = index(Wide.two, f"KIND{n}" / kind, "SIZE" / size)
-    @pattern
+    @access_pattern
     def get(owner: str, thing_id: str) -> Get[Thing]:
         return Thing.primary(owner, thing_id)
-    @pattern
-    def recent(kind: str, since: datetime) -> Many[Thing]:
-        return Thing.by_kind(kind).since(since).newest_first()
-    @pattern
-    def largest(kind: str) -> Many[Thing]:
-        return Thing.by_size(kind).newest_first().limit(10)
-    @pattern
+    @access_pattern
+    def recent(kind: str, since: datetime) -> Query[Thing]:
+        return Thing.by_kind(kind).gte(since).desc()
+    @access_pattern
+    def largest(kind: str) -> Query[Thing]:
+        return Thing.by_size(kind).desc().page_size(10)
+    @access_pattern
     def rename(owner: str, thing_id: str, kind: str) -> Update[Thing]:
         return Thing.primary(owner, thing_id).update(Thing.kind.set(kind))
 print(process_time() - start)

@@ -13,8 +13,9 @@ from typing import Any
 
 from benchmarks.measure import Context, Figure, judged, take_turns
 from benchmarks.reads import draw
-from tablewright import Database, Plan, connect, put
+from tablewright import Database, connect, put
 from tablewright.designs import recipes
+from tablewright.plans import Plan
 
 ROUNDS = 20
 #: Ingredients of one category: what a pattern reads is the same at every size.

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from tablewright import Engine, TablewrightError
+from tablewright import Engine
 from tablewright.errors import (
     CannotOpen,
     SerializationException,
     StoreClosed,
+    TablewrightError,
     UnknownOperationException,
 )
 from tablewright.server import serving

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright import explain, patterns
+from tablewright import access_patterns, explain
 from typing_tests import accepted, design
 
 ROOT = Path(__file__).parent.parent
@@ -69,8 +69,8 @@ def test_a_checker_flags_every_mistake_and_nothing_else(checker: Callable[[], Pl
 
 
 def test_every_pattern_of_the_design_is_traced() -> None:
-    declared = re.findall(r"^@pattern\ndef (\w+)", inspect.getsource(design), re.MULTILINE)
-    assert [pattern.name for pattern in patterns(design.Desk)] == declared
+    declared = re.findall(r"^@access_pattern\ndef (\w+)", inspect.getsource(design), re.MULTILINE)
+    assert [pattern.name for pattern in access_patterns(design.Desk)] == declared
     for name in declared:
         assert explain(getattr(design, name)).operation
 

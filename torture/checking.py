@@ -79,7 +79,7 @@ def linearizable(history: Iterable[Access], initial: int = 0) -> bool:
     return False
 
 
-class Transaction(Struct, frozen=True):
+class WriteTransaction(Struct, frozen=True):
     """A transaction: the lists it read, and the numbers it appended, by key."""
 
     start: float
@@ -89,7 +89,7 @@ class Transaction(Struct, frozen=True):
     known: bool = True  # its outcome
 
 
-def serializable(history: Sequence[Transaction], last: dict[str, list[int]]) -> str:
+def serializable(history: Sequence[WriteTransaction], last: dict[str, list[int]]) -> str:
     """What contradicts strict serializability; empty if nothing does.
 
     `last` is what the lists hold at the end, read when nothing else runs.
@@ -136,7 +136,7 @@ def serializable(history: Sequence[Transaction], last: dict[str, list[int]]) -> 
 
 
 def _add_time(
-    edges: dict[int, set[int]], history: Sequence[Transaction], visible: set[int]
+    edges: dict[int, set[int]], history: Sequence[WriteTransaction], visible: set[int]
 ) -> None:
     """An edge from each transaction to all that began after it ended.
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tablewright.engine import Engine
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError
 from tablewright.server import serving
 from tests.durability.opener import table
 from tests.durability.orders import TABLE
@@ -50,7 +50,7 @@ def call(attack: Round, engine: Engine, operation: str, body: Any) -> None:
     try:
         engine.run(engine.prepare(operation, body))
         attack.count("accepted")
-    except Fault as fault:
+    except DynamoDBError as fault:
         attack.count("refused")
         attack.expect(fault.status < 500, f"{operation}: {fault.code}: {fault.message[:100]}")
     except UnicodeEncodeError:

@@ -18,7 +18,7 @@ import msgspec
 
 from tablewright.engine import Engine
 from tablewright.errors import ConditionalCheckFailedException, TransactionCanceledException
-from torture.checking import NEVER, Access, Transaction
+from torture.checking import NEVER, Access, WriteTransaction
 
 NAME = "history"
 REGISTERS = ("r0", "r1")
@@ -37,7 +37,7 @@ class Records(msgspec.Struct):
     """What a client did: operations on registers by key, and transactions on lists."""
 
     registers: dict[str, list[Access]]
-    transactions: list[Transaction]
+    transactions: list[WriteTransaction]
 
 
 def key(name: str) -> dict[str, Any]:
@@ -157,10 +157,10 @@ class Historian:
         except TransactionCanceledException:
             return
         except Unknown:
-            done = Transaction(start, NEVER, {}, appends, known=False)
+            done = WriteTransaction(start, NEVER, {}, appends, known=False)
             self.records.transactions.append(done)
             raise
-        self.records.transactions.append(Transaction(start, time.monotonic(), reads, appends))
+        self.records.transactions.append(WriteTransaction(start, time.monotonic(), reads, appends))
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -37,7 +37,7 @@ from typing import Any
 import apsw
 
 from tablewright.engine import Engine, Write
-from tablewright.errors import Fault, TablewrightError
+from tablewright.errors import DynamoDBError, TablewrightError
 from tests.durability.opener import table
 from torture.opcodes import Interrupt, traced
 from torture.run import Part, Round
@@ -92,22 +92,22 @@ def change_tables(engine: Engine, value: int) -> None:
         "AttributeDefinitions": [{"AttributeName": "v", "AttributeType": "N"}],
         "GlobalSecondaryIndexUpdates": [{"Create": index}],
     }
-    with suppress(Fault):
+    with suppress(DynamoDBError):
         engine.call("CreateTable", table("second"))
-    with suppress(Fault):
+    with suppress(DynamoDBError):
         engine.call("UpdateTable", update)
         wait_for_indexes(engine, "second")
-    with suppress(Fault):
+    with suppress(DynamoDBError):
         engine.call("DeleteTable", {"TableName": "second"})
 
 
 def refused(engine: Engine, value: int) -> None:
-    with suppress(Fault):
+    with suppress(DynamoDBError):
         engine.call("PutItem", {**put("left", value), "ConditionExpression": "attribute_exists(x)"})
 
 
 def missing_table(engine: Engine, value: int) -> None:
-    with suppress(Fault):
+    with suppress(DynamoDBError):
         engine.call("GetItem", {"TableName": "missing", "Key": key("left")})
 
 

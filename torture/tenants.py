@@ -24,21 +24,21 @@ from tablewright import (
     Attr,
     Database,
     Entity,
-    Plan,
     Table,
     Tenancy,
     attr,
-    batch,
+    batch_get,
+    batch_write,
     connect,
     delete,
-    get_all,
     index,
     key,
     put,
 )
 from tablewright.engine import Engine
-from tablewright.errors import OutOfScope, TablewrightError
+from tablewright.errors import TablewrightError, TenantViolation
 from tablewright.plan.plan import Context, Request, Steps
+from tablewright.plans import Plan
 from torture.run import Part, Round
 
 ACTIONS = 60
@@ -164,10 +164,10 @@ def act(attack: Round, world: World, engine: Engine, db: Database, actor: Any, t
     plans: dict[str, tuple[Any, bool]] = {  # by name: the plan, and whether it changes the item
         "get": (thing.primary(target, number), False),
         "query": (thing.primary.within(target), False),
-        "get_all": (get_all([thing.primary(target, number)]), False),
+        "batch_get": (batch_get([thing.primary(target, number)]), False),
         "put": (put(thing(owner=target, number=number, text=text)), True),
         "update": (thing.primary(target, number).update(thing.text.set(text)), True),
-        "batch": (batch([put(thing(owner=target, number=number, text=text))]), True),
+        "batch": (batch_write([put(thing(owner=target, number=number, text=text))]), True),
         "delete": (delete(thing(owner=target, number=number)), True),
         "raw GetItem": (Raw("GetItem", {"TableName": table, "Key": at}), False),
         "raw PutItem": (Raw("PutItem", change), True),
@@ -184,8 +184,8 @@ def act(attack: Round, world: World, engine: Engine, db: Database, actor: Any, t
     who = f"{name}, tenant {actor!r}, target {target!r}"
     attack.count("own" if own else "foreign")
     try:
-        found = db.scoped(owner=actor).run(plan)
-    except OutOfScope:
+        found = db.for_tenant(owner=actor).run(plan)
+    except TenantViolation:
         attack.expect(
             name == "scan" or not (own or name == "filtered index"), f"{what} is refused", who
         )

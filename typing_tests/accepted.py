@@ -13,48 +13,50 @@ from typing import assert_type
 from uuid import UUID
 
 from tablewright import (
-    KSUID,
     AsyncDatabase,
-    Atomic,
-    Batch,
-    BatchGet,
-    Condition,
-    Count,
     Create,
     Database,
     Delete,
     First,
     Get,
+    GetByUnique,
     Load,
-    LoadFound,
-    Lookup,
-    Many,
     Page,
-    Pattern,
-    Plan,
     Put,
-    Range,
-    Ref,
-    Require,
-    Scan,
-    Shape,
-    Single,
-    Then,
+    Query,
+    Transaction,
     Update,
-    atomic,
-    batch,
+    access_patterns,
+    batch_get,
+    batch_write,
+    condition_check,
     connect,
     connect_async,
     create,
     delete,
     explain,
-    get_all,
-    patterns,
     put,
-    require,
+    transact,
     update,
 )
+from tablewright.ids import KSUID
 from tablewright.plan.change import Change
+from tablewright.plans import (
+    AccessPattern,
+    BatchGet,
+    BatchWrite,
+    Condition,
+    ConditionCheck,
+    Count,
+    LoadFound,
+    Plan,
+    Range,
+    Ref,
+    Scan,
+    Shape,
+    Single,
+    Then,
+)
 from typing_tests.design import (
     Agent,
     AgentId,
@@ -241,53 +243,53 @@ def an_index_is_a_range_too() -> None:
 
 def at_binds_the_parts_from_the_left() -> None:
     files = File.primary.within("o")
-    assert_type(files.at(1), Range[File, datetime, UUID])
-    assert_type(files.at(1, NOW), Range[File, UUID])
-    assert_type(files.at(1).at(NOW), Range[File, UUID])
-    assert_type(files.at(1, NOW, FILE), Range[File])
-    assert_type(files.at(1).at(NOW, FILE), Range[File])
-    assert_type(Ticket.by_status(Status.OPEN).at(TODAY), Range[Ticket, str, int])
-    assert_type(Ticket.by_status(Status.OPEN).at(TODAY, "o"), Range[Ticket, int])
+    assert_type(files.eq(1), Range[File, datetime, UUID])
+    assert_type(files.eq(1, NOW), Range[File, UUID])
+    assert_type(files.eq(1).eq(NOW), Range[File, UUID])
+    assert_type(files.eq(1, NOW, FILE), Range[File])
+    assert_type(files.eq(1).eq(NOW, FILE), Range[File])
+    assert_type(Ticket.by_status(Status.OPEN).eq(TODAY), Range[Ticket, str, int])
+    assert_type(Ticket.by_status(Status.OPEN).eq(TODAY, "o"), Range[Ticket, int])
 
 
 def a_comparison_takes_the_next_part() -> None:
-    comments = Comment.primary.within("o").at(1)
-    assert_type(comments.since(NOW), Many[Comment])
-    assert_type(comments.after(NOW), Many[Comment])
-    assert_type(comments.until(NOW), Many[Comment])
-    assert_type(comments.before(NOW), Many[Comment])
-    assert_type(comments.between(NOW, LATER), Many[Comment])
-    assert_type(Ticket.by_title("o").begins_with("A"), Many[Ticket])
-    assert_type(Agent.primary.within().begins_with(AgentId("a")), Many[Agent])
-    assert_type(Ticket.by_title("o").since("A"), Many[Ticket])
-    assert_type(Ticket.primary.within("o").between(1, 9), Many[Ticket])
-    assert_type(Ticket.by_status(Status.OPEN).since(TODAY), Many[Ticket])
-    assert_type(Bill.primary.within("o").between(TODAY, TODAY), Many[Bill])
+    comments = Comment.primary.within("o").eq(1)
+    assert_type(comments.gte(NOW), Query[Comment])
+    assert_type(comments.gt(NOW), Query[Comment])
+    assert_type(comments.lte(NOW), Query[Comment])
+    assert_type(comments.lt(NOW), Query[Comment])
+    assert_type(comments.between(NOW, LATER), Query[Comment])
+    assert_type(Ticket.by_title("o").begins_with("A"), Query[Ticket])
+    assert_type(Agent.primary.within().begins_with(AgentId("a")), Query[Agent])
+    assert_type(Ticket.by_title("o").gte("A"), Query[Ticket])
+    assert_type(Ticket.primary.within("o").between(1, 9), Query[Ticket])
+    assert_type(Ticket.by_status(Status.OPEN).gte(TODAY), Query[Ticket])
+    assert_type(Bill.primary.within("o").between(TODAY, TODAY), Query[Bill])
 
 
 def a_query_is_refined_and_keeps_its_type() -> None:
     tickets = Ticket.primary.within("o")
-    assert_type(tickets.newest_first(), Range[Ticket, int])
-    assert_type(tickets.oldest_first(), Range[Ticket, int])
-    assert_type(tickets.limit(3), Range[Ticket, int])
-    assert_type(tickets.resume(None), Range[Ticket, int])
+    assert_type(tickets.desc(), Range[Ticket, int])
+    assert_type(tickets.asc(), Range[Ticket, int])
+    assert_type(tickets.page_size(3), Range[Ticket, int])
+    assert_type(tickets.after(None), Range[Ticket, int])
     assert_type(tickets.consistent(), Range[Ticket, int])
     assert_type(tickets.filter(Ticket.urgent == True), Range[Ticket, int])  # noqa: E712
-    assert_type(tickets.since(3).newest_first().limit(3), Many[Ticket])
+    assert_type(tickets.gte(3).desc().page_size(3), Query[Ticket])
     assert_type(tickets.first(), First[Ticket])
     assert_type(tickets.count(), Count)
-    assert_type(tickets.select(Ticket.title), Many[tuple[str]])
-    assert_type(tickets.select(Ticket.title, Ticket.due), Many[tuple[str, date | None]])
+    assert_type(tickets.select(Ticket.title), Query[tuple[str]])
+    assert_type(tickets.select(Ticket.title, Ticket.due), Query[tuple[str, date | None]])
     a, b, c, d, e = Ticket.title, Ticket.number, Ticket.status, Ticket.tags, Ticket.rating
-    assert_type(tickets.select(a, b, c), Many[tuple[str, int, Status]])
-    assert_type(tickets.select(a, b, c, d), Many[tuple[str, int, Status, set[str]]])
-    assert_type(tickets.select(a, b, c, d, e), Many[tuple[str, int, Status, set[str], int | None]])
+    assert_type(tickets.select(a, b, c), Query[tuple[str, int, Status]])
+    assert_type(tickets.select(a, b, c, d), Query[tuple[str, int, Status, set[str]]])
+    assert_type(tickets.select(a, b, c, d, e), Query[tuple[str, int, Status, set[str], int | None]])
     inside = Ticket.details.path(lambda details: details.line.minutes)
-    assert_type(tickets.select(inside), Many[tuple[int]])
-    assert_type(tickets.select(Ticket.title).limit(2).first(), First[tuple[str]])
-    assert_type(Ticket.where(Ticket.org_id == "o", Ticket.number >= 2), Many[Ticket])
+    assert_type(tickets.select(inside), Query[tuple[int]])
+    assert_type(tickets.select(Ticket.title).page_size(2).first(), First[tuple[str]])
+    assert_type(Ticket.where(Ticket.org_id == "o", Ticket.number >= 2), Query[Ticket])
     assert_type(File.scan(reason="an export"), Scan[File])
-    assert_type(File.scan(reason="an export").limit(5), Scan[File])
+    assert_type(File.scan(reason="an export").page_size(5), Scan[File])
 
 
 def conditions_are_of_one_entity() -> None:
@@ -299,10 +301,10 @@ def conditions_are_of_one_entity() -> None:
     assert_type(Ticket.price > Decimal(3), Condition[Ticket])
     assert_type(Ticket.rating >= 3, Condition[Ticket])
     assert_type(Ticket.rating.between(1, 3), Condition[Ticket])
-    assert_type(Ticket.due.is_in([TODAY]), Condition[Ticket])
-    assert_type(Ticket.status.is_in({Status.OPEN, Status.WAITING}), Condition[Ticket])
+    assert_type(Ticket.due.in_([TODAY]), Condition[Ticket])
+    assert_type(Ticket.status.in_({Status.OPEN, Status.WAITING}), Condition[Ticket])
     assert_type(Ticket.note.exists(), Condition[Ticket])
-    assert_type(Ticket.note.missing(), Condition[Ticket])
+    assert_type(Ticket.note.not_exists(), Condition[Ticket])
     assert_type(Ticket.title.begins_with("A"), Condition[Ticket])
     assert_type(Ticket.note.begins_with("A"), Condition[Ticket])
     assert_type(Agent.agent_id.begins_with("a"), Condition[Agent])
@@ -324,17 +326,17 @@ def changes_are_of_one_entity() -> None:
     assert_type(Ticket.due.set(None), Change[Ticket])
     assert_type(Ticket.note.set_if_absent("n"), Change[Ticket])
     assert_type(Ticket.note.remove(), Change[Ticket])
-    assert_type(Ticket.replies.add(1), Change[Ticket])
-    assert_type(Ticket.rating.add(-1), Change[Ticket])
-    assert_type(Ticket.price.add(Decimal("0.5")), Change[Ticket])
-    assert_type(Ticket.price.add(1), Change[Ticket])
-    assert_type(Ticket.weight.add(0.5), Change[Ticket])
-    assert_type(Ticket.tags.add({"red", "blue"}), Change[Ticket])
-    assert_type(Ticket.watchers.add({"a"}), Change[Ticket])
-    assert_type(Ticket.tags.discard({"red"}), Change[Ticket])
-    assert_type(Ticket.watchers.discard({"a"}), Change[Ticket])
-    assert_type(Lead.topics.add(frozenset({"a"})), Change[Lead])
-    assert_type(Lead.topics.discard(frozenset({"a"})), Change[Lead])
+    assert_type(Ticket.replies.increment(1), Change[Ticket])
+    assert_type(Ticket.rating.increment(-1), Change[Ticket])
+    assert_type(Ticket.price.increment(Decimal("0.5")), Change[Ticket])
+    assert_type(Ticket.price.increment(1), Change[Ticket])
+    assert_type(Ticket.weight.increment(0.5), Change[Ticket])
+    assert_type(Ticket.tags.add_to_set({"red", "blue"}), Change[Ticket])
+    assert_type(Ticket.watchers.add_to_set({"a"}), Change[Ticket])
+    assert_type(Ticket.tags.remove_from_set({"red"}), Change[Ticket])
+    assert_type(Ticket.watchers.remove_from_set({"a"}), Change[Ticket])
+    assert_type(Lead.topics.add_to_set(frozenset({"a"})), Change[Lead])
+    assert_type(Lead.topics.remove_from_set(frozenset({"a"})), Change[Lead])
     assert_type(Ticket.log.append("one", "two"), Change[Ticket])
     assert_type(Ticket.hints.append("one"), Change[Ticket])
     assert_type(Ticket.log.prepend("zero"), Change[Ticket])
@@ -354,7 +356,7 @@ def a_path_goes_into_a_document() -> None:
     assert_type(details.path(lambda d: d.line).path(lambda line: line.text), Ref[Ticket, str])
     assert_type(Ticket.extra.path(lambda d: d.summary), Ref[Ticket, str])
     assert_type(Ticket.extra.path(lambda d: d.line).path(lambda line: line.text), Ref[Ticket, str])
-    assert_type(details.path(lambda d: d.line.minutes).add(5), Change[Ticket])
+    assert_type(details.path(lambda d: d.line.minutes).increment(5), Change[Ticket])
     assert_type(details.path(lambda d: d.lines).append(Line(text="n")), Change[Ticket])
     assert_type(details.path(lambda d: d.summary).set("s"), Change[Ticket])
     assert_type(details.path(lambda d: d.line.minutes) > 5, Condition[Ticket])
@@ -368,50 +370,49 @@ def writes_are_typed_by_their_entity() -> None:
     one = Ticket.primary("o", 1)
     assert_type(create(found), Create[Ticket])
     assert_type(put(found), Put[Ticket])
-    assert_type(put(found).expect(unchanged), Put[Ticket])
+    assert_type(put(found).condition(unchanged), Put[Ticket])
     assert_type(delete(found), Delete[Ticket])
-    assert_type(delete(found).expect(unchanged), Delete[Ticket])
+    assert_type(delete(found).condition(unchanged), Delete[Ticket])
     assert_type(update(found, Ticket.title.set("x")), Update[Ticket])
     assert_type(one.update(Ticket.title.set("x"), Ticket.log.append("x")), Update[Ticket])
-    assert_type(one.update(Ticket.title.set("x")).expect(unchanged), Update[Ticket])
-    assert_type(one.update(Ticket.title.set("x")).noting(by="me", why="so"), Update[Ticket])
+    assert_type(one.update(Ticket.title.set("x")).condition(unchanged), Update[Ticket])
+    assert_type(one.update(Ticket.title.set("x")).audit(by="me", reason="so"), Update[Ticket])
     assert_type(one.delete(), Delete[Ticket])
-    assert_type(require(one), Require[Ticket])
-    assert_type(require(one, unchanged, Ticket.version == 1), Require[Ticket])
+    assert_type(condition_check(one), ConditionCheck[Ticket])
+    assert_type(condition_check(one, unchanged, Ticket.version == 1), ConditionCheck[Ticket])
     assert_type(
-        atomic(create(comment), put(found), delete(agent), require(one), one.delete()), Atomic
+        transact(create(comment), put(found), delete(agent), condition_check(one), one.delete()),
+        Transaction,
     )
-    assert_type(batch([put(comment), delete(usage)]), Batch)
+    assert_type(batch_write([put(comment), delete(usage)]), BatchWrite)
 
 
 def a_unique_value_is_looked_up() -> None:
-    assert_type(Agent.by_email("a@x.y"), Lookup[Agent])
-    assert_type(Agent.by_badge("t", "a"), Lookup[Agent])
-    assert_type(Lead.by_place("se", "Lund"), Lookup[Lead])
+    assert_type(Agent.by_email("a@x.y"), GetByUnique[Agent])
+    assert_type(Agent.by_badge("t", "a"), GetByUnique[Agent])
+    assert_type(Lead.by_place("se", "Lund"), GetByUnique[Lead])
 
 
 def keys_are_read_together() -> None:
-    assert_type(get_all([Ticket.primary("o", 1), Ticket.primary("o", 2)]), BatchGet[Ticket])
-    assert_type(get_all(Ticket.primary("o", n) for n in (1, 2)).consistent(), BatchGet[Ticket])
+    assert_type(batch_get([Ticket.primary("o", 1), Ticket.primary("o", 2)]), BatchGet[Ticket])
+    assert_type(batch_get(Ticket.primary("o", n) for n in (1, 2)).consistent(), BatchGet[Ticket])
 
 
 def an_aggregate_is_of_its_root() -> None:
     assert_type(TicketWithComments.of(Ticket.primary("o", 1)), Load[TicketWithComments])
-    assert_type(
-        CommentWithFiles.of(Comment.primary("o", 1, NOW)).newest_first(), Load[CommentWithFiles]
-    )
+    assert_type(CommentWithFiles.of(Comment.primary("o", 1, NOW)).desc(), Load[CommentWithFiles])
     assert_type(
         TicketWithComments.of(Ticket.primary("o", 1)).consistent().limit(3),
         Load[TicketWithComments],
     )
-    assert_type(TicketWithComments.of(Ticket.primary.within("o").at(1)), Load[TicketWithComments])
+    assert_type(TicketWithComments.of(Ticket.primary.within("o").eq(1)), Load[TicketWithComments])
     found = Ticket.by_title("o").first()
     assert_type(TicketWithComments.of(found), LoadFound[TicketWithComments])
     assert_type(TicketWithComments(ticket=some_ticket(), comments=[]), TicketWithComments)
 
 
 def one_plan_follows_from_another() -> None:
-    last: Single[Comment] = Comment.primary.within("o").at(1).newest_first().first()
+    last: Single[Comment] = Comment.primary.within("o").eq(1).desc().first()
     assert_type(
         last.then(lambda found: Ticket.primary(found.org_id, found.number)),
         Then[Comment, Ticket | None],
@@ -426,20 +427,20 @@ def a_pattern_is_called_as_it_was_written() -> None:
     assert_type(settings(), Get[Settings])
     assert_type(ticket("o", number=1), Get[Ticket])
     assert_type(agents(), Range[Agent, AgentId])
-    assert_type(agents().at(AgentId("a")), Range[Agent])
-    assert_type(due_tickets(status=Status.OPEN, due=TODAY), Many[Ticket])
-    assert_type(comments_between("o", 1, NOW, LATER), Many[Comment])
-    assert_type(titled("o", "A", size=5, cursor=None), Many[Ticket])
-    assert_type(loud_tickets("o"), Many[tuple[int, str]])
+    assert_type(agents().eq(AgentId("a")), Range[Agent])
+    assert_type(due_tickets(status=Status.OPEN, due=TODAY), Query[Ticket])
+    assert_type(comments_between("o", 1, NOW, LATER), Query[Comment])
+    assert_type(titled("o", "A", size=5, cursor=None), Query[Ticket])
+    assert_type(loud_tickets("o"), Query[tuple[int, str]])
     assert_type(last_comment("o", 1), First[Comment])
     assert_type(usage_count("o", in_month=TODAY), Count)
     assert_type(visits(TODAY, "o", "r"), Range[Visit, datetime])
-    assert_type(visits(TODAY, "o", "r").since(NOW), Many[Visit])
-    assert_type(tickets_of("o"), Many[Ticket])
+    assert_type(visits(TODAY, "o", "r").gte(NOW), Query[Visit])
+    assert_type(tickets_of("o"), Query[Ticket])
     assert_type(commented_ticket("o", 1), Then[Comment, Ticket | None])
     assert_type(titled_ticket("o", "A"), LoadFound[TicketWithComments])
     assert_type(all_files(), Scan[File])
-    assert_type(agent_by_email("a@x.y"), Lookup[Agent])
+    assert_type(agent_by_email("a@x.y"), GetByUnique[Agent])
     assert_type(some_agents([AgentId("a")]), BatchGet[Agent])
     assert_type(ticket_with_comments("o", 1), Load[TicketWithComments])
     assert_type(hire(some_agent()), Create[Agent])
@@ -448,10 +449,10 @@ def a_pattern_is_called_as_it_was_written() -> None:
     assert_type(rename(some_ticket(), "x"), Update[Ticket])
     assert_type(forget("o", 1), Delete[Ticket])
     assert_type(remove_agent(some_agent()), Delete[Agent])
-    assert_type(comment_on(Comment(org_id="o", number=1, at=NOW, text="t"), []), Atomic)
-    assert_type(load_usage([Usage(org_id="o", at=NOW, source="s", seconds=1)]), Batch)
+    assert_type(comment_on(Comment(org_id="o", number=1, at=NOW, text="t"), []), Transaction)
+    assert_type(load_usage([Usage(org_id="o", at=NOW, source="s", seconds=1)]), BatchWrite)
     assert_type(explain(ticket), Shape)
-    assert_type(patterns(Desk), list[Pattern])
+    assert_type(access_patterns(Desk), list[AccessPattern])
 
 
 def a_database_gives_what_the_plan_is_for() -> None:
@@ -464,7 +465,7 @@ def a_database_gives_what_the_plan_is_for() -> None:
     assert_type(db.run(put(Settings())), Settings)
     assert_type(db.run(ticket("o", 1)), Ticket | None)
     assert_type(db.run(Agent.by_email("A@x.y")), Agent | None)
-    assert_type(db.run(get_all([Ticket.primary("o", 1)])), list[Ticket | None])
+    assert_type(db.run(batch_get([Ticket.primary("o", 1)])), list[Ticket | None])
     assert_type(db.run(Ticket.primary.within("o")), Page[Ticket])
     assert_type(db.run(loud_tickets("o")), Page[tuple[int, str]])
     assert_type(db.run(Ticket.primary.within("o").first()), Ticket | None)
@@ -473,13 +474,13 @@ def a_database_gives_what_the_plan_is_for() -> None:
     assert_type(db.run(all_files()), Page[File])
     assert_type(db.run(close_ticket("o", 1, 1, "me")), Ticket)
     assert_type(db.run(Ticket.primary("o", 1).update(Ticket.status.set(Status.OPEN))), Ticket)
-    assert_type(db.run(StatusEvent.primary.within("o").at(1)), Page[StatusEvent])
+    assert_type(db.run(StatusEvent.primary.within("o").eq(1)), Page[StatusEvent])
     assert_type(db.run(remove_agent(some_agent())), Agent | None)
     assert_type(db.run(comment_on(comment, [])), None)
     assert_type(db.run(load_usage([usage])), None)
-    assert_type(db.each(Ticket.primary.within("o")), Iterator[Ticket])
-    assert_type(db.each(loud_tickets("o")), Iterator[tuple[int, str]])
-    assert_type(db.scoped(org_id="o"), Database)
+    assert_type(db.iterate(Ticket.primary.within("o")), Iterator[Ticket])
+    assert_type(db.iterate(loud_tickets("o")), Iterator[tuple[int, str]])
+    assert_type(db.for_tenant(org_id="o"), Database)
     assert_type(db.run(commented_ticket("o", 1)), tuple[Comment, Ticket | None] | None)
     assert_type(db.run(titled_ticket("o", "A")), TicketWithComments | None)
     found = db.run(ticket_with_comments("o", 1))
@@ -500,13 +501,13 @@ def a_page_is_a_sequence_with_a_cursor() -> None:
     with connect(":memory:", Desk) as db:
         db.run(create(some_ticket(1)))
         db.run(create(some_ticket(2)))
-        page = db.run(Ticket.primary.within("o").limit(1))
-        assert_type(page.next, str | None)
+        page = db.run(Ticket.primary.within("o").page_size(1))
+        assert_type(page.next_cursor, str | None)
         assert_type(page[0], Ticket)
         assert_type(page[0:], list[Ticket])
         assert_type(len(page), int)
         assert_type([found.title for found in page], list[str])
-        rest = db.run(Ticket.primary.within("o").limit(1).resume(page.next))
+        rest = db.run(Ticket.primary.within("o").page_size(1).after(page.next_cursor))
         assert_type(rest, Page[Ticket])
 
 
@@ -518,10 +519,10 @@ async def an_event_loop_runs_the_same_plans() -> None:
         assert_type(await db.run(tickets_of("o")), Page[Ticket])
         assert_type(await db.run(usage_count("o", TODAY)), int)
         assert_type(await db.run(ticket_with_comments("o", 1)), TicketWithComments | None)
-        assert_type(db.each(tickets_of("o")), AsyncIterator[Ticket])
-        async for found in db.each(tickets_of("o")):
+        assert_type(db.iterate(tickets_of("o")), AsyncIterator[Ticket])
+        async for found in db.iterate(tickets_of("o")):
             assert_type(found, Ticket)
-        assert_type(db.scoped(org_id="o"), AsyncDatabase)
+        assert_type(db.for_tenant(org_id="o"), AsyncDatabase)
         async with db.transaction() as transaction:
             transaction.add(create(some_ticket(2)))
 
@@ -530,6 +531,6 @@ def a_plan_is_a_value() -> None:
     wanted: Plan[Ticket | None] = Ticket.primary("o", 1)
     pages: list[Plan[Page[Ticket]]] = [Ticket.primary.within("o"), Ticket.by_title("o")]
     anything: list[Plan[object]] = [wanted, *pages, Ticket.primary.within("o").count()]
-    assert_type(wanted.shape(), Shape)
-    assert_type(pages[0].shape(), Shape)
-    assert_type(anything[0].shape(), Shape)
+    assert_type(explain(wanted), Shape)
+    assert_type(explain(pages[0]), Shape)
+    assert_type(explain(anything[0]), Shape)

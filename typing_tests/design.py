@@ -18,57 +18,51 @@ from pydantic import BaseModel
 
 from tablewright import (
     GSI,
-    KSUID,
     LSI,
     Aggregate,
-    Atomic,
     Attr,
-    Batch,
-    BatchGet,
-    Count,
     Create,
     Delete,
     Entity,
     First,
     Get,
+    GetByUnique,
     Load,
-    LoadFound,
-    Lookup,
-    Many,
     Put,
-    Range,
-    Scan,
+    Query,
     Table,
     Tenancy,
-    Then,
+    Transaction,
     Update,
-    atomic,
+    access_pattern,
     attr,
-    batch,
+    batch_get,
+    batch_write,
+    children,
+    condition_check,
     create,
-    created,
+    created_at,
     day,
     delete,
     descending,
-    epoch,
-    get_all,
+    epoch_seconds,
     history,
     index,
     key,
     lower,
-    many,
-    month,
-    one,
-    pattern,
     put,
-    require,
+    root,
     shard,
+    transact,
     ttl,
     unique,
     update,
-    updated,
+    updated_at,
     version,
+    year_month,
 )
+from tablewright.ids import KSUID
+from tablewright.plans import BatchGet, BatchWrite, Count, LoadFound, Range, Scan, Then
 
 AgentId = NewType("AgentId", str)
 
@@ -113,8 +107,8 @@ class Flags(Table, name="flags", pk="name", sk=None, type_attribute=None):
 class Stamped(Entity):
     """An abstract base: no table, only attributes that others build on."""
 
-    created_at: Attr[datetime] = created()
-    updated_at: Attr[datetime] = updated(name="updatedAt")
+    created_at: Attr[datetime] = created_at()
+    updated_at: Attr[datetime] = updated_at(name="updatedAt")
 
 
 class Owned(Stamped):
@@ -186,7 +180,7 @@ class Ticket(Owned, table=Desk, type_name="TICKET"):
     waiting = index(
         Desk.open_only, "ORG" / org_id, descending(number), when=status == Status.WAITING
     )
-    by_month = index(Desk.by_day, "DUE" / month(due), "ORG" / org_id / number)
+    by_month = index(Desk.by_day, "DUE" / year_month(due), "ORG" / org_id / number)
     reverse = primary.swapped(Desk.reverse)
     by_id = index(Desk.id_lookup, ticket_id)
     changes = history(
@@ -198,7 +192,7 @@ class Ticket(Owned, table=Desk, type_name="TICKET"):
         old_version=StatusEvent.old_version,
         at=StatusEvent.at,
         by=StatusEvent.by,
-        why=StatusEvent.why,
+        reason=StatusEvent.why,
     )
 
 
@@ -206,7 +200,7 @@ class Bill(Entity, table=Desk):
     org_id: Attr[str] = attr()
     at: Attr[datetime] = attr()
     amount: Attr[Decimal] = attr()
-    primary = key("BILL" / org_id, month(at))
+    primary = key("BILL" / org_id, year_month(at))
 
 
 class Profile(Entity, table=Desk):
@@ -227,7 +221,7 @@ class Lead(Owned, table=Desk):
     topics: Attr[frozenset[str]] = attr(default=frozenset())
     primary = key("LEAD" / lead_id, "LEAD")
     by_handle = index(Desk.by_status, "HANDLE" / lower(handle), "SCORE" / descending(score))
-    by_seen = index(Desk.by_day, "SEEN" / day(seen), epoch(seen))
+    by_seen = index(Desk.by_day, "SEEN" / day(seen), epoch_seconds(seen))
     by_place = unique("COUNTRY" / country, "TOWN" / town)
 
 
@@ -253,7 +247,7 @@ class Usage(Entity, table=Desk):
     at: Attr[datetime] = attr()
     source: Attr[str] = attr()
     seconds: Attr[int] = attr()
-    primary = key("USAGE" / org_id / month(at), epoch(at) / source)
+    primary = key("USAGE" / org_id / year_month(at), epoch_seconds(at) / source)
     by_day = index(Desk.by_day, "DAY" / day(at) / shard(source, of=4), "AT" / at / org_id)
 
 
@@ -270,117 +264,117 @@ class Visit(Entity, table=Desk):
 
 
 class CommentWithFiles(Aggregate):
-    comment: Comment = one()
-    files: list[File] = many()
+    comment: Comment = root()
+    files: list[File] = children()
 
 
 class TicketWithComments(Aggregate):
-    ticket: Ticket = one()
-    comments: list[CommentWithFiles] = many()
+    ticket: Ticket = root()
+    comments: list[CommentWithFiles] = children()
 
 
 # -- patterns: reads -----------------------------------------------------------------------------
 
 
-@pattern
+@access_pattern
 def settings() -> Get[Settings]:
     """The settings of the desk."""
     return Settings.primary()
 
 
-@pattern
+@access_pattern
 def ticket(org_id: str, number: int) -> Get[Ticket]:
     """One ticket, as it was written last."""
     return Ticket.primary(org_id, number).consistent()
 
 
-@pattern
+@access_pattern
 def agents() -> Range[Agent, AgentId]:
     """Every agent."""
     return Agent.primary.within()
 
 
-@pattern
-def due_tickets(status: Status, due: date) -> Many[Ticket]:
+@access_pattern
+def due_tickets(status: Status, due: date) -> Query[Ticket]:
     """Tickets of a status that are due by a day, the latest first."""
-    return Ticket.by_status(status).until(due).newest_first()
+    return Ticket.by_status(status).lte(due).desc()
 
 
-@pattern
-def comments_between(org_id: str, number: int, start: datetime, end: datetime) -> Many[Comment]:
+@access_pattern
+def comments_between(org_id: str, number: int, start: datetime, end: datetime) -> Query[Comment]:
     """Comments on a ticket, of a time."""
-    return Comment.primary.within(org_id).at(number).between(start, end)
+    return Comment.primary.within(org_id).eq(number).between(start, end)
 
 
-@pattern
-def titled(org_id: str, start: str, size: int, cursor: str | None) -> Many[Ticket]:
+@access_pattern
+def titled(org_id: str, start: str, size: int, cursor: str | None) -> Query[Ticket]:
     """Tickets of an organisation whose title begins with a text, in pages."""
-    return Ticket.by_title(org_id).begins_with(start).limit(size).resume(cursor)
+    return Ticket.by_title(org_id).begins_with(start).page_size(size).after(cursor)
 
 
-@pattern
-def loud_tickets(org_id: str) -> Many[tuple[int, str]]:
+@access_pattern
+def loud_tickets(org_id: str) -> Query[tuple[int, str]]:
     """Numbers and titles of the urgent tickets of an organisation."""
     wanted = Ticket.urgent == True  # noqa: E712  # a condition, not a comparison
     return Ticket.primary.within(org_id).filter(wanted).select(Ticket.number, Ticket.title)
 
 
-@pattern
+@access_pattern
 def last_comment(org_id: str, number: int) -> First[Comment]:
     """The last comment on a ticket."""
-    return Comment.primary.within(org_id).at(number).newest_first().first()
+    return Comment.primary.within(org_id).eq(number).desc().first()
 
 
-@pattern
+@access_pattern
 def usage_count(org_id: str, in_month: date) -> Count:
     """How many records of usage an organisation has in a month."""
     return Usage.primary.within(org_id, in_month).count()
 
 
-@pattern
+@access_pattern
 def visits(on: date, org_id: str, room: str) -> Range[Visit, datetime]:
     """Visits to a room on a day."""
     return Visit.by_day(on, org_id, room)
 
 
-@pattern
-def tickets_of(org_id: str) -> Many[Ticket]:
+@access_pattern
+def tickets_of(org_id: str) -> Query[Ticket]:
     """Tickets of an organisation, by whichever key serves."""
     return Ticket.where(Ticket.org_id == org_id)
 
 
-@pattern
+@access_pattern
 def commented_ticket(org_id: str, number: int) -> Then[Comment, Ticket | None]:
     """The last comment on a ticket, and then the ticket."""
-    last = Comment.primary.within(org_id).at(number).newest_first().first()
+    last = Comment.primary.within(org_id).eq(number).desc().first()
     return last.then(lambda found: Ticket.primary(found.org_id, found.number))
 
 
-@pattern
+@access_pattern
 def all_files() -> Scan[File]:
     """Every file there is."""
     return File.scan(reason="the monthly export reads everything")
 
 
-@pattern
-def agent_by_email(email: str) -> Lookup[Agent]:
+@access_pattern
+def agent_by_email(email: str) -> GetByUnique[Agent]:
     """The agent with an address."""
     return Agent.by_email(email)
 
 
-@pattern
+@access_pattern
 def some_agents(ids: Sequence[AgentId]) -> BatchGet[Agent]:
     """Agents by their ids."""
-    return get_all(Agent.primary(each) for each in ids)
+    return batch_get(Agent.primary(each) for each in ids)
 
 
-@pattern
+@access_pattern
 def ticket_with_comments(org_id: str, number: int) -> Load[TicketWithComments]:
     """A ticket, its comments and their files."""
     return TicketWithComments.of(Ticket.primary(org_id, number))
 
 
-@pattern
+@access_pattern
 def titled_ticket(org_id: str, start: str) -> LoadFound[TicketWithComments]:
     """The first ticket whose title begins with a text, with its comments and their files."""
     return TicketWithComments.of(Ticket.by_title(org_id).begins_with(start).first())
@@ -389,55 +383,55 @@ def titled_ticket(org_id: str, start: str) -> LoadFound[TicketWithComments]:
 # -- patterns: writes ----------------------------------------------------------------------------
 
 
-@pattern
+@access_pattern
 def hire(agent: Agent) -> Create[Agent]:
     """Take an agent on."""
     return create(agent)
 
 
-@pattern
+@access_pattern
 def save_settings(new: Settings) -> Put[Settings]:
     """Replace the settings."""
     return put(new)
 
 
-@pattern
+@access_pattern
 def close_ticket(org_id: str, number: int, expected: int, by: str) -> Update[Ticket]:
     """Close a ticket that has not changed since it was read."""
     closing = Ticket.primary(org_id, number).update(Ticket.status.set(Status.CLOSED))
-    return closing.expect(Ticket.version == expected).noting(by=by, why="solved")
+    return closing.condition(Ticket.version == expected).audit(by=by, reason="solved")
 
 
-@pattern
+@access_pattern
 def rename(found: Ticket, title: str) -> Update[Ticket]:
     """Give a ticket that is at hand another title."""
     return update(found, Ticket.title.set(title))
 
 
-@pattern
+@access_pattern
 def forget(org_id: str, number: int) -> Delete[Ticket]:
     """Delete a ticket that is closed."""
-    return Ticket.primary(org_id, number).delete().expect(Ticket.status == Status.CLOSED)
+    return Ticket.primary(org_id, number).delete().condition(Ticket.status == Status.CLOSED)
 
 
-@pattern
+@access_pattern
 def remove_agent(agent: Agent) -> Delete[Agent]:
     """Delete an agent."""
     return delete(agent)
 
 
-@pattern
-def comment_on(comment: Comment, files: Sequence[File]) -> Atomic:
+@access_pattern
+def comment_on(comment: Comment, files: Sequence[File]) -> Transaction:
     """Add a comment and its files to a ticket that is not closed; all or nothing."""
     found = Ticket.primary(comment.org_id, comment.number)
-    return atomic(
-        require(found, Ticket.status != Status.CLOSED),
+    return transact(
+        condition_check(found, Ticket.status != Status.CLOSED),
         create(comment),
         *(create(file) for file in files),
     )
 
 
-@pattern
-def load_usage(records: Sequence[Usage]) -> Batch:
+@access_pattern
+def load_usage(records: Sequence[Usage]) -> BatchWrite:
     """Write many records of usage."""
-    return batch(put(record) for record in records)
+    return batch_write(put(record) for record in records)

@@ -16,37 +16,36 @@ from tablewright import (
     Entity,
     Get,
     Load,
-    Many,
-    Plan,
-    Range,
+    Query,
     Update,
-    atomic,
+    access_pattern,
+    access_patterns,
     attr,
-    batch,
+    batch_get,
+    batch_write,
+    children,
+    condition_check,
     connect,
     create,
-    created,
+    created_at,
     day,
     delete,
     descending,
-    epoch,
-    get_all,
+    epoch_seconds,
     history,
     index,
     key,
     lower,
-    many,
-    month,
-    one,
-    pattern,
-    patterns,
     put,
-    require,
+    root,
+    transact,
     unique,
     update,
-    updated,
+    updated_at,
     version,
+    year_month,
 )
+from tablewright.plans import Plan, Range
 from typing_tests.design import (
     Agent,
     AgentId,
@@ -81,7 +80,7 @@ found = Ticket(org_id="o", number=1, title="t", details=details)
 comment = Comment(org_id="o", number=1, at=NOW, text="t")
 first = Ticket.primary("o", 1)
 tickets = Ticket.primary.within("o")
-comments = Comment.primary.within("o").at(1)
+comments = Comment.primary.within("o").eq(1)
 
 # -- constructors and values
 Settings(themes="dark")  # E: no such attribute
@@ -135,28 +134,28 @@ Agent.by_badge("t", "a", "b")  # E: a part too many
 Lead.by_place("se")  # E: the part of the sort key is missing
 
 # -- ranges
-comments.since("2026")  # E: the next part is a datetime
-comments.before(5)  # E: the next part is a datetime
+comments.gte("2026")  # E: the next part is a datetime
+comments.lt(5)  # E: the next part is a datetime
 comments.between(NOW, TODAY)  # E: a date is not a datetime
 comments.between(NOW)  # E: the upper bound is missing
 comments.begins_with("2026")  # E: the next part is not a text
-comments.at(NOW).since(NOW)  # E: no part is left
-comments.at(NOW, NOW)  # E: one part is left
-Comment.primary.within("o").at(NOW)  # E: the next part is the number
-Comment.primary.within("o").since(NOW)  # E: the next part is the number
-Settings.primary.within().since("x")  # E: the key has no parts
-Ticket.by_status(Status.OPEN).since(None)  # E: what has no value is not in the index
-Ticket.by_status(Status.OPEN).at(None)  # E: what has no value is not in the index
-tickets.since(3).since(4)  # E: a range has one comparison
-tickets.since(3).at(3)  # E: a range that is compared has no next part
+comments.eq(NOW).gte(NOW)  # E: no part is left
+comments.eq(NOW, NOW)  # E: one part is left
+Comment.primary.within("o").eq(NOW)  # E: the next part is the number
+Comment.primary.within("o").gte(NOW)  # E: the next part is the number
+Settings.primary.within().gte("x")  # E: the key has no parts
+Ticket.by_status(Status.OPEN).gte(None)  # E: what has no value is not in the index
+Ticket.by_status(Status.OPEN).eq(None)  # E: what has no value is not in the index
+tickets.gte(3).gte(4)  # E: a range has one comparison
+tickets.gte(3).eq(3)  # E: a range that is compared has no next part
 Ticket.by_title("o").begins_with(5)  # E: a text begins with a text
-first.since(3)  # E: a key is one item, not a range
-first.limit(3)  # E: a key is one item, not a range
+first.gte(3)  # E: a key is one item, not a range
+first.page_size(3)  # E: a key is one item, not a range
 tickets.update(Ticket.title.set("x"))  # E: a range is not one item
 tickets.delete()  # E: a range is not one item
-tickets.limit("3")  # E: a limit is a number
-tickets.resume(3)  # E: a cursor is a str
-tickets.first().limit(3)  # E: the first is one item
+tickets.page_size("3")  # E: a limit is a number
+tickets.after(3)  # E: a cursor is a str
+tickets.first().page_size(3)  # E: the first is one item
 
 # -- what is selected, filtered and expected
 tickets.select()  # E: nothing is selected
@@ -170,17 +169,17 @@ tickets.filter(Ticket.status != "OPEN")  # E: str is not the enum
 tickets.filter(Ticket.number > "1")  # E: number is an int
 tickets.filter(Ticket.rating > None)  # E: nothing is above None
 tickets.filter(Ticket.title.between("a", 5))  # E: title is a str
-tickets.filter(Ticket.status.is_in(["OPEN"]))  # E: str is not the enum
+tickets.filter(Ticket.status.in_(["OPEN"]))  # E: str is not the enum
 tickets.filter(Ticket.number.begins_with("1"))  # E: number is not a text
 tickets.filter(Ticket.number.contains(1))  # E: a number holds nothing
 tickets.filter(Ticket.tags.contains(1))  # E: the members are str
 Ticket.where(Comment.org_id == "o")  # E: another entity's attribute
 File.scan()  # E: a scan says why
-first.update(Ticket.title.set("x")).expect(Comment.text == "t")  # E: another entity's attribute
-first.delete().expect(Comment.text == "t")  # E: another entity's attribute
-put(found).expect(Comment.text == "t")  # E: another entity's attribute
-create(found).expect(Ticket.title == "t")  # E: a create has a condition of its own
-require(first, Comment.text == "t")  # E: another entity's attribute
+first.update(Ticket.title.set("x")).condition(Comment.text == "t")  # E: another entity's attribute
+first.delete().condition(Comment.text == "t")  # E: another entity's attribute
+put(found).condition(Comment.text == "t")  # E: another entity's attribute
+create(found)._filter(Ticket.title == "t")  # E: a create has a condition of its own
+condition_check(first, Comment.text == "t")  # E: another entity's attribute
 
 # -- changes
 first.update(Comment.text.set("x"))  # E: another entity's attribute
@@ -198,22 +197,22 @@ Ticket.log.append(1)  # E: the members are str
 Ticket.log.prepend(1)  # E: the members are str
 Ticket.log.append_if_absent(1)  # E: the members are str
 Ticket.hints.append(1)  # E: the members are str
-Ticket.replies.add("1")  # E: a number is added
-Ticket.replies.add(1.5)  # E: a whole number is added
-Ticket.price.add(0.5)  # E: a Decimal is added
-Ticket.title.add(1)  # E: a text is not a number
-Ticket.tags.add({1})  # E: the members are str
-Ticket.tags.add("red")  # E: members come in a set
-Ticket.watchers.add({1})  # E: the members are str
-Ticket.tags.discard({1})  # E: the members are str
-Ticket.log.discard({"x"})  # E: a list is not a set
-Lead.topics.add({"x"})  # E: a set is not a frozenset
+Ticket.replies.increment("1")  # E: a number is added
+Ticket.replies.increment(1.5)  # E: a whole number is added
+Ticket.price.increment(0.5)  # E: a Decimal is added
+Ticket.title.increment(1)  # E: a text is not a number
+Ticket.tags.add_to_set({1})  # E: the members are str
+Ticket.tags.add_to_set("red")  # E: members come in a set
+Ticket.watchers.add_to_set({1})  # E: the members are str
+Ticket.tags.remove_from_set({1})  # E: the members are str
+Ticket.log.remove_from_set({"x"})  # E: a list is not a set
+Lead.topics.add_to_set({"x"})  # E: a set is not a frozenset
 Ticket.details.path(lambda d: d.sumary)  # E: no such field
 Ticket.details.path(lambda d: d.line.minuts)  # E: no such field
 Ticket.details.path(lambda d: d.line.minutes).set("5")  # E: minutes is an int
 Ticket.details.path(lambda d: d.lines["a"])  # E: a list has no names
 Ticket.details.path(lambda d: d.lines).append("x")  # E: the members are Line
-Ticket.counters.path(lambda c: c["seen"]).add("1")  # E: a number is added
+Ticket.counters.path(lambda c: c["seen"]).increment("1")  # E: a number is added
 
 # -- results
 db.run(first).title.lower()  # E: it may not be there
@@ -221,7 +220,7 @@ db.run(tickets.first()).title.lower()  # E: it may not be there
 db.run(agent_by_email("a@x.y")).email.lower()  # E: it may not be there
 db.run(ticket_with_comments("o", 1)).ticket.title.lower()  # E: it may not be there
 db.run(first.delete()).title.lower()  # E: it may not have been there
-db.run(get_all([first]))[0].title.lower()  # E: it may not be there
+db.run(batch_get([first]))[0].title.lower()  # E: it may not be there
 db.run(tickets).title.lower()  # E: a page is not a ticket
 db.run(tickets.select(Ticket.title))[0][1].lower()  # E: one attribute was selected
 db.run(tickets.count()).lower()  # E: a count is a number
@@ -233,21 +232,21 @@ db.run(found)  # E: an entity is not a plan
 db.run(Ticket.primary)  # E: the key is not called
 db.run(ticket)  # E: the pattern is not called
 db.run(Ticket.status == Status.OPEN)  # E: a condition is not a plan
-db.each(first)  # E: a key is one item
-db.each(tickets.count())  # E: a count is one number
-atomic(first)  # E: a read is not a write
-atomic(tickets)  # E: a read is not a write
-atomic(found)  # E: an entity is not a write
-atomic([create(found)])  # E: a list is not a write
+db.iterate(first)  # E: a key is one item
+db.iterate(tickets.count())  # E: a count is one number
+transact(first)  # E: a read is not a write
+transact(tickets)  # E: a read is not a write
+transact(found)  # E: an entity is not a write
+transact([create(found)])  # E: a list is not a write
 create("x")  # E: a text is not an entity
 create(Ticket)  # E: the class is not an entity
 put([found])  # E: a list is not an entity
-batch([first])  # E: a read is not a write
-batch([update(found, Ticket.title.set("x"))])  # E: a batch takes no updates
+batch_write([first])  # E: a read is not a write
+batch_write([update(found, Ticket.title.set("x"))])  # E: a batch takes no updates
 db.transaction().add(first)  # E: a read is not a write
-get_all([found])  # E: an entity is not a key
-get_all([tickets])  # E: a range is not a key
-require(tickets)  # E: a range is not a key
+batch_get([found])  # E: an entity is not a key
+batch_get([tickets])  # E: a range is not a key
+condition_check(tickets)  # E: a range is not a key
 TicketWithComments(ticket=found)  # E: the comments are missing
 TicketWithComments(ticket=comment, comments=[])  # E: a comment is not a ticket
 TicketWithComments(ticket=found, comments=[comment])  # E: the comments have files
@@ -258,9 +257,9 @@ tickets.first().then(lambda each: each.title)  # E: a text is not a plan
 tickets.first().then(lambda each: Agent.by_email(each.titel))  # E: no such attribute
 connect(":memory:", Ticket)  # E: an entity is not a table
 connect(":memory:", Desk, durable=True)  # E: no such option
-patterns(Ticket)  # E: an entity is not a table
+access_patterns(Ticket)  # E: an entity is not a table
 got: Get[Comment] = first  # E: another entity's key
-several: Many[Ticket] = first  # E: a key is one item
+several: Query[Ticket] = first  # E: a key is one item
 ranged: Range[Ticket, str] = tickets  # E: the next part is an int
 plan: Plan[Ticket] = first  # E: it may not be there
 loaded: Load[Ticket] = first  # E: an entity is not an aggregate
@@ -270,8 +269,8 @@ async def asynchronously(adb: AsyncDatabase) -> None:
     (await adb.run(first)).title.lower()  # E: it may not be there
     adb.run(first).title.lower()  # E: it is not awaited
     await adb.run(found)  # E: an entity is not a plan
-    adb.each(first)  # E: a key is one item
-    for each in adb.each(tickets):  # E: an asynchronous iterator
+    adb.iterate(first)  # E: a key is one item
+    for each in adb.iterate(tickets):  # E: an asynchronous iterator
         each.title.lower()
 
 
@@ -289,18 +288,18 @@ comment_on(found, [])  # E: a ticket is not a comment
 comment_on(comment, [found])  # E: a ticket is not a file
 
 
-@pattern  # E: a pattern returns a plan
+@access_pattern  # E: a pattern returns a plan
 def number_of(org_id: str) -> int:
     return 3
 
 
-@pattern
+@access_pattern
 def wrong_result(org_id: str) -> Update[Ticket]:
     return Ticket.primary(org_id, 1)  # E: a key is not an update
 
 
-@pattern
-def wrong_entity(org_id: str) -> Many[Comment]:
+@access_pattern
+def wrong_entity(org_id: str) -> Query[Comment]:
     return Ticket.primary.within(org_id)  # E: another entity
 
 
@@ -313,11 +312,11 @@ class Broken(Entity, table=Desk):
     misnamed: Attr[str] = attr(nmae="n")  # E: no such option
     width: Attr[str] = attr(pad="3")  # E: pad is a number
     counted: Attr[int] = version(init=True)  # E: it is never passed in
-    stamp: Attr[datetime] = created(default=NOW)  # E: no such option
+    stamp: Attr[datetime] = created_at(default=NOW)  # E: no such option
     wrong: Attr[int] = attr(default="x")  # E: the default is a number
     lists: Attr[set[str]] = attr(default_factory=list)  # E: the default is a set
     texts: Attr[str] = version()  # E: a version is a number
-    dates: Attr[date] = updated()  # E: a stamp is a datetime
+    dates: Attr[date] = updated_at()  # E: a stamp is a datetime
 
     primary = key("BROKEN" / nmae, "X")  # E: an undefined name
     half = key("BROKEN" / name, 5)  # E: a number is not a path
@@ -328,8 +327,8 @@ class Broken(Entity, table=Desk):
     lost = index(Desk.by_statos, "BROKEN" / name, "X")  # E: no such index
     when = index(Desk.by_status, "BROKEN" / name, "X", when=True)  # E: not a condition
     by_day = index(Desk.by_day, "BROKEN" / day(name), "X")  # E: a text has no day
-    by_month = index(Desk.by_day, "BROKEN" / month(size), "X")  # E: a number has no month
-    by_epoch = index(Desk.by_day, "BROKEN" / epoch(name), "X")  # E: a text has no epoch
+    by_month = index(Desk.by_day, "BROKEN" / year_month(size), "X")  # E: a number has no month
+    by_epoch = index(Desk.by_day, "BROKEN" / epoch_seconds(name), "X")  # E: a text has no epoch
     by_lower = index(Desk.by_day, "BROKEN" / lower(size), "X")  # E: a number has no lower case
     falling = index(Desk.by_day, "BROKEN" / descending(at), "X")  # E: a moment is not a number
     single = unique(5)  # E: a number is not a path
@@ -350,8 +349,8 @@ class Strange(Entity, tabel=Desk):  # E: no such option
 
 
 class TicketAndComment(Aggregate):
-    ticket: Ticket = one()
-    comment: Comment = many()  # E: many are a list
+    ticket: Ticket = root()
+    comment: Comment = children()  # E: many are a list
 
 
 class Mixed(Stamped, table=Desk):
@@ -361,5 +360,5 @@ class Mixed(Stamped, table=Desk):
 
 Mixed(name="n", owner="a")  # E: an attribute of another base
 Mixed.owner.exists()  # E: an attribute of another base
-delete(found).noting(by="me")  # E: a delete is not noted
-Ticket.price.set(Decimal(1)).expect(first)  # E: a change is not a write
+delete(found).audit(by="me")  # E: a delete is not noted
+Ticket.price.set(Decimal(1)).condition(first)  # E: a change is not a write

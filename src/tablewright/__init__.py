@@ -14,7 +14,8 @@
     db.run(Customer.primary("C1"))                   # Customer | None
 
 `Engine` is DynamoDB in one file, in this process; `tablewright.server.serving` puts one behind
-DynamoDB's HTTP protocol. Errors are in `tablewright.errors`.
+DynamoDB's HTTP protocol. Errors are in `tablewright.errors`, the rarer types of plans in
+`tablewright.plans`, sortable ids in `tablewright.ids`.
 """
 
 from __future__ import annotations
@@ -23,171 +24,80 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tablewright.engine import Engine
-from tablewright.errors import (
-    AlreadyExists,
-    ConditionFailed,
-    Contended,
-    CursorRefused,
-    EndpointFailed,
-    Fault,
-    InvalidValue,
-    ModelError,
-    NotFound,
-    NotUnique,
-    OutOfScope,
-    Stale,
-    TableDiffers,
-    TableMissing,
-    TablewrightError,
-    UnreadableItem,
-    Unsupported,
-    WriteRefused,
-)
 
 if TYPE_CHECKING:
-    from tablewright.ids import KSUID, ULID
-    from tablewright.model.aggregate import Aggregate, many, one
+    from tablewright.model.aggregate import Aggregate, child, children, root
     from tablewright.model.attribute import (
         Attr,
         attr,
-        created,
+        created_at,
         day,
         descending,
-        epoch,
+        epoch_seconds,
         lower,
-        month,
         shard,
         ttl,
-        updated,
+        updated_at,
         version,
+        year_month,
     )
     from tablewright.model.database import AsyncDatabase, Database, connect, connect_async
     from tablewright.model.entity import Entity
     from tablewright.model.key import history, index, key, unique
-    from tablewright.model.pattern import Pattern, explain, pattern, patterns
+    from tablewright.model.pattern import access_pattern, access_patterns, explain
     from tablewright.model.table import GSI, LSI, Table
     from tablewright.model.tenancy import Tenancy
-    from tablewright.plan.aggregate import Load, LoadFound
-    from tablewright.plan.batch import Batch, batch
-    from tablewright.plan.condition import Condition
+    from tablewright.plan.aggregate import Load
+    from tablewright.plan.batch import batch_write
+    from tablewright.plan.condition_check import condition_check
     from tablewright.plan.delete import Delete, delete
-    from tablewright.plan.get import BatchGet, get_all
-    from tablewright.plan.lookup import Lookup
+    from tablewright.plan.get import batch_get
+    from tablewright.plan.get_by_unique import GetByUnique
     from tablewright.plan.page import Page
-    from tablewright.plan.plan import Plan
     from tablewright.plan.put import Create, Put, create, put
-    from tablewright.plan.query import Count, First, Many
-    from tablewright.plan.range import Range
-    from tablewright.plan.reference import Ref
-    from tablewright.plan.reindex import Reindex, reindex
-    from tablewright.plan.require import Require, require
-    from tablewright.plan.scan import Scan
+    from tablewright.plan.query import First, Query
     from tablewright.plan.selection import Get, update
-    from tablewright.plan.shape import Shape
-    from tablewright.plan.single import Single, Then
     from tablewright.plan.update import Update
-    from tablewright.plan.write import Atomic, Write, atomic
+    from tablewright.plan.write import Transaction, transact
 
 __version__ = "0.1.0"
 
-#: Where the names of the model live. They are brought in when they are first used: whoever wants
-#: the engine alone does not wait for pydantic.
+#: Where the names of the model live. They are imported on first use: a program that uses the engine
+#: alone does not wait for pydantic.
 _HOMES = {
-    "ids": (
-        "KSUID",
-        "ULID",
-    ),
-    "model.aggregate": (
-        "Aggregate",
-        "many",
-        "one",
-    ),
+    "model.aggregate": ("Aggregate", "child", "children", "root"),
     "model.attribute": (
         "Attr",
         "attr",
-        "created",
+        "created_at",
         "day",
         "descending",
-        "epoch",
+        "epoch_seconds",
         "lower",
-        "month",
         "shard",
         "ttl",
-        "updated",
+        "updated_at",
         "version",
+        "year_month",
     ),
-    "model.database": (
-        "AsyncDatabase",
-        "Database",
-        "connect",
-        "connect_async",
-    ),
+    "model.database": ("AsyncDatabase", "Database", "connect", "connect_async"),
     "model.entity": ("Entity",),
-    "model.key": (
-        "history",
-        "index",
-        "key",
-        "unique",
-    ),
-    "model.pattern": (
-        "Pattern",
-        "explain",
-        "pattern",
-        "patterns",
-    ),
-    "model.table": (
-        "GSI",
-        "LSI",
-        "Table",
-    ),
+    "model.key": ("history", "index", "key", "unique"),
+    "model.pattern": ("access_pattern", "access_patterns", "explain"),
+    "model.table": ("GSI", "LSI", "Table"),
     "model.tenancy": ("Tenancy",),
-    "plan.aggregate": ("Load", "LoadFound"),
-    "plan.batch": (
-        "Batch",
-        "batch",
-    ),
-    "plan.condition": ("Condition",),
-    "plan.delete": (
-        "Delete",
-        "delete",
-    ),
-    "plan.get": (
-        "BatchGet",
-        "get_all",
-    ),
-    "plan.lookup": ("Lookup",),
-    "plan.plan": ("Plan",),
-    "plan.put": (
-        "Create",
-        "Put",
-        "create",
-        "put",
-    ),
+    "plan.aggregate": ("Load",),
+    "plan.batch": ("batch_write",),
+    "plan.condition_check": ("condition_check",),
+    "plan.delete": ("Delete", "delete"),
+    "plan.get": ("batch_get",),
+    "plan.get_by_unique": ("GetByUnique",),
     "plan.page": ("Page",),
-    "plan.query": ("Count", "First", "Many"),
-    "plan.range": ("Range",),
-    "plan.reference": ("Ref",),
-    "plan.reindex": (
-        "Reindex",
-        "reindex",
-    ),
-    "plan.require": (
-        "Require",
-        "require",
-    ),
-    "plan.scan": ("Scan",),
-    "plan.selection": (
-        "Get",
-        "update",
-    ),
-    "plan.shape": ("Shape",),
-    "plan.single": ("Single", "Then"),
+    "plan.put": ("Create", "Put", "create", "put"),
+    "plan.query": ("First", "Query"),
+    "plan.selection": ("Get", "update"),
     "plan.update": ("Update",),
-    "plan.write": (
-        "Atomic",
-        "Write",
-        "atomic",
-    ),
+    "plan.write": ("Transaction", "transact"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -206,92 +116,56 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "GSI",
-    "KSUID",
     "LSI",
-    "ULID",
     "Aggregate",
-    "AlreadyExists",
     "AsyncDatabase",
-    "Atomic",
     "Attr",
-    "Batch",
-    "BatchGet",
-    "Condition",
-    "ConditionFailed",
-    "Contended",
-    "Count",
     "Create",
-    "CursorRefused",
     "Database",
     "Delete",
-    "EndpointFailed",
     "Engine",
     "Entity",
-    "Fault",
     "First",
     "Get",
-    "InvalidValue",
+    "GetByUnique",
     "Load",
-    "LoadFound",
-    "Lookup",
-    "Many",
-    "ModelError",
-    "NotFound",
-    "NotUnique",
-    "OutOfScope",
     "Page",
-    "Pattern",
-    "Plan",
     "Put",
-    "Range",
-    "Ref",
-    "Reindex",
-    "Require",
-    "Scan",
-    "Shape",
-    "Single",
-    "Stale",
+    "Query",
     "Table",
-    "TableDiffers",
-    "TableMissing",
-    "TablewrightError",
     "Tenancy",
-    "Then",
-    "UnreadableItem",
-    "Unsupported",
+    "Transaction",
     "Update",
-    "Write",
-    "WriteRefused",
     "__version__",
-    "atomic",
+    "access_pattern",
+    "access_patterns",
     "attr",
-    "batch",
+    "batch_get",
+    "batch_write",
+    "child",
+    "children",
+    "condition_check",
     "connect",
     "connect_async",
     "create",
-    "created",
+    "created_at",
     "day",
     "delete",
     "descending",
-    "epoch",
+    "epoch_seconds",
     "explain",
-    "get_all",
     "history",
     "index",
     "key",
     "lower",
-    "many",
-    "month",
-    "one",
-    "pattern",
-    "patterns",
     "put",
-    "reindex",
-    "require",
+    "root",
     "shard",
+    "transact",
     "ttl",
     "unique",
     "update",
-    "updated",
+    "updated_at",
     "version",
+    "year_month",
 ]

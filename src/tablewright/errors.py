@@ -1,50 +1,54 @@
-"""Faults: every way a request can fail, named as DynamoDB names them.
+"""Errors: every exception that a caller can meet; those of the service have DynamoDB's names.
 
     TablewrightError
-    ├── ModelError                              a declaration is wrong; raised at import
-    ├── InvalidValue                            a value does not fit its attribute or key
-    ├── UnreadableItem                          a stored item does not fit its entity
-    ├── WriteRefused                            a write of the model's that was not done
-    │   ├── AlreadyExists                       create: the item is there
-    │   ├── NotFound                            update: the item is not there
-    │   ├── Stale                               somebody wrote since this version was read
-    │   ├── NotUnique                           another entity has this value
-    │   └── ConditionFailed                     a condition of the caller's does not hold
-    ├── Contended                               others kept changing the item while we tried
-    ├── CursorRefused                           a cursor is damaged, or of another query or tenant
-    ├── OutOfScope                              a scoped database was asked for what is not its own
-    ├── EndpointFailed                          an endpoint cannot be reached, or answers nonsense
-    ├── Unsupported                             an endpoint lacks an operation that a plan needs
-    ├── TableMissing                            connect: there is no such table
-    ├── TableDiffers                            connect: the table is not as the model declares it
-    ├── CredentialsRefused                      a credentials file cannot be used
-    ├── CannotOpen                              the file is not ours, or not to be had
-    ├── StoreClosed                             the engine has been closed
-    ├── StoreForked                             the engine was opened before a fork
-    ├── StoreFailed                             the file cannot be read or written
-    │   └── StoreBusy                           another process holds the write lock
-    └── Fault                                   an answer of DynamoDB's: code, message, HTTP status
-        ├── ValidationException                 the request is wrong; the most common one
-        ├── SerializationException              the body is not the JSON that the operation takes
-        ├── UnknownOperationException           no such operation
+    ├── DeclarationError                    a declaration is wrong; raised at import
+    ├── InvalidValue                        a value does not fit its attribute or key
+    ├── UnreadableItem                      a stored item does not fit its entity
+    ├── WriteRejected                       a write of the model's that was not done
+    │   ├── AlreadyExists                   create: the item is there
+    │   ├── NotFound                        update: the item is not there
+    │   ├── VersionConflict                 somebody wrote since this version was read
+    │   ├── UniqueViolation                 another entity has this value
+    │   └── ConditionFailed                 a condition of the caller's does not hold
+    ├── Contention                          others kept changing the item while we tried
+    ├── InvalidCursor                       a cursor is damaged, or of another query or tenant
+    ├── TenantViolation                     a scoped database was asked for what is not its own
+    ├── EndpointUnavailable                 an endpoint cannot be reached, or answers nonsense
+    ├── UnsupportedOperation                an endpoint lacks an operation that a plan needs
+    ├── TableNotFound                       connect: there is no such table
+    ├── TableMismatch                       connect: the table is not as the model declares it
+    ├── DesignLoadError                     a design does not exist or cannot be imported
+    ├── TableNotEmpty                       verify: a table of the design contains items already
+    ├── TransferRefused                     dump, load, copy: the two ends do not fit
+    ├── CredentialsRefused                  a credentials file cannot be used
+    ├── CannotOpen                          the file is not ours, or not to be had
+    ├── StoreClosed                         the engine has been closed
+    ├── StoreForked                         the engine was opened before a fork
+    ├── StoreFailed                         the file cannot be read or written
+    │   └── StoreBusy                       another process holds the write lock
+    └── DynamoDBError                       an answer of DynamoDB's: code, message, HTTP status
+        ├── ValidationException             the request is wrong; the most common one
+        ├── SerializationException          the body is not the JSON that the operation takes
+        ├── UnknownOperationException       no such operation
         ├── MissingAuthenticationTokenException
-        ├── IncompleteSignatureException        an authorization lacks a part
-        ├── InvalidSignatureException           a signature is wrong, too old or of another scope
-        ├── UnrecognizedClientException         no such access key, or a wrong session token
-        ├── ExpiredTokenException               the credentials have expired
-        ├── AccessDeniedException               a policy does not allow the request
-        ├── ResourceNotFoundException           no such table (or index, in some operations)
-        ├── ResourceInUseException              the table exists, or is changing
+        ├── IncompleteSignatureException    an authorization lacks a part
+        ├── InvalidSignatureException       a signature is wrong, too old or of another scope
+        ├── UnrecognizedClientException     no such access key, or a wrong session token
+        ├── ExpiredTokenException           the credentials have expired
+        ├── AccessDeniedException           a policy does not allow the request
+        ├── ResourceNotFoundException       no such table (or index, in some operations)
+        ├── ResourceInUseException          the table exists, or is changing
         ├── LimitExceededException
-        ├── ConditionalCheckFailedException     carries the item, when the request asked for it
-        ├── TransactionCanceledException        carries a reason for each action, by position
+        ├── ConditionalCheckFailedException carries the item, when the request asked for it
+        ├── TransactionCanceledException    carries a reason for each action, by position
         ├── IdempotentParameterMismatchException
-        ├── RequestEntityTooLargeException      over 16 MB
-        ├── ThrottlingException                 nothing was done; every SDK retries it
-        ├── ServiceUnavailable                  503: the server is overloaded; every SDK retries it
-        └── InternalServerError                 500: an error in this package or in its storage
+        ├── RequestEntityTooLargeException  over 16 MB
+        ├── ThrottlingException             nothing was done; every SDK retries it
+        ├── ServiceUnavailable              503: the server is overloaded; every SDK retries it
+        └── InternalServerError             500: an error in this package or in its storage
 
-Law: an operation raises a fault before it writes anything. Nothing below this module is imported.
+Invariant: an operation raises a DynamoDBError before it writes anything. This module imports no
+other of the package.
 """
 
 from __future__ import annotations
@@ -73,7 +77,7 @@ class TablewrightError(Exception):
         return f"{text}; {MAYBE_APPLIED}" if self.maybe_applied else text
 
 
-class ModelError(TablewrightError):
+class DeclarationError(TablewrightError):
     """A declaration is wrong. Raised when the class or the pattern is defined, with the fix."""
 
 
@@ -85,7 +89,7 @@ class UnreadableItem(TablewrightError):
     """A stored item does not fit the entity it should be; somebody else wrote it, or long ago."""
 
 
-class WriteRefused(TablewrightError):
+class WriteRejected(TablewrightError):
     """A write that was not done, and left everything as it was.
 
     `entity` is the name of the entity, `key` its key in the table, `reason` why in words, `current`
@@ -102,43 +106,43 @@ class WriteRefused(TablewrightError):
         self.current = current
 
 
-class AlreadyExists(WriteRefused):
+class AlreadyExists(WriteRejected):
     """`create` found an item with this key."""
 
 
-class NotFound(WriteRefused):
+class NotFound(WriteRejected):
     """`update` found no item with this key."""
 
 
-class Stale(WriteRefused):
+class VersionConflict(WriteRejected):
     """The item has been written since the version that this write goes out from."""
 
 
-class NotUnique(WriteRefused):
+class UniqueViolation(WriteRejected):
     """Another entity has the value that is declared to be unique."""
 
 
-class ConditionFailed(WriteRefused):
+class ConditionFailed(WriteRejected):
     """A condition that the caller gave does not hold."""
 
 
-class Contended(TablewrightError):
+class Contention(TablewrightError):
     """Others kept changing what a write had read before; it gave up, and wrote nothing."""
 
 
-class CursorRefused(TablewrightError, ValueError):
+class InvalidCursor(TablewrightError, ValueError):
     """The cursor is damaged, or was given out for another query, other arguments or a tenant."""
 
 
-class OutOfScope(TablewrightError):
+class TenantViolation(TablewrightError):
     """A scoped database was asked for something outside of its tenant's shards."""
 
 
-class EndpointFailed(TablewrightError):
+class EndpointUnavailable(TablewrightError):
     """An endpoint cannot be reached, does not answer in time, or not as DynamoDB does."""
 
 
-class Unsupported(TablewrightError):
+class UnsupportedOperation(TablewrightError):
     """An endpoint does not have an operation."""
 
     def __init__(self, operation: str, endpoint: str, pattern: str = "") -> None:
@@ -149,12 +153,24 @@ class Unsupported(TablewrightError):
         self.pattern = pattern
 
 
-class TableMissing(TablewrightError):
+class TableNotFound(TablewrightError):
     """There is no table of this name at the target."""
 
 
-class TableDiffers(TablewrightError):
+class TableMismatch(TablewrightError):
     """The table at the target is not as the model declares it."""
+
+
+class DesignLoadError(TablewrightError):
+    """A design does not exist, cannot be imported or has no tables."""
+
+
+class TableNotEmpty(TablewrightError):
+    """A table of the design to verify contains items already."""
+
+
+class TransferRefused(TablewrightError):
+    """A transfer cannot begin or continue: its two ends do not fit, or the file is not a dump."""
 
 
 class CredentialsRefused(TablewrightError):
@@ -187,7 +203,7 @@ class StoreBusy(StoreFailed):
     """Another process held the file's write lock for too long. Nothing was written; try again."""
 
 
-class Fault(TablewrightError):
+class DynamoDBError(TablewrightError):
     """An answer of DynamoDB's that is not a success.
 
     `code` is what boto3 shows as `Error.Code`; `body()` is what goes over the wire.
@@ -212,7 +228,7 @@ class Fault(TablewrightError):
         return body
 
 
-class ValidationException(Fault):
+class ValidationException(DynamoDBError):
     namespace = CORAL_VALIDATE
 
 
@@ -221,12 +237,12 @@ def invalid(message: str) -> ValidationException:
     return ValidationException(f"One or more parameter values were invalid: {message}")
 
 
-class SerializationException(Fault):
+class SerializationException(DynamoDBError):
     namespace = CORAL_SERVICE
     message_member = "Message"  # DynamoDB spells it with a capital where Coral answers
 
 
-class UnknownOperationException(Fault):
+class UnknownOperationException(DynamoDBError):
     """DynamoDB says nothing more; the message is for whoever calls in process."""
 
     namespace = CORAL_SERVICE
@@ -235,55 +251,55 @@ class UnknownOperationException(Fault):
         return {"__type": f"{self.namespace}#{self.code}"}
 
 
-class MissingAuthenticationTokenException(Fault):
+class MissingAuthenticationTokenException(DynamoDBError):
     namespace = CORAL_SERVICE
 
 
-class IncompleteSignatureException(Fault):
+class IncompleteSignatureException(DynamoDBError):
     namespace = CORAL_SERVICE
 
 
-class InvalidSignatureException(Fault):
+class InvalidSignatureException(DynamoDBError):
     namespace = CORAL_SERVICE
 
 
-class UnrecognizedClientException(Fault):
+class UnrecognizedClientException(DynamoDBError):
     namespace = CORAL_SERVICE
 
 
-class ExpiredTokenException(Fault):
+class ExpiredTokenException(DynamoDBError):
     namespace = CORAL_SERVICE
 
 
-class AccessDeniedException(Fault):
+class AccessDeniedException(DynamoDBError):
     """A policy of the caller's does not allow the request, or denies it."""
 
     namespace = CORAL_SERVICE
     message_member = "Message"
 
 
-class RequestEntityTooLargeException(Fault):
+class RequestEntityTooLargeException(DynamoDBError):
     namespace = CORAL_SERVICE
     status = 413
 
 
-class ResourceNotFoundException(Fault):
+class ResourceNotFoundException(DynamoDBError):
     pass
 
 
-class ResourceInUseException(Fault):
+class ResourceInUseException(DynamoDBError):
     pass
 
 
-class LimitExceededException(Fault):
+class LimitExceededException(DynamoDBError):
     pass
 
 
-class IdempotentParameterMismatchException(Fault):
+class IdempotentParameterMismatchException(DynamoDBError):
     pass
 
 
-class ConditionalCheckFailedException(Fault):
+class ConditionalCheckFailedException(DynamoDBError):
     """The condition did not hold. `item` is the item as it was, if the request asked for it."""
 
     def __init__(
@@ -299,7 +315,7 @@ class ConditionalCheckFailedException(Fault):
         return body
 
 
-class TransactionCanceledException(Fault):
+class TransactionCanceledException(DynamoDBError):
     """At least one action of a transaction could not be done, so none was.
 
     `reasons` has one entry for each action, in order: `{"Code": "None"}` for those that could.
@@ -321,18 +337,18 @@ class TransactionCanceledException(Fault):
         }
 
 
-class ThrottlingException(Fault):
+class ThrottlingException(DynamoDBError):
     """The request was not carried out, and may be repeated as it is."""
 
     namespace = CORAL_AVAILABILITY
 
 
-class ServiceUnavailable(Fault):
+class ServiceUnavailable(DynamoDBError):
     """The server cannot take the request now. It was not carried out."""
 
     namespace = CORAL_AVAILABILITY
     status = 503
 
 
-class InternalServerError(Fault):
+class InternalServerError(DynamoDBError):
     status = 500

@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import partialmethod
 from typing import Any, NoReturn
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 
 
 class Symbol:
@@ -73,7 +73,7 @@ class Symbol:
         return Symbol.text(self)
 
     def _decides(self, *_: Any) -> NoReturn:
-        raise ModelError(
+        raise DeclarationError(
             f"the value of {self._expression!r} is not known while the pattern is traced, and "
             "something depends on it; compute it before the call, or write one pattern for each "
             "shape"

@@ -8,19 +8,7 @@ from typing import Any
 
 import pytest
 
-from tablewright import (
-    ULID,
-    CursorRefused,
-    Database,
-    NotFound,
-    OutOfScope,
-    Page,
-    Plan,
-    connect,
-    explain,
-    patterns,
-    put,
-)
+from tablewright import Database, Page, access_patterns, connect, explain, put
 from tablewright.designs import market
 from tablewright.designs.catalog import load
 from tablewright.designs.market import (
@@ -51,6 +39,9 @@ from tablewright.designs.market.samples import (
     TEAPOT,
     sample,
 )
+from tablewright.errors import InvalidCursor, NotFound, TenantViolation
+from tablewright.ids import ULID
+from tablewright.plans import Plan
 from tablewright.transport import Local
 from tablewright.verify import verify
 
@@ -68,8 +59,8 @@ def db() -> Iterator[Database]:
 
 
 def engine(db: Database) -> Any:
-    assert isinstance(db.transport, Local)
-    return db.transport.engine
+    assert isinstance(db._transport, Local)
+    return db._transport.engine
 
 
 def items(db: Database, index: str | None = None) -> list[dict[str, Any]]:
@@ -93,7 +84,9 @@ def test_every_check_passes() -> None:
     with connect(":memory:", *design.tables) as database:
         results = list(verify(design, database))
     assert [result for result in results if not result.ok] == []
-    assert {result.pattern for result in results} == {found.name for found in patterns(Market)}
+    assert {result.pattern for result in results} == {
+        found.name for found in access_patterns(Market)
+    }
 
 
 # -- the four access patterns --------------------------------------------------------------------
@@ -137,7 +130,7 @@ def test_a_page_of_orders_is_full_although_items_sort_between_them(db: Database)
         db.run(market.place_order(Order(user_id=RABIN, order_id=order_id), lines))
     last = db.run(market.last_orders(RABIN, 3))
     assert [order.order_id for order in last] == order_ids[:1:-1]
-    rest = db.run(market.last_orders(RABIN, 3).resume(last.next))
+    rest = db.run(market.last_orders(RABIN, 3).after(last.next_cursor))
     assert [order.order_id for order in rest][:2] == order_ids[1::-1]
 
 
@@ -526,7 +519,7 @@ SYSTEM_KEYS = tuple(name for name in CALLS if name.endswith("_by_system_key"))
 
 
 def test_tenancy_is_tested_for_every_pattern() -> None:
-    assert set(CALLS) == {found.name for found in patterns(Market)}
+    assert set(CALLS) == {found.name for found in access_patterns(Market)}
     not_owned = {"account_by_id", "inventory_item_by_id"}
     assert {*OWN_READS, *OWN_WRITES, *READ_ONLY, *SYSTEM_KEYS, *not_owned} == set(CALLS)
 
@@ -534,7 +527,7 @@ def test_tenancy_is_tested_for_every_pattern() -> None:
 @pytest.mark.parametrize("name", OWN_READS)
 def test_a_user_can_read_all_own_shards(db: Database, name: str) -> None:
     plan = CALLS[name]
-    found = db.scoped(user_id=RABINOVICH).run(plan)
+    found = db.for_tenant(user_id=RABINOVICH).run(plan)
     assert found
     assert _plain(found) == _plain(db.run(plan))
 
@@ -545,7 +538,7 @@ def _plain(found: Any) -> Any:
 
 @pytest.mark.parametrize("name", OWN_WRITES)
 def test_a_user_can_write_the_own_profile_shard(db: Database, name: str) -> None:
-    written = db.scoped(user_id=RABINOVICH).run(CALLS[name])
+    written = db.for_tenant(user_id=RABINOVICH).run(CALLS[name])
     if isinstance(written, Cart):
         assert db.run(market.cart(RABINOVICH, written.cart_id)) == written
     else:
@@ -555,15 +548,15 @@ def test_a_user_can_write_the_own_profile_shard(db: Database, name: str) -> None
 @pytest.mark.parametrize("name", READ_ONLY)
 def test_a_user_cannot_write_orders_and_rewards(db: Database, name: str) -> None:
     before = items(db)
-    with pytest.raises(OutOfScope, match=r"may write U#rabinovich; pk='U#rabinovich#[OR]'"):
-        db.scoped(user_id=RABINOVICH).run(CALLS[name])
+    with pytest.raises(TenantViolation, match=r"may write U#rabinovich; pk='U#rabinovich#[OR]'"):
+        db.for_tenant(user_id=RABINOVICH).run(CALLS[name])
     assert items(db) == before
 
 
 def test_a_user_cannot_write_payments(db: Database) -> None:
-    own = db.scoped(user_id=RABINOVICH)
+    own = db.for_tenant(user_id=RABINOVICH)
     (payment,) = own.run(market.payments(RABINOVICH))
-    with pytest.raises(OutOfScope, match=r"may write U#rabinovich; pk='U#rabinovich#P'"):
+    with pytest.raises(TenantViolation, match=r"may write U#rabinovich; pk='U#rabinovich#P'"):
         own.run(put(payment))
 
 
@@ -571,8 +564,8 @@ def test_a_user_cannot_write_payments(db: Database) -> None:
 @pytest.mark.parametrize("user", [RABIN, ANNA])
 def test_a_user_cannot_access_data_of_another_user(db: Database, name: str, user: str) -> None:
     before = items(db)
-    with pytest.raises(OutOfScope):
-        db.scoped(user_id=user).run(CALLS[name])
+    with pytest.raises(TenantViolation):
+        db.for_tenant(user_id=user).run(CALLS[name])
     assert items(db) == before
 
 
@@ -583,11 +576,11 @@ def test_a_lookup_by_business_id_does_not_find_items_of_another_user(
 ) -> None:
     plan = CALLS[name]
     assert db.run(plan) is not None
-    assert db.scoped(user_id=user).run(plan) is None
+    assert db.for_tenant(user_id=user).run(plan) is None
 
 
 def test_a_lookup_by_business_id_finds_the_own_order(db: Database) -> None:
-    own = db.scoped(user_id=ANNA)
+    own = db.for_tenant(user_id=ANNA)
     found = own.run(market.order_with_items("2025-0002"))
     assert found == db.run(market.order_with_items("2025-0002"))
     assert found is not None
@@ -598,38 +591,38 @@ def test_a_lookup_by_business_id_finds_the_own_order(db: Database) -> None:
 @pytest.mark.parametrize("name", SYSTEM_KEYS)
 def test_a_user_cannot_look_up_by_system_key(db: Database, name: str) -> None:
     """The own profile is an exception: its partition key contains the user id."""
-    own = db.scoped(user_id=RABINOVICH)
+    own = db.for_tenant(user_id=RABINOVICH)
     if name == "user_by_system_key":
         assert own.run(CALLS[name]) == db.run(market.user_profile(RABINOVICH))
     else:
-        with pytest.raises(OutOfScope, match="of the index ReverseIndex"):
+        with pytest.raises(TenantViolation, match="of the index ReverseIndex"):
             own.run(CALLS[name])
 
 
 @pytest.mark.parametrize("user", ["rabinovich#O", "rabinovic", "rabinovich#", "U#rabinovich"])
 def test_a_user_id_that_looks_like_a_shard_is_another_user(db: Database, user: str) -> None:
-    scoped = db.scoped(user_id=user)
+    scoped = db.for_tenant(user_id=user)
     assert scoped.run(market.user_profile(user)) is None
     assert scoped.run(market.order_with_items("2025-0001")) is None
     assert list(scoped.run(market.last_orders(user, 5))) == []
     for name in ("user_profile", "last_orders", "bonuses", "payments", "update_profile"):
-        with pytest.raises(OutOfScope):
+        with pytest.raises(TenantViolation):
             scoped.run(CALLS[name])
 
 
 def test_a_cursor_of_one_user_is_rejected_for_another(db: Database) -> None:
-    page = db.scoped(user_id=RABINOVICH).run(market.last_orders(RABINOVICH, 1))
-    assert page.next is not None
+    page = db.for_tenant(user_id=RABINOVICH).run(market.last_orders(RABINOVICH, 1))
+    assert page.next_cursor is not None
     for user in (RABINOVICH, ANNA):
-        with pytest.raises(CursorRefused):
-            db.scoped(user_id=ANNA).run(market.last_orders(user, 1).resume(page.next))
+        with pytest.raises(InvalidCursor):
+            db.for_tenant(user_id=ANNA).run(market.last_orders(user, 1).after(page.next_cursor))
 
 
 def test_no_user_can_access_the_inventory(db: Database) -> None:
-    own = db.scoped(user_id=RABINOVICH)
+    own = db.for_tenant(user_id=RABINOVICH)
     teapot = db.run(InventoryItem.primary(TEAPOT))
     assert teapot is not None
-    with pytest.raises(OutOfScope):
+    with pytest.raises(TenantViolation):
         own.run(InventoryItem.primary(TEAPOT))
-    with pytest.raises(OutOfScope):
+    with pytest.raises(TenantViolation):
         own.run(put(teapot))

@@ -5,18 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tablewright import (
-    AlreadyExists,
-    Database,
-    Engine,
-    Entity,
-    NotFound,
-    NotUnique,
-    Plan,
-    connect,
-    explain,
-    put,
-)
+from tablewright import Database, Engine, Entity, connect, explain, put
 from tablewright.designs import recipes
 from tablewright.designs.recipes import (
     Category,
@@ -34,6 +23,8 @@ from tablewright.designs.recipes import (
     ReversedIngredient,
 )
 from tablewright.designs.recipes.samples import sample
+from tablewright.errors import AlreadyExists, NotFound, UniqueViolation
+from tablewright.plans import Plan
 from tests.transports import record_requests
 
 Item = dict[str, dict[str, Any]]
@@ -179,7 +170,7 @@ def copied(entity: Entity, **values: str) -> Entity:
 
 def test_create(db: Database, items: Callable[..., list[Item]], crud: Crud) -> None:
     plan = crud.create(copied(crud.entity))
-    assert plan.shape().condition == crud.condition
+    assert plan._shape().condition == crud.condition
     assert db.run(plan) == crud.entity
     assert db.run(crud.get()) == crud.entity
     before = items()
@@ -192,7 +183,7 @@ def test_read(db: Database, crud: Crud) -> None:
     assert db.run(crud.get()) is None
     db.run(crud.create(copied(crud.entity)))
     assert db.run(crud.get()) == crud.entity
-    shape = crud.get().shape()
+    shape = crud.get()._shape()
     assert (shape.operation, shape.index, shape.condition) == ("GetItem", None, crud.condition)
 
 
@@ -203,7 +194,7 @@ def test_update(db: Database, crud: Crud) -> None:
     after = copied(crud.entity, **crud.changes)
     assert db.run(crud.update()) == after
     assert db.run(crud.get()) == after
-    assert crud.update().shape().condition == crud.condition
+    assert crud.update()._shape().condition == crud.condition
 
 
 def test_delete(db: Database, items: Callable[..., list[Item]], crud: Crud) -> None:
@@ -213,7 +204,7 @@ def test_delete(db: Database, items: Callable[..., list[Item]], crud: Crud) -> N
     assert db.run(crud.get()) is None
     assert db.run(crud.delete()) is None
     assert items() == before
-    assert crud.delete().shape().condition == crud.condition
+    assert crud.delete()._shape().condition == crud.condition
 
 
 def test_a_category_gets_another_position_in_the_shop(
@@ -471,7 +462,7 @@ def test_a_name_that_is_taken_is_rejected(
     db: Database, items: Callable[..., list[Item]], plan: Plan[Any]
 ) -> None:
     before = items(), items("recipes_option2")
-    with pytest.raises(NotUnique, match="name"):
+    with pytest.raises(UniqueViolation, match="name"):
         db.run(plan)
     assert (items(), items("recipes_option2")) == before
 
@@ -574,7 +565,7 @@ def test_moving_an_ingredient_to_another_category(
     assert db.run(recipes.ingredient_by_name("mushrooms")) == moved
     assert [each.id for each in db.run(recipes.ingredients_of_category("1"))] == ["1", "11", "12"]
     assert [each.id for each in db.run(recipes.ingredients_of_category("10"))] == ["10", "3"]
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         db.run(recipes.create_ingredient(Ingredient(id="40", name="mushrooms", category_id="1")))
 
 

@@ -8,19 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tablewright import (
-    KSUID,
-    AlreadyExists,
-    ConditionFailed,
-    Database,
-    Engine,
-    InvalidValue,
-    NotFound,
-    connect,
-    create,
-    explain,
-    put,
-)
+from tablewright import Database, Engine, connect, create, explain, put
 from tablewright.designs import shop
 from tablewright.designs.shop import (
     Brand,
@@ -33,6 +21,8 @@ from tablewright.designs.shop import (
     User,
 )
 from tablewright.designs.shop.samples import START, id_at, sample
+from tablewright.errors import AlreadyExists, ConditionFailed, InvalidValue, NotFound
+from tablewright.ids import KSUID
 
 
 @pytest.fixture
@@ -53,8 +43,8 @@ def db(engine: Engine) -> Database:
 
 def at(db: Database, moment: datetime) -> Database:
     """Return the same database with a fixed clock."""
-    context = msgspec.structs.replace(db.context, clock=lambda: moment)
-    return Database(db.transport, context, db.tables)
+    context = msgspec.structs.replace(db._context, clock=lambda: moment)
+    return Database(db._transport, context, db._tables)
 
 
 @pytest.fixture
@@ -311,7 +301,7 @@ def test_list_orders_by_status(db: Database) -> None:
 
 def test_the_key_of_orders_by_status_contains_seconds(db: Database) -> None:
     moment = datetime.fromtimestamp(1719473962, UTC)
-    shape = shop.orders_by_status(OrderStatus.DELIVERED, moment).shape()
+    shape = shop.orders_by_status(OrderStatus.DELIVERED, moment)._shape()
     assert shape.condition == 'GSI1PK="ORDER#STATUS#DELIVERED" AND GSI1SK>="AT#1719473962"'
 
 
@@ -663,9 +653,9 @@ def test_names_with_delimiters_are_found_by_prefix(db: Database) -> None:
 
 def test_lists_of_products_come_in_pages(db: Database) -> None:
     whole = minutes(db.run(shop.products_by_brand(id_at(20))))
-    assert minutes(db.each(shop.products_by_brand(id_at(20)).limit(2))) == whole
-    newest = shop.products_by_brand(id_at(20)).newest_first().limit(4)
-    assert minutes(db.each(newest)) == whole[::-1]
+    assert minutes(db.iterate(shop.products_by_brand(id_at(20)).page_size(2))) == whole
+    newest = shop.products_by_brand(id_at(20)).desc().page_size(4)
+    assert minutes(db.iterate(newest)) == whole[::-1]
 
 
 def test_two_products_created_in_one_second_are_both_listed(db: Database) -> None:

@@ -13,11 +13,11 @@ import pytest
 
 from tablewright import connect
 from tablewright.designs.catalog import BUNDLED, bundled, load
+from tablewright.errors import DesignLoadError, TableNotEmpty
 from tablewright.plan import delete, move, put, update, write
 from tablewright.publish import document
 from tablewright.verify import verify
-from tablewright.verify.design import DesignLoadError
-from tablewright.verify.run import Scanner, TableNotEmpty
+from tablewright.verify.run import Scanner
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -34,7 +34,7 @@ class Note(Entity, table=Notes):
     text: Attr[str] = attr()
     primary = key("NOTE" / note_id, "NOTE")
 
-@pattern
+@access_pattern
 def note(note_id: str) -> Get[Note]:
     """Get a note"""
     return Note.primary(note_id)
@@ -256,17 +256,17 @@ class Alone(Entity, table=Single):
     alone_id: Attr[str] = attr(name="id")
     primary = key(alone_id)
 
-@pattern
+@access_pattern
 def natural(natural_id: str) -> Get[Natural]:
     """Get one"""
     return Natural.primary(natural_id)
 
-@pattern
+@access_pattern
 def rename(natural_id: str, new: str) -> Update[Natural]:
     """Rename one"""
     return Natural.primary(natural_id).update(Natural.natural_id.set(new))
 
-@pattern
+@access_pattern
 def alone(alone_id: str) -> Get[Alone]:
     """Get another"""
     return Alone.primary(alone_id)

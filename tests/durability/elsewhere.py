@@ -9,7 +9,7 @@ import json
 import sys
 
 from tablewright.engine import Engine
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError
 
 if __name__ == "__main__":
     with Engine(sys.argv[1]) as engine:
@@ -17,7 +17,7 @@ if __name__ == "__main__":
             operation, request = json.loads(line)
             try:
                 outcome: dict[str, object] = {"answer": engine.call(operation, request)}
-            except Fault as fault:
+            except DynamoDBError as fault:
                 outcome = {"fault": fault.code}
             sys.stdout.write(json.dumps(outcome) + "\n")
             sys.stdout.flush()

@@ -12,7 +12,12 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.engine.step import Write, Writing
-from tablewright.errors import Fault, ResourceNotFoundException, StoreClosed, ValidationException
+from tablewright.errors import (
+    DynamoDBError,
+    ResourceNotFoundException,
+    StoreClosed,
+    ValidationException,
+)
 from tests.durability.test_sharing import ITEM, KEY, RED, REMOVING, adding, table
 
 GET_NEW = {"TableName": "new", "Key": KEY}
@@ -132,7 +137,7 @@ def test_readers_get_answers_or_faults_while_tables_come_and_go(engine: Engine) 
             try:
                 if not work():
                     wrong.append(name)
-            except Fault:
+            except DynamoDBError:
                 pass
             except Exception as error:
                 wrong.append((name, error))

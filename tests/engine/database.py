@@ -23,7 +23,7 @@ from botocore import xform_name
 from botocore.exceptions import ClientError
 
 from tablewright.engine import Engine
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError
 from tests.server.http import AUTHORIZATION
 
 Json = dict[str, Any]
@@ -137,7 +137,7 @@ class InProcess(Database):
     def call(self, operation: str, request: Mapping[str, Any] | None = None) -> Json:
         try:
             return self.engine.call(operation, dict(request or {}))
-        except Fault as fault:
+        except DynamoDBError as fault:
             raise refused(fault) from None
 
     def post(self, operation: str, body: Any) -> Json:
@@ -145,11 +145,11 @@ class InProcess(Database):
             if not isinstance(body, dict):  # which the type of `call` does not allow
                 self.engine.prepare(operation, body)
             return self.engine.call(operation, body)
-        except Fault as fault:
+        except DynamoDBError as fault:
             raise refused(fault) from None
 
 
-def refused(fault: Fault) -> Refused:
+def refused(fault: DynamoDBError) -> Refused:
     """A fault with its members as JSON, as they would go over the wire."""
     return Refused(fault.code, fault.message, json.loads(json.dumps(fault.body())))
 

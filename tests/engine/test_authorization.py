@@ -15,7 +15,7 @@ from tablewright.engine.touches import TOUCHES
 from tablewright.errors import (
     AccessDeniedException,
     ConditionalCheckFailedException,
-    Fault,
+    DynamoDBError,
     ResourceNotFoundException,
     ValidationException,
 )
@@ -792,7 +792,7 @@ def test_steps_of_several_callers_run_together_and_each_by_its_own_policy(engine
     assert isinstance(second, AccessDeniedException)
     writes = [engine.prepare("DeleteItem", request, scoped("a")) for request in requests]
     first, second = engine.write_all(writes)  # type: ignore[arg-type]
-    assert not isinstance(first, Fault)
+    assert not isinstance(first, DynamoDBError)
     assert isinstance(second, AccessDeniedException)
     assert [found["pk"] for found in engine.call("Scan", {"TableName": "shop"})["Items"]] == [
         {"S": "b"}

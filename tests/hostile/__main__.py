@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from tablewright.engine import Engine
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError
 from tablewright.wire.body import decode
 from tests.hostile.bodies import Body, bodies
 
@@ -52,7 +52,7 @@ def cost(engine: Engine, body: Body) -> Cost:
     decoded = time.process_time()
     try:
         answer, outcome = engine.run(engine.prepare(body.operation, request)), "accepted"
-    except Fault as fault:
+    except DynamoDBError as fault:
         answer, outcome = msgspec.json.encode(fault.body()), fault.message[:100]
     return Cost(decoded - start, time.process_time() - decoded, len(answer), outcome)
 
@@ -80,7 +80,7 @@ def main() -> int:
             )
             sys.stdout.flush()
         if body.operation == "DeleteTable":
-            with suppress(Fault):
+            with suppress(DynamoDBError):
                 engine.call("CreateTable", TABLE)
     sys.stdout.write(
         f"{count} bodies, {slow} above {given.most} s; the worst {worst:.2f} s, "

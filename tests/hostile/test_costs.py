@@ -15,7 +15,7 @@ import pytest
 
 from tablewright.encoding.echo import MAX_ECHO
 from tablewright.engine import OPERATIONS, Engine
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError
 from tablewright.wire.body import decode
 from tests.hostile.__main__ import TABLE, new_engine
 from tests.hostile.bodies import bodies
@@ -47,12 +47,12 @@ class Calls:
             self.count += 1
 
 
-def calls(engine: Engine, operation: str, request: Any) -> tuple[int, Fault | None]:
+def calls(engine: Engine, operation: str, request: Any) -> tuple[int, DynamoDBError | None]:
     fault = None
     with Calls() as counted:
         try:
             engine.run(engine.prepare(operation, request))
-        except Fault as raised:
+        except DynamoDBError as raised:
             fault = raised
     return counted.count, fault
 
@@ -69,7 +69,7 @@ def test_every_hostile_body_costs_little_and_gets_a_short_answer(operation: str)
         assert count <= MOST_CALLS + MOST_CALLS_PER_BYTE * len(body.body), body.name
         assert fault is None or len(fault.message) <= MOST_ANSWER, body.name
         if operation == "DeleteTable":
-            with suppress(Fault):
+            with suppress(DynamoDBError):
                 engine.call("CreateTable", TABLE)
 
 

@@ -17,7 +17,7 @@ from tablewright import (
     key,
     unique,
 )
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.converters import converter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import (
@@ -164,7 +164,7 @@ def test_a_call_with_another_number_of_values_is_refused(
     given: tuple[Any, ...], complete: bool, told: str
 ) -> None:
     made = keyed(["CUST", TEXT], ["ORDER", NUMBER])
-    with pytest.raises(ModelError) as refused:
+    with pytest.raises(DeclarationError) as refused:
         made.check(given, complete=complete)
     assert str(refused.value) == told
 

@@ -14,24 +14,22 @@ from tablewright import (
     Database,
     Engine,
     Entity,
-    InvalidValue,
     Load,
-    LoadFound,
-    ModelError,
-    Plan,
     Table,
-    TablewrightError,
+    access_pattern,
     attr,
+    child,
+    children,
     connect,
     explain,
     index,
     key,
-    many,
-    one,
-    pattern,
     put,
+    root,
 )
+from tablewright.errors import DeclarationError, InvalidValue, TablewrightError
 from tablewright.plan.query_request import QueryRequest
+from tablewright.plans import LoadFound, Plan
 
 # -- orders and what belongs to them -------------------------------------------------------------
 
@@ -91,40 +89,40 @@ class Warehouse(Entity, table=Sales):
 
 
 class OrderWithItems(Aggregate):
-    order: Order = one()
-    items: list[OrderItem] = many()
+    order: Order = root()
+    items: list[OrderItem] = children()
 
 
 class WholeOrder(Aggregate):
-    order: Order = one()
-    items: list[OrderItem] = many()
-    payment: Payment | None = one()
-    parcels: list[Delivery] = many()
+    order: Order = root()
+    items: list[OrderItem] = children()
+    payment: Payment | None = child()
+    parcels: list[Delivery] = children()
 
 
 class PaidOrder(Aggregate):
-    order: Order = one()
-    payment: Payment = one()
+    order: Order = root()
+    payment: Payment = child()
 
 
 class Account(Aggregate):
     """Everything of a customer; its children do not go on from the root's key."""
 
-    profile: Profile = one()
-    orders: list[Order] = many()
-    complaints: list[Complaint] = many()
+    profile: Profile = root()
+    orders: list[Order] = children()
+    complaints: list[Complaint] = children()
 
 
 class OrderTree(Aggregate):
-    order: Order = one()
-    items: list[OrderItem] = many()
+    order: Order = root()
+    items: list[OrderItem] = children()
 
 
 class AccountTree(Aggregate):
     """Several levels below a root that is not above them in the sort key."""
 
-    profile: Profile = one()
-    orders: list[OrderTree] = many()
+    profile: Profile = root()
+    orders: list[OrderTree] = children()
 
 
 @pytest.fixture
@@ -152,7 +150,7 @@ def store(db: Database, *entities: Any) -> None:
 
 
 def body_of(plan: Plan[Any], db: Database) -> dict[str, Any]:
-    request = next(plan.steps(db.context))
+    request = next(plan._steps(db._context))
     assert isinstance(request, QueryRequest)
     return request.body
 
@@ -167,12 +165,12 @@ def test_a_root_and_its_children(db: Database) -> None:
 
 def test_an_aggregate_is_one_query(db: Database) -> None:
     store(db, order("1"), item("1", "a"))
-    steps = OrderWithItems.of(Order.primary("C1", "1")).steps(db.context)
+    steps = OrderWithItems.of(Order.primary("C1", "1"))._steps(db._context)
     request = next(steps)
     assert isinstance(request, QueryRequest)
     assert request.operation == "Query"
     with pytest.raises(StopIteration):
-        steps.send(db.transport.send(request.operation, request.body).body)
+        steps.send(db._transport.send(request.operation, request.body).body)
 
 
 def test_a_root_without_children_has_empty_lists(db: Database) -> None:
@@ -281,8 +279,8 @@ def test_a_limit_is_the_root_and_the_first_children(db: Database) -> None:
 
 def test_a_limit_counts_only_rows_of_members(db: Database) -> None:
     class OrderWithParcels(Aggregate):
-        order: Order = one()
-        parcels: list[Delivery] = many()
+        order: Order = root()
+        parcels: list[Delivery] = children()
 
     parcels = [Delivery(customer_id="C1", order_id="1", parcel=n) for n in range(5)]
     store(db, order("1"), *(item("1", f"{n:03d}") for n in range(20)), *parcels)
@@ -299,15 +297,15 @@ def test_a_limit_that_is_no_count_is_refused(size: Any) -> None:
 
 def test_newest_first_turns_the_children(db: Database) -> None:
     store(db, order("1"), *(item("1", name) for name in "abc"))
-    found = db.run(OrderWithItems.of(Order.primary("C1", "1")).newest_first())
+    found = db.run(OrderWithItems.of(Order.primary("C1", "1")).desc())
     assert found is not None
     assert found.order == order("1")
     assert [one.item_id for one in found.items] == ["c", "b", "a"]
 
 
 def test_a_limit_is_refused_when_the_root_comes_last(db: Database) -> None:
-    plan = OrderWithItems.of(Order.primary("C1", "1")).newest_first().limit(2)
-    with pytest.raises(ModelError, match=r"limit\(\) needs the root first.*without newest_first"):
+    plan = OrderWithItems.of(Order.primary("C1", "1")).desc().limit(2)
+    with pytest.raises(DeclarationError, match=r"limit\(\) needs the root first.*without desc"):
         db.run(plan)
 
 
@@ -347,31 +345,32 @@ def test_levels_below_a_root_that_is_beside_them(db: Database) -> None:
 
 
 class Dispute(Aggregate):
-    order: Order = one()
-    complaints: list[Complaint] = many()
+    order: Order = root()
+    complaints: list[Complaint] = children()
 
 
 def test_children_beside_a_root_that_is_one_of_many_are_refused() -> None:
     """Nothing says whose they are; so the aggregate of one would hold those of the others."""
     with pytest.raises(
-        ModelError, match=r"Dispute: Complaint\.primary lies beside Order\.primary, not below it"
+        DeclarationError,
+        match=r"Dispute: Complaint\.primary lies beside Order\.primary, not below it",
     ):
         Dispute.of(Order.primary("C1", "2"))
 
 
 def test_children_beside_a_root_that_is_found_first_are_refused_as_well() -> None:
-    with pytest.raises(ModelError, match=r"Complaint\.primary lies beside Order\.primary"):
+    with pytest.raises(DeclarationError, match=r"Complaint\.primary lies beside Order\.primary"):
         Dispute.of(Order.by_state("open").first())
 
 
 class Disputes(Aggregate):
-    profile: Profile = one()
-    disputes: list[Dispute] = many()
+    profile: Profile = root()
+    disputes: list[Dispute] = children()
 
 
 def test_children_beside_the_root_of_a_member_are_refused_as_well() -> None:
     """The profile is one; the orders below it are many, and the complaints lie beside them."""
-    with pytest.raises(ModelError, match=r"Complaint\.primary lies beside Order\.primary"):
+    with pytest.raises(DeclarationError, match=r"Complaint\.primary lies beside Order\.primary"):
         Disputes.of(Profile.primary("C1"))
 
 
@@ -392,7 +391,7 @@ def test_without_the_root_that_was_asked_for_there_is_no_aggregate(db: Database)
 # -- a root that is found by another plan -------------------------------------------------------
 
 
-@pattern
+@access_pattern
 def first_in_state(state: str) -> LoadFound[OrderWithItems]:
     return OrderWithItems.of(Order.by_state(state).first())
 
@@ -458,28 +457,28 @@ class Allergen(Entity, table=Carte):
 
 
 class ProductTree(Aggregate):
-    product: Product = one()
-    allergens: list[Allergen] = many()
+    product: Product = root()
+    allergens: list[Allergen] = children()
 
 
 class SectionTree(Aggregate):
-    section: Section = one()
-    products: list[ProductTree] = many()
+    section: Section = root()
+    products: list[ProductTree] = children()
 
 
 class MenuTree(Aggregate):
-    menu: Menu = one()
-    sections: list[SectionTree] = many()
+    menu: Menu = root()
+    sections: list[SectionTree] = children()
 
 
 class NotedSection(Aggregate):
-    section: Section = one()
-    note: SectionNote = one()
+    section: Section = root()
+    note: SectionNote = child()
 
 
 class NotedMenu(Aggregate):
-    menu: Menu = one()
-    sections: list[NotedSection] = many()
+    menu: Menu = root()
+    sections: list[NotedSection] = children()
 
 
 def fill_menu(db: Database, menu: str, sections: dict[str, dict[str, list[str]]]) -> None:
@@ -538,7 +537,7 @@ def test_rows_whose_own_level_is_missing_belong_to_nobody(db: Database) -> None:
 
 def test_levels_read_newest_first(db: Database) -> None:
     fill_menu(db, "lunch", {"a": {"x": [], "y": []}, "b": {"z": []}})
-    found = db.run(MenuTree.of(Menu.primary("lunch")).newest_first())
+    found = db.run(MenuTree.of(Menu.primary("lunch")).desc())
     assert found is not None
     assert list(told(found)) == ["b", "a"]
     assert list(told(found)["a"]) == ["y", "x"]
@@ -584,15 +583,15 @@ class Ingredient(Entity, table=Kitchen):
 
 
 class CategoryWithIngredients(Aggregate):
-    category: Category = one()
-    ingredients: list[Ingredient] = many()
+    category: Category = root()
+    ingredients: list[Ingredient] = children()
 
 
-@pattern
+@access_pattern
 def category_and_some(category_id: str, some: int) -> Load[CategoryWithIngredients]:
     """A category and the first batch of its ingredients."""
     plan = CategoryWithIngredients.of(Category.primary(category_id))
-    return plan.newest_first().limit(some)
+    return plan.desc().limit(some)
 
 
 def fill_category(db: Database, category_id: str, count: int) -> None:
@@ -634,17 +633,17 @@ def test_children_before_their_root_are_all_read_without_a_limit(db: Database) -
 def test_a_limit_that_would_cut_the_root_off_says_how_to_read(db: Database) -> None:
     plan = CategoryWithIngredients.of(Category.primary("1")).limit(10)
     with pytest.raises(
-        ModelError,
+        DeclarationError,
         match=r"CategoryWithIngredients: limit\(\) needs the root first, and #INGREDIENT#"
-        r"\{ingredient_id\} comes before CATEGORY#\{category_id\}; read it with newest_first\(\)",
+        r"\{ingredient_id\} comes before CATEGORY#\{category_id\}; read it with desc\(\)",
     ):
         db.run(plan)
 
 
 def test_a_limit_that_would_cut_the_root_off_is_found_when_a_pattern_is_defined() -> None:
-    with pytest.raises(ModelError, match=r"pattern cut_off: .*needs the root first"):
+    with pytest.raises(DeclarationError, match=r"pattern cut_off: .*needs the root first"):
 
-        @pattern
+        @access_pattern
         def cut_off(category_id: str) -> Load[CategoryWithIngredients]:
             return CategoryWithIngredients.of(Category.primary(category_id)).limit(10)
 
@@ -686,13 +685,13 @@ class JoinedProduct(Entity, table=Joined):
 
 
 class MenuWithSections(Aggregate):
-    menu: JoinedMenu = one()
-    sections: list[JoinedSection] = many()
+    menu: JoinedMenu = root()
+    sections: list[JoinedSection] = children()
 
 
 class SectionWithProducts(Aggregate):
-    section: JoinedSection = one()
-    products: list[JoinedProduct] = many()
+    section: JoinedSection = root()
+    products: list[JoinedProduct] = children()
 
 
 @pytest.fixture
@@ -728,22 +727,22 @@ def test_a_limit_by_an_index(joined: Database) -> None:
 
 def test_a_limit_is_refused_where_the_root_of_an_index_is_not_first(joined: Database) -> None:
     plan = SectionWithProducts.of(JoinedSection.join("s1", "Soups"))
-    with pytest.raises(ModelError, match=r"read it with newest_first\(\)"):
+    with pytest.raises(DeclarationError, match=r"read it with desc\(\)"):
         joined.run(plan.limit(1))
-    found = joined.run(plan.newest_first().limit(1))
+    found = joined.run(plan.desc().limit(1))
     assert found is not None
     assert [product.uid for product in found.products] == ["p3"]
 
 
 def test_an_aggregate_by_a_global_index_cannot_be_read_consistently() -> None:
-    with pytest.raises(ModelError, match="cannot be read consistently"):
+    with pytest.raises(DeclarationError, match="cannot be read consistently"):
         MenuWithSections.of(JoinedMenu.join("m1", "Lunch")).consistent()
 
 
 def test_children_below_their_root_in_an_index_are_read_by_its_key(db: Database) -> None:
     store(db, order("1", state="open"), item("1", "a", state="open"))
     store(db, order("10", state="open"), item("10", "a", state="open"))
-    plan = OrderWithItems.of(Order.by_state("open").at("1"))
+    plan = OrderWithItems.of(Order.by_state("open").eq("1"))
     found = db.run(plan)
     assert found is not None
     assert found.order.order_id == "1"
@@ -754,13 +753,13 @@ def test_children_below_their_root_in_an_index_are_read_by_its_key(db: Database)
 @pytest.mark.parametrize(
     "change",
     [
-        lambda root: root.newest_first(),
-        lambda root: root.limit(1),
+        lambda root: root.desc(),
+        lambda root: root.page_size(1),
         lambda root: root.filter(JoinedMenu.uid == "other"),
-        lambda root: root.resume("cursor"),
+        lambda root: root.after("cursor"),
         lambda root: root.select(JoinedMenu.uid),
     ],
-    ids=["newest_first", "limit", "filter", "resume", "select"],
+    ids=["desc", "limit", "filter", "resume", "select"],
 )
 def test_what_was_asked_of_the_root_is_not_dropped_silently(change: Any, joined: Database) -> None:
     """It means what it means on the aggregate, or it is refused."""
@@ -774,7 +773,7 @@ def test_what_was_asked_of_the_root_is_not_dropped_silently(change: Any, joined:
 
 
 def test_a_range_of_roots_is_refused_or_read_as_a_range(joined: Database) -> None:
-    root: Any = Order.by_state("open").since("5")
+    root: Any = Order.by_state("open").gte("5")
     store(joined, order("1", state="open"), order("7", state="open"))
     try:
         found: Any = joined.run(OrderWithItems.of(root))
@@ -807,8 +806,8 @@ class Player(Entity, table=Ranked):
 
 
 class Team(Aggregate):
-    captain: Captain = one()
-    players: list[Player] = many()
+    captain: Captain = root()
+    players: list[Player] = children()
 
 
 def test_an_aggregate_by_natural_keys(db: Database) -> None:
@@ -825,89 +824,97 @@ def test_an_aggregate_by_natural_keys(db: Database) -> None:
 
 def test_a_member_outside_of_the_partition_is_refused() -> None:
     class Stocked(Aggregate):
-        order: Order = one()
-        warehouses: list[Warehouse] = many()
+        order: Order = root()
+        warehouses: list[Warehouse] = children()
 
     with pytest.raises(
-        ModelError,
+        DeclarationError,
         match=r"Stocked: Warehouse is not in the partitions of Order\.primary, "
         r"CUST#\{customer_id\}; one query cannot read both",
     ):
         Stocked.of(Order.primary("C1", "1"))
 
-    with pytest.raises(ModelError, match="pattern stocked: Stocked: Warehouse is not in"):
+    with pytest.raises(DeclarationError, match="pattern stocked: Stocked: Warehouse is not in"):
 
-        @pattern
+        @access_pattern
         def stocked(customer_id: str, order_id: str) -> Load[Stocked]:
             return Stocked.of(Order.primary(customer_id, order_id))
 
 
 def test_a_member_that_is_not_in_the_index_is_refused() -> None:
-    with pytest.raises(ModelError, match=r"Payment is not in the partitions of Order\.by_state"):
-        WholeOrder.of(Order.by_state("open").at("1"))
+    with pytest.raises(
+        DeclarationError, match=r"Payment is not in the partitions of Order\.by_state"
+    ):
+        WholeOrder.of(Order.by_state("open").eq("1"))
 
 
 def test_a_member_of_a_member_outside_of_the_partition_is_refused() -> None:
     class Depot(Aggregate):
-        warehouse: Warehouse = one()
+        warehouse: Warehouse = root()
 
     class Shipped(Aggregate):
-        order: Order = one()
-        depots: list[Depot] = many()
+        order: Order = root()
+        depots: list[Depot] = children()
 
-    with pytest.raises(ModelError, match="Shipped: Warehouse is not in the partitions"):
+    with pytest.raises(DeclarationError, match="Shipped: Warehouse is not in the partitions"):
         Shipped.of(Order.primary("C1", "1"))
 
 
 def test_the_root_of_another_entity_is_refused() -> None:
-    with pytest.raises(ModelError, match=r"OrderWithItems\.of\(\) takes Order, not Profile"):
+    with pytest.raises(DeclarationError, match=r"OrderWithItems\.of\(\) takes Order, not Profile"):
         OrderWithItems.of(Profile.primary("C1"))
 
 
 def test_an_aggregate_begins_with_its_root() -> None:
-    with pytest.raises(ModelError, match=r"Rootless begins with its root: order: Order = one"):
+    with pytest.raises(
+        DeclarationError, match=r"Rootless must begin with its root, an entity: order: Order = root"
+    ):
 
         class Rootless(Aggregate):
-            items: list[OrderItem] = many()
-            order: Order = one()
+            items: list[OrderItem] = children()
+            order: Order = root()
 
 
 def test_an_aggregate_without_members_is_refused() -> None:
-    with pytest.raises(ModelError, match="Nothing begins with its root"):
+    with pytest.raises(DeclarationError, match="Nothing must begin with its root"):
 
         class Nothing(Aggregate): ...
 
 
-def test_many_is_annotated_as_a_list() -> None:
-    with pytest.raises(ModelError, match=r"Single\.items = many\(\) is annotated list"):
+def test_children_are_annotated_as_a_list() -> None:
+    with pytest.raises(
+        DeclarationError, match=r"Single\.items = children\(\) must be annotated list"
+    ):
 
         class Single(Aggregate):
-            order: Order = one()
-            items: OrderItem = many()  # type: ignore[assignment]
+            order: Order = root()
+            items: OrderItem = children()  # type: ignore[assignment]
 
 
 def test_a_member_is_an_entity_or_an_aggregate() -> None:
-    with pytest.raises(ModelError, match=r"Texts\.notes: <class 'str'> is neither an entity nor"):
+    with pytest.raises(
+        DeclarationError, match=r"Texts\.notes: <class 'str'> is neither an entity nor"
+    ):
 
         class Texts(Aggregate):
-            order: Order = one()
-            notes: list[str] = many()
+            order: Order = root()
+            notes: list[str] = children()
 
 
 def test_one_that_is_annotated_as_a_list_is_refused() -> None:
-    with pytest.raises(ModelError, match=r"Doubled\.items"):
+    with pytest.raises(DeclarationError, match=r"Doubled\.items"):
 
         class Doubled(Aggregate):
-            order: Order = one()
-            items: list[OrderItem] = one()
+            order: Order = root()
+            items: list[OrderItem] = child()
 
 
 def test_members_of_several_tables_are_refused() -> None:
-    with pytest.raises(ModelError, match="its members are in several tables"):
+    with pytest.raises(DeclarationError, match="its members are in several tables"):
 
         class Spread(Aggregate):
-            order: Order = one()
-            menus: list[Menu] = many()
+            order: Order = root()
+            menus: list[Menu] = children()
 
 
 def test_aggregates_of_equal_members_are_equal(db: Database) -> None:
@@ -927,7 +934,9 @@ def test_aggregates_of_equal_members_are_equal(db: Database) -> None:
     "roots", [Order.primary.within("C1"), Order.by_state("open")], ids=["a partition", "an index"]
 )
 def test_all_roots_of_a_partition_with_children_below_them_are_refused(roots: Any) -> None:
-    with pytest.raises(ModelError, match="lies below one Order; say which, with every part of"):
+    with pytest.raises(
+        DeclarationError, match="lies below one Order; say which, with every part of"
+    ):
         OrderWithItems.of(roots)
 
 
@@ -955,15 +964,23 @@ class Bottle(Entity, table=Thin):
 
 
 class FullCrate(Aggregate):
-    crate: Crate = one()
-    bottles: list[Bottle] = many()
+    crate: Crate = root()
+    bottles: list[Bottle] = children()
 
 
 def test_an_index_that_does_not_hold_the_whole_root_is_refused_when_the_plan_is_made() -> None:
-    with pytest.raises(ModelError, match=r"the index keys does not hold .*note"):
-        FullCrate.of(Crate.by_keys("t").at("1"))
+    with pytest.raises(DeclarationError, match=r"the index keys does not hold .*note"):
+        FullCrate.of(Crate.by_keys("t").eq("1"))
 
 
 def test_an_index_that_does_not_hold_a_whole_member_is_refused_when_the_plan_is_made() -> None:
-    with pytest.raises(ModelError, match="the index notes does not hold bottle"):
-        FullCrate.of(Crate.by_notes("t").at("1"))
+    with pytest.raises(DeclarationError, match="the index notes does not hold bottle"):
+        FullCrate.of(Crate.by_notes("t").eq("1"))
+
+
+def test_a_second_root_is_refused() -> None:
+    with pytest.raises(DeclarationError, match=r"Twins has one root, order; .* child\(\)"):
+
+        class Twins(Aggregate):
+            order: Order = root()
+            payment: Payment = child()

@@ -8,36 +8,38 @@ import pytest
 
 from tablewright import (
     GSI,
-    AlreadyExists,
     Attr,
-    ConditionFailed,
-    Contended,
     Database,
     Engine,
     Entity,
-    InvalidValue,
-    ModelError,
-    NotFound,
-    NotUnique,
-    Stale,
     Table,
-    WriteRefused,
-    atomic,
     attr,
+    batch_get,
+    condition_check,
     connect,
     create,
     delete,
-    get_all,
     index,
     key,
     put,
-    require,
+    transact,
     unique,
     update,
-    updated,
+    updated_at,
     version,
 )
 from tablewright.backoff import Backoff
+from tablewright.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    Contention,
+    DeclarationError,
+    InvalidValue,
+    NotFound,
+    UniqueViolation,
+    VersionConflict,
+    WriteRejected,
+)
 from tests.transports import InterferingTransport, RecordingTransport
 
 
@@ -59,7 +61,7 @@ class Account(Entity, table=Bank):
 class Card(Entity, table=Bank):
     card_id: Attr[str] = attr()
     number: Attr[str | None] = attr(default=None)
-    changed: Attr[datetime] = updated()
+    changed: Attr[datetime] = updated_at()
     version: Attr[int] = version()
 
     primary = key("CARD" / card_id, "CARD")
@@ -100,13 +102,13 @@ def test_every_kind_of_write_is_done_in_one_request(db: Database, engine: Engine
     db.run(create(Account(account_id="1", balance=10)))
     db.run(create(Account(account_id="2")))
     db.run(create(Account(account_id="3")))
-    db.transport = sent = RecordingTransport(db.transport)
+    db._transport = sent = RecordingTransport(db._transport)
 
     db.run(
-        atomic(
+        transact(
             create(Account(account_id="4", balance=4)),
             put(Account(account_id="3", balance=3)),
-            Account.primary("1").update(Account.balance.add(-7)),
+            Account.primary("1").update(Account.balance.increment(-7)),
             Account.primary("2").delete(),
         )
     )
@@ -122,20 +124,20 @@ def test_an_update_by_key_alone_is_part_of_a_transaction(db: Database) -> None:
     db.run(create(Account(account_id="2")))
 
     db.run(
-        atomic(
-            Account.primary("1").update(Account.balance.add(-5)),
-            Account.primary("2").update(Account.balance.add(5)),
+        transact(
+            Account.primary("1").update(Account.balance.increment(-5)),
+            Account.primary("2").update(Account.balance.increment(5)),
         )
     )
 
-    found = db.run(get_all([Account.primary("1"), Account.primary("2")]))
+    found = db.run(batch_get([Account.primary("1"), Account.primary("2")]))
     assert [account and account.balance for account in found] == [-5, 5]
 
 
 def test_an_update_of_an_instance_is_part_of_a_transaction(db: Database) -> None:
     """The instance is as stored then, though DynamoDB returns nothing from a transaction."""
     account = db.run(create(Account(account_id="1")))
-    db.run(atomic(update(account, Account.balance.add(5)), create(Account(account_id="2"))))
+    db.run(transact(update(account, Account.balance.increment(5)), create(Account(account_id="2"))))
 
     assert account.balance == 5
     assert db.run(Account.primary("1")) == account
@@ -144,7 +146,7 @@ def test_an_update_of_an_instance_is_part_of_a_transaction(db: Database) -> None
 def test_an_update_in_a_transaction_moves_index_keys(db: Database) -> None:
     db.run(create(Account(account_id="1")))
     db.run(
-        atomic(
+        transact(
             Account.primary("1").update(Account.owner.set("bob")), create(Account(account_id="2"))
         )
     )
@@ -154,7 +156,7 @@ def test_an_update_in_a_transaction_moves_index_keys(db: Database) -> None:
 
 
 def test_a_transaction_gives_nothing_back(db: Database) -> None:
-    plan = atomic(create(Account(account_id="1")), create(Account(account_id="2")))
+    plan = transact(create(Account(account_id="1")), create(Account(account_id="2")))
 
     assert db.run(plan) is None
 
@@ -162,7 +164,7 @@ def test_a_transaction_gives_nothing_back(db: Database) -> None:
 def test_a_transaction_sets_what_the_library_counts_on_the_instances(db: Database) -> None:
     one, two = Card(card_id="1", number="n1"), Card(card_id="2")
     before = two.changed
-    db.run(atomic(create(one), put(two)))
+    db.run(transact(create(one), put(two)))
 
     assert (one.version, two.version) == (1, 1)
     assert two.changed > before
@@ -171,14 +173,14 @@ def test_a_transaction_sets_what_the_library_counts_on_the_instances(db: Databas
 
 
 def test_a_transaction_reaches_over_tables(db: Database, engine: Engine) -> None:
-    db.run(atomic(create(Account(account_id="1")), create(Branch(branch_id="b"))))
+    db.run(transact(create(Account(account_id="1")), create(Branch(branch_id="b"))))
 
     assert db.run(Account.primary("1")) is not None
     assert db.run(Branch.primary("b")) is not None
 
 
 def test_a_single_write_may_be_a_transaction(db: Database) -> None:
-    db.run(atomic(create(Account(account_id="1"))))
+    db.run(transact(create(Account(account_id="1"))))
 
     assert db.run(Account.primary("1")) is not None
 
@@ -205,7 +207,7 @@ def test_a_block_that_fails_writes_nothing(db: Database, engine: Engine) -> None
 
 
 def test_a_block_without_writes_does_nothing(db: Database) -> None:
-    db.transport = sent = RecordingTransport(db.transport)
+    db._transport = sent = RecordingTransport(db._transport)
     with db.transaction():
         pass
 
@@ -214,15 +216,15 @@ def test_a_block_without_writes_does_nothing(db: Database) -> None:
 
 # -- or nothing ----------------------------------------------------------------------------------
 
-REFUSED: dict[str, tuple[Any, type[WriteRefused], str]] = {
+REFUSED: dict[str, tuple[Any, type[WriteRejected], str]] = {
     "create": (lambda: create(Account(account_id="1")), AlreadyExists, "create Account: "),
     "put": (
-        lambda: put(Account(account_id="1")).expect(Account.balance == 9),
+        lambda: put(Account(account_id="1")).condition(Account.balance == 9),
         ConditionFailed,
         r"put Account: .*the condition balance = 9 does not hold",
     ),
     "update": (
-        lambda: Account.primary("1").update(Account.log.append("x")).expect(Account.balance > 9),
+        lambda: Account.primary("1").update(Account.log.append("x")).condition(Account.balance > 9),
         ConditionFailed,
         r"update Account: .*the condition balance > 9 does not hold",
     ),
@@ -247,24 +249,28 @@ REFUSED: dict[str, tuple[Any, type[WriteRefused], str]] = {
         "update Account: .*ACCOUNT#1.* exists already",
     ),
     "delete": (
-        lambda: Account.primary("1").delete().expect(Account.owner == "bob"),
+        lambda: Account.primary("1").delete().condition(Account.owner == "bob"),
         ConditionFailed,
         "delete Account: .*owner = 'bob' does not hold",
     ),
-    "require": (lambda: require(Account.primary("8")), NotFound, "require Account: .*not there"),
-    "require with a condition": (
-        lambda: require(Account.primary("1"), Account.balance >= 5),
+    "condition_check": (
+        lambda: condition_check(Account.primary("8")),
+        NotFound,
+        "condition_check Account: .*not there",
+    ),
+    "condition_check with a condition": (
+        lambda: condition_check(Account.primary("1"), Account.balance >= 5),
         ConditionFailed,
-        "require Account: .*balance >= 5 does not hold",
+        "condition_check Account: .*balance >= 5 does not hold",
     ),
     "unique": (
         lambda: create(Card(card_id="2", number="n1")),
-        NotUnique,
+        UniqueViolation,
         "create Card: .*another Card has the number 'n1'",
     ),
     "version": (
-        lambda: Card.primary("1").update(Card.number.set("n7")).expect(Card.version == 7),
-        Stale,
+        lambda: Card.primary("1").update(Card.number.set("n7")).condition(Card.version == 7),
+        VersionConflict,
         "update Card: .*version 7 was expected",
     ),
 }
@@ -284,7 +290,7 @@ def test_if_one_write_fails_none_is_done_and_the_error_says_which_and_why(
     writes.insert(position - 1, make())
 
     with pytest.raises(error, match=f"^write {position} of 3, {told}"):
-        db.run(atomic(*writes))
+        db.run(transact(*writes))
 
     assert items(engine) == before
 
@@ -294,9 +300,11 @@ def test_the_error_carries_the_item_that_is_stored(db: Database) -> None:
 
     with pytest.raises(ConditionFailed) as refused:
         db.run(
-            atomic(
+            transact(
                 create(Account(account_id="2")),
-                Account.primary("1").update(Account.balance.add(1)).expect(Account.balance == 5),
+                Account.primary("1")
+                .update(Account.balance.increment(1))
+                .condition(Account.balance == 5),
             )
         )
 
@@ -311,7 +319,7 @@ def test_if_one_write_fails_all_instances_are_as_they_were(db: Database) -> None
     before = dict(vars(card))
 
     with pytest.raises(AlreadyExists):
-        db.run(atomic(create(card), create(account)))
+        db.run(transact(create(card), create(account)))
 
     assert vars(card) == before
     assert card.version == 0
@@ -320,20 +328,20 @@ def test_if_one_write_fails_all_instances_are_as_they_were(db: Database) -> None
 def test_a_part_that_changes_after_it_was_read_is_read_again(db: Database, engine: Engine) -> None:
     db.run(create(Account(account_id="1")))
     other = connect(engine, Bank)
-    db.transport = InterferingTransport(
-        db.transport,
+    db._transport = InterferingTransport(
+        db._transport,
         lambda _: other.run(Account.primary("1").update(Account.branch.set("c"))),
     )
 
     db.run(
-        atomic(
+        transact(
             Account.primary("1").update(Account.owner.set("bob")), create(Account(account_id="2"))
         )
     )
 
     (found,) = db.run(Account.of_owner("bob"))
     assert found.branch == "c"
-    assert [account.account_id for account in db.run(Account.of_owner("bob").at("c"))] == ["1"]
+    assert [account.account_id for account in db.run(Account.of_owner("bob").eq("c"))] == ["1"]
 
 
 def test_a_transaction_that_never_wins_gives_up_and_writes_nothing(
@@ -342,15 +350,15 @@ def test_a_transaction_that_never_wins_gives_up_and_writes_nothing(
     monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
     db.run(create(Account(account_id="1")))
     other = connect(engine, Bank)
-    db.transport = InterferingTransport(
-        db.transport,
+    db._transport = InterferingTransport(
+        db._transport,
         lambda n: other.run(Account.primary("1").update(Account.branch.set(f"b{n}"))),
         times=1000,
     )
 
-    with pytest.raises(Contended, match=r"atomic\(update Account, create Account\)"):
+    with pytest.raises(Contention, match=r"transact\(update Account, create Account\)"):
         db.run(
-            atomic(
+            transact(
                 Account.primary("1").update(Account.owner.set("bob")),
                 create(Account(account_id="2")),
             )
@@ -364,7 +372,7 @@ def test_a_transaction_that_never_wins_gives_up_and_writes_nothing(
 
 
 def test_a_hundred_actions_are_done(db: Database, engine: Engine) -> None:
-    db.run(atomic(*(create(Account(account_id=str(number))) for number in range(100))))
+    db.run(transact(*(create(Account(account_id=str(number))) for number in range(100))))
 
     assert len(items(engine)) == 100
 
@@ -372,20 +380,20 @@ def test_a_hundred_actions_are_done(db: Database, engine: Engine) -> None:
 def test_more_than_a_hundred_actions_are_refused_before_sending(
     db: Database, engine: Engine
 ) -> None:
-    db.transport = sent = RecordingTransport(db.transport)
+    db._transport = sent = RecordingTransport(db._transport)
 
     with pytest.raises(InvalidValue, match=r"101 actions.*at most 100 in one transaction"):
-        db.run(atomic(*(create(Account(account_id=str(number))) for number in range(101))))
+        db.run(transact(*(create(Account(account_id=str(number))) for number in range(101))))
 
     assert sent.operations == []
 
 
 def test_sentinels_count_among_the_actions(db: Database, engine: Engine) -> None:
     cards = [Card(card_id=str(number), number=f"n{number}") for number in range(51)]
-    db.transport = sent = RecordingTransport(db.transport)
+    db._transport = sent = RecordingTransport(db._transport)
 
     with pytest.raises(InvalidValue, match="102 actions, sentinels and history included"):
-        db.run(atomic(*(create(card) for card in cards)))
+        db.run(transact(*(create(card) for card in cards)))
 
     assert sent.operations == []
     assert [card.version for card in cards] == [0] * 51
@@ -393,10 +401,10 @@ def test_sentinels_count_among_the_actions(db: Database, engine: Engine) -> None
 
 def test_more_than_four_megabytes_are_refused_before_sending(db: Database) -> None:
     large = ["x" * 300_000]
-    db.transport = sent = RecordingTransport(db.transport)
+    db._transport = sent = RecordingTransport(db._transport)
 
     with pytest.raises(InvalidValue, match="bytes; DynamoDB takes at most 4,194,304"):
-        db.run(atomic(*(create(Account(account_id=str(n), log=large)) for n in range(15))))
+        db.run(transact(*(create(Account(account_id=str(n), log=large)) for n in range(15))))
 
     assert sent.operations == []
 
@@ -405,12 +413,12 @@ def test_more_than_four_megabytes_are_refused_before_sending(db: Database) -> No
     "other",
     [
         lambda: create(Account(account_id="1")),
-        lambda: Account.primary("1").update(Account.balance.add(1)),
+        lambda: Account.primary("1").update(Account.balance.increment(1)),
         lambda: Account.primary("1").delete(),
-        lambda: require(Account.primary("1")),
+        lambda: condition_check(Account.primary("1")),
         lambda: Account.primary("2").update(Account.account_id.set("1")),
     ],
-    ids=["create", "update", "delete", "require", "move"],
+    ids=["create", "update", "delete", "condition_check", "move"],
 )
 def test_two_writes_to_one_item_are_refused(
     db: Database, engine: Engine, other: Callable[[], Any]
@@ -419,21 +427,21 @@ def test_two_writes_to_one_item_are_refused(
     before = items(engine)
 
     with pytest.raises(InvalidValue, match=r"writes 1 and 3 of .* are about one item"):
-        db.run(atomic(put(Account(account_id="1")), put(Account(account_id="3")), other()))
+        db.run(transact(put(Account(account_id="1")), put(Account(account_id="3")), other()))
 
     assert items(engine) == before
 
 
 def test_two_entities_that_take_one_unique_value_are_refused(db: Database, engine: Engine) -> None:
-    with pytest.raises((InvalidValue, NotUnique)):
-        db.run(atomic(*(create(Card(card_id=str(n), number="n1")) for n in range(2))))
+    with pytest.raises((InvalidValue, UniqueViolation)):
+        db.run(transact(*(create(Card(card_id=str(n), number="n1")) for n in range(2))))
 
     assert items(engine) == []
 
 
 def test_a_transaction_needs_a_write() -> None:
-    with pytest.raises(InvalidValue, match=r"atomic\(\) needs at least one write"):
-        atomic()
+    with pytest.raises(InvalidValue, match=r"transact\(\) needs at least one write"):
+        transact()
 
 
 @pytest.mark.parametrize(
@@ -441,15 +449,15 @@ def test_a_transaction_needs_a_write() -> None:
     [
         Account.primary("1"),
         Account.of_owner("ann"),
-        get_all([Account.primary("1")]),
-        atomic(create(Account(account_id="1"))),
+        batch_get([Account.primary("1")]),
+        transact(create(Account(account_id="1"))),
         Account(account_id="1"),
     ],
     ids=["get", "query", "batch get", "atomic", "instance"],
 )
 def test_what_is_no_write_is_refused(read: Any) -> None:
-    with pytest.raises(ModelError, match=r"atomic\(\) takes writes \(create, put, update"):
-        atomic(create(Account(account_id="2")), read)
+    with pytest.raises(DeclarationError, match=r"transact\(\) takes writes \(create, put, update"):
+        transact(create(Account(account_id="2")), read)
 
 
 # -- require -------------------------------------------------------------------------------------
@@ -458,7 +466,10 @@ def test_what_is_no_write_is_refused(read: Any) -> None:
 def test_a_transaction_may_require_an_item(db: Database, engine: Engine) -> None:
     account = db.run(create(Account(account_id="1", balance=5)))
     db.run(
-        atomic(create(Account(account_id="2")), require(Account.primary("1"), Account.balance >= 5))
+        transact(
+            create(Account(account_id="2")),
+            condition_check(Account.primary("1"), Account.balance >= 5),
+        )
     )
 
     assert db.run(Account.primary("1")) == account
@@ -468,24 +479,24 @@ def test_a_transaction_may_require_an_item(db: Database, engine: Engine) -> None
 def test_a_requirement_holds_at_the_moment_of_the_write(db: Database, engine: Engine) -> None:
     db.run(create(Account(account_id="1")))
     other = connect(engine, Bank)
-    db.transport = InterferingTransport(
-        db.transport, lambda _: other.run(Account.primary("1").delete())
+    db._transport = InterferingTransport(
+        db._transport, lambda _: other.run(Account.primary("1").delete())
     )
 
-    with pytest.raises(NotFound, match="write 2 of 2, require Account"):
-        db.run(atomic(create(Account(account_id="2")), require(Account.primary("1"))))
+    with pytest.raises(NotFound, match="write 2 of 2, condition_check Account"):
+        db.run(transact(create(Account(account_id="2")), condition_check(Account.primary("1"))))
 
     assert items(engine) == []
 
 
 def test_a_requirement_alone_only_checks(db: Database, engine: Engine) -> None:
     with pytest.raises(NotFound):
-        db.run(require(Account.primary("1")))
+        db.run(condition_check(Account.primary("1")))
 
     db.run(create(Account(account_id="1")))
     before = items(engine)
-    db.run(require(Account.primary("1")))
-    db.run(atomic(require(Account.primary("1"), Account.balance == 0)))
+    db.run(condition_check(Account.primary("1")))
+    db.run(transact(condition_check(Account.primary("1"), Account.balance == 0)))
     assert items(engine) == before
 
 
@@ -499,7 +510,7 @@ def test_appending_in_vain_refuses_the_whole_transaction(db: Database, engine: E
 
     with pytest.raises(ConditionFailed, match="write 1 of 2, update Account"):
         db.run(
-            atomic(
+            transact(
                 Account.primary("1").update(Account.log.append_if_absent("x")),
                 create(Account(account_id="2")),
             )
@@ -510,23 +521,23 @@ def test_appending_in_vain_refuses_the_whole_transaction(db: Database, engine: E
 
 def test_a_delete_of_an_instance_is_part_of_a_transaction(db: Database, engine: Engine) -> None:
     card = db.run(create(Card(card_id="1", number="n1")))
-    db.run(atomic(delete(card), create(Account(account_id="1"))))
+    db.run(transact(delete(card), create(Account(account_id="1"))))
 
     assert [item["PK"]["S"] for item in items(engine)] == ["ACCOUNT#1"]
 
 
 def test_a_requirement_of_another_entity_is_refused() -> None:
-    with pytest.raises(ModelError, match=r"Card\.number is not an attribute of Account"):
-        require(Account.primary("1"), Card.number == "1")  # type: ignore[misc]
+    with pytest.raises(DeclarationError, match=r"Card\.number is not an attribute of Account"):
+        condition_check(Account.primary("1"), Card.number == "1")  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("condition", [None, True, "balance > 1", Account.balance])
 def test_a_requirement_that_is_no_condition_is_refused(condition: Any) -> None:
-    with pytest.raises(ModelError, match=r"is not a condition; write one .*Account\."):
-        require(Account.primary("1"), condition)
+    with pytest.raises(DeclarationError, match=r"is not a condition; write one .*Account\."):
+        condition_check(Account.primary("1"), condition)
 
 
 @pytest.mark.parametrize("item", [None, Account, Account(account_id="1"), Account.of_owner("ann")])
 def test_a_requirement_is_of_a_key(item: Any) -> None:
-    with pytest.raises(ModelError, match=r"require\(\) takes a key, such as"):
-        require(item)
+    with pytest.raises(DeclarationError, match=r"condition_check\(\) takes a key, such as"):
+        condition_check(item)

@@ -9,15 +9,13 @@ import pytest
 from tablewright import (
     GSI,
     Attr,
-    Contended,
     Database,
     Engine,
     Entity,
-    InvalidValue,
-    ModelError,
     Table,
     attr,
-    batch,
+    batch_write,
+    condition_check,
     connect,
     create,
     delete,
@@ -25,13 +23,13 @@ from tablewright import (
     index,
     key,
     put,
-    require,
     unique,
     update,
-    updated,
+    updated_at,
     version,
 )
 from tablewright.backoff import Backoff
+from tablewright.errors import Contention, DeclarationError, InvalidValue
 from tests.transports import ThrottlingTransport
 
 
@@ -49,7 +47,7 @@ class Box(Entity, table=Store):
 
 class Parcel(Entity, table=Store):
     parcel_id: Attr[str] = attr()
-    changed: Attr[datetime] = updated()
+    changed: Attr[datetime] = updated_at()
 
     primary = key("PARCEL" / parcel_id, "PARCEL")
 
@@ -117,7 +115,7 @@ def test_a_batch_puts_and_deletes(db: Database, engine: Engine) -> None:
     db.run(put(Box(box_id="2", shelf="a")))
 
     db.run(
-        batch(
+        batch_write(
             [
                 put(Box(box_id="3", shelf="b")),
                 put(Box(box_id="2", shelf="b")),
@@ -133,29 +131,29 @@ def test_a_batch_puts_and_deletes(db: Database, engine: Engine) -> None:
 
 def test_a_batch_deletes_instances_and_what_is_not_there(db: Database, engine: Engine) -> None:
     box = db.run(put(Box(box_id="1")))
-    db.run(batch([delete(box), Box.primary("9").delete()]))
+    db.run(batch_write([delete(box), Box.primary("9").delete()]))
 
     assert keys(engine) == []
 
 
 def test_a_batch_of_more_than_25_goes_in_several_requests(db: Database, engine: Engine) -> None:
-    db.transport = throttled = ThrottlingTransport(db.transport, times=0, unprocessed=0)
-    db.run(batch(put(Box(box_id=f"{number:03}")) for number in range(60)))
+    db._transport = throttled = ThrottlingTransport(db._transport, times=0, unprocessed=0)
+    db.run(batch_write(put(Box(box_id=f"{number:03}")) for number in range(60)))
 
     assert throttled.sizes == [25, 25, 10]
     assert keys(engine) == [f"BOX#{number:03}" for number in range(60)]
 
 
 def test_a_batch_reaches_over_tables(db: Database, engine: Engine) -> None:
-    db.run(batch([put(Box(box_id="1")), put(Folder(folder_id="1"))]))
+    db.run(batch_write([put(Box(box_id="1")), put(Folder(folder_id="1"))]))
 
     assert keys(engine) == ["BOX#1"]
     assert keys(engine, "archive") == ["FOLDER#1"]
 
 
 def test_an_empty_batch_does_nothing(db: Database, engine: Engine) -> None:
-    db.transport = throttled = ThrottlingTransport(db.transport, times=0, unprocessed=0)
-    db.run(batch([]))
+    db._transport = throttled = ThrottlingTransport(db._transport, times=0, unprocessed=0)
+    db.run(batch_write([]))
 
     assert throttled.sizes == []
 
@@ -163,9 +161,9 @@ def test_an_empty_batch_does_nothing(db: Database, engine: Engine) -> None:
 @pytest.mark.parametrize("left", [1, 7, 25])
 def test_what_was_not_processed_is_sent_again(db: Database, engine: Engine, left: int) -> None:
     db.run(put(Folder(folder_id="gone")))
-    db.transport = throttled = ThrottlingTransport(db.transport, times=1, unprocessed=left)
+    db._transport = throttled = ThrottlingTransport(db._transport, times=1, unprocessed=left)
     writes = [put(Box(box_id=f"{number:03}")) for number in range(30)]
-    db.run(batch([*writes, Folder.primary("gone").delete(), put(Folder(folder_id="new"))]))
+    db.run(batch_write([*writes, Folder.primary("gone").delete(), put(Folder(folder_id="new"))]))
 
     assert keys(engine) == [f"BOX#{number:03}" for number in range(30)]
     assert keys(engine, "archive") == ["FOLDER#new"]
@@ -177,8 +175,8 @@ def test_a_long_batch_of_which_every_answer_leaves_something_is_done(
 ) -> None:
     """DynamoDB does most of every request, and so there is no reason to give up."""
     monkeypatch.setattr("tablewright.plan.get.UNPROCESSED", Backoff(10, first=0.0, longest=0.0))
-    db.transport = ThrottlingTransport(db.transport, times=14, unprocessed=5)
-    db.run(batch(put(Box(box_id=f"{number:03}")) for number in range(302)))
+    db._transport = ThrottlingTransport(db._transport, times=14, unprocessed=5)
+    db.run(batch_write(put(Box(box_id=f"{number:03}")) for number in range(302)))
 
     assert len(keys(engine)) == 302
 
@@ -187,19 +185,19 @@ def test_a_batch_of_which_nothing_is_ever_done_is_an_error(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tablewright.plan.get.UNPROCESSED", Backoff(10, first=0.0, longest=0.0))
-    db.transport = ThrottlingTransport(db.transport, times=1000, unprocessed=25)
+    db._transport = ThrottlingTransport(db._transport, times=1000, unprocessed=25)
 
     with pytest.raises(
-        Contended, match="BatchWriteItem: DynamoDB processed nothing in 10 attempts"
+        Contention, match="BatchWriteItem: DynamoDB processed nothing in 10 attempts"
     ):
-        db.run(batch([put(Box(box_id="1"))]))
+        db.run(batch_write([put(Box(box_id="1"))]))
 
     assert keys(engine) == []
 
 
 def test_a_batch_stamps_the_instances_as_a_put_does(db: Database) -> None:
     parcel = Parcel(parcel_id="1")
-    db.run(batch([put(parcel)]))
+    db.run(batch_write([put(parcel)]))
 
     assert db.run(Parcel.primary("1")) == parcel
 
@@ -208,7 +206,7 @@ def test_two_writes_to_one_item_are_refused_before_sending(db: Database, engine:
     writes = [put(Box(box_id=str(number))) for number in range(30)]
 
     with pytest.raises(InvalidValue, match=r"two writes are about one item.*BOX#0"):
-        db.run(batch([*writes, Box.primary("0").delete()]))
+        db.run(batch_write([*writes, Box.primary("0").delete()]))
 
     assert keys(engine) == []
 
@@ -222,14 +220,14 @@ def test_two_writes_to_one_item_are_refused_before_sending(db: Database, engine:
         (put(Named(thing_id="1", name="n")), "put Named has unique values"),
         (Named.primary("1").delete(), "delete Named has unique values"),
         (put(Traced(thing_id="1")), "put Traced has history"),
-        (put(Box(box_id="1")).expect(Box.shelf == "a"), "put Box has a condition"),
-        (Box.primary("1").delete().expect(Box.shelf == "a"), "delete Box has a condition"),
+        (put(Box(box_id="1")).condition(Box.shelf == "a"), "put Box has a condition"),
+        (Box.primary("1").delete().condition(Box.shelf == "a"), "delete Box has a condition"),
     ],
     ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
 )
 def test_a_write_that_needs_a_condition_is_refused(write: Any, reason: str) -> None:
-    with pytest.raises(ModelError, match=rf"batch\(\): {reason}.*use atomic\(\)"):
-        batch([put(Box(box_id="2")), write])
+    with pytest.raises(DeclarationError, match=rf"batch_write\(\): {reason}.*use transact\(\)"):
+        batch_write([put(Box(box_id="2")), write])
 
 
 @pytest.mark.parametrize(
@@ -238,15 +236,17 @@ def test_a_write_that_needs_a_condition_is_refused(write: Any, reason: str) -> N
         create(Box(box_id="1")),
         Box.primary("1").update(Box.shelf.set("a")),
         update(Box(box_id="1"), Box.shelf.set("a")),
-        require(Box.primary("1")),
+        condition_check(Box.primary("1")),
         Box.primary("1"),
         Box(box_id="1"),
     ],
-    ids=["create", "update by key", "update", "require", "get", "instance"],
+    ids=["create", "update by key", "update", "condition_check", "get", "instance"],
 )
 def test_what_is_neither_put_nor_delete_is_refused(write: Any) -> None:
-    with pytest.raises(ModelError, match=r"batch\(\) takes put\(…\) and delete\(…\), not"):
-        batch([write])
+    with pytest.raises(
+        DeclarationError, match=r"batch_write\(\) takes put\(…\) and delete\(…\), not"
+    ):
+        batch_write([write])
 
 
 def test_a_value_that_does_not_fit_is_refused_before_anything_is_sent(
@@ -255,10 +255,10 @@ def test_a_value_that_does_not_fit_is_refused_before_anything_is_sent(
     writes = [put(Box(box_id=f"{number:03}")) for number in range(30)]
 
     with pytest.raises(InvalidValue, match="box_id is empty"):
-        db.run(batch([*writes, put(Box(box_id=""))]))
+        db.run(batch_write([*writes, put(Box(box_id=""))]))
 
     assert keys(engine) == []
 
 
 def test_a_batch_of_no_writes_can_be_shown() -> None:
-    assert repr(batch([])) == "Batch(BatchWriteItem )"
+    assert repr(batch_write([])) == "BatchWrite(BatchWriteItem )"

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tablewright import GSI, Attr, Contended, Database, Entity, Table, attr, connect, create, key
+from tablewright import GSI, Attr, Database, Entity, Table, attr, connect, create, key
 from tablewright.backoff import Backoff
 from tablewright.engine import Engine
+from tablewright.errors import Contention
 from tablewright.model.key import index
 from tablewright.server import serving
 from tablewright.transport import Remote
@@ -45,13 +46,13 @@ def test_8_threads_that_update_one_item_at_10_ms_latency_all_succeed(url: str) -
     """A fixed delay makes the same writers collide again and again; jitter separates them."""
     with connect(url, Games, create=True) as db:
         db.run(create(Score(player="ann")))
-        remote = db.transport
+        remote = db._transport
         assert isinstance(remote, Remote)
-        delayed = Database(DelayedTransport(remote, LATENCY), db.context, db.tables)
+        delayed = Database(DelayedTransport(remote, LATENCY), db._context, db._tables)
 
         def add(_: int) -> None:
             for _ in range(UPDATES):
-                delayed.run(Score.primary("ann").update(Score.points.add(1)))
+                delayed.run(Score.primary("ann").update(Score.points.increment(1)))
 
         with ThreadPoolExecutor(THREADS) as threads:
             list(threads.map(add, range(THREADS)))
@@ -70,10 +71,10 @@ def test_a_write_fails_after_the_last_attempt_of_the_policy(
         other = connect(engine, Games, create=True)
         db = connect(engine, Games)
         db.run(create(Score(player="ann")))
-        add = Score.primary("ann").update(Score.points.add(1))
-        db.transport = race = InterferingTransport(
-            db.transport, lambda _: other.run(add), times=1000
+        add = Score.primary("ann").update(Score.points.increment(1))
+        db._transport = race = InterferingTransport(
+            db._transport, lambda _: other.run(add), times=1000
         )
-        with pytest.raises(Contended, match="5 times in a row; nothing was written"):
+        with pytest.raises(Contention, match="5 times in a row; nothing was written"):
             db.run(add)
         assert race.operations == ["GetItem", "UpdateItem"] * 5

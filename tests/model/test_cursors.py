@@ -16,22 +16,22 @@ from tablewright import (
     GSI,
     LSI,
     Attr,
-    CursorRefused,
     Database,
     Engine,
     Entity,
-    Many,
+    Query,
     Table,
     Tenancy,
+    access_pattern,
     attr,
     connect,
     connect_async,
     create,
     index,
     key,
-    pattern,
     put,
 )
+from tablewright.errors import InvalidCursor
 
 SECRET = "between us"
 
@@ -80,14 +80,14 @@ class File(Entity, table=Plain):
     primary = key("ROOT", "FOLDER" / folder / "FILE" / name)
 
 
-@pattern
-def posts(blog: str) -> Many[Post]:
+@access_pattern
+def posts(blog: str) -> Query[Post]:
     """Every post of a blog."""
     return Post.primary.within(blog)
 
 
-@pattern
-def posts_again(blog: str) -> Many[Post]:
+@access_pattern
+def posts_again(blog: str) -> Query[Post]:
     """The same query under another name."""
     return Post.primary.within(blog)
 
@@ -120,11 +120,11 @@ def filled(db: Database) -> Database:
 
 # -- pages together are everything ---------------------------------------------------------------
 
-RANGES: dict[str, Callable[[str], Many[Any]]] = {
+RANGES: dict[str, Callable[[str], Query[Any]]] = {
     "table": lambda blog: Post.primary.within(blog),
-    "table, a range of it": lambda blog: Post.primary.within(blog).after(0),
-    "table, up to a bound": lambda blog: Post.primary.within(blog).before(5),
-    "children": lambda blog: Reply.primary.within(blog).at(1),
+    "table, a range of it": lambda blog: Post.primary.within(blog).gt(0),
+    "table, up to a bound": lambda blog: Post.primary.within(blog).lt(5),
+    "children": lambda blog: Reply.primary.within(blog).eq(1),
     "local index": lambda blog: Post.by_title(blog),
     "global index": lambda blog: Post.by_tag(blog),
     "other entity in the global index": lambda blog: Reply.by_tag(blog),
@@ -142,7 +142,7 @@ ranges = pytest.mark.parametrize("make", RANGES.values(), ids=RANGES)
 
 
 @ranges
-def test_pages_of_any_size_are_everything(make: Callable[[str], Many[Any]]) -> None:
+def test_pages_of_any_size_are_everything(make: Callable[[str], Query[Any]]) -> None:
     fresh = itertools.count()
     with connect(":memory:", Blog) as db:
 
@@ -157,24 +157,24 @@ def test_pages_of_any_size_are_everything(make: Callable[[str], Many[Any]]) -> N
             blog = f"B{next(fresh)}"
             fill(db, blog, count, replies)
             plan = make(blog)
-            if newest and plan.operation == "Query":
-                plan = plan.newest_first()
+            if newest and plan._operation == "Query":
+                plan = plan.desc()
             whole = list(db.run(plan))
-            assert list(db.each(plan.limit(size))) == whole
-            sizes = [len(page) for page in _pages(db, plan.limit(size))]
+            assert list(db.iterate(plan.page_size(size))) == whole
+            sizes = [len(page) for page in _pages(db, plan.page_size(size))]
             assert all(length == size for length in sizes[:-1])
             assert sum(sizes) == len(whole)
 
         check()
 
 
-def _pages(db: Database, plan: Many[Any]) -> Iterator[Any]:
+def _pages(db: Database, plan: Query[Any]) -> Iterator[Any]:
     while True:
         page = db.run(plan)
         yield page
-        if page.next is None:
+        if page.next_cursor is None:
             return
-        plan = plan.resume(page.next)
+        plan = plan.after(page.next_cursor)
 
 
 def test_pages_are_everything_in_a_shared_partition_without_a_type_attribute(db: Database) -> None:
@@ -183,10 +183,10 @@ def test_pages_are_everything_in_a_shared_partition_without_a_type_attribute(db:
         for number in range(3):
             db.run(put(File(folder=name, name=str(number))))
     for size in range(1, 8):
-        found = [one.name for one in db.each(Folder.primary.within().limit(size))]
+        found = [one.name for one in db.iterate(Folder.primary.within().page_size(size))]
         assert found == list("abcdef")
     for size in range(1, 20):
-        assert len(list(db.each(File.primary.within().limit(size)))) == 18
+        assert len(list(db.iterate(File.primary.within().page_size(size)))) == 18
 
 
 def test_pages_are_everything_where_hundreds_of_others_lie_between(db: Database) -> None:
@@ -195,20 +195,20 @@ def test_pages_are_everything_where_hundreds_of_others_lie_between(db: Database)
         for reply in range(250):
             db.run(put(Reply(blog="B", number=number, reply=reply)))
     for size in (1, 2, 3, 4):
-        found = [one.number for one in db.each(Post.primary.within("B").limit(size))]
+        found = [one.number for one in db.iterate(Post.primary.within("B").page_size(size))]
         assert found == [0, 1, 2]
 
 
 def test_each_goes_through_more_than_a_megabyte_without_a_limit(db: Database) -> None:
     for number in range(24):
         db.run(put(Post(blog="B", number=number, body="x" * 100_000)))
-    assert [post.number for post in db.each(Post.primary.within("B"))] == list(range(24))
-    newest = Post.primary.within("B").newest_first()
-    assert [post.number for post in db.each(newest)] == list(range(24))[::-1]
+    assert [post.number for post in db.iterate(Post.primary.within("B"))] == list(range(24))
+    newest = Post.primary.within("B").desc()
+    assert [post.number for post in db.iterate(newest)] == list(range(24))[::-1]
 
 
 def test_each_asks_for_the_next_page_when_it_is_needed(filled: Database) -> None:
-    each = filled.each(Post.primary.within("C").limit(2))
+    each = filled.iterate(Post.primary.within("C").page_size(2))
     assert [next(each).number, next(each).number] == [0, 1]
     for number in range(2, 10):
         filled.run(Post.primary("C", number).delete())
@@ -216,22 +216,22 @@ def test_each_asks_for_the_next_page_when_it_is_needed(filled: Database) -> None
 
 
 def test_each_goes_on_from_a_cursor(filled: Database) -> None:
-    page = filled.run(Post.primary.within("C").limit(3))
-    rest = filled.each(Post.primary.within("C").resume(page.next))
+    page = filled.run(Post.primary.within("C").page_size(3))
+    rest = filled.iterate(Post.primary.within("C").after(page.next_cursor))
     assert [post.number for post in rest] == list(range(3, 10))
 
 
-async def _async_numbers(plan: Many[Post]) -> tuple[list[int], list[int]]:
+async def _async_numbers(plan: Query[Post]) -> tuple[list[int], list[int]]:
     adb = await connect_async(":memory:", Blog)
     async with adb:
         for number in range(5):
             await adb.run(create(Post(blog="B", number=number)))
         whole = [post.number for post in await adb.run(plan)]
-        return whole, [post.number async for post in adb.each(plan.limit(2))]
+        return whole, [post.number async for post in adb.iterate(plan.page_size(2))]
 
 
 def test_each_of_an_asynchronous_database_gives_the_same_pages() -> None:
-    whole, paged = asyncio.run(_async_numbers(Post.primary.within("B").newest_first()))
+    whole, paged = asyncio.run(_async_numbers(Post.primary.within("B").desc()))
     assert paged == whole == [4, 3, 2, 1, 0]
 
 
@@ -248,7 +248,7 @@ def test_what_is_inserted_between_pages_never_doubles_a_result(
         if mixed:
             db.run(put(Reply(blog="B", number=number, reply=1)))
     seen: list[int] = []
-    plan = Post.primary.within("B").limit(3)
+    plan = Post.primary.within("B").page_size(3)
     for page in _pages(db, plan):
         seen += [post.number for post in page]
         db.run(put(Post(blog="B", number=2 * at + 1)))
@@ -259,12 +259,12 @@ def test_what_is_inserted_between_pages_never_doubles_a_result(
 
 @pytest.mark.parametrize("make", [Post.primary.within, Post.by_title, Post.by_tag])
 def test_the_item_that_a_cursor_points_at_may_be_deleted(
-    make: Callable[[str], Many[Post]], filled: Database
+    make: Callable[[str], Query[Post]], filled: Database
 ) -> None:
-    page = filled.run(make("C").limit(4))
+    page = filled.run(make("C").page_size(4))
     for post in page:
         filled.run(Post.primary("C", post.number).delete())
-    rest = list(filled.each(make("C").limit(4).resume(page.next)))
+    rest = list(filled.iterate(make("C").page_size(4).after(page.next_cursor)))
     gone = {post.number for post in page}
     assert sorted(post.number for post in rest) == sorted(set(range(10)) - gone)
 
@@ -273,58 +273,58 @@ def test_the_item_that_a_cursor_points_at_may_be_deleted(
 
 
 def test_none_starts_at_the_beginning(filled: Database) -> None:
-    plan = Post.primary.within("C").limit(2)
-    assert filled.run(plan.resume(None)) == filled.run(plan)
+    plan = Post.primary.within("C").page_size(2)
+    assert filled.run(plan.after(None)) == filled.run(plan)
 
 
 def test_none_takes_a_cursor_back(filled: Database) -> None:
-    plan = Post.primary.within("C").limit(2)
-    resumed = plan.resume(filled.run(plan).next)
+    plan = Post.primary.within("C").page_size(2)
+    resumed = plan.after(filled.run(plan).next_cursor)
     assert [post.number for post in filled.run(resumed)] == [2, 3]
-    assert [post.number for post in filled.run(resumed.resume(None))] == [0, 1]
+    assert [post.number for post in filled.run(resumed.after(None))] == [0, 1]
 
 
 def test_the_last_page_has_no_cursor(filled: Database) -> None:
-    assert filled.run(Post.primary.within("C").limit(11)).next is None
-    assert filled.run(Post.primary.within("C")).next is None
+    assert filled.run(Post.primary.within("C").page_size(11)).next_cursor is None
+    assert filled.run(Post.primary.within("C")).next_cursor is None
 
 
 # -- what a cursor is for ------------------------------------------------------------------------
 
 
-def cursor_of(db: Database, plan: Many[Any]) -> str:
-    following = db.run(plan).next
+def cursor_of(db: Database, plan: Query[Any]) -> str:
+    following = db.run(plan).next_cursor
     assert following is not None
     return following
 
 
 def test_a_cursor_is_a_text_for_the_query_of_an_address(filled: Database) -> None:
-    cursor = cursor_of(filled, Post.primary.within("C").limit(2))
+    cursor = cursor_of(filled, Post.primary.within("C").page_size(2))
     assert cursor.isascii()
     assert set(cursor) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 
 def test_a_cursor_goes_on_with_another_limit(filled: Database) -> None:
-    cursor = cursor_of(filled, Post.primary.within("C").limit(2))
-    page = filled.run(Post.primary.within("C").limit(5).resume(cursor))
+    cursor = cursor_of(filled, Post.primary.within("C").page_size(2))
+    page = filled.run(Post.primary.within("C").page_size(5).after(cursor))
     assert [post.number for post in page] == [2, 3, 4, 5, 6]
-    assert len(filled.run(Post.primary.within("C").resume(cursor))) == 8
+    assert len(filled.run(Post.primary.within("C").after(cursor))) == 8
 
 
 def test_every_character_of_a_cursor_counts(filled: Database) -> None:
-    plan = Post.primary.within("C").limit(2)
+    plan = Post.primary.within("C").page_size(2)
     cursor = cursor_of(filled, plan)
     for place, character in enumerate(cursor):
         for other in "A_z.=" if character != "A" else "B-":
             changed = cursor[:place] + other + cursor[place + 1 :]
             if changed == cursor:
                 continue
-            with pytest.raises(CursorRefused):
-                filled.run(plan.resume(changed))
+            with pytest.raises(InvalidCursor):
+                filled.run(plan.after(changed))
 
 
 def test_a_cursor_cannot_be_cut_extended_or_padded(filled: Database) -> None:
-    plan = Post.primary.within("C").limit(2)
+    plan = Post.primary.within("C").page_size(2)
     cursor = cursor_of(filled, plan)
     for changed in (
         *(cursor[:length] for length in range(len(cursor))),
@@ -336,8 +336,8 @@ def test_a_cursor_cannot_be_cut_extended_or_padded(filled: Database) -> None:
         cursor * 2,
         cursor.swapcase(),
     ):
-        with pytest.raises(CursorRefused):
-            filled.run(plan.resume(changed))
+        with pytest.raises(InvalidCursor):
+            filled.run(plan.after(changed))
 
 
 _EMPTY = connect(":memory:", Blog)
@@ -346,15 +346,15 @@ _EMPTY = connect(":memory:", Blog)
 @settings(max_examples=60)
 @given(garbage=st.one_of(st.text(), st.binary().map(lambda raw: base64.b64encode(raw).decode())))
 def test_a_text_that_is_no_cursor_is_refused(garbage: str) -> None:
-    plan = Post.primary.within("C").limit(2).resume(garbage)
-    with pytest.raises(CursorRefused):
+    plan = Post.primary.within("C").page_size(2).after(garbage)
+    with pytest.raises(InvalidCursor):
         _EMPTY.run(plan)
 
 
 @pytest.mark.parametrize("garbage", [0, 1.5, b"abc", [], {"PK": "x"}, True])
 def test_a_value_that_is_no_text_is_refused(garbage: Any, filled: Database) -> None:
-    with pytest.raises(CursorRefused):
-        filled.run(Post.primary.within("C").resume(garbage))
+    with pytest.raises(InvalidCursor):
+        filled.run(Post.primary.within("C").after(garbage))
 
 
 def test_the_key_of_an_item_is_no_cursor(filled: Database) -> None:
@@ -362,18 +362,18 @@ def test_the_key_of_an_item_is_no_cursor(filled: Database) -> None:
     place = b'{"PK":{"S":"BLOG#C"},"SK":{"S":"POST#004"}}'
     for raw in (place, bytes(16) + place):
         forged = base64.urlsafe_b64encode(raw).decode().rstrip("=")
-        with pytest.raises(CursorRefused):
-            filled.run(Post.primary.within("C").resume(forged))
+        with pytest.raises(InvalidCursor):
+            filled.run(Post.primary.within("C").after(forged))
 
 
 within_c = Post.primary.within("C")
-OTHERS: dict[str, tuple[Many[Any], Many[Any]]] = {
+OTHERS: dict[str, tuple[Query[Any], Query[Any]]] = {
     "arguments": (within_c, Post.primary.within("B")),
-    "a range": (within_c, within_c.since(0)),
-    "another bound": (within_c.since(0), within_c.since(1)),
-    "another comparison": (within_c.since(0), within_c.after(0)),
-    "order": (within_c, within_c.newest_first()),
-    "order back": (within_c.newest_first(), within_c),
+    "a range": (within_c, within_c.gte(0)),
+    "another bound": (within_c.gte(0), within_c.gte(1)),
+    "another comparison": (within_c.gte(0), within_c.gt(0)),
+    "order": (within_c, within_c.desc()),
+    "order back": (within_c.desc(), within_c),
     "a filter": (within_c, within_c.filter(Post.stars >= 0)),
     "another value in the filter": (
         within_c.filter(Post.stars >= 0),
@@ -404,12 +404,12 @@ OTHERS: dict[str, tuple[Many[Any], Many[Any]]] = {
 
 @pytest.mark.parametrize(("given_for", "used_for"), OTHERS.values(), ids=OTHERS)
 def test_a_cursor_is_refused_for(
-    given_for: Many[Any], used_for: Many[Any], filled: Database
+    given_for: Query[Any], used_for: Query[Any], filled: Database
 ) -> None:
-    cursor = cursor_of(filled, given_for.limit(2))
-    assert filled.run(given_for.limit(2).resume(cursor))
-    with pytest.raises(CursorRefused, match="the cursor was changed, or belongs to another"):
-        filled.run(used_for.limit(2).resume(cursor))
+    cursor = cursor_of(filled, given_for.page_size(2))
+    assert filled.run(given_for.page_size(2).after(cursor))
+    with pytest.raises(InvalidCursor, match="the cursor was changed, or belongs to another"):
+        filled.run(used_for.page_size(2).after(cursor))
 
 
 def test_a_cursor_is_refused_for_another_entity_without_a_type_attribute(db: Database) -> None:
@@ -420,13 +420,13 @@ def test_a_cursor_is_refused_for_another_entity_without_a_type_attribute(db: Dat
         (Folder.primary.within(), File.primary.within()),
         (Folder.scan(reason="a test"), File.scan(reason="a test")),
     ):
-        cursor = cursor_of(db, one.limit(1))
-        with pytest.raises(CursorRefused):
-            db.run(other.limit(1).resume(cursor))
+        cursor = cursor_of(db, one.page_size(1))
+        with pytest.raises(InvalidCursor):
+            db.run(other.page_size(1).after(cursor))
 
 
 def test_a_cursor_of_a_pattern_goes_on_in_that_pattern(filled: Database) -> None:
-    found = [post.number for post in filled.each(posts("C").limit(3))]
+    found = [post.number for post in filled.iterate(posts("C").page_size(3))]
     assert found == list(range(10))
 
 
@@ -436,17 +436,17 @@ def test_a_cursor_of_a_pattern_goes_on_in_that_pattern(filled: Database) -> None
 def test_another_database_with_the_same_secret_takes_the_cursor(
     filled: Database, engine: Engine
 ) -> None:
-    cursor = cursor_of(filled, posts("C").limit(2))
+    cursor = cursor_of(filled, posts("C").page_size(2))
     for secret in (SECRET, SECRET.encode()):
         other = connect(engine, Blog, Plain, cursor_secret=secret)
-        assert [post.number for post in other.run(posts("C").limit(2).resume(cursor))] == [2, 3]
+        assert [post.number for post in other.run(posts("C").page_size(2).after(cursor))] == [2, 3]
 
 
 def test_another_secret_refuses_the_cursor(filled: Database, engine: Engine) -> None:
-    cursor = cursor_of(filled, posts("C").limit(2))
+    cursor = cursor_of(filled, posts("C").page_size(2))
     other = connect(engine, Blog, Plain, cursor_secret="another")
-    with pytest.raises(CursorRefused, match="cursor_secret"):
-        other.run(posts("C").resume(cursor))
+    with pytest.raises(InvalidCursor, match="cursor_secret"):
+        other.run(posts("C").after(cursor))
 
 
 def test_without_a_secret_every_database_has_its_own(
@@ -454,10 +454,10 @@ def test_without_a_secret_every_database_has_its_own(
 ) -> None:
     monkeypatch.delenv("TABLEWRIGHT_CURSOR_SECRET", raising=False)
     one, other = connect(engine, Blog), connect(engine, Blog)
-    cursor = cursor_of(one, posts("C").limit(2))
-    assert one.run(posts("C").resume(cursor))
-    with pytest.raises(CursorRefused):
-        other.run(posts("C").resume(cursor))
+    cursor = cursor_of(one, posts("C").page_size(2))
+    assert one.run(posts("C").after(cursor))
+    with pytest.raises(InvalidCursor):
+        other.run(posts("C").after(cursor))
 
 
 def test_the_secret_can_be_in_the_environment(
@@ -465,27 +465,27 @@ def test_the_secret_can_be_in_the_environment(
 ) -> None:
     monkeypatch.setenv("TABLEWRIGHT_CURSOR_SECRET", SECRET)
     other = connect(engine, Blog)
-    cursor = cursor_of(filled, posts("C").limit(2))
-    assert other.run(posts("C").resume(cursor))
+    cursor = cursor_of(filled, posts("C").page_size(2))
+    assert other.run(posts("C").after(cursor))
     monkeypatch.setenv("TABLEWRIGHT_CURSOR_SECRET", "changed")
-    with pytest.raises(CursorRefused):
-        connect(engine, Blog).run(posts("C").resume(cursor))
+    with pytest.raises(InvalidCursor):
+        connect(engine, Blog).run(posts("C").after(cursor))
 
 
 def test_a_secret_that_is_given_goes_before_the_environment(
     filled: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TABLEWRIGHT_CURSOR_SECRET", "of the environment")
-    cursor = cursor_of(filled, posts("C").limit(2))
-    assert connect(engine, Blog, cursor_secret=SECRET).run(posts("C").resume(cursor))
+    cursor = cursor_of(filled, posts("C").page_size(2))
+    assert connect(engine, Blog, cursor_secret=SECRET).run(posts("C").after(cursor))
 
 
 def test_a_cursor_of_another_table_is_refused(filled: Database, engine: Engine) -> None:
     """The same declaration under another name holds other data."""
     other = connect(engine, Blog, table_name="cursor_blog_copy", cursor_secret=SECRET)
-    cursor = cursor_of(filled, posts("C").limit(2))
-    with pytest.raises(CursorRefused):
-        other.run(posts("C").resume(cursor))
+    cursor = cursor_of(filled, posts("C").page_size(2))
+    with pytest.raises(InvalidCursor):
+        other.run(posts("C").after(cursor))
 
 
 # -- tenants -------------------------------------------------------------------------------------
@@ -514,27 +514,27 @@ def market(engine: Engine) -> Database:
 
 
 def test_pages_of_a_scoped_database_are_everything_of_the_tenant(market: Database) -> None:
-    ann = market.scoped(user_id="ann")
-    found = [offer.number for offer in ann.each(Offer.primary.within("ann").limit(1))]
+    ann = market.for_tenant(user_id="ann")
+    found = [offer.number for offer in ann.iterate(Offer.primary.within("ann").page_size(1))]
     assert found == [0, 1, 2, 3]
 
 
 def test_a_cursor_of_one_tenant_is_refused_for_another(market: Database) -> None:
-    ann, bob = market.scoped(user_id="ann"), market.scoped(user_id="bob")
-    plan = Offer.by_state("open").limit(2)
+    ann, bob = market.for_tenant(user_id="ann"), market.for_tenant(user_id="bob")
+    plan = Offer.by_state("open").page_size(2)
     cursor = cursor_of(ann, plan)
-    with pytest.raises(CursorRefused):
-        bob.run(plan.resume(cursor))
-    with pytest.raises(CursorRefused):
-        market.run(plan.resume(cursor))
-    assert len(market.scoped(user_id="ann").run(plan.resume(cursor))) == 2
+    with pytest.raises(InvalidCursor):
+        bob.run(plan.after(cursor))
+    with pytest.raises(InvalidCursor):
+        market.run(plan.after(cursor))
+    assert len(market.for_tenant(user_id="ann").run(plan.after(cursor))) == 2
 
 
 def test_a_cursor_of_everybody_is_refused_for_a_tenant(market: Database) -> None:
-    ann = market.scoped(user_id="ann")
-    plan = Offer.primary.within("ann").limit(2)
-    with pytest.raises(CursorRefused):
-        ann.run(plan.resume(cursor_of(market, plan)))
+    ann = market.for_tenant(user_id="ann")
+    plan = Offer.primary.within("ann").page_size(2)
+    with pytest.raises(InvalidCursor):
+        ann.run(plan.after(cursor_of(market, plan)))
 
 
 @pytest.mark.parametrize("size", range(1, 6))
@@ -542,8 +542,8 @@ def test_a_cursor_of_everybody_is_refused_for_a_tenant(market: Database) -> None
 def test_pages_of_an_index_filtered_by_tenant_are_full_and_everything(
     user: str, size: int, market: Database
 ) -> None:
-    scoped = market.scoped(user_id=user)
-    pages = list(_pages(scoped, Offer.by_state("open").limit(size)))
+    scoped = market.for_tenant(user_id=user)
+    pages = list(_pages(scoped, Offer.by_state("open").page_size(size)))
     found = [offer for page in pages for offer in page]
     assert [(offer.user_id, offer.number) for offer in found] == [(user, n) for n in range(4)]
     assert all(len(page) == size for page in pages[:-1])
@@ -553,14 +553,14 @@ def test_a_filtered_index_is_read_on_past_hundreds_of_rows_of_others(market: Dat
     for number in range(300):
         market.run(put(Offer(user_id="zoe", number=number)))
     market.run(put(Offer(user_id="ann", number=999)))
-    ann = market.scoped(user_id="ann")
-    found = [offer.number for offer in ann.each(Offer.by_state("open").limit(2))]
+    ann = market.for_tenant(user_id="ann")
+    found = [offer.number for offer in ann.iterate(Offer.by_state("open").page_size(2))]
     assert found == [0, 1, 2, 3, 999]
 
 
 def test_a_cursor_of_a_filtered_index_tells_nothing_of_others(market: Database) -> None:
-    bob = market.scoped(user_id="bob")
-    for page in _pages(bob, Offer.by_state("open").limit(1)):
-        if page.next is not None:
-            raw = base64.urlsafe_b64decode(page.next + "=" * (-len(page.next) % 4))
+    bob = market.for_tenant(user_id="bob")
+    for page in _pages(bob, Offer.by_state("open").page_size(1)):
+        if page.next_cursor is not None:
+            raw = base64.urlsafe_b64decode(page.next_cursor + "=" * (-len(page.next_cursor) % 4))
             assert b"ann" not in raw

@@ -23,23 +23,22 @@ from tablewright import (
     Database,
     Engine,
     Entity,
-    Many,
-    Plan,
+    Query,
     Table,
-    atomic,
+    access_pattern,
     attr,
-    batch,
+    batch_get,
+    batch_write,
+    condition_check,
     connect,
     connect_async,
     create,
     delete,
-    epoch,
-    get_all,
+    epoch_seconds,
     index,
     key,
-    pattern,
     put,
-    require,
+    transact,
     ttl,
     unique,
     update,
@@ -48,16 +47,17 @@ from tablewright import (
 from tablewright.engine import maintenance
 from tablewright.errors import (
     AlreadyExists,
+    DeclarationError,
     InvalidValue,
-    ModelError,
     ResourceInUseException,
     StoreClosed,
-    TableDiffers,
-    TableMissing,
+    TableMismatch,
+    TableNotFound,
     TablewrightError,
 )
 from tablewright.model.provision import Provision
 from tablewright.plan.plan import run
+from tablewright.plans import Plan
 from tablewright.transport import Local, Response, tables
 from tests.transports import record_requests
 
@@ -85,7 +85,7 @@ class Product(Entity, table=Shop):
     primary = key("SHELF" / shelf, "PRODUCT" / product_id)
     named = primary.local(Shop.by_name, "NAME" / title)
     priced = primary.local(Shop.by_price, price)
-    newest = index(Shop.recent, "PRODUCTS", "AT" / epoch(made))
+    newest = index(Shop.recent, "PRODUCTS", "AT" / epoch_seconds(made))
     by_rank = index(Shop.ranked, rank)
     by_mark = index(Shop.marked, mark)
 
@@ -107,8 +107,8 @@ class Empty(Table):
     pass
 
 
-@pattern
-def shelf(name: str) -> Many[Product]:
+@access_pattern
+def shelf(name: str) -> Query[Product]:
     """The products of a shelf."""
     return Product.primary.within(name)
 
@@ -118,8 +118,8 @@ def product(number: int, **more: Any) -> Product:
 
 
 def engine_of(db: Any) -> Engine:
-    assert isinstance(db.transport, Local)
-    return db.transport.engine
+    assert isinstance(db._transport, Local)
+    return db._transport.engine
 
 
 def described(engine: Engine, name: str) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def rows(engine: Engine, name: str = "ledger") -> list[str]:
 def db() -> Iterator[Database]:
     with connect(":memory:", Shop, Ledger) as db:
         yield db
-        report = engine_of(db).check() if isinstance(db.transport, Local) else True
+        report = engine_of(db).check() if isinstance(db._transport, Local) else True
         assert report
 
 
@@ -174,7 +174,7 @@ def test_an_engine_that_is_open_stays_open_when_the_database_is_closed() -> None
 
 def test_an_engine_stays_open_when_the_connection_fails() -> None:
     with Engine() as engine:
-        with pytest.raises(TableMissing):
+        with pytest.raises(TableNotFound):
             connect(engine, Shop, create=False)
         assert engine.call("ListTables") == {"TableNames": []}
 
@@ -224,12 +224,12 @@ def test_what_is_not_a_table_is_refused(wrong: Any) -> None:
 
 
 def test_a_table_without_entities_is_refused_with_the_likely_cause() -> None:
-    with pytest.raises(ModelError, match="Empty has no entities; import the module"):
+    with pytest.raises(DeclarationError, match="Empty has no entities; import the module"):
         connect(":memory:", Empty)
 
 
 def test_a_refused_connection_leaves_no_file_behind(tmp_path: Path) -> None:
-    with pytest.raises(ModelError):
+    with pytest.raises(DeclarationError):
         connect(tmp_path / "shop.db", Empty)
     assert list(tmp_path.iterdir()) == []
 
@@ -237,8 +237,8 @@ def test_a_refused_connection_leaves_no_file_behind(tmp_path: Path) -> None:
 def test_several_tables_are_made_and_used_together(db: Database) -> None:
     assert engine_of(db).call("ListTables") == {"TableNames": ["ledger", "shop"]}
     account = Account(account_id="1", holder="ann")
-    db.run(atomic(create(product(1)), create(account)))
-    both = get_all([Product.primary("A", "P1")]), get_all([Account.primary("1")])
+    db.run(transact(create(product(1)), create(account)))
+    both = batch_get([Product.primary("A", "P1")]), batch_get([Account.primary("1")])
     assert [db.run(plan) for plan in both] == [[product(1)], [account]]
 
 
@@ -247,7 +247,7 @@ def test_one_batch_reads_and_writes_two_tables(db: Database) -> None:
     db.run(create(product(1)))
     fetches: list[Any] = [Account.primary("1"), Product.primary("A", "P1")]
     recording = record_requests(db)
-    account, found = db.run(get_all(fetches))
+    account, found = db.run(batch_get(fetches))
     assert isinstance(account, Account)
     assert isinstance(found, Product)
     assert recording.operations == ["BatchGetItem"]
@@ -259,13 +259,13 @@ def test_a_plan_of_a_table_that_is_not_connected_is_refused_before_any_request()
         plans: list[Plan[Any]] = [
             Account.primary("1"),
             create(Account(account_id="1", holder="ann")),
-            atomic(create(product(1)), create(Account(account_id="1", holder="ann"))),
-            get_all([Account.primary("1")]),
+            transact(create(product(1)), create(Account(account_id="1", holder="ann"))),
+            batch_get([Account.primary("1")]),
             Account.scan(reason="test"),
             Account.by_holder("ann"),
         ]
         for plan in plans:
-            with pytest.raises(ModelError, match="connected to shop, not to ledger"):
+            with pytest.raises(DeclarationError, match="connected to shop, not to ledger"):
                 db.run(plan)
         assert recording.requests == []
 
@@ -290,8 +290,8 @@ def test_every_kind_of_plan_uses_the_name_that_the_table_has_there() -> None:
         db.run(update(ann, Account.holder.set("bob")))
         db.run(Account.primary("1").update(Account.account_id.set("2")))
         assert db.run(Account.by_holder("bob")) == db.run(Account.primary("2"))
-        assert [a.holder for a in db.each(Account.scan(reason="test"))] == ["bob"]
-        assert db.run(get_all([Account.primary("2")]))[0] is not None
+        assert [a.holder for a in db.iterate(Account.scan(reason="test"))] == ["bob"]
+        assert db.run(batch_get([Account.primary("2")]))[0] is not None
         db.run(Account.primary("2").delete())
         assert items(engine, "other") == []
 
@@ -371,7 +371,7 @@ def test_a_table_without_a_ttl_attribute_expires_nothing(db: Database) -> None:
 
 def test_an_item_past_its_time_is_expired(db: Database) -> None:
     gone = datetime(2026, 1, 1, tzinfo=UTC)
-    db.run(batch([put(product(1, gone=gone)), put(product(2))]))
+    db.run(batch_write([put(product(1, gone=gone)), put(product(2))]))
     assert engine_of(db).expire(gone.timestamp() + 1) == 1
     assert db.run(shelf("A")) == [product(2)]
 
@@ -380,7 +380,7 @@ def test_an_item_past_its_time_is_expired(db: Database) -> None:
 
 
 def test_a_missing_table_is_not_made_unless_wanted(tmp_path: Path) -> None:
-    with pytest.raises(TableMissing, match=r"no table 'shop' here; connect\(…, create=True\)"):
+    with pytest.raises(TableNotFound, match=r"no table 'shop' here; connect\(…, create=True\)"):
         connect(tmp_path / "shop.db", Shop, create=False)
     with Engine(tmp_path / "shop.db") as engine:
         assert engine.call("ListTables") == {"TableNames": []}
@@ -549,7 +549,7 @@ def test_a_table_that_differs_is_refused_with_every_difference_and_left_as_it_is
         engine.call("CreateTable", request)
         expires_by(engine, "expires")
         before = described(engine, "shop")
-        with pytest.raises(TableDiffers) as refused:
+        with pytest.raises(TableMismatch) as refused:
             connect(engine, Shop, create=create)
         first, *listed = str(refused.value).splitlines()
         assert first == "the table 'shop' is not as Shop declares it:"
@@ -597,12 +597,12 @@ def test_an_index_that_is_being_built_is_waited_for(building: Engine) -> None:
         return local.send(operation, request)
 
     with connect(":memory:", Shop) as some:
-        run(Provision(Shop.__table__, create=False), some.context, send)
+        run(Provision(Shop.__table__, create=False), some._context, send)
     assert not building.maintain()
 
 
 def test_an_index_that_does_not_become_ready_is_named(building: Engine) -> None:
-    with pytest.raises(TableMissing, match="the index gsi_rank is CREATING"):
+    with pytest.raises(TableNotFound, match="the index gsi_rank is CREATING"):
         connect(building, Shop)
 
 
@@ -625,14 +625,14 @@ def test_a_table_that_expires_otherwise_differs(attribute: str | None) -> None:
         engine.call("CreateTable", as_declared())
         if attribute is not None:
             expires_by(engine, attribute)
-        with pytest.raises(TableDiffers, match="expires"):
+        with pytest.raises(TableMismatch, match="expires"):
             connect(engine, Shop, create=False)
 
 
 def test_the_second_of_two_tables_that_differs_is_told() -> None:
     with Engine() as engine:
         connect(engine, Ledger, table_name="shop")
-        with pytest.raises(TableDiffers, match="'shop' is not as Shop declares it"):
+        with pytest.raises(TableMismatch, match="'shop' is not as Shop declares it"):
             connect(engine, Ledger, Shop)
 
 
@@ -652,7 +652,7 @@ def test_a_table_that_another_makes_at_the_same_moment_is_taken_as_it_is() -> No
                     local.send(operation, request)
             return local.send(operation, request)
 
-        run(Provision(Shop.__table__, create=True), some.context, send)
+        run(Provision(Shop.__table__, create=True), some._context, send)
         assert ttl_of(engine, "shop")["TimeToLiveStatus"] == "ENABLED"
 
 
@@ -680,7 +680,7 @@ def test_threads_share_one_database_and_lose_no_update(tmp_path: Path) -> None:
         db.run(create(Account(account_id="1", holder="ann")))
 
         def deposit(_: int) -> None:
-            db.run(Account.primary("1").update(Account.balance.add(1)))
+            db.run(Account.primary("1").update(Account.balance.increment(1)))
 
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(deposit, range(40)))
@@ -714,7 +714,7 @@ from tests.model.test_database import Account, Ledger
 
 with connect(sys.argv[1], Ledger) as db:
     for _ in range(10):
-        db.run(Account.primary("1").update(Account.balance.add(1)))
+        db.run(Account.primary("1").update(Account.balance.increment(1)))
 """
 
 
@@ -775,7 +775,10 @@ def test_an_empty_transaction_does_nothing(db: Database) -> None:
 
 
 def test_a_transaction_refuses_what_is_not_a_write(db: Database) -> None:
-    with pytest.raises(ModelError, match=r"atomic\(\) takes writes"), db.transaction() as tx:
+    with (
+        pytest.raises(DeclarationError, match=r"transact\(\) takes writes"),
+        db.transaction() as tx,
+    ):
         tx.add(shelf("A"))  # type: ignore[arg-type]
 
 
@@ -811,14 +814,14 @@ def test_an_exception_inside_an_asynchronous_transaction_writes_nothing() -> Non
     asyncio.run(main())
 
 
-# -- each() --------------------------------------------------------------------------------------
+# -- iterate() -----------------------------------------------------------------------------------
 
 
 def test_each_gives_every_page_in_order(db: Database) -> None:
     for number in range(7):
         db.run(create(product(number)))
-    assert list(db.each(shelf("A").limit(3))) == [product(number) for number in range(7)]
-    newest = db.each(shelf("A").newest_first().limit(3))
+    assert list(db.iterate(shelf("A").page_size(3))) == [product(number) for number in range(7)]
+    newest = db.iterate(shelf("A").desc().page_size(3))
     assert list(newest) == [product(number) for number in reversed(range(7))]
 
 
@@ -826,7 +829,7 @@ def test_each_asks_for_a_page_when_it_is_needed_and_not_before(db: Database) -> 
     for number in range(7):
         db.run(create(product(number)))
     recording = record_requests(db)
-    each = db.each(shelf("A").limit(3))
+    each = db.iterate(shelf("A").page_size(3))
     assert len(recording.requests) == 0
     assert [next(each) for _ in range(3)] == [product(0), product(1), product(2)]
     assert len(recording.requests) == 1
@@ -839,8 +842,8 @@ def test_each_asks_for_a_page_when_it_is_needed_and_not_before(db: Database) -> 
 def test_each_goes_on_from_a_cursor(db: Database) -> None:
     for number in range(5):
         db.run(create(product(number)))
-    page = db.run(shelf("A").limit(2))
-    assert list(db.each(shelf("A").limit(2).resume(page.next))) == [
+    page = db.run(shelf("A").page_size(2))
+    assert list(db.iterate(shelf("A").page_size(2).after(page.next_cursor))) == [
         product(2),
         product(3),
         product(4),
@@ -848,8 +851,8 @@ def test_each_goes_on_from_a_cursor(db: Database) -> None:
 
 
 def test_each_of_nothing_is_nothing(db: Database) -> None:
-    assert list(db.each(shelf("A"))) == []
-    assert list(db.each(Product.scan(reason="test"))) == []
+    assert list(db.iterate(shelf("A"))) == []
+    assert list(db.iterate(Product.scan(reason="test"))) == []
 
 
 # -- asynchronously ------------------------------------------------------------------------------
@@ -869,15 +872,15 @@ def test_an_asynchronous_database_makes_its_tables_and_closes() -> None:
 
 def test_an_asynchronous_connection_refuses_as_the_other_does(tmp_path: Path) -> None:
     async def main() -> None:
-        with pytest.raises(TableMissing):
+        with pytest.raises(TableNotFound):
             await connect_async(tmp_path / "shop.db", Shop, create=False)
         with pytest.raises(InvalidValue):
             await connect_async(tmp_path / "shop.db")
-        with pytest.raises(ModelError):
+        with pytest.raises(DeclarationError):
             await connect_async(tmp_path / "shop.db", Empty)
         with Engine() as engine:
             connect(engine, Ledger, table_name="shop")
-            with pytest.raises(TableDiffers):
+            with pytest.raises(TableMismatch):
                 await connect_async(engine, Shop)
             assert engine.call("ListTables") == {"TableNames": ["shop"]}
 
@@ -889,7 +892,7 @@ def test_fifty_writes_at_once_are_all_done() -> None:
         async with await connect_async(":memory:", Shop) as db:
             written = await asyncio.gather(*(db.run(create(product(n))) for n in range(50)))
             assert written == [product(n) for n in range(50)]
-            found = [found async for found in db.each(shelf("A").limit(20))]
+            found = [found async for found in db.iterate(shelf("A").page_size(20))]
             assert sorted(found, key=lambda p: int(p.product_id[1:])) == written
             assert engine_of(db).check()
 
@@ -900,7 +903,7 @@ def test_fifty_deposits_at_once_into_a_versioned_account_are_all_counted() -> No
     async def main() -> None:
         async with await connect_async(":memory:", Ledger) as db:
             await db.run(create(Account(account_id="1", holder="ann")))
-            deposit = Account.primary("1").update(Account.balance.add(1))
+            deposit = Account.primary("1").update(Account.balance.increment(1))
             await asyncio.gather(*(db.run(deposit) for _ in range(50)))
             found = await db.run(Account.primary("1"))
             assert found is not None
@@ -915,7 +918,7 @@ def test_each_is_lazy_in_an_event_loop_too() -> None:
             for number in range(5):
                 await db.run(create(product(number)))
             recording = record_requests(db)
-            each = db.each(shelf("A").limit(2))
+            each = db.iterate(shelf("A").page_size(2))
             assert recording.requests == []
             assert await anext(each) == product(0)
             assert len(recording.requests) == 1
@@ -963,24 +966,24 @@ PLANS: dict[str, list[Callable[[], Plan[Any]]]] = {
         lambda: Product.primary("A", "none"),
     ],
     "batch": [
-        lambda: batch(put(product(n)) for n in range(60)),
-        lambda: get_all(Product.primary("A", f"P{n}") for n in (7, 99, 3, 7)),
-        lambda: batch([*(delete(product(n)) for n in range(30)), put(product(99))]),
+        lambda: batch_write(put(product(n)) for n in range(60)),
+        lambda: batch_get(Product.primary("A", f"P{n}") for n in (7, 99, 3, 7)),
+        lambda: batch_write([*(delete(product(n)) for n in range(30)), put(product(99))]),
         lambda: shelf("A").count(),
-        lambda: batch([put(product(1)), delete(product(1))]),
+        lambda: batch_write([put(product(1)), delete(product(1))]),
     ],
     "query": [
-        lambda: batch(put(product(n, rank=n % 2)) for n in range(9)),
+        lambda: batch_write(put(product(n, rank=n % 2)) for n in range(9)),
         lambda: shelf("A"),
-        lambda: shelf("A").limit(2),
-        lambda: shelf("A").newest_first().first(),
+        lambda: shelf("A").page_size(2),
+        lambda: shelf("A").desc().first(),
         lambda: shelf("A").filter(Product.rank == 1),
         lambda: shelf("A").select(Product.product_id, Product.rank),
         lambda: Product.named("A").begins_with("Title 3"),
-        lambda: Product.newest().since(datetime(2026, 1, 1, tzinfo=UTC)).count(),
+        lambda: Product.newest().gte(datetime(2026, 1, 1, tzinfo=UTC)).count(),
         lambda: Product.where(Product.shelf == "A", Product.product_id == "P3"),
         lambda: Product.scan(reason="test").filter(Product.rank == 0),
-        lambda: shelf("A").resume("no cursor at all"),
+        lambda: shelf("A").after("no cursor at all"),
         lambda: Product.by_rank(1),  # its index holds not enough of it
     ],
     "write": [
@@ -989,12 +992,14 @@ PLANS: dict[str, list[Callable[[], Plan[Any]]]] = {
         lambda: create(account(2, ANN)),
         lambda: put(account(1, ANN)),
         lambda: Account.by_holder(ANN),
-        lambda: Account.primary("1").update(Account.holder.set(BOB), Account.balance.add(5)),
+        lambda: Account.primary("1").update(Account.holder.set(BOB), Account.balance.increment(5)),
         lambda: Account.by_holder(ANN),
         lambda: Account.by_holder(BOB),
         lambda: Account.primary("1").update(Account.account_id.set("9")),
-        lambda: Account.primary("9").update(Account.balance.set(1)).expect(Account.version == 1),
-        lambda: Account.primary("9").update(Account.balance.set(1)).expect(Account.balance > 100),
+        lambda: Account.primary("9").update(Account.balance.set(1)).condition(Account.version == 1),
+        lambda: (
+            Account.primary("9").update(Account.balance.set(1)).condition(Account.balance > 100)
+        ),
         lambda: Account.primary("1").update(Account.balance.set(1)),
         lambda: Account.primary("9").delete(),
         lambda: Account.primary("9").delete(),
@@ -1002,10 +1007,10 @@ PLANS: dict[str, list[Callable[[], Plan[Any]]]] = {
     ],
     "atomic": [
         lambda: create(product(1)),
-        lambda: atomic(create(account(1, ANN)), require(Product.primary("A", "P1"))),
-        lambda: atomic(create(account(2, BOB)), require(Product.primary("A", "P2"))),
-        lambda: atomic(create(account(3, ANN)), create(product(3))),
-        lambda: atomic(create(product(4)), create(product(4))),
+        lambda: transact(create(account(1, ANN)), condition_check(Product.primary("A", "P1"))),
+        lambda: transact(create(account(2, BOB)), condition_check(Product.primary("A", "P2"))),
+        lambda: transact(create(account(3, ANN)), create(product(3))),
+        lambda: transact(create(product(4)), create(product(4))),
         lambda: Account.scan(reason="test"),
         lambda: shelf("A"),
     ],
@@ -1054,16 +1059,16 @@ def test_the_plans_that_both_drivers_run_are_refused_where_they_should_be() -> N
     assert errors == {
         "get": [],
         "batch": ["InvalidValue"],
-        "query": ["CursorRefused", "ModelError"],
+        "query": ["InvalidCursor", "DeclarationError"],
         "write": [
             "AlreadyExists",
-            "NotUnique",
-            "Stale",
-            "Stale",
+            "UniqueViolation",
+            "VersionConflict",
+            "VersionConflict",
             "ConditionFailed",
             "NotFound",
         ],
-        "atomic": ["NotFound", "NotUnique", "InvalidValue"],
+        "atomic": ["NotFound", "UniqueViolation", "InvalidValue"],
     }
 
 
@@ -1100,8 +1105,8 @@ def test_a_synchronous_and_an_asynchronous_database_share_a_file_and_its_cursors
             async with await connect_async(file, Shop, cursor_secret="secret") as other:
                 for number in range(4):
                     await other.run(create(product(number)))
-                page = db.run(shelf("A").limit(2))
-                following = await other.run(shelf("A").limit(2).resume(page.next))
+                page = db.run(shelf("A").page_size(2))
+                following = await other.run(shelf("A").page_size(2).after(page.next_cursor))
                 assert [*page, *following] == [product(number) for number in range(4)]
 
     asyncio.run(main())
@@ -1133,7 +1138,7 @@ async def run_async(plan: Any) -> None:
 
 async def each_async(plan: Any) -> None:
     async with await connect_async(":memory:", Shop) as db:
-        async for _ in db.each(plan):
+        async for _ in db.iterate(plan):
             pass
 
 
@@ -1151,7 +1156,7 @@ def test_what_is_no_plan_is_not_run(db: Database, wrong: Any) -> None:
 @pytest.mark.parametrize("wrong", [*NO_PLANS, create(product(1))])
 def test_what_is_no_query_has_no_pages(db: Database, wrong: Any) -> None:
     with pytest.raises(InvalidValue, match=r"this takes a query, not"):
-        next(db.each(wrong))
+        next(db.iterate(wrong))
     with pytest.raises(InvalidValue, match=r"this takes a query, not"):
         asyncio.run(each_async(wrong))
 
@@ -1161,4 +1166,4 @@ def test_a_pattern_that_was_not_called_is_not_run(db: Database) -> None:
     with pytest.raises(InvalidValue, match=r"shelf is a pattern; call it, .*: shelf\(…\)"):
         db.run(uncalled)
     with pytest.raises(InvalidValue, match=r"shelf is a pattern; call it"):
-        next(db.each(uncalled))
+        next(db.iterate(uncalled))

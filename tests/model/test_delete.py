@@ -8,12 +8,9 @@ import pytest
 from tablewright import (
     GSI,
     Attr,
-    ConditionFailed,
     Database,
     Engine,
     Entity,
-    ModelError,
-    Stale,
     Table,
     attr,
     connect,
@@ -24,6 +21,7 @@ from tablewright import (
     unique,
     version,
 )
+from tablewright.errors import ConditionFailed, DeclarationError, VersionConflict
 from tests.transports import InterferingTransport
 
 
@@ -103,7 +101,7 @@ def test_a_delete_leaves_others_alone(db: Database, engine: Engine) -> None:
 
 def test_a_delete_under_a_condition_that_holds_is_done(db: Database, engine: Engine) -> None:
     db.run(create(Book(isbn="1", pages=10)))
-    db.run(Book.primary("1").delete().expect(Book.pages < 50))
+    db.run(Book.primary("1").delete().condition(Book.pages < 50))
 
     assert keys(engine) == []
 
@@ -114,7 +112,7 @@ def test_a_delete_under_a_condition_that_does_not_hold_is_refused(
     book = db.run(create(Book(isbn="1")))
 
     with pytest.raises(ConditionFailed, match=r"Book \(PK=.*pages < 50 does not hold") as refused:
-        db.run(Book.primary("1").delete().expect(Book.pages < 50))
+        db.run(Book.primary("1").delete().condition(Book.pages < 50))
 
     assert refused.value.current == book
     assert keys(engine) == ["BOOK#1"]
@@ -122,7 +120,7 @@ def test_a_delete_under_a_condition_that_does_not_hold_is_refused(
 
 def test_a_condition_on_what_is_not_there_does_not_hold(db: Database) -> None:
     with pytest.raises(ConditionFailed) as refused:
-        db.run(Book.primary("1").delete().expect(Book.pages < 50))
+        db.run(Book.primary("1").delete().condition(Book.pages < 50))
 
     assert refused.value.current is None
 
@@ -141,7 +139,9 @@ def test_a_stale_delete_is_refused(db: Database, engine: Engine) -> None:
     loan = db.run(create(Loan(loan_id="1")))
     current = db.run(Loan.primary("1").update(Loan.state.set("late")))
 
-    with pytest.raises(Stale, match="version 1 was expected, and version 2 is stored") as refused:
+    with pytest.raises(
+        VersionConflict, match="version 1 was expected, and version 2 is stored"
+    ) as refused:
         db.run(delete(loan))
 
     assert refused.value.current == current
@@ -160,10 +160,10 @@ def test_a_delete_by_key_takes_any_version(db: Database, engine: Engine) -> None
 def test_a_delete_by_key_can_expect_a_version(db: Database, engine: Engine) -> None:
     db.run(create(Loan(loan_id="1")))
 
-    with pytest.raises(Stale):
-        db.run(Loan.primary("1").delete().expect(Loan.version == 2))
+    with pytest.raises(VersionConflict):
+        db.run(Loan.primary("1").delete().condition(Loan.version == 2))
 
-    db.run(Loan.primary("1").delete().expect(Loan.version == 1))
+    db.run(Loan.primary("1").delete().condition(Loan.version == 1))
     assert keys(engine) == []
 
 
@@ -172,7 +172,7 @@ def test_a_delete_of_a_version_that_was_deleted_is_stale(db: Database) -> None:
     db.run(Loan.primary("1").delete())
 
     with pytest.raises(
-        Stale, match="version 1 was expected, and it is not there: it was deleted"
+        VersionConflict, match="version 1 was expected, and it is not there: it was deleted"
     ) as refused:
         db.run(delete(loan))
 
@@ -182,7 +182,7 @@ def test_a_delete_of_a_version_that_was_deleted_is_stale(db: Database) -> None:
 def test_a_delete_by_one_who_never_read_the_item_is_stale(db: Database, engine: Engine) -> None:
     current = db.run(create(Loan(loan_id="1")))
 
-    with pytest.raises(Stale) as refused:
+    with pytest.raises(VersionConflict) as refused:
         db.run(delete(Loan(loan_id="1")))
 
     assert refused.value.current == current
@@ -217,7 +217,7 @@ def test_a_refused_delete_leaves_the_unique_value_taken(db: Database, engine: En
     db.run(create(Member(member_id="1", card="c1", name="ann")))
 
     with pytest.raises(ConditionFailed, match="name = 'bob' does not hold"):
-        db.run(Member.primary("1").delete().expect(Member.name == "bob"))
+        db.run(Member.primary("1").delete().condition(Member.name == "bob"))
 
     assert keys(engine) == ["CARD#c1", "MEMBER#1"]
 
@@ -225,8 +225,8 @@ def test_a_refused_delete_leaves_the_unique_value_taken(db: Database, engine: En
 def test_a_delete_frees_the_value_that_came_while_it_read(db: Database, engine: Engine) -> None:
     db.run(create(Member(member_id="1", card="c1")))
     other = connect(engine, Library)
-    db.transport = InterferingTransport(
-        db.transport,
+    db._transport = InterferingTransport(
+        db._transport,
         lambda _: other.run(Member.primary("1").update(Member.card.set("c2"))),
     )
 
@@ -240,8 +240,8 @@ def test_a_delete_frees_the_value_that_came_while_it_read(db: Database, engine: 
 def test_a_delete_of_what_goes_away_meanwhile_gives_none(db: Database, engine: Engine) -> None:
     db.run(create(Member(member_id="1", card="c1")))
     other = connect(engine, Library)
-    db.transport = InterferingTransport(
-        db.transport, lambda _: other.run(Member.primary("1").delete())
+    db._transport = InterferingTransport(
+        db._transport, lambda _: other.run(Member.primary("1").delete())
     )
 
     assert db.run(Member.primary("1").delete()) is None
@@ -249,11 +249,11 @@ def test_a_delete_of_what_goes_away_meanwhile_gives_none(db: Database, engine: E
 
 
 def test_a_delete_under_a_condition_of_another_entity_is_refused() -> None:
-    with pytest.raises(ModelError, match=r"Loan\.state is not an attribute of Book"):
-        Book.primary("1").delete().expect(Loan.state == "open")  # type: ignore[arg-type]
+    with pytest.raises(DeclarationError, match=r"Loan\.state is not an attribute of Book"):
+        Book.primary("1").delete().condition(Loan.state == "open")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("condition", [None, True, "pages > 1", Book.pages])
 def test_a_delete_under_what_is_no_condition_is_refused(condition: Any) -> None:
-    with pytest.raises(ModelError, match=r"is not a condition; write one .*Book\."):
-        Book.primary("1").delete().expect(condition)
+    with pytest.raises(DeclarationError, match=r"is not a condition; write one .*Book\."):
+        Book.primary("1").delete().condition(condition)

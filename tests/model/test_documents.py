@@ -13,14 +13,9 @@ from pydantic import BaseModel, Field
 
 from tablewright import (
     Attr,
-    ConditionFailed,
     Database,
     Engine,
     Entity,
-    InvalidValue,
-    ModelError,
-    NotFound,
-    Stale,
     Table,
     attr,
     connect,
@@ -28,6 +23,13 @@ from tablewright import (
     key,
     update,
     version,
+)
+from tablewright.errors import (
+    ConditionFailed,
+    DeclarationError,
+    InvalidValue,
+    NotFound,
+    VersionConflict,
 )
 
 
@@ -149,7 +151,7 @@ def test_several_places_of_one_document_change_at_once(db: Database) -> None:
     menu = db.run(
         MENU.update(
             Menu.sections.path(lambda s: s["a"].title).set("Soups"),
-            Menu.sections.path(lambda s: s["a"].seen).add(1),
+            Menu.sections.path(lambda s: s["a"].seen).increment(1),
             Menu.sections.path(lambda s: s["b"].title).set("Cakes"),
         )
     )
@@ -233,16 +235,16 @@ def test_a_place_in_what_is_not_there_is_refused_in_a_move_as_well(
 
 def test_a_place_in_an_item_that_is_not_there_is_not_found(db: Database) -> None:
     with pytest.raises(NotFound):
-        db.run(Menu.primary("2").update(Menu.sections.path(lambda s: s["a"].seen).add(1)))
+        db.run(Menu.primary("2").update(Menu.sections.path(lambda s: s["a"].seen).increment(1)))
 
 
 def test_a_misspelt_field_is_refused_with_a_hint() -> None:
-    with pytest.raises(ModelError, match="has no field 'titel'; did you mean 'title'"):
+    with pytest.raises(DeclarationError, match="has no field 'titel'; did you mean 'title'"):
         Menu.sections.path(lambda s: s["a"].titel)  # type: ignore[attr-defined]
 
 
 def test_a_function_that_goes_nowhere_is_refused() -> None:
-    with pytest.raises(ModelError, match="takes a function that goes to a place inside"):
+    with pytest.raises(DeclarationError, match="takes a function that goes to a place inside"):
         Menu.sections.path(lambda s: "title")
 
 
@@ -269,7 +271,7 @@ def test_a_value_of_the_wrong_type_is_refused(db: Database, engine: Engine) -> N
             Menu.sections.path(lambda s: s["a"].title).set("y"),
         ),
         (Menu.log.append("a"), Menu.log.prepend("b")),
-        (Menu.tags.add({"a"}), Menu.tags.discard({"b"})),
+        (Menu.tags.add_to_set({"a"}), Menu.tags.remove_from_set({"b"})),
     ],
     ids=["whole, part", "part, whole", "part, its parent", "twice", "list", "set"],
 )
@@ -282,16 +284,16 @@ def test_changes_that_overlap_are_refused(one: Any, other: Any) -> None:
 
 
 def test_a_counter_counts(db: Database) -> None:
-    db.run(MENU.update(Menu.visits.add(2)))
-    menu = db.run(MENU.update(Menu.visits.add(-5)))
+    db.run(MENU.update(Menu.visits.increment(2)))
+    menu = db.run(MENU.update(Menu.visits.increment(-5)))
 
     assert menu.visits == -3
 
 
 def test_a_counter_inside_counts(db: Database) -> None:
     sold = Menu.sections.path(lambda s: s["a"].dishes[0].sold)
-    db.run(MENU.update(sold.add(2)))
-    menu = db.run(MENU.update(sold.add(3)))
+    db.run(MENU.update(sold.increment(2)))
+    menu = db.run(MENU.update(sold.increment(3)))
 
     assert menu.sections["a"].dishes[0].sold == 5
 
@@ -299,7 +301,8 @@ def test_a_counter_inside_counts(db: Database) -> None:
 def test_a_counter_that_is_not_there_counts_from_zero(db: Database) -> None:
     menu = db.run(
         MENU.update(
-            Menu.counts.path(lambda c: c["mon"]).add(1), Menu.counts.path(lambda c: c["tue"]).add(1)
+            Menu.counts.path(lambda c: c["mon"]).increment(1),
+            Menu.counts.path(lambda c: c["tue"]).increment(1),
         )
     )
 
@@ -381,7 +384,7 @@ def test_appending_if_absent_to_another_version_is_stale(db: Database) -> None:
     draft = db.run(create(Draft(draft_id="1", log=["made"])))
     db.run(Draft.primary("1").update(Draft.log.append("read")))
 
-    with pytest.raises(Stale):
+    with pytest.raises(VersionConflict):
         db.run(update(draft, Draft.log.append_if_absent("read")))
 
 
@@ -405,13 +408,13 @@ def test_appending_if_absent_is_an_update_of_its_own(
 
 def test_a_condition_that_fails_is_told_though_the_member_is_there(db: Database) -> None:
     with pytest.raises(ConditionFailed, match="visits > 3"):
-        db.run(MENU.update(Menu.log.append_if_absent("made")).expect(Menu.visits > 3))
+        db.run(MENU.update(Menu.log.append_if_absent("made")).condition(Menu.visits > 3))
 
 
 def test_a_condition_on_a_place_inside_goes_with_appending_if_absent(db: Database) -> None:
     plan = MENU.update(Menu.log.append_if_absent("made"))
 
-    menu = db.run(plan.expect(Menu.hours.path(lambda hours: hours.opens) <= 8))
+    menu = db.run(plan.condition(Menu.hours.path(lambda hours: hours.opens) <= 8))
 
     assert menu.log == ["made"]
 
@@ -420,19 +423,19 @@ def test_a_condition_on_a_place_inside_goes_with_appending_if_absent(db: Databas
 
 
 def test_members_join_a_set(db: Database) -> None:
-    assert db.run(MENU.update(Menu.tags.add({"hot", "old"}))).tags == {"new", "hot", "old"}
+    assert db.run(MENU.update(Menu.tags.add_to_set({"hot", "old"}))).tags == {"new", "hot", "old"}
 
 
 def test_members_leave_a_set(db: Database) -> None:
-    assert db.run(MENU.update(Menu.tags.discard({"hot", "old"}))).tags == {"new"}
+    assert db.run(MENU.update(Menu.tags.remove_from_set({"hot", "old"}))).tags == {"new"}
 
 
 def test_a_set_that_is_not_there_is_made(db: Database) -> None:
-    assert db.run(MENU.update(Menu.numbers.add({1, 2}))).numbers == {1, 2}
+    assert db.run(MENU.update(Menu.numbers.add_to_set({1, 2}))).numbers == {1, 2}
 
 
 def test_a_set_whose_last_member_leaves_is_gone(db: Database, engine: Engine) -> None:
-    menu = db.run(MENU.update(Menu.tags.discard({"new", "hot"})))
+    menu = db.run(MENU.update(Menu.tags.remove_from_set({"new", "hot"})))
 
     assert menu.tags == set()
     assert "tags" not in item(engine)
@@ -441,16 +444,18 @@ def test_a_set_whose_last_member_leaves_is_gone(db: Database, engine: Engine) ->
 def test_a_set_inside_gains_and_loses_members(db: Database) -> None:
     """DynamoDB's ADD takes paths into documents as well."""
     allergens = Menu.sections.path(lambda s: s["b"].dishes[0].allergens)
-    assert db.run(MENU.update(allergens.add({"nut"}))).sections["b"].dishes[0].allergens == {
+    assert db.run(MENU.update(allergens.add_to_set({"nut"}))).sections["b"].dishes[0].allergens == {
         "egg",
         "milk",
         "nut",
     }
-    menu = db.run(MENU.update(allergens.discard({"egg", "nut"})))
+    menu = db.run(MENU.update(allergens.remove_from_set({"egg", "nut"})))
     assert menu.sections["b"].dishes[0].allergens == {"milk"}
 
 
-@pytest.mark.parametrize("change", [Menu.tags.add(set()), Menu.tags.discard(set())], ids=repr)
+@pytest.mark.parametrize(
+    "change", [Menu.tags.add_to_set(set()), Menu.tags.remove_from_set(set())], ids=repr
+)
 def test_no_members_at_all_are_refused(db: Database, engine: Engine, change: Any) -> None:
     before = item(engine)
 
@@ -465,7 +470,7 @@ def test_no_members_at_all_are_refused(db: Database, engine: Engine, change: Any
 
 def test_a_write_may_expect_something_of_a_place_inside(db: Database) -> None:
     seen = Menu.sections.path(lambda s: s["a"].seen)
-    menu = db.run(MENU.update(seen.add(1)).expect(seen == 0))
+    menu = db.run(MENU.update(seen.increment(1)).condition(seen == 0))
 
     assert menu.sections["a"].seen == 1
 
@@ -477,7 +482,7 @@ def test_a_condition_on_a_place_inside_that_fails_names_the_place(
     seen = Menu.sections.path(lambda s: s["a"].seen)
 
     with pytest.raises(ConditionFailed) as refused:
-        db.run(MENU.update(seen.add(1)).expect(seen == 7))
+        db.run(MENU.update(seen.increment(1)).condition(seen == 7))
 
     assert "seen" in str(refused.value)
     assert item(engine) == before
@@ -488,7 +493,7 @@ def test_only_the_condition_that_fails_is_named(db: Database) -> None:
     seen = Menu.sections.path(lambda s: s["a"].seen)
 
     with pytest.raises(ConditionFailed, match="the condition visits = 9 does not hold"):
-        db.run(MENU.update(seen.add(1)).expect((seen == 0) & (Menu.visits == 9)))
+        db.run(MENU.update(seen.increment(1)).condition((seen == 0) & (Menu.visits == 9)))
 
 
 # -- members whose keys are no texts -------------------------------------------------------------
@@ -529,7 +534,7 @@ def test_a_path_by_a_key_that_is_no_text_leads_to_the_member_that_is_stored(
     attribute: Any = getattr(Journal, name)
 
     place = attribute.path(lambda members: members[member])
-    journal = db.run(Journal.primary("1").update(place.add(1)))
+    journal = db.run(Journal.primary("1").update(place.increment(1)))
 
     assert getattr(journal, name) == {member: 2}
 
@@ -559,7 +564,7 @@ def test_a_key_of_another_type_is_refused() -> None:
 
 
 def test_a_place_counted_from_the_end_of_a_list_is_refused() -> None:
-    with pytest.raises(ModelError, match=r"Menu\.log\[-1\]: DynamoDB counts .* from 0"):
+    with pytest.raises(DeclarationError, match=r"Menu\.log\[-1\]: DynamoDB counts .* from 0"):
         Menu.log.path(lambda log: log[-1])
 
 
@@ -589,7 +594,7 @@ def test_a_place_that_a_versioned_instance_does_not_know_yet_is_stale(db: Databa
     a = Card.sections.path(lambda s: s["a"])
     db.run(Card.primary("1").update(a.set(section("Starters"))))
 
-    with pytest.raises(Stale):
+    with pytest.raises(VersionConflict):
         db.run(update(card, Card.sections.path(lambda s: s["a"].seen).set(7)))
 
 
@@ -597,5 +602,5 @@ def test_a_place_that_a_versioned_instance_knows_no_more_is_stale(db: Database) 
     card = db.run(create(Card(card_id="1", sections={"a": section("Starters")})))
     db.run(Card.primary("1").update(Card.sections.path(lambda s: s["a"]).remove()))
 
-    with pytest.raises(Stale):
+    with pytest.raises(VersionConflict):
         db.run(update(card, Card.sections.path(lambda s: s["a"].seen).set(7)))

@@ -22,8 +22,6 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from tablewright import (
     GSI,
-    KSUID,
-    ULID,
     Attr,
     Database,
     Engine,
@@ -32,16 +30,17 @@ from tablewright import (
     attr,
     connect,
     create,
-    created,
+    created_at,
     index,
     key,
     put,
     ttl,
     update,
-    updated,
+    updated_at,
     version,
 )
-from tablewright.errors import InvalidValue, ModelError
+from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.ids import KSUID, ULID
 from tablewright.transport import Local
 from tests.encoding.strategies import decimals, key_texts, raw_bytes, texts
 
@@ -151,8 +150,8 @@ class Managed(Entity, table=Catalog):
     name: Attr[str] = attr()
     size: Attr[int] = attr(default=0)
     version: Attr[int] = version()
-    made: Attr[datetime] = created()
-    written: Attr[datetime] = updated()
+    made: Attr[datetime] = created_at()
+    written: Attr[datetime] = updated_at()
     primary = key("MANAGED" / name, "MANAGED")
 
 
@@ -181,8 +180,8 @@ def db() -> Iterator[Database]:
 
 
 def engine_of(db: Database) -> Engine:
-    assert isinstance(db.transport, Local)
-    return db.transport.engine
+    assert isinstance(db._transport, Local)
+    return db._transport.engine
 
 
 def order(**more: Any) -> Order:
@@ -418,7 +417,7 @@ def test_a_default_that_can_change_is_not_shared() -> None:
             tags: Attr[list[str]] = attr(default=[])
             primary = key("SHARED" / name, "SHARED")
 
-    except ModelError:
+    except DeclarationError:
         return
     one, other = Shared(name="a"), Shared(name="b")
     one.tags.append("x")
@@ -433,12 +432,12 @@ def test_a_default_of_the_wrong_type_is_an_error_at_import() -> None:
             size: Attr[int] = attr(default="five")  # type: ignore[arg-type]
             primary = key("WRONG" / name, "WRONG")
 
-    with pytest.raises(ModelError, match=r"Wrong\.size"):
+    with pytest.raises(DeclarationError, match=r"Wrong\.size"):
         declare()
 
 
 def test_a_default_and_a_factory_together_are_an_error() -> None:
-    with pytest.raises(ModelError, match="default or default_factory, not both"):
+    with pytest.raises(DeclarationError, match="default or default_factory, not both"):
         attr(default=1, default_factory=int)  # type: ignore[call-overload]
 
 
@@ -479,7 +478,7 @@ def test_none_is_no_key_of_an_index_so_it_needs_no_other_default() -> None:
     class Listed(Table, name="listed"):
         by_code = GSI("code")
 
-    with pytest.raises(ModelError, match=r"Thing.*code"):
+    with pytest.raises(DeclarationError, match=r"Thing.*code"):
 
         class Thing(Entity, table=Listed):
             name: Attr[str] = attr()
@@ -837,11 +836,11 @@ def test_a_range_of_time_is_a_range_of_ulids(hourly: Database) -> None:
     eleven, thirteen = NOON.replace(hour=11), NOON.replace(hour=13)
     between = orders.between(ULID.floor(eleven), ULID.ceiling(thirteen))
     assert hours(hourly.run(between)) == [11, 12, 13]
-    assert hours(hourly.run(orders.since(ULID.floor(NOON)))) == [12, 13, 14]
-    assert hours(hourly.run(orders.after(ULID.ceiling(NOON)))) == [13, 14]
-    assert hours(hourly.run(orders.until(ULID.ceiling(NOON)))) == [10, 11, 12]
-    assert hours(hourly.run(orders.before(ULID.floor(NOON)))) == [10, 11]
-    assert hours(hourly.run(orders.newest_first().limit(2))) == [14, 13]
+    assert hours(hourly.run(orders.gte(ULID.floor(NOON)))) == [12, 13, 14]
+    assert hours(hourly.run(orders.gt(ULID.ceiling(NOON)))) == [13, 14]
+    assert hours(hourly.run(orders.lte(ULID.ceiling(NOON)))) == [10, 11, 12]
+    assert hours(hourly.run(orders.lt(ULID.floor(NOON)))) == [10, 11]
+    assert hours(hourly.run(orders.desc().page_size(2))) == [14, 13]
 
 
 def test_a_range_of_time_is_a_range_of_ksuids_in_the_table_and_in_an_index(
@@ -851,8 +850,8 @@ def test_a_range_of_time_is_a_range_of_ksuids_in_the_table_and_in_an_index(
     for events in (Event.primary.within("s"), Event.by_key()):
         between = events.between(KSUID.floor(eleven), KSUID.ceiling(thirteen))
         assert hours(hourly.run(between)) == [11, 12, 13]
-        assert hours(hourly.run(events.since(KSUID.floor(NOON)))) == [12, 13, 14]
-        assert hours(hourly.run(events.before(KSUID.floor(NOON)))) == [10, 11]
+        assert hours(hourly.run(events.gte(KSUID.floor(NOON)))) == [12, 13, 14]
+        assert hours(hourly.run(events.lt(KSUID.floor(NOON)))) == [10, 11]
 
 
 # -- pydantic ------------------------------------------------------------------------------------
@@ -1029,7 +1028,7 @@ def shop(db: Database) -> FastAPI:
     @app.get("/orders/{customer}", response_model=list[Order])
     def every(customer: str, since: ULID | None = None) -> Any:
         orders = Order.primary.within(customer)
-        return db.run(orders if since is None else orders.since(since))
+        return db.run(orders if since is None else orders.gte(since))
 
     @app.get("/orders/{customer}/{order_id}", response_model=Order)
     def one(customer: str, order_id: ULID) -> Order:

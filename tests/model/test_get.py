@@ -10,28 +10,30 @@ import pytest
 
 from tablewright import (
     Attr,
-    Contended,
     Database,
     Engine,
     Entity,
     Get,
-    InvalidValue,
-    ModelError,
-    Plan,
     Table,
-    TablewrightError,
-    UnreadableItem,
     attr,
+    batch_get,
     connect,
     create,
-    get_all,
     key,
     put,
     unique,
     update,
 )
-from tablewright.errors import ResourceNotFoundException
+from tablewright.errors import (
+    Contention,
+    DeclarationError,
+    InvalidValue,
+    ResourceNotFoundException,
+    TablewrightError,
+    UnreadableItem,
+)
 from tablewright.plan.plan import Request
+from tablewright.plans import Plan
 from tests.transports import InterferingTransport
 
 T = TypeVar("T")
@@ -118,7 +120,7 @@ def test_a_plan_can_be_run_again_and_sees_what_was_written_since(db: Database) -
 def test_a_consistent_get_says_so_in_the_request(db: Database) -> None:
     db.run(create(customer("C1")))
     plan = Customer.primary("C1").consistent()
-    request = next(plan.steps(db.context))
+    request = next(plan._steps(db._context))
     assert isinstance(request, Request)
     assert request.body["ConsistentRead"] is True
     assert db.run(plan) == customer("C1")
@@ -127,7 +129,7 @@ def test_a_consistent_get_says_so_in_the_request(db: Database) -> None:
 def test_consistent_leaves_the_plan_it_was_asked_of_as_it_was(db: Database) -> None:
     plan = Customer.primary("C1")
     plan.consistent()
-    request = next(plan.steps(db.context))
+    request = next(plan._steps(db._context))
     assert isinstance(request, Request)
     assert "ConsistentRead" not in request.body
 
@@ -154,18 +156,20 @@ def test_a_value_of_another_type_is_refused_by_name() -> None:
 
 
 def test_a_key_part_that_is_missing_is_named() -> None:
-    with pytest.raises(ModelError, match=r"Line\.primary takes account, line; 1 value was given"):
+    with pytest.raises(
+        DeclarationError, match=r"Line\.primary takes account, line; 1 value was given"
+    ):
         Line.primary("A")  # type: ignore[call-arg]
 
 
 def test_a_value_too_many_is_refused() -> None:
-    with pytest.raises(ModelError, match=r"Customer\.primary takes customer_id; 2 values"):
+    with pytest.raises(DeclarationError, match=r"Customer\.primary takes customer_id; 2 values"):
         Customer.primary("C1", "x")  # type: ignore[call-arg]
 
 
 def test_a_get_on_a_database_of_other_tables_says_which_it_has(engine: Engine) -> None:
     db = connect(engine, Store)
-    with pytest.raises(ModelError, match="connected to get_store, not to get_archive"):
+    with pytest.raises(DeclarationError, match="connected to get_store, not to get_archive"):
         db.run(Document.primary("x"))
 
 
@@ -236,37 +240,41 @@ def test_a_value_that_does_not_fit_names_entity_attribute_and_value(
 def test_a_batch_keeps_the_order_asked_for(db: Database) -> None:
     for name in "abc":
         db.run(create(customer(name)))
-    found = db.run(get_all(Customer.primary(name) for name in "cab"))
+    found = db.run(batch_get(Customer.primary(name) for name in "cab"))
     assert [one and one.customer_id for one in found] == ["c", "a", "b"]
 
 
 def test_a_batch_has_none_where_there_is_nothing(db: Database) -> None:
     db.run(create(customer("b")))
-    assert db.run(get_all(Customer.primary(name) for name in "abc")) == [None, customer("b"), None]
+    assert db.run(batch_get(Customer.primary(name) for name in "abc")) == [
+        None,
+        customer("b"),
+        None,
+    ]
 
 
 def test_a_key_asked_for_twice_is_given_twice(db: Database) -> None:
     db.run(create(customer("a")))
-    found = db.run(get_all(Customer.primary(name) for name in ("a", "x", "a", "x")))
+    found = db.run(batch_get(Customer.primary(name) for name in ("a", "x", "a", "x")))
     assert found == [customer("a"), None, customer("a"), None]
 
 
 def test_two_results_of_one_key_are_two_objects(db: Database) -> None:
     db.run(create(customer("a")))
-    one, two = db.run(get_all([Customer.primary("a"), Customer.primary("a")]))
+    one, two = db.run(batch_get([Customer.primary("a"), Customer.primary("a")]))
     assert one is not two
 
 
 def test_an_empty_batch_is_an_empty_list(db: Database) -> None:
     nothing: list[Get[Customer]] = []
-    assert db.run(get_all(nothing)) == []
+    assert db.run(batch_get(nothing)) == []
 
 
 @pytest.mark.parametrize("count", [99, 100, 101, 250])
 def test_a_batch_of_more_keys_than_one_request_takes(count: int, db: Database) -> None:
     for number in range(0, count, 2):
         db.run(put(Blob(number=number, body="x")))
-    found = db.run(get_all(Blob.primary(number) for number in range(count)))
+    found = db.run(batch_get(Blob.primary(number) for number in range(count)))
     expected = [None if number % 2 else number for number in range(count)]
     assert [blob and blob.number for blob in found] == expected
 
@@ -281,7 +289,7 @@ def test_a_batch_over_several_tables(db: Database) -> None:
         Document.primary("none"),
         Line.primary("a", 1),
     ]
-    assert db.run(get_all(fetches)) == [
+    assert db.run(batch_get(fetches)) == [
         Document(document_id="a", text="t"),
         customer("a"),
         None,
@@ -291,7 +299,7 @@ def test_a_batch_over_several_tables(db: Database) -> None:
 
 def test_a_consistent_batch_says_so_for_every_table(db: Database) -> None:
     fetches: list[Get[Any]] = [Document.primary("a"), Customer.primary("a")]
-    request = next(get_all(fetches).consistent().steps(db.context))
+    request = next(batch_get(fetches).consistent()._steps(db._context))
     assert isinstance(request, Request)
     assert all(asked["ConsistentRead"] for asked in request.body["RequestItems"].values())
 
@@ -306,14 +314,14 @@ def test_what_does_not_fit_into_one_answer_is_asked_for_again(engine: Engine, db
     ]
     answer = engine.call("BatchGetItem", {"RequestItems": {"get_store": {"Keys": asked}}})
     assert answer["UnprocessedKeys"]
-    found = db.run(get_all(Blob.primary(number) for number in reversed(range(50))))
+    found = db.run(batch_get(Blob.primary(number) for number in reversed(range(50))))
     assert [blob and blob.number for blob in found] == list(reversed(range(50)))
     assert all(blob is not None and blob.body == body for blob in found)
 
 
 def driven(plan: Plan[T], db: Database, answer: Callable[[Request], Any]) -> T:
     """Run a plan against answers of our own, without the pauses."""
-    steps = plan.steps(db.context)
+    steps = plan._steps(db._context)
     try:
         step = next(steps)
         while True:
@@ -334,7 +342,7 @@ def test_a_batch_that_goes_forward_is_never_given_up(db: Database) -> None:
         left = {"get_store": {"Keys": asked[1:]}} if asked[1:] else {}
         return {"Responses": {"get_store": [item]}, "UnprocessedKeys": left}
 
-    found = driven(get_all(Blob.primary(number) for number in range(30)), db, one_at_a_time)
+    found = driven(batch_get(Blob.primary(number) for number in range(30)), db, one_at_a_time)
     assert [blob and blob.number for blob in found] == list(range(30))
 
 
@@ -342,8 +350,8 @@ def test_a_batch_that_stands_still_ends_in_an_error(db: Database) -> None:
     def nothing(request: Request) -> Any:
         return {"Responses": {}, "UnprocessedKeys": request.body["RequestItems"]}
 
-    with pytest.raises(Contended, match="BatchGetItem"):
-        driven(get_all([Blob.primary(1)]), db, nothing)
+    with pytest.raises(Contention, match="BatchGetItem"):
+        driven(batch_get([Blob.primary(1)]), db, nothing)
 
 
 # -- by a unique value ---------------------------------------------------------------------------
@@ -390,7 +398,7 @@ def test_a_sentinel_whose_entity_is_gone_gives_none(db: Database, engine: Engine
 
 def test_a_sentinel_is_no_item_of_the_entity(db: Database) -> None:
     db.run(create(customer("C1", nickname="ann")))
-    assert list(db.each(Customer.scan(reason="a test"))) == [customer("C1", nickname="ann")]
+    assert list(db.iterate(Customer.scan(reason="a test"))) == [customer("C1", nickname="ann")]
 
 
 def test_a_lookup_whose_sentinel_does_not_keep_the_key_says_so(engine: Engine) -> None:
@@ -418,8 +426,8 @@ def test_a_lookup_of_a_value_that_is_given_up_between_its_reads_gives_none(
 ) -> None:
     db.run(create(customer("C1")))
     other = connect(engine, Store)
-    db.transport = InterferingTransport(
-        db.transport,
+    db._transport = InterferingTransport(
+        db._transport,
         lambda _: other.run(Customer.primary("C1").update(Customer.email.set("new@b.c"))),
         before=("GetItem",),
         skip=1,
@@ -433,9 +441,11 @@ def test_a_lookup_of_a_value_that_is_given_up_between_its_reads_gives_none(
 
 def test_a_key_takes_its_values_by_position() -> None:
     primary: Any = Line.primary
-    with pytest.raises(ModelError, match=r"Line\.primary takes its values by position: account"):
+    with pytest.raises(
+        DeclarationError, match=r"Line\.primary takes its values by position: account"
+    ):
         primary(account="a", line=1)
 
 
 def test_a_batch_of_no_keys_can_be_shown() -> None:
-    assert repr(get_all([])) == "BatchGet(BatchGetItem )"
+    assert repr(batch_get([])) == "BatchGet(BatchGetItem )"

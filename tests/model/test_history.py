@@ -10,17 +10,11 @@ import pytest
 
 from tablewright import (
     GSI,
-    AlreadyExists,
     Attr,
-    ConditionFailed,
     Database,
     Engine,
     Entity,
-    InvalidValue,
-    NotFound,
-    Stale,
     Table,
-    atomic,
     attr,
     connect,
     create,
@@ -29,9 +23,17 @@ from tablewright import (
     index,
     key,
     put,
+    transact,
     update,
-    updated,
+    updated_at,
     version,
+)
+from tablewright.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    InvalidValue,
+    NotFound,
+    VersionConflict,
 )
 from tests.transports import InterferingTransport, RecordingTransport
 
@@ -66,7 +68,7 @@ class Order(Entity, table=Ledger):
     customer: Attr[str] = attr(default="C1")
     state: Attr[State] = attr(default=State.NEW)
     note: Attr[str | None] = attr(default=None)
-    changed: Attr[datetime] = updated()
+    changed: Attr[datetime] = updated_at()
     version: Attr[int] = version()
 
     primary = key("ORDER" / order_id, "ORDER")
@@ -80,7 +82,7 @@ class Order(Entity, table=Ledger):
         old_version=StateChange.old_version,
         at=StateChange.at,
         by=StateChange.by,
-        why=StateChange.why,
+        reason=StateChange.why,
     )
 
 
@@ -100,7 +102,7 @@ class Shop(Entity, table=Ledger):
     version: Attr[int] = version()
 
     primary = key("SHOP" / shop_id, "SHOP")
-    names = history(name, Renaming, version=Renaming.version, why=Renaming.why)
+    names = history(name, Renaming, version=Renaming.version, reason=Renaming.why)
 
 
 class Booking(Entity, table=Ledger):
@@ -175,7 +177,7 @@ def items(engine: Engine) -> list[dict[str, Any]]:
     return found
 
 
-PAY = Order.primary("1").update(Order.state.set(State.PAID)).noting(by="ann", why="card")
+PAY = Order.primary("1").update(Order.state.set(State.PAID)).audit(by="ann", reason="card")
 
 
 def test_a_change_writes_an_event_with_all_that_is_told(
@@ -202,7 +204,7 @@ def test_a_change_writes_an_event_with_all_that_is_told(
 
 
 def test_an_event_is_written_in_the_same_transaction(db: Database, order: Order) -> None:
-    db.transport = sent = RecordingTransport(db.transport)
+    db._transport = sent = RecordingTransport(db._transport)
     db.run(PAY)
 
     assert sent.operations == ["GetItem", "TransactWriteItems"]
@@ -218,7 +220,7 @@ def test_an_update_with_an_event_gives_the_entity_as_it_is_then(db: Database, or
 
 
 def test_an_update_of_an_instance_writes_an_event(db: Database, order: Order) -> None:
-    db.run(update(order, Order.state.set(State.PAID), Order.note.set("x")).noting(by="ann"))
+    db.run(update(order, Order.state.set(State.PAID), Order.note.set("x")).audit(by="ann"))
 
     assert (order.state, order.note, order.version) == (State.PAID, "x", 2)
     assert db.run(Order.primary("1")) == order
@@ -229,7 +231,7 @@ def test_an_update_of_an_instance_writes_an_event(db: Database, order: Order) ->
 
 def test_each_change_has_its_event_in_order(db: Database, order: Order) -> None:
     for state in (State.PAID, State.SENT, State.NEW):
-        db.run(Order.primary("1").update(Order.state.set(state)).noting(by="ann"))
+        db.run(Order.primary("1").update(Order.state.set(state)).audit(by="ann"))
 
     assert [(event.old, event.new, event.version) for event in changes(db)] == [
         (State.NEW, State.PAID, 2),
@@ -266,7 +268,7 @@ def test_a_change_to_the_same_value_writes_no_event(db: Database, order: Order) 
 
 
 def test_a_change_of_another_attribute_writes_no_event(db: Database, order: Order) -> None:
-    db.transport = sent = RecordingTransport(db.transport)
+    db._transport = sent = RecordingTransport(db._transport)
     db.run(Order.primary("1").update(Order.note.set("x")))
 
     assert sent.operations == ["UpdateItem"]
@@ -278,16 +280,16 @@ def test_an_event_that_needs_to_know_by_whom_is_not_written_without(
 ) -> None:
     before = items(engine)
 
-    with pytest.raises(InvalidValue, match=r"StateChange\.by has no value.*noting\(by=…\)"):
+    with pytest.raises(InvalidValue, match=r"StateChange\.by has no value.*audit\(by=…\)"):
         db.run(Order.primary("1").update(Order.state.set(State.PAID)))
     with pytest.raises(InvalidValue, match=r"StateChange\.by has no value"):
-        db.run(Order.primary("1").update(Order.state.set(State.PAID)).noting(why="card"))
+        db.run(Order.primary("1").update(Order.state.set(State.PAID)).audit(reason="card"))
 
     assert items(engine) == before
 
 
 def test_what_an_event_may_lack_can_be_left_out(db: Database, order: Order) -> None:
-    db.run(Order.primary("1").update(Order.state.set(State.PAID)).noting(by="ann"))
+    db.run(Order.primary("1").update(Order.state.set(State.PAID)).audit(by="ann"))
 
     assert [event.why for event in changes(db)] == [None]
 
@@ -295,7 +297,7 @@ def test_what_an_event_may_lack_can_be_left_out(db: Database, order: Order) -> N
 def test_an_event_has_its_default_where_nothing_is_noted(db: Database) -> None:
     shop = db.run(create(Shop(shop_id="1", name="a")))
     db.run(update(shop, Shop.name.set("b")))
-    db.run(update(shop, Shop.name.set("c")).noting(why="sold"))
+    db.run(update(shop, Shop.name.set("c")).audit(reason="sold"))
 
     events = db.run(Renaming.primary.within("1"))
     assert [(event.version, event.why) for event in events] == [(2, "unknown"), (3, "sold")]
@@ -304,10 +306,10 @@ def test_an_event_has_its_default_where_nothing_is_noted(db: Database) -> None:
 @pytest.mark.parametrize(
     ("plan", "error"),
     [
-        (PAY.expect(Order.customer == "C2"), ConditionFailed),
-        (PAY.expect(Order.version == 7), Stale),
+        (PAY.condition(Order.customer == "C2"), ConditionFailed),
+        (PAY.condition(Order.version == 7), VersionConflict),
         (
-            Order.primary("2").update(Order.state.set(State.PAID)).noting(by="ann"),
+            Order.primary("2").update(Order.state.set(State.PAID)).audit(by="ann"),
             NotFound,
         ),
     ],
@@ -328,8 +330,8 @@ def test_a_stale_instance_writes_no_event(db: Database, engine: Engine, order: O
     db.run(Order.primary("1").update(Order.note.set("theirs")))
     before = items(engine)
 
-    with pytest.raises(Stale):
-        db.run(update(order, Order.state.set(State.PAID)).noting(by="ann"))
+    with pytest.raises(VersionConflict):
+        db.run(update(order, Order.state.set(State.PAID)).audit(by="ann"))
 
     assert items(engine) == before
     assert (order.version, order.state) == (1, State.NEW)
@@ -340,9 +342,9 @@ def test_an_event_tells_the_value_that_was_really_there(
 ) -> None:
     """Somebody else changes the value after it was read; the event tells of theirs."""
     other = connect(engine, Ledger)
-    db.transport = InterferingTransport(db.transport, lambda _: other.run(PAY))
+    db._transport = InterferingTransport(db._transport, lambda _: other.run(PAY))
 
-    db.run(Order.primary("1").update(Order.state.set(State.SENT)).noting(by="bob"))
+    db.run(Order.primary("1").update(Order.state.set(State.SENT)).audit(by="bob"))
 
     assert [(event.old, event.new, event.by, event.version) for event in changes(db)] == [
         (State.NEW, State.PAID, "ann", 2),
@@ -357,10 +359,10 @@ def test_an_event_is_part_of_a_larger_transaction(
     before = items(engine)
 
     with pytest.raises(ConditionFailed, match="write 2 of 2"):
-        db.run(atomic(PAY, Order.primary("2").delete().expect(Order.customer == "C2")))
+        db.run(transact(PAY, Order.primary("2").delete().condition(Order.customer == "C2")))
     assert items(engine) == before
 
-    db.run(atomic(PAY, Order.primary("2").delete()))
+    db.run(transact(PAY, Order.primary("2").delete()))
     assert [event.new for event in changes(db)] == [State.PAID]
 
 
@@ -409,7 +411,7 @@ def test_an_event_is_never_written_over(db: Database, engine: Engine, order: Ord
     db.run(create(Order(order_id="1")))
 
     with pytest.raises(AlreadyExists, match="this event has been written before"):
-        db.run(Order.primary("1").update(Order.state.set(State.SENT)).noting(by="bob"))
+        db.run(Order.primary("1").update(Order.state.set(State.SENT)).audit(by="bob"))
 
     assert changes(db) == event
 
@@ -419,7 +421,7 @@ def test_an_event_is_never_written_over(db: Database, engine: Engine, order: Ord
 
 def test_the_event_of_a_sum_tells_what_is_stored(db: Database) -> None:
     db.run(create(Account(account_id="1", balance=Decimal("0.1"))))
-    account = db.run(Account.primary("1").update(Account.balance.add(Decimal("0.2"))))
+    account = db.run(Account.primary("1").update(Account.balance.increment(Decimal("0.2"))))
 
     (event,) = db.run(Booking.primary.within("1"))
     assert (event.old, event.new) == (Decimal("0.1"), account.balance)
@@ -429,7 +431,7 @@ def test_the_event_of_a_sum_of_many_digits_tells_what_is_stored(db: Database) ->
     """DynamoDB counts with 38 digits; Python's decimals would round at 28."""
     large = Decimal(10**33)
     db.run(create(Account(account_id="1", balance=large)))
-    db.run(Account.primary("1").update(Account.balance.add(Decimal(1))))
+    db.run(Account.primary("1").update(Account.balance.increment(Decimal(1))))
 
     account = db.run(Account.primary("1"))
     (event,) = db.run(Booking.primary.within("1"))
@@ -442,8 +444,8 @@ def test_the_event_of_a_sum_of_many_digits_tells_what_is_stored(db: Database) ->
     ("change", "new"),
     [
         (Account.labels.set({"c"}), {"c"}),
-        (Account.labels.add({"c"}), {"a", "b", "c"}),
-        (Account.labels.discard({"a"}), {"b"}),
+        (Account.labels.add_to_set({"c"}), {"a", "b", "c"}),
+        (Account.labels.remove_from_set({"a"}), {"b"}),
     ],
     ids=["set", "add", "discard"],
 )
@@ -486,7 +488,7 @@ def test_an_update_with_an_event_gives_what_is_stored_and_not_what_the_instance_
 ) -> None:
     order.note = "never saved"
 
-    paid = db.run(update(order, Order.state.set(State.PAID)).noting(by="ann"))
+    paid = db.run(update(order, Order.state.set(State.PAID)).audit(by="ann"))
 
     assert (paid.note, paid.version) == (None, 2)
     assert paid == db.run(Order.primary("1"))
@@ -500,11 +502,11 @@ def test_an_update_with_an_event_gives_what_another_wrote_meanwhile(
     account = db.run(create(Account(account_id="1")))
     account.owner = "never saved"
     other = connect(engine, Ledger)
-    db.transport = InterferingTransport(
-        db.transport, lambda _: other.run(Account.primary("1").update(Account.owner.set("bob")))
+    db._transport = InterferingTransport(
+        db._transport, lambda _: other.run(Account.primary("1").update(Account.owner.set("bob")))
     )
 
-    change = Account.balance.add(Decimal(5))
+    change = Account.balance.increment(Decimal(5))
     changed = db.run(
         update(account, change) if by == "instance" else Account.primary("1").update(change)
     )

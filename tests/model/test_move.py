@@ -9,20 +9,11 @@ import pytest
 
 from tablewright import (
     GSI,
-    AlreadyExists,
     Attr,
-    ConditionFailed,
-    Contended,
     Database,
     Engine,
     Entity,
-    InvalidValue,
-    NotFound,
-    NotUnique,
-    Stale,
     Table,
-    TablewrightError,
-    atomic,
     attr,
     connect,
     create,
@@ -32,12 +23,23 @@ from tablewright import (
     key,
     lower,
     put,
+    transact,
     unique,
     update,
-    updated,
+    updated_at,
     version,
 )
 from tablewright.backoff import Backoff
+from tablewright.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    Contention,
+    InvalidValue,
+    NotFound,
+    TablewrightError,
+    UniqueViolation,
+    VersionConflict,
+)
 from tests.transports import InterferingTransport, Interrupted, InterruptedTransport
 
 
@@ -108,7 +110,7 @@ class Ticket(Entity, table=Menus):
     ticket_id: Attr[str] = attr()
     code: Attr[str] = attr(default="c1")
     state: Attr[str] = attr(default="new")
-    changed: Attr[datetime] = updated()
+    changed: Attr[datetime] = updated_at()
     version: Attr[int] = version()
 
     primary = key("DESK" / desk, "TICKET" / ticket_id)
@@ -204,7 +206,7 @@ def test_a_move_leaves_what_a_create_at_the_new_place_would(db: Database, engine
     db.run(create(Product(menu="m", section="s", product="p", name="Soup", price=7)))
     db.run(
         Product.primary("m", "s", "p").update(
-            Product.section.set("t"), Product.price.add(3), Product.note.set_if_absent("x")
+            Product.section.set("t"), Product.price.increment(3), Product.note.set_if_absent("x")
         )
     )
 
@@ -220,7 +222,7 @@ def test_a_move_takes_the_sentinel_along(db: Database, engine: Engine) -> None:
     moved = db.run(Product.primary("m", "s", "p").update(Product.section.set("t")))
 
     assert db.run(Product.by_name("Soup")) == moved
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         db.run(create(Product(menu="m", section="s", product="p", name="Soup")))
 
 
@@ -287,7 +289,9 @@ def test_a_sum_in_a_move_is_exact(db: Database) -> None:
     """DynamoDB counts with 38 digits; Python's decimals would round at 28."""
     db.run(create(Section(menu="m", section="s", weight=Decimal(10**33), title="t")))
     db.run(
-        Section.primary("m", "s").update(Section.section.set("t"), Section.weight.add(Decimal(1)))
+        Section.primary("m", "s").update(
+            Section.section.set("t"), Section.weight.increment(Decimal(1))
+        )
     )
 
     moved = db.run(Section.primary("m", "t"))
@@ -323,14 +327,17 @@ def test_a_move_of_what_is_not_there_is_refused(db: Database, engine: Engine) ->
     ("plan", "error"),
     [
         (
-            Ticket.primary("d", "1").update(Ticket.desk.set("e")).expect(Ticket.state == "done"),
+            Ticket.primary("d", "1").update(Ticket.desk.set("e")).condition(Ticket.state == "done"),
             ConditionFailed,
         ),
         (
-            Ticket.primary("d", "1").update(Ticket.desk.set("e")).expect(Ticket.version == 7),
-            Stale,
+            Ticket.primary("d", "1").update(Ticket.desk.set("e")).condition(Ticket.version == 7),
+            VersionConflict,
         ),
-        (Ticket.primary("d", "1").update(Ticket.desk.set("e"), Ticket.code.set("c2")), NotUnique),
+        (
+            Ticket.primary("d", "1").update(Ticket.desk.set("e"), Ticket.code.set("c2")),
+            UniqueViolation,
+        ),
     ],
     ids=["condition", "version", "unique"],
 )
@@ -362,7 +369,7 @@ def test_a_change_inside_of_what_is_stored_may_be_part_of_a_move(db: Database) -
     db.run(create(Section(menu="m", section="s", tags={"w"})))
 
     moved = db.run(
-        Section.primary("m", "s").update(Section.section.set("t"), Section.tags.add({"x"}))
+        Section.primary("m", "s").update(Section.section.set("t"), Section.tags.add_to_set({"x"}))
     )
 
     assert moved.tags == {"w", "x"}
@@ -408,8 +415,9 @@ def test_another_spelling_that_gives_the_same_key_is_an_update(
 def test_what_changes_after_it_was_read_moves_as_it_is_then(db: Database, engine: Engine) -> None:
     db.run(create(Section(menu="m", section="s", title="Soups", note="old")))
     other = connect(engine, Menus)
-    db.transport = InterferingTransport(
-        db.transport, lambda _: other.run(Section.primary("m", "s").update(Section.note.set("new")))
+    db._transport = InterferingTransport(
+        db._transport,
+        lambda _: other.run(Section.primary("m", "s").update(Section.note.set("new"))),
     )
 
     moved = db.run(Section.primary("m", "s").update(Section.section.set("t")))
@@ -423,8 +431,9 @@ def test_an_attribute_that_comes_after_the_item_was_read_is_not_lost(
 ) -> None:
     db.run(create(Section(menu="m", section="s", title="Soups")))
     other = connect(engine, Menus)
-    db.transport = InterferingTransport(
-        db.transport, lambda _: other.run(Section.primary("m", "s").update(Section.note.set("new")))
+    db._transport = InterferingTransport(
+        db._transport,
+        lambda _: other.run(Section.primary("m", "s").update(Section.note.set("new"))),
     )
 
     moved = db.run(Section.primary("m", "s").update(Section.section.set("t")))
@@ -440,8 +449,8 @@ def test_what_others_write_to_a_row_below_moves_with_it(
     db.run(create(Section(menu="m", section="s")))
     db.run(create(Product(menu="m", section="s", product="p", note=note)))
     other = connect(engine, Menus)
-    db.transport = InterferingTransport(
-        db.transport,
+    db._transport = InterferingTransport(
+        db._transport,
         lambda _: other.run(Product.primary("m", "s", "p").update(Product.note.set("new"))),
     )
 
@@ -456,8 +465,8 @@ def test_a_row_below_that_goes_away_meanwhile_stays_away(db: Database, engine: E
     db.run(create(Section(menu="m", section="s", title="Soups")))
     db.run(create(Product(menu="m", section="s", product="p")))
     other = connect(engine, Menus)
-    db.transport = InterferingTransport(
-        db.transport, lambda _: other.run(Product.primary("m", "s", "p").delete())
+    db._transport = InterferingTransport(
+        db._transport, lambda _: other.run(Product.primary("m", "s", "p").delete())
     )
 
     db.run(Section.primary("m", "s").update(Section.section.set("t")))
@@ -473,8 +482,8 @@ def test_an_item_that_is_deleted_after_it_was_read_is_not_found(
 ) -> None:
     db.run(create(Product(menu="m", section="s", product="p")))
     other = connect(engine, Menus)
-    db.transport = InterferingTransport(
-        db.transport, lambda _: other.run(Product.primary("m", "s", "p").delete())
+    db._transport = InterferingTransport(
+        db._transport, lambda _: other.run(Product.primary("m", "s", "p").delete())
     )
 
     with pytest.raises(NotFound):
@@ -489,13 +498,13 @@ def test_a_move_that_never_wins_gives_up_and_changes_nothing(
     monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
     db.run(create(Product(menu="m", section="s", product="p")))
     other = connect(engine, Menus)
-    db.transport = InterferingTransport(
-        db.transport,
+    db._transport = InterferingTransport(
+        db._transport,
         lambda n: other.run(Product.primary("m", "s", "p").update(Product.price.set(n))),
         times=1000,
     )
 
-    with pytest.raises(Contended, match="nothing was written"):
+    with pytest.raises(Contention, match="nothing was written"):
         db.run(Product.primary("m", "s", "p").update(Product.product.set("q")))
 
     assert set(items(engine)) == {("MENU#m", "SECTION#s#PRODUCT#p")}
@@ -605,7 +614,7 @@ def many(db: Database, rows: int, section: str = "s") -> None:
     ]
     db.run(create(Section(menu="m", section=section, title="Soups")))
     for start in range(0, rows, 50):
-        db.run(atomic(*map(create, products[start : start + 50])))
+        db.run(transact(*map(create, products[start : start + 50])))
 
 
 def many_built(rows: int) -> Any:
@@ -623,7 +632,7 @@ def test_rows_that_do_not_fit_into_one_transaction_move_in_steps(
     db: Database, engine: Engine, rows: int
 ) -> None:
     many(db, rows)
-    db.transport = counting = InterruptedTransport(db.transport, -1, applied=False)
+    db._transport = counting = InterruptedTransport(db._transport, -1, applied=False)
     db.run(RENAME)
 
     assert shape(engine) == many_built(rows)
@@ -643,7 +652,7 @@ def test_an_interruption_loses_and_doubles_nothing_and_the_same_update_goes_on(
         with Engine(":memory:") as engine:
             db = connect(engine, Menus)
             many(db, rows)
-            db.transport = interrupting = InterruptedTransport(db.transport, at, applied=done)
+            db._transport = interrupting = InterruptedTransport(db._transport, at, applied=done)
             try:
                 db.run(RENAME)
             except Interrupted:
@@ -675,10 +684,10 @@ def test_an_interruption_loses_and_doubles_nothing_and_the_same_update_goes_on(
 @pytest.mark.parametrize(
     ("plan", "error"),
     [
-        (RENAME.expect(Section.note == "x"), ConditionFailed),
+        (RENAME.condition(Section.note == "x"), ConditionFailed),
         (
             Section.primary("m", "s").update(Section.section.set("t"), Section.title.set("Other")),
-            NotUnique,
+            UniqueViolation,
         ),
         (Section.primary("m", "s").update(Section.section.set("u")), AlreadyExists),
     ],
@@ -713,8 +722,8 @@ def test_rows_too_large_for_one_transaction_move_in_steps(db: Database, engine: 
 def test_what_others_write_while_many_rows_move_is_not_lost(db: Database, engine: Engine) -> None:
     many(db, 60)
     other = connect(engine, Menus)
-    db.transport = InterferingTransport(
-        db.transport,
+    db._transport = InterferingTransport(
+        db._transport,
         lambda _: other.run(Product.primary("m", "s", "p003").update(Product.price.set(999))),
     )
 
@@ -732,7 +741,7 @@ def test_what_others_write_while_many_rows_move_is_not_lost(db: Database, engine
 def test_a_move_is_part_of_a_transaction(db: Database, engine: Engine) -> None:
     build(db, "m", "s")
     db.run(
-        atomic(
+        transact(
             Section.primary("m", "s").update(Section.section.set("t")),
             create(Section(menu="m", section="u", title="New")),
         )
@@ -749,7 +758,7 @@ def test_a_move_in_a_transaction_that_fails_changes_nothing(db: Database, engine
 
     with pytest.raises(AlreadyExists, match="write 2 of 2, create Menu"):
         db.run(
-            atomic(
+            transact(
                 Section.primary("m", "s").update(Section.section.set("t")), create(Menu(menu="m"))
             )
         )
@@ -760,13 +769,13 @@ def test_a_move_in_a_transaction_that_fails_changes_nothing(db: Database, engine
 def test_a_move_too_large_for_its_transaction_is_refused_before_sending(
     db: Database, engine: Engine
 ) -> None:
-    """A move in steps is not all or nothing, so that it cannot be part of `atomic`."""
+    """A move in steps is not all or nothing, so that it cannot be part of `transact`."""
     many(db, 60)
     db.run(create(Menu(menu="m")))
     before = items(engine)
 
     with pytest.raises(InvalidValue, match=r"60 rows lie below it, .* move it on its own"):
-        db.run(atomic(RENAME, create(Menu(menu="m"))))
+        db.run(transact(RENAME, create(Menu(menu="m"))))
 
     assert items(engine) == before
 
@@ -787,11 +796,11 @@ def test_a_row_that_comes_below_while_many_rows_move_is_moved_as_well(
         if left == 0:
             other.run(create(new))
 
-    db.transport = InterferingTransport(db.transport, write, times=at)
+    db._transport = InterferingTransport(db._transport, write, times=at)
     db.run(RENAME)
 
-    assert list(db.run(Product.primary.within("m").at("s"))) == []
-    moved = [product.product for product in db.each(Product.primary.within("m").at("t"))]
+    assert list(db.run(Product.primary.within("m").eq("s"))) == []
+    moved = [product.product for product in db.iterate(Product.primary.within("m").eq("t"))]
     assert moved == ["late", *(f"p{number:03}" for number in range(150))]
 
 
@@ -853,7 +862,7 @@ def test_a_row_below_writes_its_own_history_when_it_follows(engine: Engine) -> N
     db.run(create(Room(hotel="h", room="1")))
     db.run(create(Guest(hotel="h", room="1", guest="ann")))
 
-    db.run(Room.primary("h", "1").update(Room.room.set("2")).noting(by="bob"))
+    db.run(Room.primary("h", "1").update(Room.room.set("2")).audit(by="bob"))
 
     (event,) = db.run(Relocation.primary.within("ann"))
     assert (event.old, event.new, event.by) == ("1", "2", "bob")

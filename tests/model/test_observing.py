@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright import AlreadyExists, Database, connect, connect_async, create
+from tablewright import Database, connect, connect_async, create
 from tablewright.designs.commerce import (
     Commerce,
     Customer,
@@ -15,6 +15,7 @@ from tablewright.designs.commerce import (
     update_order_status,
 )
 from tablewright.designs.commerce.samples import sample
+from tablewright.errors import AlreadyExists
 from tablewright.observe import RequestEvent, Usage, log_requests, trace_requests
 from tablewright.plan.put import put
 
@@ -82,7 +83,7 @@ def test_what_a_scoped_or_asynchronous_database_does_is_told_too(
 
 def test_usage_adds_up_by_pattern(db: Database) -> None:
     usage = Usage()
-    with connect(db.transport.engine, Commerce, observe=usage) as observed:  # type: ignore[attr-defined]
+    with connect(db._transport.engine, Commerce, observe=usage) as observed:  # type: ignore[attr-defined]
         for _ in range(3):
             observed.run(customer_timeline("C1", 2))
         with pytest.raises(AlreadyExists):
@@ -94,7 +95,7 @@ def test_usage_adds_up_by_pattern(db: Database) -> None:
 
 def test_requests_are_logged(db: Database, caplog: pytest.LogCaptureFixture) -> None:
     observer = log_requests(level=logging.INFO)
-    observed = connect(db.transport.engine, Commerce, observe=observer)  # type: ignore[attr-defined]
+    observed = connect(db._transport.engine, Commerce, observe=observer)  # type: ignore[attr-defined]
     with caplog.at_level(logging.INFO, "tablewright.requests"):
         observed.run(customer_timeline("C1", 2))
         with pytest.raises(AlreadyExists):
@@ -117,7 +118,7 @@ def test_requests_are_spans_of_opentelemetry(db: Database) -> None:
     provider = sdk.TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     observer = trace_requests(provider.get_tracer("test"))
-    with connect(db.transport.engine, Commerce, observe=observer) as observed:  # type: ignore[attr-defined]
+    with connect(db._transport.engine, Commerce, observe=observer) as observed:  # type: ignore[attr-defined]
         exporter.clear()
         observed.run(customer_timeline("C1", 2))
     (span,) = exporter.get_finished_spans()

@@ -15,17 +15,17 @@ from tablewright import (
     Engine,
     Entity,
     Table,
-    atomic,
     attr,
-    batch,
+    batch_get,
+    batch_write,
     connect,
     connect_async,
     create,
     delete,
-    get_all,
     index,
     key,
     put,
+    transact,
 )
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.policy import Principal
@@ -120,11 +120,11 @@ def test_every_kind_of_plan_is_held_to_the_partitions_of_a_tenant(
         return [
             Visit.primary(patient, 1),
             Visit.primary.within(patient),
-            get_all([Visit.primary(patient, 1), Visit.primary(patient, 2)]),
+            batch_get([Visit.primary(patient, 1), Visit.primary(patient, 2)]),
             put(visit(patient, 2)),
             Visit.primary(patient, 1).update(Visit.doctor.set("no")),
-            batch([put(visit(patient, 3))]),
-            atomic(put(visit(patient, 4)), Visit.primary(patient, 3).delete()),
+            batch_write([put(visit(patient, 3))]),
+            transact(put(visit(patient, 4)), Visit.primary(patient, 3).delete()),
             delete(visit(patient, 2)),
         ]
 

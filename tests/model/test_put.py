@@ -9,25 +9,27 @@ import pytest
 
 from tablewright import (
     GSI,
-    AlreadyExists,
     Attr,
-    ConditionFailed,
     Database,
     Engine,
     Entity,
-    InvalidValue,
-    ModelError,
     Table,
-    WriteRefused,
     attr,
     connect,
     create,
-    created,
+    created_at,
     index,
     key,
     put,
     ttl,
-    updated,
+    updated_at,
+)
+from tablewright.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    DeclarationError,
+    InvalidValue,
+    WriteRejected,
 )
 
 
@@ -51,8 +53,8 @@ class Product(Entity, table=Shop):
 class Note(Entity, table=Shop):
     note_id: Attr[str] = attr()
     text: Attr[str] = attr(default="")
-    made: Attr[datetime] = created()
-    changed: Attr[datetime] = updated()
+    made: Attr[datetime] = created_at()
+    changed: Attr[datetime] = updated_at()
 
     primary = key("NOTE" / note_id, "NOTE")
 
@@ -137,7 +139,7 @@ def test_a_put_gives_the_instance_back(db: Database) -> None:
 
 def test_a_put_under_a_condition_that_holds_is_done(db: Database) -> None:
     db.run(put(Product(sku="P1", title="Kettle", price=Decimal(5))))
-    db.run(put(Product(sku="P1", title="Pot")).expect(Product.price < Decimal(6)))
+    db.run(put(Product(sku="P1", title="Pot")).condition(Product.price < Decimal(6)))
 
     found = db.run(Product.primary("P1"))
     assert found is not None
@@ -148,7 +150,7 @@ def test_a_put_under_a_condition_that_does_not_hold_is_refused(db: Database) -> 
     kettle = db.run(put(Product(sku="P1", title="Kettle", price=Decimal(5))))
 
     with pytest.raises(ConditionFailed, match=r"price < Decimal\('5'\) does not hold") as refused:
-        db.run(put(Product(sku="P1", title="Pot")).expect(Product.price < Decimal(5)))
+        db.run(put(Product(sku="P1", title="Pot")).condition(Product.price < Decimal(5)))
 
     assert refused.value.entity == "Product"
     assert refused.value.key == {"PK": {"S": "PRODUCT#P1"}, "SK": {"S": "PRODUCT#P1"}}
@@ -158,7 +160,7 @@ def test_a_put_under_a_condition_that_does_not_hold_is_refused(db: Database) -> 
 
 def test_a_condition_on_what_is_not_there_does_not_hold(db: Database, engine: Engine) -> None:
     with pytest.raises(ConditionFailed) as refused:
-        db.run(put(Product(sku="P1", title="Pot")).expect(Product.title == "Kettle"))
+        db.run(put(Product(sku="P1", title="Pot")).condition(Product.title == "Kettle"))
 
     assert refused.value.current is None
     assert stored(engine) == []
@@ -166,14 +168,14 @@ def test_a_condition_on_what_is_not_there_does_not_hold(db: Database, engine: En
 
 def test_conditions_add_up(db: Database) -> None:
     db.run(put(Product(sku="P1", title="Kettle", price=Decimal(5))))
-    plan = put(Product(sku="P1", title="Pot")).expect(Product.title == "Kettle")
+    plan = put(Product(sku="P1", title="Pot")).condition(Product.title == "Kettle")
 
     with pytest.raises(ConditionFailed, match=r"the condition price = Decimal\('6'\) does not"):
-        db.run(plan.expect(Product.price == Decimal(6)))
+        db.run(plan.condition(Product.price == Decimal(6)))
 
 
 def test_something_that_is_no_entity_is_refused() -> None:
-    with pytest.raises(ModelError, match="'kettle' is not an entity"):
+    with pytest.raises(DeclarationError, match="'kettle' is not an entity"):
         put("kettle")  # type: ignore[type-var]
 
 
@@ -214,8 +216,8 @@ def test_a_create_of_what_is_there_is_refused(db: Database, engine: Engine) -> N
 
 def test_a_create_takes_no_conditions() -> None:
     """Its own is that nothing is there, so none on a value could hold."""
-    with pytest.raises(AttributeError, match="expect"):
-        create(Product(sku="P1", title="Pot")).expect(  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="condition"):
+        create(Product(sku="P1", title="Pot")).condition(  # type: ignore[attr-defined]
             Product.title == "Kettle"
         )
 
@@ -308,8 +310,8 @@ def test_a_write_that_fails_leaves_the_instance_as_it_was(db: Database, write: A
     before = dict(vars(second))
     plan = write(second)
 
-    with pytest.raises(WriteRefused):
-        db.run(plan if write is create else plan.expect(Note.text == "third"))
+    with pytest.raises(WriteRejected):
+        db.run(plan if write is create else plan.condition(Note.text == "third"))
 
     assert vars(second) == before
 
@@ -348,11 +350,11 @@ OTHERS: Any = Note.text == "x"
 
 @pytest.mark.parametrize("condition", [OTHERS, (Product.shelf > 1) & OTHERS])
 def test_a_put_under_a_condition_of_another_entity_is_refused(condition: Any) -> None:
-    with pytest.raises(ModelError, match=r"Note\.text is not an attribute of Product"):
-        put(Product(sku="1", title="x")).expect(condition)
+    with pytest.raises(DeclarationError, match=r"Note\.text is not an attribute of Product"):
+        put(Product(sku="1", title="x")).condition(condition)
 
 
 @pytest.mark.parametrize("condition", [None, True, "price > 1", Product.price])
 def test_a_put_under_what_is_no_condition_is_refused(condition: Any) -> None:
-    with pytest.raises(ModelError, match=r"is not a condition; write one .*Product\."):
-        put(Product(sku="1", title="x")).expect(condition)
+    with pytest.raises(DeclarationError, match=r"is not a condition; write one .*Product\."):
+        put(Product(sku="1", title="x")).condition(condition)

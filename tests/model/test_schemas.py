@@ -36,7 +36,7 @@ def test_a_page_is_its_items_and_its_cursor(db: Database) -> None:
     adapter = TypeAdapter(Page[Order])
     dumped = adapter.dump_python(page, mode="json")
     assert [item["order_id"] for item in dumped["items"]] == ["O104", "O103"]
-    assert dumped["next"] == page.next
+    assert dumped["next_cursor"] == page.next_cursor
     assert adapter.validate_python(dumped) == page
     assert adapter.validate_json(adapter.dump_json(page)) == page
 
@@ -65,7 +65,7 @@ def test_both_are_response_types_of_fastapi(db: Database) -> None:
 
     client = TestClient(app)
     first = client.get("/customers/C1/orders").json()
-    second = client.get("/customers/C1/orders", params={"cursor": first["next"]}).json()
+    second = client.get("/customers/C1/orders", params={"cursor": first["next_cursor"]}).json()
     assert [item["order_id"] for item in first["items"] + second["items"]] == [
         "O104",
         "O103",

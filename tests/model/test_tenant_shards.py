@@ -13,7 +13,6 @@ from tablewright import (
     Attr,
     Database,
     Entity,
-    Plan,
     Table,
     Tenancy,
     attr,
@@ -24,10 +23,11 @@ from tablewright import (
     shard,
     unique,
 )
-from tablewright.errors import InvalidValue, ModelError, OutOfScope
+from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.mapping.keys import Sort
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.plans import Plan
 from tablewright.values import Value
 
 
@@ -108,7 +108,7 @@ class Raw(Plan[bytes]):
     def __init__(self, request: AnyRequest) -> None:
         self.request = request
 
-    def steps(self, context: Context) -> Steps[bytes]:
+    def _steps(self, context: Context) -> Steps[bytes]:
         return (yield self.request)
 
 
@@ -119,32 +119,32 @@ class Raw(Plan[bytes]):
 def test_a_natural_key_is_compared_as_it_is_stored(
     letters: Database, owner: str, other: str
 ) -> None:
-    own = letters.scoped(owner=owner)
+    own = letters.for_tenant(owner=owner)
     assert own.run(Letter.primary(owner, 1)) == Letter(owner=owner, number=1)
     for plan in (Letter.primary(other, 1), Letter.primary(other, 1).delete()):
-        with pytest.raises(OutOfScope):
+        with pytest.raises(TenantViolation):
             own.run(plan)
 
 
 def test_a_unique_value_within_a_natural_partition_is_looked_up(letters: Database) -> None:
-    own = letters.scoped(owner="x#y")
+    own = letters.for_tenant(owner="x#y")
     assert own.run(Letter.own_code("x#y", "c")) == Letter(owner="x#y", number=1)
-    with pytest.raises(OutOfScope):
+    with pytest.raises(TenantViolation):
         own.run(Letter.own_code("x$!y", "c"))
 
 
 @pytest.mark.parametrize("tenant", ["7", "{'N': '7'}", '{"N": "7"}', True, 7.0])
 def test_an_id_of_another_type_than_the_key_is_refused(meters: Database, tenant: object) -> None:
     with pytest.raises(InvalidValue, match=r"Meter\.owner"):
-        meters.scoped(owner=tenant)
+        meters.for_tenant(owner=tenant)
 
 
 @pytest.mark.parametrize("tenant", [7, Decimal(7), Decimal("7.00"), Decimal("0.7E1")])
 def test_numbers_that_are_equal_are_one_tenant(meters: Database, tenant: object) -> None:
-    own = meters.scoped(owner=tenant)
+    own = meters.for_tenant(owner=tenant)
     assert len(own.run(Meter.primary.within(Decimal("7.0")))) == 3
-    page = meters.scoped(owner=7).run(Meter.primary.within(Decimal(7)).limit(2))
-    assert len(own.run(Meter.primary.within(Decimal(7)).limit(2).resume(page.next))) == 1
+    page = meters.for_tenant(owner=7).run(Meter.primary.within(Decimal(7)).page_size(2))
+    assert len(own.run(Meter.primary.within(Decimal(7)).page_size(2).after(page.next_cursor))) == 1
 
 
 @pytest.mark.parametrize("spelling", ["7", "7.0", "07", "7e0", "0.7E1"])
@@ -153,9 +153,9 @@ def test_a_number_in_a_raw_request_may_be_spelled_in_any_way(
 ) -> None:
     key = {"owner": {"N": spelling}, "SK": {"S": "M#01"}}
     request = Request("GetItem", {"TableName": "meters", "Key": key})
-    assert b'"M#01"' in meters.scoped(owner=7).run(Raw(request))
-    with pytest.raises(OutOfScope):
-        meters.scoped(owner=70).run(Raw(request))
+    assert b'"M#01"' in meters.for_tenant(owner=7).run(Raw(request))
+    with pytest.raises(TenantViolation):
+        meters.for_tenant(owner=70).run(Raw(request))
 
 
 @pytest.mark.parametrize(
@@ -164,21 +164,21 @@ def test_a_number_in_a_raw_request_may_be_spelled_in_any_way(
 )
 def test_what_is_no_value_of_the_key_is_refused(meters: Database, value: Any) -> None:
     key = {"owner": value, "SK": {"S": "M#01"}}
-    with pytest.raises(OutOfScope, match="may read 7; owner="):
-        meters.scoped(owner=7).run(Raw(Request("GetItem", {"TableName": "meters", "Key": key})))
+    with pytest.raises(TenantViolation, match="may read 7; owner="):
+        meters.for_tenant(owner=7).run(Raw(Request("GetItem", {"TableName": "meters", "Key": key})))
 
 
 def test_bytes_are_compared_as_bytes() -> None:
     with connect(":memory:", Blobs) as db:
         for owner in (b"a", b"YQ==", b"\x00"):
             db.run(put(Blob(owner=owner)))
-        own = db.scoped(owner=b"a")
+        own = db.for_tenant(owner=b"a")
         assert own.run(Blob.primary(b"a")) == Blob(owner=b"a")
         for other in (b"YQ==", b"\x00"):
-            with pytest.raises(OutOfScope):
+            with pytest.raises(TenantViolation):
                 own.run(Blob.primary(other))
         with pytest.raises(InvalidValue, match="the id of the tenant is empty"):
-            db.scoped(owner=b"")
+            db.for_tenant(owner=b"")
 
 
 # -- composed keys -------------------------------------------------------------------------------
@@ -187,17 +187,17 @@ def test_bytes_are_compared_as_bytes() -> None:
 @pytest.mark.parametrize("tenant", [7, "0007"])
 def test_an_id_stands_in_the_shard_as_in_the_key(tenant: object) -> None:
     with connect(":memory:", Rooms) as db:
-        own = db.scoped(house=tenant)
+        own = db.for_tenant(house=tenant)
         own.run(put(Room(house=7, number=1)))
         assert own.run(Room.primary(7, 1)) == Room(house=7, number=1)
-        with pytest.raises(OutOfScope, match="may read HOUSE#0007; "):
+        with pytest.raises(TenantViolation, match="may read HOUSE#0007; "):
             own.run(Room.primary(8, 1))
 
 
 @pytest.mark.parametrize("tenant", [12345, -1, 1.5])
 def test_an_id_that_the_key_cannot_hold_is_refused(tenant: object) -> None:
     with connect(":memory:", Rooms) as db, pytest.raises(InvalidValue, match=r"Room\.primary"):
-        db.scoped(house=tenant)
+        db.for_tenant(house=tenant)
 
 
 @pytest.mark.parametrize("tenant", [b"a", {"S": "a"}, ["a"], ("a",), True, 7.0, object()])
@@ -218,7 +218,7 @@ def test_an_object_whose_text_could_be_another_id_is_refused(tenant: object) -> 
 
     for table in (Declared, Undeclared):
         with connect(":memory:", table) as db, pytest.raises(InvalidValue):
-            db.scoped(user=tenant)
+            db.for_tenant(user=tenant)
 
 
 # -- ids and shards that would be shared ---------------------------------------------------------
@@ -226,12 +226,12 @@ def test_an_object_whose_text_could_be_another_id_is_refused(tenant: object) -> 
 
 def test_an_id_that_reads_like_a_partition_of_no_tenant_is_refused(letters: Database) -> None:
     with pytest.raises(InvalidValue, match=r"reads like a partition of Stamp\.primary"):
-        letters.scoped(owner="FACE#queen")
+        letters.for_tenant(owner="FACE#queen")
     with (
         connect(":memory:", Rooms) as db,
         pytest.raises(InvalidValue, match=r"reads like a partition of Ledger\.primary"),
     ):
-        db.scoped(house="ALL")
+        db.for_tenant(house="ALL")
 
 
 def test_an_id_that_reads_like_another_shard_is_refused() -> None:
@@ -243,9 +243,9 @@ def test_an_id_that_reads_like_another_shard_is_refused() -> None:
         primary = key(owner, "PLAIN")
 
     with connect(":memory:", Mixed) as db:
-        db.scoped(owner="b").run(put(Plain(owner="b")))
+        db.for_tenant(owner="b").run(put(Plain(owner="b")))
         with pytest.raises(InvalidValue, match=r"reads like a partition of U#\{owner\}"):
-            db.scoped(owner="U#b")
+            db.for_tenant(owner="U#b")
 
 
 def test_an_id_that_two_keys_hold_in_different_forms_is_refused() -> None:
@@ -261,9 +261,9 @@ def test_an_id_that_two_keys_hold_in_different_forms_is_refused() -> None:
         primary = key("U" / user, "LONG")
 
     with connect(":memory:", Forms) as db:
-        assert db.scoped(user="0007").run(Short.primary("0007")) is None
+        assert db.for_tenant(user="0007").run(Short.primary("0007")) is None
         with pytest.raises(InvalidValue, match="hold this id in different forms"):
-            db.scoped(user=7)
+            db.for_tenant(user=7)
 
 
 def test_a_partition_that_tenants_share_is_no_shard() -> None:
@@ -276,9 +276,9 @@ def test_a_partition_that_tenants_share_is_no_shard() -> None:
 
     with (
         connect(":memory:", Spread) as db,
-        pytest.raises(ModelError, match="belongs to no single tenant"),
+        pytest.raises(DeclarationError, match="belongs to no single tenant"),
     ):
-        db.scoped(user="3")
+        db.for_tenant(user="3")
 
 
 def test_a_composed_shard_of_a_key_that_is_a_number_is_an_error() -> None:
@@ -291,22 +291,22 @@ def test_a_composed_shard_of_a_key_that_is_a_number_is_an_error() -> None:
 
     with (
         connect(":memory:", Numbers) as db,
-        pytest.raises(ModelError, match=r"a key of type N; use the shard '\{user\}'"),
+        pytest.raises(DeclarationError, match=r"a key of type N; use the shard '\{user\}'"),
     ):
-        db.scoped(user=7)
+        db.for_tenant(user=7)
 
 
 @pytest.mark.parametrize("shards", [("A#{id}", "{id}#B"), ("A#{id}#C", "A#B#{id}")])
 def test_shards_that_are_the_same_for_two_tenants_are_an_error_at_import(
     shards: tuple[str, ...],
 ) -> None:
-    with pytest.raises(ModelError, match="can be the same partition for two tenants"):
+    with pytest.raises(DeclarationError, match="can be the same partition for two tenants"):
         Tenancy("id", write=shards)
 
 
 @pytest.mark.parametrize("text", ["U{id}", "U#x{id}", "{id}x", "U#{id}x#O"])
 def test_an_id_that_is_not_a_whole_part_of_the_shard_is_an_error_at_import(text: str) -> None:
-    with pytest.raises(ModelError, match="must be a whole part"):
+    with pytest.raises(DeclarationError, match="must be a whole part"):
         Tenancy("id", read=(text,))
 
 
@@ -321,10 +321,10 @@ def query(condition: KeyCondition | None, *, continues: bool = False, **members:
 
 
 def test_a_query_is_proved_by_the_values_of_its_condition(meters: Database) -> None:
-    own = meters.scoped(owner=7)
+    own = meters.for_tenant(owner=7)
     assert b'"Count":3' in own.run(query(KeyCondition(("owner", "SK"), SEVEN)))
     for value in ({"N": "70"}, {"S": "7"}, {"S": "{'N': '7'}"}):
-        with pytest.raises(OutOfScope):
+        with pytest.raises(TenantViolation):
             own.run(query(KeyCondition(("owner", "SK"), value)))
 
 
@@ -343,36 +343,36 @@ def test_a_query_is_proved_by_the_values_of_its_condition(meters: Database) -> N
 def test_a_query_with_members_that_could_widen_it_is_refused(
     meters: Database, members: dict[str, Any]
 ) -> None:
-    with pytest.raises(OutOfScope):
-        meters.scoped(owner=7).run(query(KeyCondition(("owner", "SK"), SEVEN), **members))
+    with pytest.raises(TenantViolation):
+        meters.for_tenant(owner=7).run(query(KeyCondition(("owner", "SK"), SEVEN), **members))
 
 
 @pytest.mark.parametrize("start", [{"owner": {"N": "70"}, "SK": {"S": "M#00"}}, {}, None, "7"])
 def test_a_start_key_of_anothers_is_refused(meters: Database, start: Any) -> None:
-    own = meters.scoped(owner=7)
+    own = meters.for_tenant(owner=7)
     street = KeyCondition(("GSI1PK", "GSI1SK"), {"S": "STREET"})
     for plan in (
         query(KeyCondition(("owner", "SK"), SEVEN), ExclusiveStartKey=start),
         query(KeyCondition(("owner", "SK"), SEVEN), ExclusiveStartKey=start, continues=True),
         query(street, IndexName="by_street", ExclusiveStartKey=start),
     ):
-        with pytest.raises(OutOfScope):
+        with pytest.raises(TenantViolation):
             own.run(plan)
 
 
 def test_a_sort_key_counts_only_if_it_is_fixed(meters: Database) -> None:
-    own = meters.scoped(owner=7)
+    own = meters.for_tenant(owner=7)
     for comparison in (">=", "begins_with", "between"):
         condition = KeyCondition(("SK", "owner"), {"S": "M#00"}, Sort(comparison, (SEVEN, SEVEN)))
-        with pytest.raises(OutOfScope):
+        with pytest.raises(TenantViolation):
             own.run(query(condition))
 
 
 def test_a_scan_is_refused_whatever_it_carries(meters: Database) -> None:
     for condition in (None, KeyCondition(("owner", "SK"), SEVEN)):
         request = QueryRequest("Scan", {"TableName": "meters"}, Selection(condition))
-        with pytest.raises(OutOfScope, match="a Scan may reach items of other tenants"):
-            meters.scoped(owner=7).run(Raw(request))
+        with pytest.raises(TenantViolation, match="a Scan may reach items of other tenants"):
+            meters.for_tenant(owner=7).run(Raw(request))
 
 
 def test_a_query_without_values_is_refused_even_for_own_items(meters: Database) -> None:
@@ -382,14 +382,14 @@ def test_a_query_without_values_is_refused_even_for_own_items(meters: Database) 
         "ExpressionAttributeNames": {"#o": "owner"},
         "ExpressionAttributeValues": {":o": SEVEN},
     }
-    with pytest.raises(OutOfScope, match="this Query may reach items of other tenants"):
-        meters.scoped(owner=7).run(Raw(Request("Query", body)))
+    with pytest.raises(TenantViolation, match="this Query may reach items of other tenants"):
+        meters.for_tenant(owner=7).run(Raw(Request("Query", body)))
 
 
 def test_a_message_repeats_the_beginning_of_a_long_value(meters: Database) -> None:
     key = {"owner": {"S": "x" * 100_000}, "SK": {"S": "M#00"}}
-    with pytest.raises(OutOfScope) as refused:
-        meters.scoped(owner=7).run(Raw(Request("GetItem", {"TableName": "meters", "Key": key})))
+    with pytest.raises(TenantViolation) as refused:
+        meters.for_tenant(owner=7).run(Raw(Request("GetItem", {"TableName": "meters", "Key": key})))
     assert len(str(refused.value)) < 400
 
 
@@ -430,5 +430,5 @@ UNCLEAR: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize("name", UNCLEAR)
 def test_a_body_that_does_not_show_what_it_touches_is_refused(meters: Database, name: str) -> None:
     operation, body = UNCLEAR[name]
-    with pytest.raises(OutOfScope, match=f"this {operation} may reach items of other tenants"):
-        meters.scoped(owner=7).run(Raw(Request(operation, body)))
+    with pytest.raises(TenantViolation, match=f"this {operation} may reach items of other tenants"):
+        meters.for_tenant(owner=7).run(Raw(Request(operation, body)))

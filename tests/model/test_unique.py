@@ -8,15 +8,10 @@ import pytest
 
 from tablewright import (
     Attr,
-    ConditionFailed,
-    Contended,
     Database,
     Engine,
     Entity,
-    ModelError,
-    NotUnique,
     Table,
-    atomic,
     attr,
     connect,
     create,
@@ -24,12 +19,14 @@ from tablewright import (
     key,
     lower,
     put,
+    transact,
     ttl,
     unique,
     update,
     version,
 )
 from tablewright.backoff import Backoff
+from tablewright.errors import ConditionFailed, Contention, DeclarationError, UniqueViolation
 from tests.transports import InterferingTransport, RecordingTransport
 
 
@@ -172,9 +169,11 @@ def test_what_a_sentinel_keeps_must_lead_to_the_entity_that_is_looked_up() -> No
 
     db = connect(":memory:", Things)
     db.run(create(Thing(thing_id="1", name="pot")))
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         db.run(create(Thing(thing_id="2", name="pot")))
-    with pytest.raises(ModelError, match=r"Thing\.by_name: its sentinel does not keep thing_id"):
+    with pytest.raises(
+        DeclarationError, match=r"Thing\.by_name: its sentinel does not keep thing_id"
+    ):
         Thing.by_name("pot")
 
 
@@ -189,7 +188,8 @@ def test_a_second_entity_with_the_value_is_refused_and_nothing_is_written(
     before = items(engine)
 
     with pytest.raises(
-        NotUnique, match=r"another Category has the name 'vegetables'; Category\.by_name keeps it"
+        UniqueViolation,
+        match=r"another Category has the name 'vegetables'; Category\.by_name keeps it",
     ) as refused:
         db.run(write(Category(id="2", name="vegetables")))
 
@@ -201,7 +201,7 @@ def test_a_second_entity_with_the_value_is_refused_and_nothing_is_written(
 def test_values_that_differ_in_case_alone_are_one(accounts: Database) -> None:
     accounts.run(create(Account(tenant="T", account_id="1", email="Ann@x.ch", handle="a")))
 
-    with pytest.raises(NotUnique, match=r"email 'ANN@x\.ch'"):
+    with pytest.raises(UniqueViolation, match=r"email 'ANN@x\.ch'"):
         accounts.run(create(Account(tenant="T", account_id="2", email="ANN@x.ch", handle="b")))
 
 
@@ -209,7 +209,7 @@ def test_a_value_can_be_unique_within_another(accounts: Database) -> None:
     accounts.run(create(Account(tenant="T", account_id="1", handle="ann")))
     accounts.run(create(Account(tenant="U", account_id="1", handle="ann")))
 
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         accounts.run(create(Account(tenant="T", account_id="2", handle="ann")))
 
 
@@ -230,7 +230,7 @@ def test_a_put_over_an_entity_moves_its_sentinel(db: Database, engine: Engine) -
 
 def test_a_put_that_keeps_the_value_leaves_the_sentinel_alone(db: Database, engine: Engine) -> None:
     db.run(put(Category(id="1", name="vegetables")))
-    db.transport = sent = RecordingTransport(db.transport)
+    db._transport = sent = RecordingTransport(db._transport)
     db.run(put(Category(id="1", name="vegetables", shop_order=5)))
 
     assert sent.operations == ["GetItem", "PutItem"]
@@ -244,7 +244,7 @@ def test_a_put_to_a_value_of_another_is_refused_and_nothing_is_written(
     db.run(put(Category(id="2", name="pasta")))
     before = items(engine)
 
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         db.run(put(Category(id="2", name="vegetables")))
 
     assert items(engine) == before
@@ -268,7 +268,7 @@ def test_an_update_of_the_value_moves_the_sentinel(db: Database, engine: Engine)
 
 def test_an_update_of_an_instance_moves_the_sentinel(db: Database, engine: Engine) -> None:
     category = db.run(create(Category(id="1", name="vegetables")))
-    db.run(update(category, Category.name.set("greens"), Category.shop_order.add(3)))
+    db.run(update(category, Category.name.set("greens"), Category.shop_order.increment(3)))
 
     assert category == Category(id="1", name="greens", shop_order=3)
     assert [item["PK"] for item in items(engine)] == ["CATEGORY#1", "CATEGORYNAME#greens"]
@@ -281,7 +281,7 @@ def test_an_update_to_the_value_of_another_is_refused_and_nothing_is_written(
     db.run(create(Category(id="2", name="pasta")))
     before = items(engine)
 
-    with pytest.raises(NotUnique, match="name 'vegetables'"):
+    with pytest.raises(UniqueViolation, match="name 'vegetables'"):
         db.run(Category.primary("2").update(Category.name.set("vegetables")))
 
     assert items(engine) == before
@@ -289,7 +289,7 @@ def test_an_update_to_the_value_of_another_is_refused_and_nothing_is_written(
 
 def test_an_update_beside_the_value_leaves_the_sentinel_alone(db: Database) -> None:
     db.run(create(Category(id="1", name="vegetables")))
-    db.transport = sent = RecordingTransport(db.transport)
+    db._transport = sent = RecordingTransport(db._transport)
     db.run(Category.primary("1").update(Category.shop_order.set(5)))
 
     assert sent.operations == ["UpdateItem"]
@@ -300,7 +300,7 @@ def test_an_update_to_the_same_value_leaves_the_sentinel_alone(
 ) -> None:
     db.run(create(Category(id="1", name="vegetables")))
     before = items(engine)
-    db.transport = sent = RecordingTransport(db.transport)
+    db._transport = sent = RecordingTransport(db._transport)
     db.run(Category.primary("1").update(Category.name.set("vegetables")))
 
     assert sent.operations == ["GetItem", "UpdateItem"]
@@ -364,7 +364,7 @@ def test_a_condition_that_fails_leaves_the_sentinel_alone(db: Database, engine: 
         db.run(
             Category.primary("1")
             .update(Category.name.set("greens"))
-            .expect(Category.shop_order == 9)
+            .condition(Category.shop_order == 9)
         )
 
     assert items(engine) == before
@@ -378,7 +378,7 @@ def test_two_entities_swap_their_values(db: Database, engine: Engine) -> None:
     db.run(create(Category(id="2", name="pasta")))
 
     db.run(
-        atomic(
+        transact(
             Category.primary("1").update(Category.name.set("pasta")),
             Category.primary("2").update(Category.name.set("vegetables")),
         )
@@ -391,7 +391,7 @@ def test_two_entities_swap_their_values(db: Database, engine: Engine) -> None:
 
 def test_a_value_is_given_up_and_taken_in_one_transaction(db: Database, engine: Engine) -> None:
     vegetables = db.run(create(Category(id="1", name="vegetables")))
-    db.run(atomic(create(Category(id="2", name="vegetables")), delete(vegetables)))
+    db.run(transact(create(Category(id="2", name="vegetables")), delete(vegetables)))
 
     assert db.run(Category.by_name("vegetables")) == Category(id="2", name="vegetables")
     assert [item["PK"] for item in items(engine)] == ["CATEGORY#2", "CATEGORYNAME#vegetables"]
@@ -404,11 +404,11 @@ def test_a_swap_of_which_one_half_fails_changes_nothing(db: Database, engine: En
 
     with pytest.raises(ConditionFailed, match="write 2 of 2, update Category"):
         db.run(
-            atomic(
+            transact(
                 Category.primary("1").update(Category.name.set("pasta")),
                 Category.primary("2")
                 .update(Category.name.set("vegetables"))
-                .expect(Category.shop_order == 9),
+                .condition(Category.shop_order == 9),
             )
         )
 
@@ -424,10 +424,10 @@ def test_a_value_taken_by_another_meanwhile_is_not_handed_on(db: Database, engin
         other.run(Category.primary("1").update(Category.name.set("greens")))
         other.run(create(Category(id="3", name="vegetables")))
 
-    db.transport = InterferingTransport(db.transport, hand_on)
+    db._transport = InterferingTransport(db._transport, hand_on)
 
-    with pytest.raises(NotUnique):
-        db.run(atomic(delete(vegetables), create(Category(id="2", name="vegetables"))))
+    with pytest.raises(UniqueViolation):
+        db.run(transact(delete(vegetables), create(Category(id="2", name="vegetables"))))
 
     assert [item["PK"] for item in items(engine)] == [
         "CATEGORY#1",
@@ -443,8 +443,8 @@ def test_a_value_taken_by_another_meanwhile_is_not_handed_on(db: Database, engin
 def test_a_value_that_changes_after_it_was_read_is_read_again(db: Database, engine: Engine) -> None:
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = InterferingTransport(
-        db.transport,
+    db._transport = InterferingTransport(
+        db._transport,
         lambda _: other.run(Category.primary("1").update(Category.name.set("roots"))),
     )
 
@@ -458,8 +458,8 @@ def test_a_put_over_a_value_that_changes_after_it_was_read_reads_it_again(
 ) -> None:
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = InterferingTransport(
-        db.transport,
+    db._transport = InterferingTransport(
+        db._transport,
         lambda _: other.run(Category.primary("1").update(Category.name.set("roots"))),
     )
 
@@ -470,8 +470,8 @@ def test_a_put_over_a_value_that_changes_after_it_was_read_reads_it_again(
 
 def test_a_put_of_what_another_creates_meanwhile_replaces_it(db: Database, engine: Engine) -> None:
     other = connect(engine, Recipes)
-    db.transport = InterferingTransport(
-        db.transport, lambda _: other.run(create(Category(id="1", name="roots")))
+    db._transport = InterferingTransport(
+        db._transport, lambda _: other.run(create(Category(id="1", name="roots")))
     )
 
     db.run(put(Category(id="1", name="greens")))
@@ -493,8 +493,8 @@ def test_a_value_that_the_entity_itself_got_meanwhile_is_its_own(
     """Somebody else makes the same change first; no other entity has the value."""
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = InterferingTransport(
-        db.transport,
+    db._transport = InterferingTransport(
+        db._transport,
         lambda _: other.run(Category.primary("1").update(Category.name.set("greens"))),
     )
 
@@ -506,11 +506,11 @@ def test_a_value_that_the_entity_itself_got_meanwhile_is_its_own(
 def test_a_value_that_another_takes_meanwhile_is_refused(db: Database, engine: Engine) -> None:
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = InterferingTransport(
-        db.transport, lambda _: other.run(create(Category(id="2", name="greens")))
+    db._transport = InterferingTransport(
+        db._transport, lambda _: other.run(create(Category(id="2", name="greens")))
     )
 
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         db.run(Category.primary("1").update(Category.name.set("greens")))
 
     assert db.run(Category.by_name("vegetables")) == Category(id="1", name="vegetables")
@@ -522,13 +522,13 @@ def test_a_change_that_never_wins_gives_up_and_writes_nothing(
     monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = InterferingTransport(
-        db.transport,
+    db._transport = InterferingTransport(
+        db._transport,
         lambda n: other.run(Category.primary("1").update(Category.name.set(f"name {n}"))),
         times=1000,
     )
 
-    with pytest.raises(Contended, match=r"update Category: .* nothing was written"):
+    with pytest.raises(Contention, match=r"update Category: .* nothing was written"):
         db.run(Category.primary("1").update(Category.name.set("greens")))
 
     (category, sentinel) = items(engine)
@@ -580,8 +580,8 @@ def test_an_update_of_the_value_gives_what_another_wrote_meanwhile(
 ) -> None:
     category = db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
-    db.transport = InterferingTransport(
-        db.transport,
+    db._transport = InterferingTransport(
+        db._transport,
         lambda _: other.run(Category.primary("1").update(Category.shop_order.set(5))),
     )
 
@@ -603,8 +603,8 @@ def test_what_a_sentinel_keeps_is_in_step_with_a_put_that_races_with_an_update(
     accounts.run(create(Account(tenant="t", account_id="1", handle="ann")))
     other = connect(engine, Accounts)
     mine = Account.primary("t", "1")
-    accounts.transport = InterferingTransport(
-        accounts.transport, lambda _: other.run(mine.update(Account.plan.set("paid")))
+    accounts._transport = InterferingTransport(
+        accounts._transport, lambda _: other.run(mine.update(Account.plan.set("paid")))
     )
 
     accounts.run(put(Account(tenant="t", account_id="1", handle="ann")))
@@ -698,7 +698,7 @@ def test_a_sentinel_of_another_value_expires_with_its_entity(
 def test_what_expires_frees_its_value(sessions: Database, engine: Engine) -> None:
     second = Session(session_id="2", token="t")
     engine.expire(ENDS.timestamp() - 1)
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         sessions.run(create(second))
 
     engine.expire(ENDS.timestamp() + 1)

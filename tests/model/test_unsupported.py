@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import Database, Engine, Unsupported, connect
+from tablewright import Database, Engine, connect
 from tablewright.designs import shop
+from tablewright.errors import UnsupportedOperation
 from tablewright.model.provision import Provision
 from tests.transports import LocalWithoutLocalIndexes
 
 
 def test_a_kind_of_index_that_is_not_there_is_told_by_the_patterns_that_need_it() -> None:
-    context = connect(":memory:", shop.Shop).context
+    context = connect(":memory:", shop.Shop)._context
     lacking = Database(LocalWithoutLocalIndexes(Engine(":memory:")), context, (shop.Shop,))
     with pytest.raises(
-        Unsupported, match="does not have local secondary indexes, which user_by_email, categories"
+        UnsupportedOperation,
+        match="does not have local secondary indexes, which user_by_email, categories",
     ):
         lacking.run(Provision(shop.Shop.__table__, create=True))

@@ -8,30 +8,27 @@ import pytest
 
 from tablewright import (
     GSI,
-    AlreadyExists,
     Attr,
     Database,
     Engine,
     Entity,
-    InvalidValue,
-    NotUnique,
-    Stale,
     Table,
-    Write,
-    atomic,
     attr,
+    condition_check,
     connect,
     create,
     delete,
     index,
     key,
     put,
-    require,
+    transact,
     unique,
     update,
-    updated,
+    updated_at,
     version,
 )
+from tablewright.errors import AlreadyExists, InvalidValue, UniqueViolation, VersionConflict
+from tablewright.plans import Write
 
 
 class Office(Table, name="office"):
@@ -44,7 +41,7 @@ class Memo(Entity, table=Office):
     state: Attr[str] = attr(default="draft")
     text: Attr[str] = attr(default="")
     version: Attr[int] = version(name="_version")
-    changed: Attr[datetime] = updated()
+    changed: Attr[datetime] = updated_at()
 
     primary = key("ROOM" / room, "MEMO" / memo_id)
     of_state = index(Office.by_state, "STATE" / state, "MEMO" / memo_id)
@@ -109,7 +106,7 @@ WRITES: dict[str, Any] = {
         Memo.state.set("x")
     ),
     "update to the same value": lambda memo: Memo.primary("R1", "1").update(Memo.text.set("")),
-    "put in a transaction": lambda memo: atomic(put(memo)),
+    "put in a transaction": lambda memo: transact(put(memo)),
     "move": lambda memo: update(memo, Memo.room.set("R2")),
     "move by key": lambda memo: Memo.primary("R1", "1").update(Memo.memo_id.set("2")),
 }
@@ -128,7 +125,7 @@ def test_an_update_in_a_transaction_counts_the_version_on(
     db: Database, engine: Engine, memo: Memo
 ) -> None:
     db.run(create(Clerk(clerk_id="C1")))
-    db.run(atomic(update(memo, Memo.text.set("x")), require(Clerk.primary("C1"))))
+    db.run(transact(update(memo, Memo.text.set("x")), condition_check(Clerk.primary("C1"))))
 
     assert memo.version == 2
     assert memo.text == "x"
@@ -165,16 +162,16 @@ STALE: dict[str, Any] = {
     "update": lambda memo: update(memo, Memo.text.set("mine")),
     "update with an index key": lambda memo: update(memo, Memo.state.set("mine")),
     "update by key": lambda memo: (
-        Memo.primary("R1", "1").update(Memo.text.set("mine")).expect(Memo.version == 1)
+        Memo.primary("R1", "1").update(Memo.text.set("mine")).condition(Memo.version == 1)
     ),
     "update by key with an index key": lambda memo: (
-        Memo.primary("R1", "1").update(Memo.state.set("mine")).expect(Memo.version == 1)
+        Memo.primary("R1", "1").update(Memo.state.set("mine")).condition(Memo.version == 1)
     ),
     "delete": delete,
-    "delete by key": lambda memo: Memo.primary("R1", "1").delete().expect(Memo.version == 1),
+    "delete by key": lambda memo: Memo.primary("R1", "1").delete().condition(Memo.version == 1),
     "move": lambda memo: update(memo, Memo.room.set("R2")),
     "move by key": lambda memo: (
-        Memo.primary("R1", "1").update(Memo.room.set("R2")).expect(Memo.version == 1)
+        Memo.primary("R1", "1").update(Memo.room.set("R2")).condition(Memo.version == 1)
     ),
 }
 
@@ -186,7 +183,7 @@ def test_a_stale_write_is_refused_and_nothing_is_written(
     current = db.run(Memo.primary("R1", "1").update(Memo.text.set("theirs")))
     before = items(engine)
 
-    with pytest.raises(Stale, match=r"Memo \(PK=.*version 1 was expected") as refused:
+    with pytest.raises(VersionConflict, match=r"Memo \(PK=.*version 1 was expected") as refused:
         db.run(STALE[name](memo))
 
     assert refused.value.entity == "Memo"
@@ -202,8 +199,8 @@ def test_a_stale_write_in_a_transaction_is_refused_and_nothing_is_written(
     current = db.run(Memo.primary("R1", "1").update(Memo.text.set("theirs")))
     before = items(engine)
 
-    with pytest.raises(Stale, match="write 2 of 2") as refused:
-        db.run(atomic(create(Clerk(clerk_id="C1")), STALE[name](memo)))
+    with pytest.raises(VersionConflict, match="write 2 of 2") as refused:
+        db.run(transact(create(Clerk(clerk_id="C1")), STALE[name](memo)))
 
     assert refused.value.current == current
     assert items(engine) == before
@@ -216,14 +213,16 @@ def test_an_instance_keeps_its_version_and_stamps_when_the_write_fails(
     db.run(Memo.primary("R1", "1").update(Memo.text.set("theirs")))
     before = dict(vars(memo))
 
-    with pytest.raises(Stale):
+    with pytest.raises(VersionConflict):
         db.run(STALE[name](memo))
 
     assert vars(memo) == before
 
 
 def test_a_put_over_what_was_never_read_is_refused(db: Database, memo: Memo) -> None:
-    with pytest.raises(Stale, match="it is there, in version 1; read it before you replace it"):
+    with pytest.raises(
+        VersionConflict, match="it is there, in version 1; read it before you replace it"
+    ):
         db.run(put(Memo(room="R1", memo_id="1", text="mine")))
 
     assert db.run(Memo.primary("R1", "1")) == memo
@@ -232,7 +231,9 @@ def test_a_put_over_what_was_never_read_is_refused(db: Database, memo: Memo) -> 
 def test_a_put_of_what_was_deleted_is_refused(db: Database, engine: Engine, memo: Memo) -> None:
     db.run(Memo.primary("R1", "1").delete())
 
-    with pytest.raises(Stale, match="version 1 was expected, and it is not there: it was deleted"):
+    with pytest.raises(
+        VersionConflict, match="version 1 was expected, and it is not there: it was deleted"
+    ):
         db.run(put(memo))
 
     assert items(engine) == []
@@ -240,7 +241,7 @@ def test_a_put_of_what_was_deleted_is_refused(db: Database, engine: Engine, memo
 
 def test_a_stale_writer_can_go_on_from_the_current_item(db: Database, memo: Memo) -> None:
     db.run(Memo.primary("R1", "1").update(Memo.text.set("theirs")))
-    with pytest.raises(Stale) as refused:
+    with pytest.raises(VersionConflict) as refused:
         db.run(update(memo, Memo.state.set("final")))
 
     current: Memo = refused.value.current
@@ -279,7 +280,7 @@ def test_a_stale_write_leaves_sentinels_alone(db: Database, engine: Engine, name
     db.run(Clerk.primary("C1").update(Clerk.badge.set("b0")))
     before = items(engine)
 
-    with pytest.raises(Stale):
+    with pytest.raises(VersionConflict):
         db.run(CLERK[name](clerk))
 
     assert items(engine) == before
@@ -302,7 +303,7 @@ def test_a_write_that_is_not_unique_keeps_the_version(db: Database) -> None:
     db.run(create(Clerk(clerk_id="C2", badge="b2")))
     clerk = db.run(create(Clerk(clerk_id="C1", badge="b1")))
 
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         db.run(update(clerk, Clerk.badge.set("b2")))
 
     assert (clerk.version, clerk.badge) == (1, "b1")

@@ -26,11 +26,11 @@ from tablewright import (
     Table,
     Tenancy,
     attr,
+    children,
     index,
     key,
-    many,
-    one,
     put,
+    root,
     unique,
 )
 from tablewright.values import Item, Value
@@ -66,7 +66,7 @@ class World:
 
     def stored(self, db: Database) -> list[Item]:
         """Everything in the table, as the engine stores it."""
-        engine = db.transport.engine  # type: ignore[attr-defined]
+        engine = db._transport.engine  # type: ignore[attr-defined]
         items: list[Item] = engine.call("Scan", {"TableName": self.table.__table__.name})["Items"]
         return items
 
@@ -122,8 +122,8 @@ def declare(name: str, kind: Any, ids: st.SearchStrategy[Any], *, composed: bool
         primary = key("U" / owner if composed else owner, "I" / number / "P" / part)
 
     class ThingWithParts(Aggregate):
-        thing: Thing = one()
-        parts: list[Part] = many()
+        thing: Thing = root()
+        parts: list[Part] = children()
 
     return World(Home, Thing, Part, ThingWithParts, ids)
 

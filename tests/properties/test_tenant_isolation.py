@@ -20,22 +20,20 @@ from tablewright import (
     Aggregate,
     Database,
     Entity,
-    OutOfScope,
-    Plan,
-    atomic,
-    batch,
+    batch_get,
+    batch_write,
+    condition_check,
     connect,
     create,
     delete,
-    get_all,
     put,
-    reindex,
-    require,
+    transact,
 )
-from tablewright.errors import CursorRefused, TablewrightError
+from tablewright.errors import InvalidCursor, TablewrightError, TenantViolation
 from tablewright.mapping.keys import Comparison, Sort
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.plans import Plan, backfill
 from tablewright.values import Item, Value
 from tests.properties.tenants import WORLDS, World
 
@@ -47,18 +45,18 @@ Make: TypeAlias = Callable[[World, Any], Plan[Any]]
 READS: dict[str, tuple[Make, int]] = {
     "get": (lambda w, o: w.thing.primary(o, 1), 1),
     "consistent get": (lambda w, o: w.thing.primary(o, 1).consistent(), 1),
-    "batch get": (lambda w, o: get_all([w.thing.primary(o, n) for n in range(3)]), 3),
+    "batch get": (lambda w, o: batch_get([w.thing.primary(o, n) for n in range(3)]), 3),
     "query": (lambda w, o: w.thing.primary.within(o), 3),
-    "query with a limit": (lambda w, o: w.thing.primary.within(o).limit(2), 2),
-    "range": (lambda w, o: w.thing.primary.within(o).since(1), 2),
+    "query with a page size": (lambda w, o: w.thing.primary.within(o).page_size(2), 2),
+    "range": (lambda w, o: w.thing.primary.within(o).gte(1), 2),
     "filter": (lambda w, o: w.thing.primary.within(o).filter(w.thing.state == "open"), 3),
-    "first": (lambda w, o: w.thing.primary.within(o).newest_first().first(), 1),
+    "first": (lambda w, o: w.thing.primary.within(o).desc().first(), 1),
     "count": (lambda w, o: w.thing.primary.within(o).count(), 3),
     "select": (lambda w, o: w.thing.primary.within(o).select(w.thing.owner), 3),
     "aggregate": (lambda w, o: w.aggregate.of(w.thing.primary(o, 1)), 1),
     "local index": (lambda w, o: w.thing.nearby(o), 3),
     "local index, count": (lambda w, o: w.thing.nearby(o).count(), 3),
-    "swapped index": (lambda w, o: w.thing.swapped(1).at(o), 1),
+    "swapped index": (lambda w, o: w.thing.swapped(1).eq(o), 1),
     "index by a shard": (lambda w, o: w.thing.by_friend(o), 3),
     "index by a shard, count": (lambda w, o: w.thing.by_friend(o).count(), 3),
     "lookup by a unique value": (lambda w, o: w.thing.own_code(o, "c1"), 1),
@@ -67,11 +65,11 @@ READS: dict[str, tuple[Make, int]] = {
 #: Reads that name no tenant: each finds the rows of the tenant whose database it is.
 FILTERED: dict[str, tuple[Make, int]] = {
     "filtered index": (lambda w, _: w.thing.by_state("open"), 3),
-    "filtered index, page by page": (lambda w, _: w.thing.by_state("open").limit(1), 1),
-    "filtered index, first": (lambda w, _: w.thing.by_state("open").newest_first().first(), 1),
+    "filtered index, page by page": (lambda w, _: w.thing.by_state("open").page_size(1), 1),
+    "filtered index, first": (lambda w, _: w.thing.by_state("open").desc().first(), 1),
     "filtered index, count": (lambda w, _: w.thing.by_state("open").count(), 3),
     "filtered index, select": (lambda w, _: w.thing.by_state("open").select(w.thing.owner), 3),
-    "filtered index, range": (lambda w, _: w.thing.by_state("open").since(1), 2),
+    "filtered index, range": (lambda w, _: w.thing.by_state("open").gte(1), 2),
     "sparse index": (lambda w, _: w.thing.by_flag("red"), 2),
     "sparse index, count": (lambda w, _: w.thing.by_flag("red").count(), 2),
 }
@@ -80,9 +78,9 @@ FILTERED: dict[str, tuple[Make, int]] = {
 REFUSED: dict[str, Make] = {
     "scan": lambda w, _: w.thing.scan(reason="test"),
     "scan, count": lambda w, _: w.thing.scan(reason="test").count(),
-    "reindex": lambda w, _: reindex(w.thing),
+    "backfill": lambda w, _: backfill(w.thing),
     "swapped index without the tenant": lambda w, _: w.thing.swapped(1),
-    "swapped index, range": lambda w, o: w.thing.swapped(1).since(o),
+    "swapped index, range": lambda w, o: w.thing.swapped(1).gte(o),
     "index that is not filtered": lambda w, _: w.thing.by_code("c1"),
     "index that is not filtered, count": lambda w, _: w.thing.by_code("c1").count(),
 }
@@ -94,14 +92,14 @@ WRITES: dict[str, Make] = {
     "update of a unique value": lambda w, o: w.thing.primary(o, 1).update(w.thing.code.set("x")),
     "delete": lambda w, o: w.thing.primary(o, 2).delete(),
     "move": lambda w, o: w.thing.primary(o, 0).update(w.thing.number.set(8)),
-    "batch of puts": lambda w, o: batch([put(w.part(owner=o, number=1, part=7))]),
-    "batch of deletes": lambda w, o: batch([delete(w.part(owner=o, number=1, part=0))]),
-    "transaction": lambda w, o: atomic(
+    "batch of puts": lambda w, o: batch_write([put(w.part(owner=o, number=1, part=7))]),
+    "batch of deletes": lambda w, o: batch_write([delete(w.part(owner=o, number=1, part=0))]),
+    "transaction": lambda w, o: transact(
         create(w.make(o, 5, code="t")), delete(w.part(owner=o, number=1, part=1))
     ),
-    "require": lambda w, o: require(w.thing.primary(o, 1)),
-    "transaction that requires": lambda w, o: atomic(
-        put(w.part(owner=o, number=1, part=6)), require(w.thing.primary(o, 1))
+    "condition_check": lambda w, o: condition_check(w.thing.primary(o, 1)),
+    "transaction that requires": lambda w, o: transact(
+        put(w.part(owner=o, number=1, part=6)), condition_check(w.thing.primary(o, 1))
     ),
 }
 
@@ -146,12 +144,12 @@ def cursor_key(cursor: str) -> Item:
 def test_a_tenant_reads_its_own_items_and_no_others(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
     with filled(world, [me, other]) as db:
-        own = db.scoped(owner=me)
+        own = db.for_tenant(owner=me)
         for make, count in (*READS.values(), *FILTERED.values()):
             result = own.run(make(world, me))
             assert size(result) == count
             assert owners_in(result) <= {me}
-            cursor = getattr(result, "next", None)
+            cursor = getattr(result, "next_cursor", None)
             if cursor is not None:
                 partition = world.table.__table__.attributes[0]
                 assert cursor_key(cursor)[partition] in [
@@ -159,7 +157,9 @@ def test_a_tenant_reads_its_own_items_and_no_others(world: World, data: st.DataO
                     for item in world.stored(db)
                     if item["owner"] == world.owner_value(me)
                 ]
-        assert [thing.number for thing in own.each(world.thing.by_state("open").limit(1))] == [
+        assert [
+            thing.number for thing in own.iterate(world.thing.by_state("open").page_size(1))
+        ] == [
             0,
             1,
             2,
@@ -172,21 +172,21 @@ def test_a_tenant_reads_its_own_items_and_no_others(world: World, data: st.DataO
 def test_a_tenant_is_refused_what_is_anothers(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
     with filled(world, [me, other]) as db:
-        own, before = db.scoped(owner=me), world.stored(db)
+        own, before = db.for_tenant(owner=me), world.stored(db)
         for make, _ in READS.values():
-            with pytest.raises(OutOfScope):
+            with pytest.raises(TenantViolation):
                 own.run(make(world, other))
         for make in WRITES.values():
-            with pytest.raises(OutOfScope):
+            with pytest.raises(TenantViolation):
                 own.run(make(world, other))
         for make in REFUSED.values():
             for owner in (me, other):
-                with pytest.raises(OutOfScope):
+                with pytest.raises(TenantViolation):
                     own.run(make(world, owner))
-        with pytest.raises(OutOfScope):
-            own.run(atomic(put(world.make(me, 1)), put(world.make(other, 1))))
-        with pytest.raises(OutOfScope):
-            own.run(get_all([world.thing.primary(me, 1), world.thing.primary(other, 1)]))
+        with pytest.raises(TenantViolation):
+            own.run(transact(put(world.make(me, 1)), put(world.make(other, 1))))
+        with pytest.raises(TenantViolation):
+            own.run(batch_get([world.thing.primary(me, 1), world.thing.primary(other, 1)]))
         assert world.stored(db) == before
 
 
@@ -196,13 +196,13 @@ def test_a_tenant_is_refused_what_is_anothers(world: World, data: st.DataObject)
 def test_a_tenant_changes_its_own_items_and_no_others(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
     with filled(world, [me, other]) as db:
-        own = db.scoped(owner=me)
+        own = db.for_tenant(owner=me)
         theirs = world.items_of_others(db, me)
         for name, make in WRITES.items():
             before = world.stored(db)
             own.run(make(world, me))
-            assert (world.stored(db) != before) == (name != "require"), name
-        with pytest.raises(OutOfScope):  # a move into the other's partition
+            assert (world.stored(db) != before) == (name != "condition_check"), name
+        with pytest.raises(TenantViolation):  # a move into the other's partition
             own.run(world.part.primary(me, 1, 7).update(world.part.owner.set(other)))
         assert world.items_of_others(db, me) == theirs
 
@@ -216,13 +216,16 @@ def test_a_tenant_changes_its_own_items_and_no_others(world: World, data: st.Dat
 def test_a_cursor_of_one_tenant_is_refused_for_another(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
     with filled(world, [me, other]) as db:
-        own, others = db.scoped(owner=me), db.scoped(owner=other)
-        for make in (FILTERED["filtered index, page by page"][0], READS["query with a limit"][0]):
+        own, others = db.for_tenant(owner=me), db.for_tenant(owner=other)
+        for make in (
+            FILTERED["filtered index, page by page"][0],
+            READS["query with a page size"][0],
+        ):
             page = own.run(make(world, me))
             for database, owner in ((others, other), (others, me), (db, me)):
-                with pytest.raises((CursorRefused, OutOfScope)):
-                    database.run(make(world, owner).resume(page.next))  # type: ignore[attr-defined]
-            assert size(own.run(make(world, me).resume(page.next))) == 1  # type: ignore[attr-defined]
+                with pytest.raises((InvalidCursor, TenantViolation)):
+                    database.run(make(world, owner).after(page.next_cursor))  # type: ignore[attr-defined]
+            assert size(own.run(make(world, me).after(page.next_cursor))) == 1  # type: ignore[attr-defined]
 
 
 # -- raw requests --------------------------------------------------------------------------------
@@ -234,7 +237,7 @@ class Raw(Plan[bytes]):
     def __init__(self, request: AnyRequest) -> None:
         self.request = request
 
-    def steps(self, context: Context) -> Steps[bytes]:
+    def _steps(self, context: Context) -> Steps[bytes]:
         return (yield self.request)
 
 
@@ -247,7 +250,7 @@ junk: st.SearchStrategy[Any] = st.recursive(
 
 def partition_of(world: World, owner: Any) -> Value:
     """The partition key of a tenant's things, as it is stored."""
-    value: Value = world.thing.primary(owner, 1).key[world.table.__table__.attributes[0]]
+    value: Value = world.thing.primary(owner, 1)._key[world.table.__table__.attributes[0]]
     return value
 
 
@@ -422,7 +425,7 @@ def test_a_raw_request_reaches_own_items_only(world: World, data: st.DataObject)
     partition = world.table.__table__.attributes[0]
     either = raw_requests(world, mine, theirs) | query_requests(world, mine, theirs)
     with filled(world, [me, other]) as db:
-        own = db.scoped(owner=me)
+        own = db.for_tenant(owner=me)
         before = [item for item in world.stored(db) if item[partition] != mine]
         for request in data.draw(st.lists(either, min_size=10, max_size=20)):
             try:
@@ -443,7 +446,7 @@ def test_a_raw_request_for_own_items_is_sent(world: World, data: st.DataObject) 
     partition = world.table.__table__.attributes[0]
     name = world.table.__table__.name
     with filled(world, [me, other]) as db:
-        own = db.scoped(owner=me)
+        own = db.for_tenant(owner=me)
         key = {partition: partition_of(world, me), "SK": {"S": "I#001"}}
         one = {"TableName": name, "Key": key}
         check = {**one, "ConditionExpression": "attribute_exists(SK)"}

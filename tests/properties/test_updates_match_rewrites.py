@@ -18,12 +18,10 @@ from pydantic import BaseModel
 from tablewright import (
     GSI,
     LSI,
-    AlreadyExists,
     Attr,
     Database,
     Engine,
     Entity,
-    NotUnique,
     Table,
     attr,
     connect,
@@ -37,9 +35,10 @@ from tablewright import (
     shard,
     unique,
     update,
-    updated,
+    updated_at,
     version,
 )
+from tablewright.errors import AlreadyExists, UniqueViolation
 
 
 class State(StrEnum):
@@ -77,7 +76,7 @@ class Thing(Entity, table=Things):
     tags: Attr[set[str]] = attr(default_factory=set)
     log: Attr[list[str]] = attr(default_factory=list)
     stats: Attr[Stats] = attr(default_factory=Stats)
-    changed: Attr[datetime] = updated()
+    changed: Attr[datetime] = updated_at()
     version: Attr[int] = version()
 
     primary = key("OWNER" / owner, "THING" / number)
@@ -121,7 +120,7 @@ class Plain(Entity, table=Plains):
     tags: Attr[set[str]] = attr(default_factory=set)
     log: Attr[list[str]] = attr(default_factory=list)
     stats: Attr[Stats] = attr(default_factory=Stats)
-    changed: Attr[datetime] = updated()
+    changed: Attr[datetime] = updated_at()
 
     primary = key("OWNER" / owner, "THING" / number)
     ranked = primary.local(Plains.by_rank, "RANK" / descending(rank) / number)
@@ -196,7 +195,7 @@ def adding(name: str) -> st.SearchStrategy[Step]:
         def apply(state: Values) -> None:
             state[name] = (state[name] or 0) + value
 
-        return name, lambda kind: getattr(kind, name).add(value), apply
+        return name, lambda kind: getattr(kind, name).increment(value), apply
 
     return numbers.map(step)
 
@@ -205,14 +204,14 @@ def joining(values: set[str]) -> Step:
     def apply(state: Values) -> None:
         state["tags"] = state["tags"] | values
 
-    return "tags", lambda kind: kind.tags.add(values), apply
+    return "tags", lambda kind: kind.tags.add_to_set(values), apply
 
 
 def leaving(values: set[str]) -> Step:
     def apply(state: Values) -> None:
         state["tags"] = state["tags"] - values
 
-    return "tags", lambda kind: kind.tags.discard(values), apply
+    return "tags", lambda kind: kind.tags.remove_from_set(values), apply
 
 
 def appending(word: str) -> Step:
@@ -236,7 +235,7 @@ def _inside(state: Values, **changes: Any) -> None:
 def counting(number: int) -> Step:
     return (
         "stats",
-        lambda kind: kind.stats.path(lambda stats: stats.seen).add(number),
+        lambda kind: kind.stats.path(lambda stats: stats.seen).increment(number),
         lambda state: _inside(state, seen=state["stats"].seen + number),
     )
 
@@ -334,7 +333,7 @@ def queried(db: Database, kind: Any) -> dict[str, list[Values]]:
     return {
         name: [
             {key: value for key, value in vars(found).items() if key not in COUNTED}
-            for found in db.each(plan)
+            for found in db.iterate(plan)
         ]
         for name, plan in plans.items()
     }
@@ -356,7 +355,7 @@ def run_updates(kind: Any, table: type[Table], name: str, sequence: list[Any]) -
             taken = new["handle"] == "taken" or new["email"] == "taken@x.ch"
             try:
                 thing = db.run(plan)
-            except NotUnique:
+            except UniqueViolation:
                 assert taken
                 continue
             assert not taken

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError
 from tablewright.server.credentials import User
 from tablewright.server.signature import Verifier
 from tablewright.sigv4 import signing_key
@@ -46,7 +46,7 @@ def verify_with(verifier: Verifier, request: Request) -> User:
 
 
 def refusal(request: Request, user: User = ALICE, **options: Any) -> tuple[str, str]:
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(DynamoDBError) as caught:
         verify(request, user, **options)
     assert caught.value.status == 400
     assert caught.value.body()["__type"].startswith("com.amazon.coral.service#")
@@ -66,7 +66,7 @@ def test_a_request_of_the_same_client_is_accepted_again() -> None:
     verifier = Verifier({KEY_ID: ALICE}.get, clock=lambda: NOW)
     assert verify_with(verifier, signed()) is ALICE
     assert verify_with(verifier, signed(body=b"{}", at=NOW + 1)) is ALICE
-    with pytest.raises(Fault, match="signature we calculated"):
+    with pytest.raises(DynamoDBError, match="signature we calculated"):
         verify_with(verifier, signed().but(body=b"{}"))
 
 
@@ -434,7 +434,7 @@ def test_any_single_changed_byte_is_refused(data: st.DataObject) -> None:
     tampered = request.but(**changes)
     verifier = Verifier({KEY_ID: SESSION}.get, clock=lambda: NOW)
     assert verify_with(verifier, request) is SESSION
-    with pytest.raises(Fault):
+    with pytest.raises(DynamoDBError):
         verify_with(verifier, tampered)
 
 
@@ -486,5 +486,5 @@ def test_hostile_requests_are_refused_with_a_fault(headers: dict[bytes, bytes], 
     for request in (signed().but(headers, url=url), Request(b"POST", url, headers, b"")):
         try:
             verify(request)
-        except Fault as fault:
+        except DynamoDBError as fault:
             assert fault.status == 400  # noqa: PT017

@@ -11,26 +11,26 @@ from typing import Any
 import pytest
 
 from tablewright.errors import ConditionalCheckFailedException
-from tablewright.storage import Store, Transaction
+from tablewright.storage import Store, WriteTransaction
 from tests.storage.conftest import TREE
 from tests.storage.wal import commits
 
-Step = Callable[[Transaction], Any]
+Step = Callable[[WriteTransaction], Any]
 
 
 def putting(key: bytes) -> Step:
-    def step(tx: Transaction) -> bytes:
+    def step(tx: WriteTransaction) -> bytes:
         tx.put(TREE, key, 0, b"")
         return key
 
     return step
 
 
-def refused(tx: Transaction) -> None:
+def refused(tx: WriteTransaction) -> None:
     raise ConditionalCheckFailedException
 
 
-def failing_half_way(tx: Transaction) -> None:
+def failing_half_way(tx: WriteTransaction) -> None:
     tx.put(TREE, b"half", 0, b"")
     raise ZeroDivisionError("half way")
 
@@ -44,7 +44,7 @@ def write_at_once(store: Store, steps: Sequence[Step]) -> list[Any]:
     outcomes: list[Any] = [None] * len(steps)
     entered, go_on = threading.Event(), threading.Event()
 
-    def hold(tx: Transaction) -> None:
+    def hold(tx: WriteTransaction) -> None:
         entered.set()
         assert go_on.wait(30)
 
@@ -126,7 +126,7 @@ def test_a_step_in_a_commit_that_is_taken_back_has_its_last_outcome(store: Store
     """Run again on its own, a step that was refused before may pass: what it then did counts."""
     runs: list[bytes] = []
 
-    def once_refused(tx: Transaction) -> bytes:
+    def once_refused(tx: WriteTransaction) -> bytes:
         runs.append(b"run")
         if len(runs) == 1:
             raise ConditionalCheckFailedException
@@ -153,7 +153,7 @@ def test_a_store_goes_on_after_a_failure(store: Store) -> None:
 
 
 def test_a_step_sees_what_the_steps_before_it_in_its_commit_did(store: Store) -> None:
-    def count(tx: Transaction) -> int:
+    def count(tx: WriteTransaction) -> int:
         return tx.count(TREE)[0]
 
     assert store.write_all([putting(b"a"), count, putting(b"b"), count]) == [b"a", 1, b"b", 2]
@@ -163,7 +163,7 @@ def test_a_step_sees_what_the_steps_before_it_in_its_commit_did(store: Store) ->
 def test_no_increment_of_eight_threads_is_lost(where: str, tmp_path: Path) -> None:
     turns = 50
 
-    def increment(tx: Transaction) -> None:
+    def increment(tx: WriteTransaction) -> None:
         found = tx.get(TREE, b"counter")
         tx.put(TREE, b"counter", found[0] + 1 if found else 1, b"")
 

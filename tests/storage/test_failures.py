@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from tablewright.errors import CannotOpen, StoreBusy, StoreClosed, StoreForked
-from tablewright.storage import Snapshot, Store, Transaction
+from tablewright.storage import Snapshot, Store, WriteTransaction
 from tablewright.storage.file import APPLICATION_ID, FORMAT
 from tests.storage.conftest import TREE
 from tests.storage.forks import in_child, name_of_error
@@ -31,7 +31,7 @@ def locked(path: Path) -> Iterator[None]:
         other.execute("ROLLBACK")
 
 
-def putting(key: bytes) -> Callable[[Transaction], None]:
+def putting(key: bytes) -> Callable[[WriteTransaction], None]:
     return lambda tx: tx.put(TREE, key, 0, b"")
 
 
@@ -171,7 +171,7 @@ def test_a_fork_while_another_thread_writes_does_not_hang_the_child(store: Store
     """The lock that the thread holds would never be released in the child."""
     entered, go_on = threading.Event(), threading.Event()
 
-    def hold(tx: Transaction) -> None:
+    def hold(tx: WriteTransaction) -> None:
         entered.set()
         assert go_on.wait(60)
 

@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from tablewright.errors import CannotOpen, TablewrightError
-from tablewright.storage import Store, Transaction, Tree
+from tablewright.storage import Store, Tree, WriteTransaction
 from tablewright.storage.file import APPLICATION_ID, FORMAT, _bring_up_to_date, _format
 from tests.storage.conftest import TREE
 
@@ -219,7 +219,7 @@ def views(path: Path) -> list[str]:
 
 
 def test_a_view_shows_bodies_as_text(store: Store, path: Path) -> None:
-    def step(tx: Transaction) -> None:
+    def step(tx: WriteTransaction) -> None:
         tx.create_tree(Tree(7), shown_as="shop")
         tx.put(Tree(7), b"k", 12, '{"name":{"S":"é"}}'.encode())
 
@@ -247,7 +247,7 @@ def test_names_that_differ_in_case_only_get_a_view_each(store: Store, path: Path
 
 
 def test_a_dropped_tree_takes_its_view_with_it_and_no_other(store: Store, path: Path) -> None:
-    def step(tx: Transaction) -> None:
+    def step(tx: WriteTransaction) -> None:
         for number in (10, 100, 7):
             tx.create_tree(Tree(number), shown_as=f"view_{number}")
         tx.drop_tree(Tree(10))
@@ -266,7 +266,7 @@ def test_a_name_can_be_shown_again_after_a_drop(store: Store, path: Path) -> Non
 
 
 def test_sqlite_finds_nothing_wrong_with_a_file_of_ours(store: Store) -> None:
-    def step(tx: Transaction) -> None:
+    def step(tx: WriteTransaction) -> None:
         for number in range(500):
             tx.put(TREE, b"%d" % number, number, b"x" * number)
 

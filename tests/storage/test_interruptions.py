@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tablewright.errors import ConditionalCheckFailedException, StoreFailed
-from tablewright.storage import Snapshot, Store, Transaction, Tree
+from tablewright.storage import Snapshot, Store, Tree, WriteTransaction
 from tests.storage.interrupts import (
     Interruption,
     TimeLimit,
@@ -63,7 +63,7 @@ def in_thread(action: Callable[[], Any]) -> Any:
     return outcome[0]
 
 
-def put_pair(tx: Transaction) -> None:
+def put_pair(tx: WriteTransaction) -> None:
     """Two rows that always hold the same number."""
     found = tx.get(TREE, b"left")
     number = found[0] + 1 if found else 1
@@ -110,7 +110,7 @@ def test_the_clean_up_of_an_interrupted_write_can_be_interrupted(
 
 
 def test_a_write_that_fails_can_be_interrupted_at_every_opcode(store: Store) -> None:
-    def fail_half_way(tx: Transaction) -> None:
+    def fail_half_way(tx: WriteTransaction) -> None:
         tx.put(TREE, b"left", 10**6, b"")
         raise ZeroDivisionError
 
@@ -125,7 +125,7 @@ def test_a_write_that_fails_can_be_interrupted_at_every_opcode(store: Store) -> 
 def test_a_kept_exception_of_a_write_does_not_keep_an_old_state(store: Store) -> None:
     """The traceback holds a walk, and the walk an open statement of the writer's connection."""
 
-    def walk_and_fail(tx: Transaction) -> None:
+    def walk_and_fail(tx: WriteTransaction) -> None:
         put_pair(tx)
         for _ in tx.walk(TREE, b"", None):
             raise Interruption
@@ -167,13 +167,13 @@ def queued_beside(store: Store, leader: Callable[[], Any], followers: list[Any])
 def test_writers_in_a_shared_commit_get_their_outcome_exactly_once(
     tmp_path: Path, interruption: type[BaseException], again_after: int
 ) -> None:
-    def increment(tx: Transaction) -> int:
+    def increment(tx: WriteTransaction) -> int:
         found = tx.get(TREE, b"counter")
         number = found[0] + 1 if found else 1
         tx.put(TREE, b"counter", number, b"")
         return number
 
-    def refuse(tx: Transaction) -> None:
+    def refuse(tx: WriteTransaction) -> None:
         raise ConditionalCheckFailedException
 
     store = Store(tmp_path / "rows.db", durability="normal")
@@ -252,7 +252,7 @@ def test_a_read_inside_a_read_does_not_disturb_it(tmp_path: Path) -> None:
 
 
 def test_a_write_inside_a_write_is_refused_and_the_outer_one_is_done(store: Store) -> None:
-    def outer(tx: Transaction) -> None:
+    def outer(tx: WriteTransaction) -> None:
         with pytest.raises(StoreFailed, match="inside one of its own writes"):
             store.write(put_pair)
         put_pair(tx)

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from tablewright.storage import Snapshot, Store, Transaction
+from tablewright.storage import Snapshot, Store, WriteTransaction
 from tests.storage.conftest import TREE
 from tests.storage.wal import is_held
 
@@ -88,7 +88,7 @@ def test_frozen_ends_when_its_block_fails(store: Store, path: Path) -> None:
 
 
 def test_frozen_in_a_transaction_sees_its_changes(store: Store) -> None:
-    def step(tx: Transaction) -> bytes | None:
+    def step(tx: WriteTransaction) -> bytes | None:
         tx.put(TREE, b"k", 0, b"mine")
         with tx.frozen():
             return body(tx)
@@ -100,7 +100,7 @@ def test_a_reader_does_not_see_what_is_not_committed(store: Store) -> None:
     put(store, b"old")
     assert store.read(body) == b"old"
 
-    def step(tx: Transaction) -> bytes | None:
+    def step(tx: WriteTransaction) -> bytes | None:
         tx.put(TREE, b"k", 0, b"new")
         return store.read(body)
 
@@ -121,7 +121,7 @@ def test_a_reader_does_not_wait_for_a_writer(store: Store) -> None:
 
     reader = threading.Thread(target=read_twice, daemon=True)
 
-    def step(tx: Transaction) -> bool:
+    def step(tx: WriteTransaction) -> bool:
         tx.put(TREE, b"k", 0, b"new")
         writing.set()
         reader.join(10)
@@ -151,7 +151,7 @@ def test_two_stores_in_memory_are_apart() -> None:
 def test_a_thread_that_reads_for_the_first_time_does_not_wait_for_a_writer(store: Store) -> None:
     put(store, b"old")
 
-    def step(tx: Transaction) -> bytes | None:
+    def step(tx: WriteTransaction) -> bytes | None:
         tx.put(TREE, b"k", 0, b"new")
         return in_thread(lambda: store.read(body))
 
@@ -165,7 +165,7 @@ def test_a_store_can_be_opened_while_another_writes(store: Store, path: Path) ->
         with closing(Store(path)) as other:
             return other.read(body)
 
-    def step(tx: Transaction) -> bytes | None:
+    def step(tx: WriteTransaction) -> bytes | None:
         tx.put(TREE, b"k", 0, b"new")
         return in_thread(opened)
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.storage import MissingTree, Snapshot, Store, Transaction, Tree
+from tablewright.storage import MissingTree, Snapshot, Store, Tree, WriteTransaction
 from tests.storage.conftest import TREE
 from tests.storage.wal import is_held
 
 KEYS = [b"", b"\x00", b"a", b"a\x00", b"aa", b"b", b"\xff", b"\xff\xff"]
 
 
-def fill(tx: Transaction) -> None:
+def fill(tx: WriteTransaction) -> None:
     for key in reversed(KEYS):
         tx.put(TREE, key, len(key), b"body of " + key)
 
@@ -99,7 +99,7 @@ def test_a_walk_backwards_meets_the_same_rows_from_the_last(
 def test_a_walk_is_a_slice_of_the_sorted_rows(
     rows: dict[bytes, bytes], first: bytes, end: bytes | None, backwards: bool
 ) -> None:
-    def written_and_walked(tx: Transaction) -> list[tuple[bytes, int, bytes]]:
+    def written_and_walked(tx: WriteTransaction) -> list[tuple[bytes, int, bytes]]:
         tx.create_tree(TREE)
         for key, body in rows.items():
             tx.put(TREE, key, len(body), body)
@@ -122,7 +122,7 @@ def test_an_empty_tree_counts_nothing(store: Store) -> None:
 
 
 def test_a_transaction_sees_its_own_changes(store: Store) -> None:
-    def step(tx: Transaction) -> tuple[int, bytes] | None:
+    def step(tx: WriteTransaction) -> tuple[int, bytes] | None:
         tx.put(TREE, b"k", 1, b"new")
         return tx.get(TREE, b"k")
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tablewright.errors import EndpointFailed
+from tablewright.errors import EndpointUnavailable
 from tablewright.transport.credentials import PLACEHOLDER
 from tablewright.transport.remote import Remote
 from tablewright.transport.sigv4 import SigningCredentials
@@ -176,7 +176,7 @@ def _wait(transport: Remote, process: subprocess.Popen[bytes], log: Path) -> Non
     while process.poll() is None and time.monotonic() < give_up:
         try:
             transport.send("ListTables", {})
-        except EndpointFailed:
+        except EndpointUnavailable:
             time.sleep(0.1)
             continue
         transport.close()

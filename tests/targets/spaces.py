@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.errors import Fault, ResourceNotFoundException
+from tablewright.errors import DynamoDBError, ResourceNotFoundException
 from tablewright.transport import Remote, Response
 
 
@@ -56,7 +56,7 @@ class Names:
             return response
         return Response(response.body.replace(self.prefix.encode(), b""), response.attempts)
 
-    def told(self, fault: Fault) -> Fault:
+    def told(self, fault: DynamoDBError) -> DynamoDBError:
         if self.prefix:
             fault.args = tuple(re.sub(self.prefix, "", str(part)) for part in fault.args)
         return fault
@@ -73,14 +73,14 @@ class Space:
         names = self.names
         try:
             return names.shown(self.remote.send(operation, names.meant(operation, request)))
-        except Fault as fault:
+        except DynamoDBError as fault:
             raise names.told(fault) from None
 
     async def send_async(self, operation: str, request: dict[str, Any], remote: Remote) -> Response:
         names = self.names
         try:
             return names.shown(await remote.send_async(operation, names.meant(operation, request)))
-        except Fault as fault:
+        except DynamoDBError as fault:
             raise names.told(fault) from None
 
     def call(self, operation: str, request: dict[str, Any] | None = None) -> dict[str, Any]:

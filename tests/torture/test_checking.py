@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torture.checking import NEVER, Access, Transaction, linearizable, serializable
+from torture.checking import NEVER, Access, WriteTransaction, linearizable, serializable
 
 LINEARIZABLE = {
     "nothing": [],
@@ -53,33 +53,33 @@ def test_a_history_that_no_order_explains_is_not(history: list[Access]) -> None:
 
 def test_transactions_one_after_the_other_are_serializable() -> None:
     history = [
-        Transaction(0, 1, {}, {"a": 1, "b": 1}),
-        Transaction(2, 3, {"a": [1], "b": [1]}, {}),
-        Transaction(4, 5, {"a": [1]}, {"a": 2}),
+        WriteTransaction(0, 1, {}, {"a": 1, "b": 1}),
+        WriteTransaction(2, 3, {"a": [1], "b": [1]}, {}),
+        WriteTransaction(4, 5, {"a": [1]}, {"a": 2}),
     ]
     assert serializable(history, {"a": [1, 2], "b": [1]}) == ""
 
 
 def test_a_read_of_one_half_of_a_transaction_is_found() -> None:
     history = [
-        Transaction(0, 9, {}, {"a": 1, "b": 1}),
-        Transaction(0, 9, {"a": [1], "b": []}, {}),
+        WriteTransaction(0, 9, {}, {"a": 1, "b": 1}),
+        WriteTransaction(0, 9, {"a": [1], "b": []}, {}),
     ]
     assert "cannot be put in an order" in serializable(history, {"a": [1], "b": [1]})
 
 
 def test_two_reads_that_see_two_writes_in_different_orders_are_found() -> None:
     history = [
-        Transaction(0, 9, {}, {"a": 1}),
-        Transaction(0, 9, {}, {"b": 1}),
-        Transaction(0, 9, {"a": [1], "b": []}, {}),
-        Transaction(0, 9, {"a": [], "b": [1]}, {}),
+        WriteTransaction(0, 9, {}, {"a": 1}),
+        WriteTransaction(0, 9, {}, {"b": 1}),
+        WriteTransaction(0, 9, {"a": [1], "b": []}, {}),
+        WriteTransaction(0, 9, {"a": [], "b": [1]}, {}),
     ]
     assert "cannot be put in an order" in serializable(history, {"a": [1], "b": [1]})
 
 
 def test_a_stale_read_of_a_transaction_is_found() -> None:
-    history = [Transaction(0, 1, {}, {"a": 1}), Transaction(2, 3, {"a": []}, {})]
+    history = [WriteTransaction(0, 1, {}, {"a": 1}), WriteTransaction(2, 3, {"a": []}, {})]
     assert "cannot be put in an order" in serializable(history, {"a": [1]})
 
 
@@ -95,15 +95,15 @@ def test_a_stale_read_of_a_transaction_is_found() -> None:
 def test_a_lost_half_repeated_or_unknown_write_is_found(
     last: dict[str, list[int]], problem: str
 ) -> None:
-    assert problem in serializable([Transaction(0, 1, {}, {"a": 1, "b": 1})], last)
+    assert problem in serializable([WriteTransaction(0, 1, {}, {"a": 1, "b": 1})], last)
 
 
 @pytest.mark.parametrize("there", [[], [1]])
 def test_a_transaction_without_a_known_outcome_may_have_happened_or_not(there: list[int]) -> None:
-    history = [Transaction(0, NEVER, {}, {"a": 1}, known=False)]
+    history = [WriteTransaction(0, NEVER, {}, {"a": 1}, known=False)]
     assert serializable(history, {"a": there}) == ""
 
 
 def test_a_transaction_without_a_known_outcome_is_whole() -> None:
-    history = [Transaction(0, NEVER, {}, {"a": 1, "b": 1}, known=False)]
+    history = [WriteTransaction(0, NEVER, {}, {"a": 1, "b": 1}, known=False)]
     assert "half applied" in serializable(history, {"a": [1], "b": []})

@@ -15,17 +15,15 @@ from hypothesis import strategies as st
 
 from tablewright.backoff import Backoff
 from tablewright.engine import Engine
-from tablewright.errors import Contended, TableDiffers, TableMissing, Unsupported
-from tablewright.server import serving
-from tablewright.transfer import (
-    Progress,
+from tablewright.errors import (
+    Contention,
+    TableMismatch,
+    TableNotFound,
     TransferRefused,
-    asking,
-    batches,
-    copy,
-    open_source,
-    open_target,
+    UnsupportedOperation,
 )
+from tablewright.server import serving
+from tablewright.transfer import Progress, asking, batches, copy, open_source, open_target
 from tablewright.transport import Local, Transport
 from tablewright.transport.faults import UnknownFault
 from tablewright.values import Item
@@ -142,7 +140,7 @@ def test_one_table_can_be_chosen(source: Engine, target: Engine) -> None:
 def test_a_source_without_the_table_is_refused(
     source: Engine, target: Engine, table: str | None
 ) -> None:
-    with pytest.raises(TableMissing, match=r"a\.db has no table"):
+    with pytest.raises(TableNotFound, match=r"a\.db has no table"):
         compared(copy(Local(source), Local(target), table=table, names=("a.db", "b.db")))
 
 
@@ -163,7 +161,7 @@ def test_a_table_with_other_keys_is_refused_before_anything_is_made(
         "AttributeDefinitions": [{"AttributeName": "k", "AttributeType": "N"}],
     }
     target.call("CreateTable", other)
-    with pytest.raises(TableDiffers, match=r"'things' with other keys: k \(N\), not k \(S\)"):
+    with pytest.raises(TableMismatch, match=r"'things' with other keys: k \(N\), not k \(S\)"):
         compared(copy(Local(source), Local(target)))
     assert target.call("ListTables") == {"TableNames": ["things"]}
 
@@ -251,7 +249,7 @@ def test_an_endpoint_that_never_does_anything_is_given_up(
             return None
         return msgspec.json.encode({"UnprocessedItems": request["RequestItems"]})
 
-    with pytest.raises(Contended, match="BatchWriteItem: still throttled after 3 attempts"):
+    with pytest.raises(Contention, match="BatchWriteItem: still throttled after 3 attempts"):
         compared(copy(Local(source), InterceptingTransport(target, nothing)))
 
 
@@ -264,9 +262,9 @@ def test_a_target_without_ttl_says_so_before_items_are_written(
 
     def without(operation: str, request: dict[str, Any]) -> None:
         if "TimeToLive" in operation:
-            raise Unsupported(operation, "http://there")
+            raise UnsupportedOperation(operation, "http://there")
 
-    with pytest.raises(Unsupported, match="TimeToLive"):
+    with pytest.raises(UnsupportedOperation, match="TimeToLive"):
         compared(copy(Local(source), InterceptingTransport(target, without)))
     assert held(target) == []
 
@@ -276,7 +274,7 @@ def test_a_source_without_ttl_can_be_copied(source: Engine, target: Engine) -> N
 
     def without(operation: str, request: dict[str, Any]) -> None:
         if "TimeToLive" in operation:
-            raise Unsupported(operation, "http://there")
+            raise UnsupportedOperation(operation, "http://there")
 
     assert compared(copy(InterceptingTransport(source, without), Local(target)))["things"].same
 

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.engine import Engine
-from tablewright.errors import TableDiffers, TableMissing, ValidationException
+from tablewright.errors import TableMismatch, TableNotFound, TransferRefused, ValidationException
 from tablewright.server import serving
-from tablewright.transfer import Sum, TransferRefused, dump, dump_all, load, open_target
+from tablewright.transfer import Sum, dump, dump_all, load, open_target
 from tablewright.transfer.dumpfile import Data, Dump, find, read, spell
 from tablewright.transport import Local
 from tablewright.values import Item
@@ -252,7 +252,7 @@ def test_a_file_without_manifest_needs_the_table(tmp_path: Path, target: Engine)
     file.write_bytes(EXPORTED)
     with pytest.raises(TransferRefused, match=r"has no manifest that names its table; give --ta"):
         find(file, None)
-    with pytest.raises(TableMissing, match="no table 'things', and without a manifest"):
+    with pytest.raises(TableNotFound, match="no table 'things', and without a manifest"):
         compared(load(find(file, "things"), Local(target)))
     assert target.call("ListTables") == {"TableNames": []}
 
@@ -261,7 +261,7 @@ def test_a_table_with_other_keys_is_refused(tmp_path: Path, source: Engine, targ
     fill(source, PLAIN, things(3))
     compared(dump(Local(source), tmp_path / "a.json"))
     target.call("CreateTable", {**RICH, "TableName": "things"})
-    with pytest.raises(TableDiffers, match=r"PK \(B\) \+ SK \(N\), not k \(S\)"):
+    with pytest.raises(TableMismatch, match=r"PK \(B\) \+ SK \(N\), not k \(S\)"):
         compared(load(find(tmp_path / "a.json", None), Local(target)))
 
 

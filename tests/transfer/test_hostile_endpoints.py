@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.errors import EndpointFailed, TablewrightError
+from tablewright.errors import EndpointUnavailable, TablewrightError
 from tablewright.transfer import TransferRefused, copy, dump_all
 from tablewright.transport import Local
 from tests.transfer.tables import PLAIN, fill, things
@@ -182,7 +182,7 @@ def test_an_answer_that_is_no_json_object_is_an_error_of_the_endpoint(
     tmp_path: Path, source: Engine, answer: bytes
 ) -> None:
     endpoint = hostile(source, Scan=lambda request: answer)
-    with pytest.raises(EndpointFailed, match="not a JSON object"):
+    with pytest.raises(EndpointUnavailable, match="not a JSON object"):
         list(dump_all(endpoint, tmp_path / "dump"))
 
 

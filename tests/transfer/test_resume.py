@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.transfer import State, TransferRefused, copy, dump, load, state
+from tablewright.errors import TransferRefused
+from tablewright.transfer import State, copy, dump, load, state
 from tablewright.transfer.dumpfile import find
 from tablewright.transport import Local
 from tests.transfer.tables import PLAIN, compared, fill, held, things, things_in

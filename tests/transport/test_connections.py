@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import EndpointFailed
 from tablewright.engine import Engine
-from tablewright.errors import StoreClosed
+from tablewright.errors import EndpointUnavailable, StoreClosed
 from tablewright.server import serving
 from tablewright.transport import Remote, Response
 from tablewright.transport.remote import MAX_POOLED
@@ -101,7 +100,7 @@ def test_no_connection_in_time_is_told(client: MakeClient) -> None:
             each.connect_ex(address)
         try:
             sender = client(f"http://127.0.0.1:{address[1]}", connect_seconds=0.2, attempts=1)
-            with pytest.raises(EndpointFailed, match=r"no connection within 0\.2 s"):
+            with pytest.raises(EndpointUnavailable, match=r"no connection within 0\.2 s"):
                 sender.send("GetItem", GET)
         finally:
             for each in queued:

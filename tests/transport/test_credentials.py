@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Attr, EndpointFailed, Entity, InvalidValue, Table, attr, connect, key
+from tablewright import Attr, Entity, Table, attr, connect, key
+from tablewright.errors import EndpointUnavailable, InvalidValue
 from tablewright.transport import Local, Remote, open_target
 from tablewright.transport.credentials import (
     PLACEHOLDER,
@@ -51,7 +52,7 @@ def test_keys_and_a_token_come_from_the_environment(monkeypatch: pytest.MonkeyPa
 
 def test_a_key_without_its_secret_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     _env(monkeypatch, ACCESS_KEY_ID="AKID")
-    with pytest.raises(EndpointFailed, match="no AWS credentials: Partial credentials"):
+    with pytest.raises(EndpointUnavailable, match="no AWS credentials: Partial credentials"):
         aws_credentials()
 
 
@@ -81,12 +82,12 @@ def test_a_profile_is_chosen_by_the_environment(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.usefixtures("shared")
 def test_a_profile_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     _env(monkeypatch, PROFILE="wrok")
-    with pytest.raises(EndpointFailed, match=r"no AWS credentials: .*wrok"):
+    with pytest.raises(EndpointUnavailable, match=r"no AWS credentials: .*wrok"):
         aws_credentials()
 
 
 def test_no_credentials_are_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(EndpointFailed, match="no AWS credentials: set AWS_ACCESS_KEY_ID and"):
+    with pytest.raises(EndpointUnavailable, match="no AWS credentials: set AWS_ACCESS_KEY_ID and"):
         connect("dynamodb://eu-west-1", Shed)
 
 
@@ -140,7 +141,7 @@ def test_credentials_that_cannot_be_had_are_told(
     config = tmp_path / "config"
     config.write_text("[profile broken]\ncredential_process = /nowhere/at/all\n")
     _env(monkeypatch, CONFIG_FILE=str(config), PROFILE="broken")
-    with pytest.raises(EndpointFailed, match=r"no AWS credentials: .*/nowhere/at/all"):
+    with pytest.raises(EndpointUnavailable, match=r"no AWS credentials: .*/nowhere/at/all"):
         aws_credentials()
 
 
@@ -195,7 +196,7 @@ def test_the_region_comes_from_the_profile(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_no_region_is_told() -> None:
-    with pytest.raises(EndpointFailed, match="no AWS region: connect to dynamodb://eu-west-1"):
+    with pytest.raises(EndpointUnavailable, match="no AWS region: connect to dynamodb://eu-west-1"):
         open_target("dynamodb://")
 
 

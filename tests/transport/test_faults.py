@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import EndpointFailed, Fault
 from tablewright.engine import Engine
-from tablewright.errors import InvalidSignatureException
+from tablewright.errors import DynamoDBError, EndpointUnavailable, InvalidSignatureException
 from tablewright.transport import Response, retry
 from tablewright.transport.faults import RetriesExhausted, UnknownFault
 from tests.transport import proxy as steps
@@ -72,7 +71,7 @@ def test_the_error_after_the_last_attempt_tells_where_what_and_how_often(
     step: Step, proxy: Proxy, client: MakeClient
 ) -> None:
     proxy.script = [step] * 2
-    with pytest.raises(EndpointFailed) as caught:
+    with pytest.raises(EndpointUnavailable) as caught:
         client(response_seconds=patience_with(step), attempts=2).send("GetItem", GET)
     assert str(caught.value).startswith(f"{proxy.url}: GetItem failed 2 times; the last error: ")
     assert proxy.wait_until_seen(2)
@@ -120,7 +119,7 @@ def test_the_error_tells_the_last_reason(
     step: Step, reason: str, proxy: Proxy, client: MakeClient
 ) -> None:
     proxy.script = [step]
-    with pytest.raises(EndpointFailed) as caught:
+    with pytest.raises(EndpointUnavailable) as caught:
         client(response_seconds=patience_with(step), attempts=1).send("GetItem", GET)
     assert f"GetItem failed once; the last error: {reason}" in str(caught.value)
     assert proxy.wait_until_seen(1)
@@ -129,7 +128,8 @@ def test_the_error_tells_the_last_reason(
 def test_there_are_four_attempts_unless_told_otherwise(proxy: Proxy, client: MakeClient) -> None:
     proxy.script = [ANSWERS["an internal error"]] * 10
     with pytest.raises(
-        EndpointFailed, match="GetItem failed 4 times; the last error: InternalServerError: oops"
+        EndpointUnavailable,
+        match="GetItem failed 4 times; the last error: InternalServerError: oops",
     ):
         client().send("GetItem", GET)
     assert len(proxy.seen) == retry.MAX_ATTEMPTS == 4
@@ -149,12 +149,12 @@ def test_a_request_that_was_cut_while_it_was_sent_is_sent_again(
 def test_an_endpoint_that_is_not_there_is_told(proxy: Proxy, client: MakeClient) -> None:
     sender = client(attempts=2)
     proxy.close()
-    with pytest.raises(EndpointFailed, match=r"GetItem failed 2 times; the last error: .*111"):
+    with pytest.raises(EndpointUnavailable, match=r"GetItem failed 2 times; the last error: .*111"):
         sender.send("GetItem", GET)
 
 
 def test_a_host_without_an_address_is_told(client: MakeClient) -> None:
-    with pytest.raises(EndpointFailed, match="GetItem failed once; the last error: "):
+    with pytest.raises(EndpointUnavailable, match="GetItem failed once; the last error: "):
         client("http://no.such.host.invalid", attempts=1).send("GetItem", GET)
 
 
@@ -222,7 +222,7 @@ def test_a_large_answer_comes_whole(engine: Engine, client: MakeClient) -> None:
 
 
 def test_a_fault_of_the_request_is_raised_at_once(proxy: Proxy, client: MakeClient) -> None:
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(DynamoDBError) as caught:
         client().send("GetItem", {"TableName": "nowhere", "Key": {"k": {"S": "a"}}})
     assert caught.value.code == "ResourceNotFoundException"
     assert len(proxy.seen) == 1
@@ -230,7 +230,7 @@ def test_a_fault_of_the_request_is_raised_at_once(proxy: Proxy, client: MakeClie
 
 def test_a_fault_carries_the_number_of_its_attempts(proxy: Proxy, client: MakeClient) -> None:
     proxy.script = [ANSWERS["an internal error"]] * 2
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(DynamoDBError) as caught:
         client().send("GetItem", {"TableName": "nowhere", "Key": {"k": {"S": "a"}}})
     assert caught.value.attempts == 3
     assert not caught.value.maybe_applied
@@ -249,7 +249,7 @@ def test_a_refusal_that_is_not_dynamodbs_is_told_and_not_repeated(
 ) -> None:
     proxy.script = [replying(answer(403, body))]
     with pytest.raises(
-        EndpointFailed, match="GetItem: HTTP 403 with a body that is not DynamoDB's: "
+        EndpointUnavailable, match="GetItem: HTTP 403 with a body that is not DynamoDB's: "
     ):
         client().send("GetItem", GET)
     assert len(proxy.seen) == 1
@@ -260,7 +260,7 @@ def test_the_reasons_of_a_cancelled_transaction_are_read_from_the_message_where_
 ) -> None:
     told = "Transaction cancelled, please refer [None, ConditionalCheckFailed]"
     proxy.script = [replying(fault("TransactionCanceledException", told))]
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(DynamoDBError) as caught:
         client().send("TransactWriteItems", {"TransactItems": []})
     assert [reason["Code"] for reason in getattr(caught.value, "reasons", [])] == [
         "None",

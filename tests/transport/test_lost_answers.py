@@ -11,17 +11,12 @@ import pytest
 
 from tablewright import (
     GSI,
-    AlreadyExists,
     Attr,
     Database,
-    EndpointFailed,
     Entity,
-    NotUnique,
-    Stale,
     Table,
-    atomic,
     attr,
-    batch,
+    batch_write,
     connect,
     create,
     delete,
@@ -29,14 +24,19 @@ from tablewright import (
     index,
     key,
     put,
+    transact,
     unique,
     version,
 )
 from tablewright.engine import Engine
 from tablewright.errors import (
     MAYBE_APPLIED,
+    AlreadyExists,
     ConditionalCheckFailedException,
+    EndpointUnavailable,
     TransactionCanceledException,
+    UniqueViolation,
+    VersionConflict,
 )
 from tablewright.observe import RequestEvent
 from tests.transport import proxy as steps
@@ -178,7 +178,7 @@ def test_an_entity_with_a_unique_value_is_created_once(
     proxy.script = [lose]
     sender = client(response_seconds=patience_with(lose))
     sender.run(create(Member(member_id="1", email="a@b")), Bank)
-    with pytest.raises(NotUnique):
+    with pytest.raises(UniqueViolation):
         sender.run(create(Member(member_id="2", email="a@b")), Bank)
 
 
@@ -201,8 +201,8 @@ def test_whatever_happens_on_the_way_every_transaction_is_done_once(
     db.run(create(Counter(counter_id="1")))
     for number in range(20):
         proxy.script = chance.choices(ways, k=chance.randrange(4))
-        add = Counter.primary("1").update(Counter.count.add(1))
-        sender.run(atomic(add, create(Note(note_id=str(number), text=""))), Bank)
+        add = Counter.primary("1").update(Counter.count.increment(1))
+        sender.run(transact(add, create(Note(note_id=str(number), text=""))), Bank)
     counted = db.run(Counter.primary("1"))
     assert counted is not None
     assert counted.count == 20
@@ -351,9 +351,10 @@ def test_a_fault_after_attempts_that_did_nothing_has_no_note(
 def test_a_versioned_update_is_done_once(db: Database, proxy: Proxy, client: MakeClient) -> None:
     page = db.run(create(Page(page_id="1", text="a")))
     proxy.script = [steps.cut_when_done]
-    with pytest.raises(Stale):
+    with pytest.raises(VersionConflict):
         client().run(
-            Page.primary("1").update(Page.text.set("b")).expect(Page.version == page.version), Bank
+            Page.primary("1").update(Page.text.set("b")).condition(Page.version == page.version),
+            Bank,
         )
     found = db.run(Page.primary("1"))
     assert found is not None
@@ -363,7 +364,7 @@ def test_a_versioned_update_is_done_once(db: Database, proxy: Proxy, client: Mak
 def test_a_versioned_delete_is_done_once(db: Database, proxy: Proxy, client: MakeClient) -> None:
     page = db.run(create(Page(page_id="1", text="a")))
     proxy.script = [steps.cut_when_done]
-    with pytest.raises(Stale):
+    with pytest.raises(VersionConflict):
         client().run(delete(page), Bank)
     assert db.run(Page.primary("1")) is None
 
@@ -373,7 +374,7 @@ def test_a_refused_write_says_that_an_earlier_attempt_may_have_done_it(
 ) -> None:
     page = db.run(create(Page(page_id="1", text="a")))
     proxy.script = [steps.cut_when_done]
-    with pytest.raises(Stale) as caught:
+    with pytest.raises(VersionConflict) as caught:
         client().run(delete(page), Bank)
     assert caught.value.maybe_applied
     assert str(caught.value).endswith(MAYBE_APPLIED)
@@ -386,8 +387,8 @@ def test_an_update_that_reads_what_it_adds_to_is_not_done_twice(
     twice."""
     db.run(create(Score(player="1")))
     proxy.script = [forward, steps.cut_when_done]
-    with pytest.raises(EndpointFailed, match="may have been applied"):
-        client().run(Score.primary("1").update(Score.points.add(5)), Bank)
+    with pytest.raises(EndpointUnavailable, match="may have been applied"):
+        client().run(Score.primary("1").update(Score.points.increment(5)), Bank)
     found = db.run(Score.primary("1"))
     assert found is not None
     assert found.points == 5
@@ -413,7 +414,7 @@ def test_with_one_attempt_no_write_is_done_twice(
     sender = client(attempts=1)
     sender.send("UpdateItem", COUNT)
     proxy.script = [steps.cut_when_done]
-    with pytest.raises(EndpointFailed, match="may have been applied"):
+    with pytest.raises(EndpointUnavailable, match="may have been applied"):
         sender.send("UpdateItem", COUNT)
     key = {"TableName": "things", "Key": {"k": {"S": "a"}}}
     assert engine.call("GetItem", key)["Item"]["n"] == {"N": "3"}
@@ -424,7 +425,7 @@ def test_a_batch_whose_answer_is_lost_has_the_same_effect(
 ) -> None:
     notes = [Note(note_id=str(number), text="x") for number in range(30)]
     proxy.script = [steps.cut_when_done, forward, steps.cut_in_the_body]
-    client().run(batch(put(note) for note in notes), Bank)
+    client().run(batch_write(put(note) for note in notes), Bank)
     assert all(db.run(Note.primary(note.note_id)) == note for note in notes)
 
 
@@ -447,7 +448,7 @@ def test_the_last_error_of_a_write_says_whether_it_may_have_been_done(
     step: Step, told: bool, proxy: Proxy, client: MakeClient
 ) -> None:
     proxy.script = [step] * 2
-    with pytest.raises(EndpointFailed) as caught:
+    with pytest.raises(EndpointUnavailable) as caught:
         client(attempts=2).send("PutItem", {"TableName": "things", "Item": {"k": {"S": "b"}}})
     assert caught.value.maybe_applied is told
     assert (MAYBE_APPLIED in str(caught.value)) is told
@@ -455,7 +456,7 @@ def test_the_last_error_of_a_write_says_whether_it_may_have_been_done(
 
 def test_the_last_error_of_a_read_says_nothing_of_that(proxy: Proxy, client: MakeClient) -> None:
     proxy.script = [steps.cut_when_done]
-    with pytest.raises(EndpointFailed) as caught:
+    with pytest.raises(EndpointUnavailable) as caught:
         client(attempts=1).send("Scan", {"TableName": "things"})
     assert not caught.value.maybe_applied
 
@@ -468,7 +469,7 @@ def test_an_observer_learns_the_number_of_attempts(proxy: Proxy, engine: Engine)
         proxy.script = [failing]
         database.run(Note.primary("1"))
         proxy.script = [failing] * 4
-        with pytest.raises(EndpointFailed):
+        with pytest.raises(EndpointUnavailable):
             database.run(Note.primary("1"))
     assert [(event.attempts, event.error) for event in events] == [
         (2, ""),

@@ -12,26 +12,24 @@ from tablewright import (
     AsyncDatabase,
     Attr,
     Entity,
-    Many,
     Page,
+    Query,
     Table,
-    TableMissing,
-    Unsupported,
-    atomic,
+    access_pattern,
     attr,
-    batch,
+    batch_get,
+    batch_write,
     connect,
     connect_async,
     create,
-    get_all,
     key,
-    pattern,
     put,
+    transact,
 )
 from tablewright.designs.catalog import bundled
 from tablewright.engine import Engine
-from tablewright.errors import UnknownOperationException
-from tablewright.plan.write import Atomic
+from tablewright.errors import TableNotFound, UnknownOperationException, UnsupportedOperation
+from tablewright.plan.write import Transaction
 from tablewright.server import serving
 from tablewright.verify import Check, Design, Raises, verify
 from tablewright.verify.run import Scanner, load_sample
@@ -51,10 +49,10 @@ class Entry(Entity, table=Diary):
     primary = key("YEAR" / year, "ENTRY" / number)
 
 
-@pattern
-def write_two(first: Entry, second: Entry) -> Atomic:
+@access_pattern
+def write_two(first: Entry, second: Entry) -> Transaction:
     """Two entries, or none."""
-    return atomic(create(first), create(second))
+    return transact(create(first), create(second))
 
 
 @pytest.fixture
@@ -95,8 +93,8 @@ def _run_check(check: Check, runner: asyncio.Runner, adb: AsyncDatabase) -> None
     answer: Any = runner.run(adb.run(check.plan))
     results = list(answer) if isinstance(answer, Page) else answer
     for _ in range(check.pages - 1):
-        assert isinstance(check.plan, Many)
-        answer = runner.run(adb.run(check.plan.resume(answer.next)))
+        assert isinstance(check.plan, Query)
+        answer = runner.run(adb.run(check.plan.after(answer.next)))
         results += answer
     expected = check.expect() if callable(check.expect) else check.expect
     assert results == expected, check.name
@@ -106,7 +104,7 @@ def _run_check(check: Check, runner: asyncio.Runner, adb: AsyncDatabase) -> None
 
 
 def test_a_table_is_made_only_when_that_is_asked_for(url: str) -> None:
-    with pytest.raises(TableMissing, match=r"create=True"):
+    with pytest.raises(TableNotFound, match=r"create=True"):
         connect(url, Diary)
     with connect(url, Diary, create=True) as database:
         database.run(put(Entry(year="2026", number=1)))
@@ -117,10 +115,10 @@ def test_a_table_is_made_only_when_that_is_asked_for(url: str) -> None:
 def test_every_page_of_a_query_is_read(url: str) -> None:
     entries = [Entry(year="2026", number=number, text="x" * 50_000) for number in range(60)]
     with connect(url, Diary, create=True) as database:
-        database.run(batch(put(entry) for entry in entries))
-        assert list(database.each(Entry.primary.within("2026"))) == entries
+        database.run(batch_write(put(entry) for entry in entries))
+        assert list(database.iterate(Entry.primary.within("2026"))) == entries
         plans = [Entry.primary("2026", number) for number in range(60)]
-        assert database.run(get_all(plans)) == entries
+        assert database.run(batch_get(plans)) == entries
 
 
 def test_every_page_of_a_query_is_read_in_an_event_loop(url: str) -> None:
@@ -129,7 +127,9 @@ def test_every_page_of_a_query_is_read_in_an_event_loop(url: str) -> None:
     async def main() -> list[Entry]:
         async with await connect_async(url, Diary, create=True) as database:
             await asyncio.gather(*(database.run(create(entry)) for entry in entries))
-            return [entry async for entry in database.each(Entry.primary.within("2026").limit(7))]
+            return [
+                entry async for entry in database.iterate(Entry.primary.within("2026").page_size(7))
+            ]
 
     assert asyncio.run(main()) == entries
 
@@ -152,7 +152,7 @@ def test_what_was_not_processed_is_sent_again(
     with connect(engine, Diary) as database:
         proxy.script = [none_of_it]
         entries = [Entry(year="2026", number=number) for number in range(10)]
-        client().run(batch(put(entry) for entry in entries), Diary)
+        client().run(batch_write(put(entry) for entry in entries), Diary)
         assert list(database.run(Entry.primary.within("2026"))) == entries
     assert [each.operation for each in proxy.seen] == ["BatchWriteItem"] * 2
 
@@ -165,7 +165,7 @@ def test_an_operation_that_an_endpoint_lacks_is_told_with_the_pattern_that_needs
 ) -> None:
     proxy.script = [replying(fault("UnknownOperationException"))]
     plan = write_two(Entry(year="2026", number=1), Entry(year="2026", number=2))
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedOperation) as caught:
         client().run(plan, Diary)
     assert str(caught.value) == (
         f"{proxy.url} does not have TransactWriteItems, which write_two needs"
@@ -176,7 +176,7 @@ def test_an_operation_that_an_endpoint_lacks_is_told_with_the_pattern_that_needs
 def test_an_operation_that_an_endpoint_lacks_is_told_to_who_sends_requests(
     client: MakeClient,
 ) -> None:
-    with pytest.raises(Unsupported, match="does not have MakeCoffee") as caught:
+    with pytest.raises(UnsupportedOperation, match="does not have MakeCoffee") as caught:
         client().send("MakeCoffee", {})
     assert isinstance(caught.value.__cause__, UnknownOperationException)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright import EndpointFailed
+from tablewright.errors import EndpointUnavailable
 from tablewright.transport import retry
 from tablewright.transport.faults import RetriesExhausted
 from tests.transport.clients import remote
@@ -48,7 +48,7 @@ def test_an_endpoint_that_is_down_is_not_tried_again_once_the_quota_is_spent() -
     transport = remote(f"http://127.0.0.1:{port}")
     attempts = []
     for _ in range(15):
-        with pytest.raises(EndpointFailed) as caught:
+        with pytest.raises(EndpointUnavailable) as caught:
             transport.send("GetItem", GET)
         assert isinstance(caught.value, RetriesExhausted)
         attempts.append(caught.value.attempts)
@@ -62,7 +62,7 @@ def test_successes_fill_the_quota_again(proxy: Proxy, client: MakeClient) -> Non
     sender.remote._quota.spend(retry.QUOTA_TOKENS - retry.RETRY_COST + 1)
     failing = replying(fault("InternalServerError", "", 500))
     proxy.script = [failing]
-    with pytest.raises(EndpointFailed, match="failed once"):
+    with pytest.raises(EndpointUnavailable, match="failed once"):
         sender.send("GetItem", GET)
     sender.send("GetItem", GET)
     proxy.script = [failing]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import EndpointFailed
 from tablewright.engine import Engine
+from tablewright.errors import EndpointUnavailable
 from tablewright.server import serving
 from tests.transport.clients import Client, Looping, Waiting
 from tests.transport.proxy import Proxy, proxying
@@ -61,7 +61,7 @@ def _tried(kind: Any, url: str) -> None:
 def test_a_certificate_that_nobody_vouches_for_is_refused_at_once(
     secure: Proxy, kind: type[Client]
 ) -> None:
-    with pytest.raises(EndpointFailed, match="its certificate is not trusted: self-signed"):
+    with pytest.raises(EndpointUnavailable, match="its certificate is not trusted: self-signed"):
         _tried(kind, secure.url)
     assert secure.opened == 1
     assert secure.seen == []
@@ -88,7 +88,7 @@ def test_a_certificate_for_another_host_is_refused(
     secure: Proxy, kind: type[Client], certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    with pytest.raises(EndpointFailed, match="its certificate is not trusted"):
+    with pytest.raises(EndpointUnavailable, match="its certificate is not trusted"):
         _tried(kind, secure.url.replace("localhost", "127.0.0.1"))
 
 
@@ -110,7 +110,7 @@ def test_large_answers_come_whole_over_tls(
 
 def test_plain_http_to_a_tls_endpoint_is_told(secure: Proxy, kind: Any) -> None:
     sender = kind(secure.url.replace("https", "http"), attempts=1)
-    with pytest.raises(EndpointFailed, match="GetItem failed once"):
+    with pytest.raises(EndpointUnavailable, match="GetItem failed once"):
         sender.send("GetItem", GET)
     sender.close()
 
@@ -118,6 +118,6 @@ def test_plain_http_to_a_tls_endpoint_is_told(secure: Proxy, kind: Any) -> None:
 def test_tls_to_a_plain_endpoint_is_told(proxy: Proxy, engine: Engine, kind: Any) -> None:
     with serving(engine) as url:
         sender = kind(url.replace("http", "https"), attempts=1)
-        with pytest.raises(EndpointFailed, match="GetItem failed once"):
+        with pytest.raises(EndpointUnavailable, match="GetItem failed once"):
             sender.send("GetItem", GET)
         sender.close()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.engine import OPERATIONS, Engine
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError
 from tests.wire.service_model import MODEL
 
 ENGINE = Engine(":memory:")
@@ -74,5 +74,5 @@ def test_any_body_gets_an_answer_or_a_fault(operation: str, data: st.DataObject)
     body = data.draw(exact(model))
     if "TableName" in model.members:
         body["TableName"] = "table"
-    with suppress(Fault):
+    with suppress(DynamoDBError):
         ENGINE.call(operation, body)

@@ -227,7 +227,7 @@ def explained() -> Iterator[list[Path]]:
 
     Gives a list for the file that holds the state of a transfer, once it has begun.
     """
-    from tablewright.errors import Fault, TablewrightError
+    from tablewright.errors import DynamoDBError, TablewrightError
 
     begun: list[Path] = []
 
@@ -247,7 +247,7 @@ def explained() -> Iterator[list[Path]]:
         typer.echo(f"tablewright: interrupted{going_on()}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except TablewrightError as error:
-        text = f"{error.code}: {error.message}" if isinstance(error, Fault) else str(error)
+        text = f"{error.code}: {error.message}" if isinstance(error, DynamoDBError) else str(error)
         fail(" ".join(text.split()) + going_on())
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

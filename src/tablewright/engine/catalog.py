@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from tablewright.engine.table import Table
 from tablewright.errors import StoreFailed
 from tablewright.schema import TableSchema
-from tablewright.storage import MissingTree, Row, Snapshot, Transaction, Tree
+from tablewright.storage import MissingTree, Row, Snapshot, Tree, WriteTransaction
 
 _SCHEMAS = Tree(0)
 _FIRST_FREE_TREE = 2
@@ -74,7 +74,7 @@ class Catalog:
         self._version = -1
         self._rollbacks = 0
 
-    def prepare(self, tx: Transaction) -> None:
+    def prepare(self, tx: WriteTransaction) -> None:
         """Make the catalog's own trees in a new file."""
         try:
             tx.get(_SCHEMAS, _GENERATION)
@@ -84,7 +84,7 @@ class Catalog:
             tx.put(_SCHEMAS, _GENERATION, _FIRST_FREE_TREE, b"0")
         self.refresh(tx)
 
-    def follow(self, tx: Transaction) -> None:
+    def follow(self, tx: WriteTransaction) -> None:
         """Called first in every step of a writer: catch up with what others did."""
         if tx.rollbacks != self._rollbacks:  # what we know may have been taken back
             self._generation = -1
@@ -124,7 +124,7 @@ class Catalog:
         self._next_tree += count
         return range(first, first + count)
 
-    def add(self, tx: Transaction, schema: TableSchema) -> Table:
+    def add(self, tx: WriteTransaction, schema: TableSchema) -> Table:
         """Add a new table, with trees of its own."""
         first, *rest = self.new_trees(1 + len(schema.indexes))
         indexes = tuple(
@@ -137,26 +137,26 @@ class Catalog:
             tx.create_tree(index.tree)
         return table
 
-    def save(self, tx: Transaction, schema: TableSchema) -> Table:
+    def save(self, tx: WriteTransaction, schema: TableSchema) -> Table:
         """Store what is known of a table."""
         table = Table(schema)
         tx.put(_SCHEMAS, schema.name.encode(), 0, _encode(schema))
         self._replace(tx, {**self.tables, schema.name: table})
         return table
 
-    def remove(self, tx: Transaction, name: str) -> None:
+    def remove(self, tx: WriteTransaction, name: str) -> None:
         tx.delete(_SCHEMAS, name.encode())
         self._replace(tx, {key: table for key, table in self.tables.items() if key != name})
 
-    def put_job(self, tx: Transaction, job: Job) -> None:
+    def put_job(self, tx: WriteTransaction, job: Job) -> None:
         """Add a job, or note how far it is."""
         tx.put(_SCHEMAS, job.key, 0, _encode(job))
         self.has_jobs = True
 
-    def remove_job(self, tx: Transaction, job: Job) -> None:
+    def remove_job(self, tx: WriteTransaction, job: Job) -> None:
         tx.delete(_SCHEMAS, job.key)
 
-    def _replace(self, tx: Transaction, tables: dict[str, Table]) -> None:
+    def _replace(self, tx: WriteTransaction, tables: dict[str, Table]) -> None:
         self._take(self._generation + 1, self._next_tree, tables)
         tx.put(_SCHEMAS, _GENERATION, self._next_tree, b"%d" % self._generation)
 

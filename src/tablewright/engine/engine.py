@@ -33,7 +33,7 @@ from tablewright.engine.operations import OPERATIONS
 from tablewright.engine.spelling import MEMBERS, refuse_misspelt_members
 from tablewright.engine.step import Counts, Read, Reading, Step, Write, Writing
 from tablewright.errors import (
-    Fault,
+    DynamoDBError,
     SerializationException,
     TablewrightError,
     UnknownOperationException,
@@ -47,7 +47,7 @@ from tablewright.storage import (
     MissingTree,
     Snapshot,
     Store,
-    Transaction,
+    WriteTransaction,
 )
 from tablewright.wire.answers import encode
 from tablewright.wire.read import read
@@ -98,8 +98,9 @@ class Engine:
     ) -> dict[str, Any]:
         """Do one operation: DynamoDB's JSON as Python values, in and out.
 
-        Raises a `Fault` (`tablewright.errors`) where DynamoDB would answer with one. A member that
-        is almost one of the operation's is a TypeError: DynamoDB would silently pass over it.
+        Raises a `DynamoDBError` (`tablewright.errors`) where DynamoDB would answer with one. A
+        member that is almost one of the operation's is a TypeError: DynamoDB would silently pass
+        over it.
         With a `policy` the request needs its permission (`tablewright.policy`).
         """
         if request is None:
@@ -138,7 +139,7 @@ class Engine:
         try:
             try:
                 return self._store.read(partial(self._read, step))
-            except (Fault, MissingTree):  # perhaps the table has changed since we looked
+            except (DynamoDBError, MissingTree):  # perhaps the table has changed since we looked
                 return self._store.read(partial(self._read_exactly, step))
         except DamagedRow as error:
             raise locate_damage(error, self._catalog.tables.values()) from error
@@ -271,7 +272,7 @@ class Engine:
             trees = (found.tree, *(index.tree for index in found.indexes))
             return {tree.name: snapshot.count(tree) for tree in trees}
 
-    def _write(self, step: Write, counts: Counts, tx: Transaction) -> bytes:
+    def _write(self, step: Write, counts: Counts, tx: WriteTransaction) -> bytes:
         self._writer_catalog.follow(tx)
         answer = step.run(Writing(self._writer_catalog, tx, tx, counts))
         return b"" if answer is None else encode(answer)

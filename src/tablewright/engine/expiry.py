@@ -19,7 +19,7 @@ from tablewright.engine import maintenance
 from tablewright.engine.capacity import Charge
 from tablewright.engine.catalog import TOKENS, Catalog
 from tablewright.engine.rows import find, replace
-from tablewright.storage import MissingTree, Store, Transaction, Tree
+from tablewright.storage import MissingTree, Store, Tree, WriteTransaction
 from tablewright.storage import Row as StoredRow
 from tablewright.values import Item
 
@@ -87,7 +87,9 @@ def is_expired(item: Item, name: str | None, now: float) -> bool:
     return moment is not None and now - FIVE_YEARS < Decimal(moment) <= now
 
 
-def _delete(catalog: Catalog, name: str, keys: Sequence[bytes], now: float, tx: Transaction) -> int:
+def _delete(
+    catalog: Catalog, name: str, keys: Sequence[bytes], now: float, tx: WriteTransaction
+) -> int:
     """Delete those that are still there and still expired."""
     catalog.follow(tx)
     table = catalog.tables.get(name)
@@ -102,7 +104,7 @@ def _delete(catalog: Catalog, name: str, keys: Sequence[bytes], now: float, tx: 
     return deleted
 
 
-def _forget_tokens(keys: Sequence[bytes], now: float, tx: Transaction) -> None:
+def _forget_tokens(keys: Sequence[bytes], now: float, tx: WriteTransaction) -> None:
     """Delete the tokens that have not been used again."""
     for key in keys:
         found = tx.get(TOKENS, key)

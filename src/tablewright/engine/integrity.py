@@ -15,11 +15,11 @@ from tablewright.engine.catalog import TOKENS, Catalog, jobs
 from tablewright.engine.damage import show_key
 from tablewright.engine.rows import Row, projected
 from tablewright.engine.table import Index, Table
-from tablewright.errors import Fault, StoreFailed
+from tablewright.errors import DynamoDBError, StoreFailed
 from tablewright.storage import DamagedRow, MissingTree, Snapshot
 
 _DAMAGED = "is damaged: its checksum is wrong"
-_UNREADABLE = (Fault, ValueError, LookupError, TypeError, AttributeError)
+_UNREADABLE = (DynamoDBError, ValueError, LookupError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ from tablewright.engine.catalog import Catalog, Job, jobs
 from tablewright.engine.rows import Row, enter, find
 from tablewright.engine.table import Index, Table
 from tablewright.errors import StoreClosed, StoreFailed, StoreForked
-from tablewright.storage import MissingTree, Snapshot, Store, Transaction, Tree
+from tablewright.storage import MissingTree, Snapshot, Store, Tree, WriteTransaction
 from tablewright.storage import Row as StoredRow
 
 #: The bounds of a step. Entering a row takes about 15 µs, so a step takes 5 to 20 ms.
@@ -75,7 +75,7 @@ def read_rows(tree: Tree, position: bytes, snapshot: Snapshot) -> tuple[list[Sto
     return rows, True
 
 
-def build_index(catalog: Catalog, tx: Transaction, table: str, tree: int) -> None:
+def build_index(catalog: Catalog, tx: WriteTransaction, table: str, tree: int) -> None:
     """Begin to fill a new index; when it fits in one step, it is ready at once."""
     tx.create_tree(Tree(tree))
     job = Job(tree, table)
@@ -89,7 +89,7 @@ def build_index(catalog: Catalog, tx: Transaction, table: str, tree: int) -> Non
         catalog.put_job(tx, job)
 
 
-def delete_tree(catalog: Catalog, tx: Transaction, tree: int) -> None:
+def delete_tree(catalog: Catalog, tx: WriteTransaction, tree: int) -> None:
     """Delete a tree; if it does not fit in one step, only rename it, and leave a job."""
     job = Job(tree)
     _, is_small = _first_keys(tx, Tree(tree))
@@ -125,7 +125,7 @@ class _Chunk:
         self._todo = self._todo[entered:] + new
         self._is_at_end = len(self._todo) < STEP_ROWS
 
-    def enter_some(self, catalog: Catalog, tx: Transaction) -> int | None:
+    def enter_some(self, catalog: Catalog, tx: WriteTransaction) -> int | None:
         """Enter the next keys into the index, and say how many; None: the chunk is done."""
         table, index = _index_of(catalog, self.job)
         size = 0
@@ -145,7 +145,7 @@ class _Chunk:
         return None
 
 
-def _activate(catalog: Catalog, tx: Transaction, job: Job) -> None:
+def _activate(catalog: Catalog, tx: WriteTransaction, job: Job) -> None:
     """An index holds every item that belongs there: let it be read."""
     table, index = _index_of(catalog, job)
     ready = msgspec.structs.replace(index.schema, building=False)
@@ -154,7 +154,7 @@ def _activate(catalog: Catalog, tx: Transaction, job: Job) -> None:
     catalog.remove_job(tx, job)
 
 
-def _delete_some(catalog: Catalog, tx: Transaction, job: Job) -> None:
+def _delete_some(catalog: Catalog, tx: WriteTransaction, job: Job) -> None:
     tree = Tree(job.tree, retired=True)
     try:
         keys, is_last = _first_keys(tx, tree)
@@ -169,7 +169,7 @@ def _delete_some(catalog: Catalog, tx: Transaction, job: Job) -> None:
         tx.delete(tree, key)
 
 
-def _first_keys(tx: Transaction, tree: Tree) -> tuple[list[bytes], bool]:
+def _first_keys(tx: WriteTransaction, tree: Tree) -> tuple[list[bytes], bool]:
     """The keys of the first rows that one step may delete, and whether they are all there are."""
     keys: list[bytes] = []
     size = 0
@@ -280,7 +280,7 @@ class Maintenance:
             runs.append(sorted(run))  # not all at once: that would stop every other thread
         return _Chunk(job, runs, position, is_last)
 
-    def _step(self, chunk: _Chunk | None, tx: Transaction) -> tuple[bool, int | None]:
+    def _step(self, chunk: _Chunk | None, tx: WriteTransaction) -> tuple[bool, int | None]:
         """Do a step: whether there is a job, and what was entered of a chunk that is still good."""
         self._catalog.follow(tx)
         job = _most_urgent(jobs(tx))

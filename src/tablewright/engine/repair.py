@@ -25,15 +25,15 @@ from tablewright.engine.catalog import Catalog, read_schemas
 from tablewright.engine.damage import read_key, show_key
 from tablewright.engine.rows import Row, replace
 from tablewright.engine.table import Index, Table
-from tablewright.errors import CannotOpen, Fault, TablewrightError
+from tablewright.errors import CannotOpen, DynamoDBError, TablewrightError
 from tablewright.schema import TableSchema
-from tablewright.storage import APPLICATION_ID, Snapshot, Store, Transaction, Tree
+from tablewright.storage import APPLICATION_ID, Snapshot, Store, Tree, WriteTransaction
 
 BATCH = 500
 #: How often a range in which nothing could be read is halved before it is given up.
 MAX_HALVINGS = 12
 
-_UNREADABLE = (Fault, ValueError, LookupError, TypeError, AttributeError)
+_UNREADABLE = (DynamoDBError, ValueError, LookupError, TypeError, AttributeError)
 
 
 @dataclass
@@ -88,7 +88,7 @@ def repair(path: str | Path, new_path: str | Path) -> Salvage:
     return salvage
 
 
-def _add_table(catalog: Catalog, schema: TableSchema, tx: Transaction) -> Table:
+def _add_table(catalog: Catalog, schema: TableSchema, tx: WriteTransaction) -> Table:
     return catalog.add(tx, schema)
 
 
@@ -141,7 +141,7 @@ def _holds(table: Table, key: bytes, snapshot: Snapshot) -> bool:
     return snapshot.get(table.tree, key) is not None
 
 
-def _save(table: Table, rows: Sequence[tuple[bytes, Row]], tx: Transaction) -> int:
+def _save(table: Table, rows: Sequence[tuple[bytes, Row]], tx: WriteTransaction) -> int:
     """Write items into the new file; returns how many of them were items of this table."""
     count = 0
     for key, row in rows:

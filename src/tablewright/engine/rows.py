@@ -12,7 +12,7 @@ from tablewright.encoding.items import dump, item_size, load
 from tablewright.engine.capacity import Charge, write_units
 from tablewright.engine.table import Index, Table
 from tablewright.expression import Project
-from tablewright.storage import Snapshot, Transaction, Tree
+from tablewright.storage import Snapshot, Tree, WriteTransaction
 from tablewright.values import Item
 from tablewright.wire.answers import ItemOut
 
@@ -60,7 +60,7 @@ def answered(body: bytes, project: Project | None) -> ItemOut:
 
 
 def replace(
-    tx: Transaction, table: Table, key: bytes, old: Row | None, new: Row | None, charge: Charge
+    tx: WriteTransaction, table: Table, key: bytes, old: Row | None, new: Row | None, charge: Charge
 ) -> None:
     """Put `new` where `old` was (None: no item), in the table and in every index.
 
@@ -91,7 +91,7 @@ def replace(
             tx.put(index.tree, after, now.size, now.body)
 
 
-def enter(tx: Transaction, index: Index, key: bytes, row: Row) -> None:
+def enter(tx: WriteTransaction, index: Index, key: bytes, row: Row) -> None:
     """Add an item that is in the table already to a new index, if it belongs there."""
     entry = index.entry(row.item, key)
     if entry is not None:

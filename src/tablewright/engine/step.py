@@ -17,7 +17,7 @@ from msgspec import Struct
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.table import Table
 from tablewright.errors import ResourceNotFoundException
-from tablewright.storage import Snapshot, Transaction, Tree
+from tablewright.storage import Snapshot, Tree, WriteTransaction
 
 #: Rows and bytes by the name of a tree.
 Counts: TypeAlias = Mapping[str, tuple[int, int]]
@@ -50,7 +50,7 @@ class Reading(Struct):  # a Struct, as the steps below: made for each request, i
 class Writing(Reading):
     """What a step that writes works with: `tx` is its snapshot, and takes changes."""
 
-    tx: Transaction
+    tx: WriteTransaction
     counts: Counts
 
     def count(self, tree: Tree) -> tuple[int, int]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tablewright.mapping.table import TableMap
 
 Values: TypeAlias = dict[str, Any]
-Role: TypeAlias = Literal["", "version", "created", "updated", "ttl"]
+Role: TypeAlias = Literal["", "version", "created_at", "updated_at", "ttl"]
 
 
 #: When an item was written that does not tell.
@@ -99,7 +99,7 @@ class HistoryMap(Struct, frozen=True):
     attribute: str
     event: EntityMap
     #: What each attribute of the event is: an attribute of the entity, or one of
-    #: "old", "new", "version", "at", "by", "why" with a colon in front.
+    #: "old", "new", "version", "at", "by", "reason" with a colon in front.
     sources: dict[str, str]
 
 
@@ -127,8 +127,8 @@ class EntityMap:
         self.histories: tuple[HistoryMap, ...] = ()
         roles = {attribute.role: attribute for attribute in attributes.values()}
         self.version = roles.get("version")
-        self.created = roles.get("created")
-        self.updated = roles.get("updated")
+        self.created_at = roles.get("created_at")
+        self.updated_at = roles.get("updated_at")
         self.ttl = roles.get("ttl")
         self._stored = tuple(attribute.stored for attribute in attributes.values())
         self._readers = tuple(
@@ -209,7 +209,7 @@ class EntityMap:
     def absent(self, name: str) -> Any:
         """The value of an attribute that an item does not have."""
         attribute = self.attributes[name]
-        if attribute.role in ("created", "updated"):
+        if attribute.role in ("created_at", "updated_at"):
             return BEFORE  # the stamp was declared later than the item was written
         if attribute.default is not None:
             return attribute.default()

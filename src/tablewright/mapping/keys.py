@@ -10,11 +10,11 @@ one condition on the sort key (`#` ends every prefix, so order 1 never meets ord
 right after `#`):
 
     nothing bound                       begins_with(SK, "ORDER#")
-    .at(day)                            begins_with(SK, "ORDER#day#")
-    .at(day, id)                        SK = "ORDER#day#id"
-    .since(day)                         SK BETWEEN "ORDER#day" AND "ORDER$"
-    .after(day)                         SK BETWEEN "ORDER#day$" AND "ORDER$"
-    .until(day)                         SK BETWEEN "ORDER#" AND "ORDER#day$"
+    .eq(day)                            begins_with(SK, "ORDER#day#")
+    .eq(day, id)                        SK = "ORDER#day#id"
+    .gte(day)                           SK BETWEEN "ORDER#day" AND "ORDER$"
+    .gt(day)                            SK BETWEEN "ORDER#day$" AND "ORDER$"
+    .lte(day)                           SK BETWEEN "ORDER#" AND "ORDER#day$"
 
 Where no other entity can be in the partition, the bounds that would keep it out are left away:
 `PK = "USER"`, `SK >= "AT#1719473962"`.
@@ -30,7 +30,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.parts import ABOVE, DELIMITER, Part
 from tablewright.symbol import Symbol
@@ -205,12 +205,12 @@ class KeyMap:
         wanted = len(self.asked) if complete else self.in_partition
         if len(arguments) != wanted if complete else len(arguments) < wanted:
             labels = ", ".join(part.label for part in self.asked[:wanted]) or "nothing"
-            raise ModelError(
+            raise DeclarationError(
                 f"{self.name} takes {labels}; {len(arguments)} "
                 f"value{'s were' if len(arguments) != 1 else ' was'} given"
             )
         if len(arguments) > len(self.asked):
-            raise ModelError(f"{self.name} takes at most {len(self.asked)} values")
+            raise DeclarationError(f"{self.name} takes at most {len(self.asked)} values")
 
     def partition_value(self, arguments: Sequence[Any]) -> Value:
         return _value(self.partition, self._partition, arguments)

@@ -19,8 +19,9 @@ comes `#`, and a space, `!` or `"` sorts below that.
 
 A transform derives the part from the attribute; a call asks for what the transform gives:
 
-    day(at), month(at)   2026-01-15, 2026-01            a date
-    epoch(at)            1768472130                      a datetime, by the second
+    day(at)              2026-01-15                      a date
+    year_month(at)       2026-01                         a date, any day of the month
+    epoch_seconds(at)    1768472130                      a datetime, by the second
     lower(email)         ann@example.com                 a str
     shard(id, of=8)      3                               the number of the shard
     descending(score)    with pad=3: 992 for 7           the number
@@ -38,7 +39,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from tablewright.errors import InvalidValue, ModelError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.ids import KSUID, ULID
 from tablewright.mapping.converters.times import in_utc, utc_text
 from tablewright.symbol import Symbol
@@ -109,7 +110,7 @@ def part(attribute: str, kind: Any, pad: int | None, where: str) -> Part:
             return make(attribute, kind, pad, where)
     if get_origin(kind) is Literal and all(isinstance(value, str) for value in get_args(kind)):
         return _choices(attribute, {value: escape(value) for value in get_args(kind)}, where)
-    raise ModelError(
+    raise DeclarationError(
         f"{where}: {attribute!r} is {_name(kind)}, which has no text that sorts as its values do; "
         "use a str, int, datetime, date, UUID, Enum, KSUID or ULID, or an index on the attribute "
         "itself"
@@ -250,7 +251,7 @@ def _enum_part(attribute: str, kind: type[Enum], pad: int | None, where: str) ->
         width = max(len(str(member.value)) for member in members)
         texts = {member: f"{member.value:0{width}d}" for member in members}
     else:
-        raise ModelError(
+        raise DeclarationError(
             f"{where}: the values of {kind.__name__} are neither all texts nor all whole numbers "
             "from 0, so they have no order as text"
         )
@@ -288,7 +289,7 @@ def _needs(where: str, label: str, attribute: str, kind: Any, *bases: type) -> N
     if not (isinstance(kind, type) and issubclass(kind, bases)):
         wanted = " or ".join(base.__name__ for base in bases)
         shown = label.format(attribute)
-        raise ModelError(f"{where}: {shown} is for {wanted}; {attribute!r} is {_name(kind)}")
+        raise DeclarationError(f"{where}: {shown} is for {wanted}; {attribute!r} is {_name(kind)}")
 
 
 def cut_to(label: str, width: int, pattern: str) -> Transform:
@@ -307,11 +308,11 @@ def cut_to(label: str, width: int, pattern: str) -> Transform:
 
 
 DAY = cut_to("day({})", 10, _DAY)
-MONTH = cut_to("month({})", 7, _MONTH)
+MONTH = cut_to("year_month({})", 7, _MONTH)
 
 
 def _epoch(attribute: str, kind: Any, pad: int | None, where: str) -> Part:
-    _needs(where, "epoch({})", attribute, kind, datetime)
+    _needs(where, "epoch_seconds({})", attribute, kind, datetime)
     place = f"{where}: {attribute}"
 
     def seconds(value: datetime) -> str:
@@ -321,10 +322,10 @@ def _epoch(attribute: str, kind: Any, pad: int | None, where: str) -> Part:
         return f"{count:010d}"
 
     text = _checked(where, attribute, datetime, seconds)
-    return Part(attribute, None, text, "[0-9]{10}", f"epoch({attribute})", exact=False)
+    return Part(attribute, None, text, "[0-9]{10}", f"epoch_seconds({attribute})", exact=False)
 
 
-EPOCH = Transform("epoch({})", _epoch)
+EPOCH = Transform("epoch_seconds({})", _epoch)
 
 
 def _lower(attribute: str, kind: Any, pad: int | None, where: str) -> Part:
@@ -375,7 +376,7 @@ def sharded(count: int) -> Transform:
 def _descending(attribute: str, kind: Any, pad: int | None, where: str) -> Part:
     _needs(where, "descending({})", attribute, kind, int)
     if pad is None:
-        raise ModelError(
+        raise DeclarationError(
             f"{where}: descending({attribute}) counts down from the largest number; say how many "
             f"digits that has: {attribute} = attr(pad=…)"
         )

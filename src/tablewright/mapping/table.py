@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, content_of
 from tablewright.mapping.keys import IndexMap, KeyMap, Template, overlap, shares_beginning
 from tablewright.mapping.parts import Part
@@ -50,7 +50,7 @@ class TableMap:
         types = [entity.type_name, *(unique.type_name for unique in entity.uniques)]
         for name in types:
             if name in self._type_names or types.count(name) > 1:
-                raise ModelError(
+                raise DeclarationError(
                     f"{entity.name}: {self.owner} has items of type {name!r} already; give one of "
                     "them type_name=…"
                 )
@@ -79,7 +79,7 @@ class TableMap:
                 tag = "S" if template.natural is None else template.natural.tag
                 known = self.key_types.setdefault(name, tag or "S")
                 if known != tag:
-                    raise ModelError(
+                    raise DeclarationError(
                         f"{entity.name}: {name!r} is a key of {self.owner}, of type {known} on "
                         f"other entities and {tag} here; a key attribute has one type"
                     )
@@ -88,7 +88,7 @@ class TableMap:
         if overlap(key.partition, theirs.partition) and (
             key.sort is None or theirs.sort is None or overlap(key.sort, theirs.sort)
         ):
-            raise ModelError(
+            raise DeclarationError(
                 f"{key.name}: {key.show()} can be the same key as {theirs.name}: "
                 f"{theirs.show()}; begin one of them with a literal of its own"
             )

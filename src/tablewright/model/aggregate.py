@@ -1,12 +1,13 @@
 """Aggregates: a root and what belongs to it, as one typed value from one query.
 
     class OrderWithItems(Aggregate):
-        order: Order = one()
-        items: list[OrderItem] = many()
+        order: Order = root()
+        items: list[OrderItem] = children()
 
     OrderWithItems.of(Order.primary(customer_id, order_id))      Load[OrderWithItems]
 
-The first `one()` is the root. A member may be an aggregate of its own, for several levels.
+A single further member is a `child()`, optional if its annotation is (`Payment | None`). A member
+may be an aggregate itself, for several levels.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
+    Literal,
     Self,
     Union,
     dataclass_transform,
@@ -28,34 +30,41 @@ from typing import (
 )
 
 import pydantic
+from msgspec import Struct
 from pydantic_core import core_schema
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.schema import core_schema_of, model_of
 from tablewright.plan.aggregate import AggregateMap, Load, LoadFound, Member
 from tablewright.plan.get import Fetch
-from tablewright.plan.lookup import Lookup
+from tablewright.plan.get_by_unique import GetByUnique
 from tablewright.plan.query import First
 from tablewright.plan.range import Range
 
 
-class _Field:
-    def __init__(self, many: bool) -> None:
-        self.many = many
+class _Field(Struct, frozen=True):
+    """A member, as it is declared."""
+
+    kind: Literal["root", "child", "children"]
 
 
-def one() -> Any:
-    """A member that is there once; the first is the root."""
-    return _Field(many=False)
+def root() -> Any:
+    """The root of the aggregate: its first member."""
+    return _Field("root")
 
 
-def many() -> list[Any]:
-    """A member that is there any number of times."""
-    return _Field(many=True)  # type: ignore[return-value]  # the annotation says of what
+def child() -> Any:
+    """A further member that exists once; optional if annotated so: `Payment | None`."""
+    return _Field("child")
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(one, many))
+def children() -> list[Any]:
+    """A member that exists any number of times."""
+    return _Field("children")  # type: ignore[return-value]  # the annotation says of what
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(root, child, children))
 class Aggregate:
     """A root and what belongs to it: subclass it, and name the members."""
 
@@ -66,17 +75,22 @@ class Aggregate:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         hints = _hints(cls, sys._getframe(1).f_locals)
-        members = [
-            _member(cls, name, value, hints.get(name))
-            for name, value in vars(cls).items()
-            if isinstance(value, _Field)
-        ]
-        if not members or members[0].many or not isinstance(members[0].kind, EntityMap):
-            raise ModelError(f"{cls.__name__} begins with its root: order: Order = one()")
+        fields = {name: value for name, value in vars(cls).items() if isinstance(value, _Field)}
+        members = [_member(cls, name, field, hints.get(name)) for name, field in fields.items()]
+        kinds = [field.kind for field in fields.values()]
+        if kinds[:1] != ["root"] or not isinstance(members[0].kind, EntityMap):
+            raise DeclarationError(
+                f"{cls.__name__} must begin with its root, an entity: order: Order = root()"
+            )
+        if "root" in kinds[1:]:
+            raise DeclarationError(
+                f"{cls.__name__} has one root, {members[0].field}; declare further members with "
+                "child() or children()"
+            )
         root, *rest = members
         tables = {member.entity.table.name for member in members}
         if len(tables) > 1:
-            raise ModelError(f"{cls.__name__}: its members are in several tables, {tables}")
+            raise DeclarationError(f"{cls.__name__}: its members are in several tables, {tables}")
 
         def build(values: dict[str, Any]) -> Any:
             return cls(**values)
@@ -99,28 +113,28 @@ class Aggregate:
     def of(cls, root: Fetch[Any] | Range[Any, *tuple[Any, ...]]) -> Load[Self]: ...
     @overload
     @classmethod
-    def of(cls, root: First[Any] | Lookup[Any]) -> LoadFound[Self]: ...
+    def of(cls, root: First[Any] | GetByUnique[Any]) -> LoadFound[Self]: ...
     @classmethod
     def of(cls, root: Any) -> Any:
         """The aggregate of this root: a key, a place in an index, or a root that is looked up."""
         kind = cls.__aggregate__
-        if not isinstance(root, (Fetch, Range, First, Lookup)):
-            raise ModelError(
+        if not isinstance(root, (Fetch, Range, First, GetByUnique)):
+            raise DeclarationError(
                 f"{cls.__name__}.of() takes a key, such as {kind.root.entity.name}.primary(…), not "
                 f"{root!r}"
             )
-        if root.entity is not kind.root.entity:
-            raise ModelError(
-                f"{cls.__name__}.of() takes {kind.root.entity.name}, not {root.entity.name}"
+        if root._entity is not kind.root.entity:
+            raise DeclarationError(
+                f"{cls.__name__}.of() takes {kind.root.entity.name}, not {root._entity.name}"
             )
-        if isinstance(root, (First, Lookup)):
+        if isinstance(root, (First, GetByUnique)):
             return LoadFound(kind, root)
         if isinstance(root, Range):
             _refuse_what_a_root_has_not(cls.__name__, root)
-            load: Load[Any] = Load(kind, root.key, root.arguments)
+            load: Load[Any] = Load(kind, root._key, root._arguments)
         else:
-            load = Load(kind, root.entity.primary, root.arguments)
-        return load.consistent() if root.is_consistent else load
+            load = Load(kind, root._entity.primary, root._arguments)
+        return load.consistent() if root._is_consistent else load
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -142,17 +156,18 @@ class Aggregate:
 
 def _refuse_what_a_root_has_not(name: str, root: Range[Any, *tuple[Any, ...]]) -> None:
     asked = {
-        "a comparison": root.comparison is not None,
-        "newest_first()": root.descending,
-        "limit()": root.size is not None,
-        "filter()": root.condition is not None,
-        "resume()": root.cursor is not None,
-        "select()": bool(root.columns),
+        "a comparison": root._comparison is not None,
+        "desc()": root._descending,
+        "page_size()": root._size is not None,
+        "limit()": root._total is not None,
+        "filter()": root._filter is not None,
+        "after()": root._cursor is not None,
+        "select()": bool(root._columns),
     }
     for what, given in asked.items():
         if given:
-            raise ModelError(
-                f"{name}.of() takes a place in an index alone, without {what}; newest_first() and "
+            raise DeclarationError(
+                f"{name}.of() takes a place in an index alone, without {what}; desc() and "
                 f"limit() are the aggregate's: {name}.of(…).limit(…)"
             )
 
@@ -168,14 +183,16 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
 
 def _member(cls: type, name: str, field: _Field, hint: Any) -> Member:
     optional = False
-    if field.many:
+    if field.kind == "children":
         if get_origin(hint) is not list:
-            raise ModelError(f"{cls.__name__}.{name} = many() is annotated list[…]")
+            raise DeclarationError(f"{cls.__name__}.{name} = children() must be annotated list[…]")
         (hint,) = get_args(hint)
     elif get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
         optional = True
         (hint,) = (kind for kind in get_args(hint) if kind is not NoneType)
     kind = getattr(hint, "__entity__", None) or getattr(hint, "__aggregate__", None)
     if kind is None:
-        raise ModelError(f"{cls.__name__}.{name}: {hint!r} is neither an entity nor an aggregate")
-    return Member(name, kind, field.many, optional)
+        raise DeclarationError(
+            f"{cls.__name__}.{name}: {hint!r} is neither an entity nor an aggregate"
+        )
+    return Member(name, kind, field.kind == "children", optional)

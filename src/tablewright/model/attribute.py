@@ -4,7 +4,7 @@
         customer_id: Attr[str] = attr(name="customerId")     # stored as customerId
         number: Attr[int] = attr(pad=6)                       # 6 digits wide inside keys
         status: Attr[Status] = attr(default=Status.CREATED)
-        created_at: Attr[datetime] = created()
+        created_at: Attr[datetime] = created_at()
         version: Attr[int] = version()
 
         primary = key("CUST" / customer_id, "ORDER" / number)
@@ -29,7 +29,7 @@ from typing import (
     overload,
 )
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping import parts
 from tablewright.mapping.entity import Role
 from tablewright.mapping.parts import Transform
@@ -71,7 +71,7 @@ class Piece(Generic[T]):
         return Path((self, behind))
 
     def __str__(self) -> NoReturn:
-        raise ModelError(
+        raise DeclarationError(
             f'{self!r} is in a text, and has no value there; keys are paths: "USER" / user_id'
         )
 
@@ -128,9 +128,9 @@ class Attr(Piece[T], Comparable[Any, T]):
         doc: str = "",
     ) -> None:
         if default is not MISSING and default_factory is not None:
-            raise ModelError("attr() takes default or default_factory, not both")
+            raise DeclarationError("attr() takes default or default_factory, not both")
         if pad is not None and pad < 1:
-            raise ModelError(f"attr(pad={pad}): the number of digits is at least 1")
+            raise DeclarationError(f"attr(pad={pad}): the number of digits is at least 1")
         self.stored = name
         self.default = default
         self.default_factory = default_factory
@@ -161,7 +161,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         return (self.stored or self.name,)
 
     def encode(self, value: Any) -> Value:
-        raise ModelError(f"{self.name}: a condition in the body of a class is for when=")
+        raise DeclarationError(f"{self.name}: a condition in the body of a class is for when=")
 
     encode_member = encode_or_leave = encode
 
@@ -178,7 +178,9 @@ class Derived(Piece[T]):
 
     def __init__(self, attribute: Attr[Any], transform: Transform) -> None:
         if not isinstance(attribute, Attr):
-            raise ModelError(f"{transform.label.format('…')} takes an attribute, not {attribute!r}")
+            raise DeclarationError(
+                f"{transform.label.format('…')} takes an attribute, not {attribute!r}"
+            )
         self.attribute = attribute
         self.transform = transform
 
@@ -218,14 +220,14 @@ def version(*, name: str | None = None, init: Literal[False] = False) -> Attr[in
     return Attr(name=name, default=0, role="version", init=False)
 
 
-def created(*, name: str | None = None, init: Literal[False] = False) -> Attr[datetime]:
+def created_at(*, name: str | None = None, init: Literal[False] = False) -> Attr[datetime]:
     """When the entity was made."""
-    return Attr(name=name, role="created", init=False)
+    return Attr(name=name, role="created_at", init=False)
 
 
-def updated(*, name: str | None = None, init: Literal[False] = False) -> Attr[datetime]:
+def updated_at(*, name: str | None = None, init: Literal[False] = False) -> Attr[datetime]:
     """When the entity was written last; every write sets it."""
-    return Attr(name=name, role="updated", init=False)
+    return Attr(name=name, role="updated_at", init=False)
 
 
 def ttl(
@@ -247,12 +249,12 @@ def day(moment: Moment) -> Derived[date]:
     return Derived(moment, parts.DAY)
 
 
-def month(moment: Moment) -> Derived[date]:
+def year_month(moment: Moment) -> Derived[date]:
     """In a key: the month of a moment, in UTC; a call takes any day of it."""
     return Derived(moment, parts.MONTH)
 
 
-def epoch(moment: Attr[datetime] | Attr[datetime | None]) -> Derived[datetime]:
+def epoch_seconds(moment: Attr[datetime] | Attr[datetime | None]) -> Derived[datetime]:
     """In a key: the seconds since 1970, ten digits."""
     return Derived(moment, parts.EPOCH)
 
@@ -269,7 +271,7 @@ def lower(text: Attr[Any]) -> Derived[str]:
 def shard(value: Attr[Any], *, of: int) -> Derived[int]:
     """In a key: a number from 0 to `of - 1`, by a checksum of the value."""
     if of < 2:
-        raise ModelError(f"shard(of={of}): at least 2")
+        raise DeclarationError(f"shard(of={of}): at least 2")
     return Derived(value, parts.sharded(of))
 
 

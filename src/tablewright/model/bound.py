@@ -3,18 +3,18 @@
 Order.primary("C1", "O1")          Get[Order]
 Order.primary.within("C1")         Range[Order, str]: all orders of the partition
 Order.timeline("C1")               Range[Order, datetime]
-Customer.by_email("a@b.c")         Lookup[Customer]
+Customer.by_email("a@b.c")         GetByUnique[Customer]
 """
 
 from __future__ import annotations
 
 from typing import Any, Generic, TypeVar, TypeVarTuple, overload
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.model.attribute import Path
-from tablewright.plan.lookup import Lookup
+from tablewright.plan.get_by_unique import GetByUnique
 from tablewright.plan.range import Range
 from tablewright.plan.selection import Get
 
@@ -32,8 +32,8 @@ class BoundKey(Generic[E, P, S]):
     """The primary key of an entity."""
 
     def __init__(self, entity: EntityMap, key: KeyMap) -> None:
-        self.entity = entity
-        self.key = key
+        self._entity = entity
+        self._key = key
 
     @overload
     def __call__(self: BoundKey[E, Path[()], Path[*Ts]], *s: *Ts) -> Get[E]: ...
@@ -48,12 +48,12 @@ class BoundKey(Generic[E, P, S]):
     def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """The item with this key."""
         if named:
-            labels = ", ".join(part.label for part in self.key.asked)
-            raise ModelError(f"{self.key.name} takes its values by position: {labels}")
-        return Get(self.entity, values)
+            labels = ", ".join(part.label for part in self._key.asked)
+            raise DeclarationError(f"{self._key.name} takes its values by position: {labels}")
+        return Get(self._entity, values)
 
     def __repr__(self) -> str:
-        return f"{self.key.name}: {self.key.show()}"
+        return f"{self._key.name}: {self._key.show()}"
 
     @overload
     def within(self: BoundKey[E, Path[()], Path[*Ts]]) -> Range[E, *Ts]: ...
@@ -67,15 +67,15 @@ class BoundKey(Generic[E, P, S]):
     ) -> Range[E, *Ts]: ...
     def within(self, *values: Any) -> Any:
         """All items of the entity in one partition."""
-        return _range(self.entity, self.key, values)
+        return _range(self._entity, self._key, values)
 
 
 class BoundIndex(Generic[E, P, S]):
     """An entity's place in an index."""
 
     def __init__(self, entity: EntityMap, key: KeyMap) -> None:
-        self.entity = entity
-        self.key = key
+        self._entity = entity
+        self._key = key
 
     @overload
     def __call__(self: BoundIndex[E, Path[()], Path[*Ts]]) -> Range[E, *Ts]: ...
@@ -89,18 +89,18 @@ class BoundIndex(Generic[E, P, S]):
     ) -> Range[E, *Ts]: ...
     def __call__(self, *values: Any) -> Any:
         """All items of the entity in one partition of the index."""
-        return _range(self.entity, self.key, values)
+        return _range(self._entity, self._key, values)
 
     def __repr__(self) -> str:
-        return f"{self.key.name}: {self.key.show()}"
+        return f"{self._key.name}: {self._key.show()}"
 
 
 def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any]:
     if len(values) > key.in_partition:
         labels = ", ".join(part.label for part in key.asked[: key.in_partition]) or "nothing"
-        raise ModelError(
+        raise DeclarationError(
             f"{key.name} takes {labels} here, the parts of its partition; {len(values)} values "
-            "were given. Give the others with at()"
+            "were given. Give the others with eq()"
         )
     return Range(entity, key, values)
 
@@ -109,21 +109,21 @@ class BoundUnique(Generic[E, P, S]):
     """A unique value of an entity: look it up."""
 
     def __init__(self, entity: EntityMap, unique: UniqueMap) -> None:
-        self.entity = entity
-        self.unique = unique
+        self._entity = entity
+        self._unique = unique
 
     @overload
-    def __call__(self: BoundUnique[E, Path[()], Path[*Ts]], *s: *Ts) -> Lookup[E]: ...
+    def __call__(self: BoundUnique[E, Path[()], Path[*Ts]], *s: *Ts) -> GetByUnique[E]: ...
     @overload
-    def __call__(self: BoundUnique[E, Path[A], Path[*Ts]], a: A, /, *s: *Ts) -> Lookup[E]: ...
+    def __call__(self: BoundUnique[E, Path[A], Path[*Ts]], a: A, /, *s: *Ts) -> GetByUnique[E]: ...
     @overload
     def __call__(
         self: BoundUnique[E, Path[A, B], Path[*Ts]], a: A, b: B, /, *s: *Ts
-    ) -> Lookup[E]: ...
+    ) -> GetByUnique[E]: ...
     @overload
     def __call__(
         self: BoundUnique[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /, *s: *Ts
-    ) -> Lookup[E]: ...
+    ) -> GetByUnique[E]: ...
     def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """The entity that has this value."""
-        return Lookup(self.entity, self.unique, values)
+        return GetByUnique(self._entity, self._unique, values)

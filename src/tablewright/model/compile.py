@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.model.attribute import Again, Path
@@ -52,7 +52,7 @@ def compile_entity(declared: Declared, type_name: str) -> EntityMap:
 def _primary(declared: Declared) -> KeyMap:
     found = {name: value for name, value in vars(declared.owner).items() if isinstance(value, Key)}
     if len(found) != 1:
-        raise ModelError(
+        raise DeclarationError(
             f"{declared.name} has {len(found) or 'no'} primary key{'s' * (len(found) > 1)}; "
             'write one: primary = key("…" / …, "…" / …)'
         )
@@ -60,7 +60,7 @@ def _primary(declared: Declared) -> KeyMap:
     primary = declared.key_map(name, declared.table.attributes, value.partition, value.sort)
     for attribute in primary.names:
         if declared.maps[attribute].converter.optional:
-            raise ModelError(
+            raise DeclarationError(
                 f"{primary.name}: {attribute!r} is optional, and a primary key needs every part"
             )
     return primary
@@ -70,20 +70,22 @@ def _index(declared: Declared, name: str, value: Index[Any, Any], primary: KeyMa
     table = declared.table
     index = table.indexes.get(str(value.index.name))
     if index is None or index != value.index.compile(table):
-        raise ModelError(
+        raise DeclarationError(
             f"{declared.name}.{name}: {value.index.name!r} is not an index of {table.name}; it has "
             f"{', '.join(table.indexes) or 'none'}"
         )
     if isinstance(value.index, LSI) is not value.local:
         wanted = "index(…)" if value.local else "primary.local(…)"
-        raise ModelError(f"{declared.name}.{name}: {index.name} is {index.kind}; write {wanted}")
+        raise DeclarationError(
+            f"{declared.name}.{name}: {index.name} is {index.kind}; write {wanted}"
+        )
     if value.swapped and table.attributes[1] is None:
-        raise ModelError(f"{declared.name}.{name}: {table.owner} has no sort key to swap")
+        raise DeclarationError(f"{declared.name}.{name}: {table.owner} has no sort key to swap")
     sort = value.sort
     if index.attributes[1] == table.type_attribute is not None:
         type_name = _type_name(declared)
         if sort is not None and sort.pieces != (type_name,):
-            raise ModelError(
+            raise DeclarationError(
                 f"{declared.name}.{name}: the sort key of {index.name} is the type, which is "
                 f"{type_name!r} here; leave the second path out"
             )
@@ -93,7 +95,7 @@ def _index(declared: Declared, name: str, value: Index[Any, Any], primary: KeyMa
         name, index.attributes, value.partition, sort, index=index, when=value.when
     )
     if key.when is not None and not key.composed:
-        raise ModelError(
+        raise DeclarationError(
             f"{key.name}: {index.name} has attributes of the item as its keys, so when= cannot "
             "keep the item out of it; compose a key"
         )
@@ -101,7 +103,7 @@ def _index(declared: Declared, name: str, value: Index[Any, Any], primary: KeyMa
         if attribute in table.attributes and template is not None:
             own = primary.partition if attribute == table.attributes[0] else primary.sort
             if own is None or own.show() != template.show():
-                raise ModelError(
+                raise DeclarationError(
                     f"{key.name}: {attribute!r} is the table's own key, {own and own.show()}, and "
                     f"cannot be {template.show()} in an index"
                 )
@@ -112,7 +114,7 @@ def _check_when(declared: Declared, where: str, when: Any) -> None:
     """The condition is on attributes of this class."""
     for operand in [] if when is None else when.operands():
         if declared.attributes.get(operand.name) is not operand:
-            raise ModelError(
+            raise DeclarationError(
                 f"{where}: when={when!r} is not about an attribute of {declared.name}; write it "
                 "with the names of the body"
             )
@@ -127,7 +129,7 @@ def _refuse_shared_attributes(declared: Declared, indexes: tuple[KeyMap, ...]) -
     for key in indexes:
         for attribute in key.composed:
             if attribute in taken:
-                raise ModelError(
+                raise DeclarationError(
                     f"{key.name}: {attribute!r} is the key of {taken[attribute]} already; an item "
                     "has one place in an index"
                 )
@@ -146,7 +148,7 @@ def _unique(declared: Declared, name: str, value: Unique[Any, Any], primary: Key
         )
     key = declared.key_map(name, attributes, value.partition, sort)
     if not key.names:
-        raise ModelError(f"{key.name}: unique() needs an attribute; what is to be unique?")
+        raise DeclarationError(f"{key.name}: unique() needs an attribute; what is to be unique?")
     if value.keep is None:
         names = dict.fromkeys(
             name for name in declared.maps if name in primary.names or name in key.names
@@ -155,7 +157,9 @@ def _unique(declared: Declared, name: str, value: Unique[Any, Any], primary: Key
         names = dict.fromkeys(kept.name for kept in value.keep)
     for kept in names:
         if kept not in declared.maps:
-            raise ModelError(f"{key.name}: keep={kept!r} is not an attribute of {declared.name}")
+            raise DeclarationError(
+                f"{key.name}: keep={kept!r} is not an attribute of {declared.name}"
+            )
     # What expires gives its value free: the sentinel expires with it.
     names |= {kept: None for kept, each in declared.maps.items() if each.role == "ttl"}
     keeps = tuple(declared.maps[kept] for kept in names)
@@ -166,24 +170,28 @@ def _history(declared: Declared, name: str, value: History) -> HistoryMap:
     where = f"{declared.name}.{name}"
     event = getattr(value.event, "__entity__", None)
     if not isinstance(event, EntityMap) or event.table is not declared.table:
-        raise ModelError(f"{where}: {value.event!r} is not an entity of {declared.table.name}")
+        raise DeclarationError(
+            f"{where}: {value.event!r} is not an entity of {declared.table.name}"
+        )
     if declared.attributes.get(value.attribute.name) is not value.attribute:
-        raise ModelError(f"{where}: {value.attribute!r} is not an attribute of {declared.name}")
+        raise DeclarationError(
+            f"{where}: {value.attribute!r} is not an attribute of {declared.name}"
+        )
     for role, ref in value.told.items():
         if event.attributes.get(ref.name) is not ref.attribute:
-            raise ModelError(f"{where}: {role}={ref!r} is not an attribute of {event.name}")
+            raise DeclarationError(f"{where}: {role}={ref!r} is not an attribute of {event.name}")
     sources = {ref.name: f":{role}" for role, ref in value.told.items()}
     has_version = any(attribute.role == "version" for attribute in declared.maps.values())
     for role in ("version", "old_version"):
         if role in value.told and not has_version:
-            raise ModelError(f"{where}: {declared.name} has no version() to record")
+            raise DeclarationError(f"{where}: {declared.name} has no version() to record")
     for attribute in event.attributes.values():
         if attribute.name in sources:
             continue
         if attribute.name in declared.maps:
             sources[attribute.name] = attribute.name
         elif attribute.default is None and not attribute.converter.optional:
-            raise ModelError(
+            raise DeclarationError(
                 f"{where}: {event.name}.{attribute.name} gets no value: it is neither named in "
                 f"history(…) nor an attribute of {declared.name}"
             )
@@ -196,7 +204,7 @@ def _check_ttl(entity: EntityMap) -> None:
         return
     for other in entity.table.entities:
         if other.ttl is not None and other.ttl.stored != entity.ttl.stored:
-            raise ModelError(
+            raise DeclarationError(
                 f"{entity.name}.{entity.ttl.name} is stored as {entity.ttl.stored!r}, and "
                 f"{other.name} expires by {other.ttl.stored!r}; a table has one TTL attribute"
             )

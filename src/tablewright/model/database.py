@@ -2,8 +2,8 @@
 
 db = connect("commerce.db", Commerce)         # a file: embedded, durable, in this process
 db.run(plan)                                  # the plan's result
-for order in db.each(plan): ...               # every page of a query, lazily
-db.scoped(user_id="u1")                       # one tenant's shards, and nothing else
+for order in db.iterate(plan): ...               # every page of a query, lazily
+db.for_tenant(user_id="u1")                       # one tenant's shards, and nothing else
 
 adb = await connect_async("commerce.db", Commerce)
 await adb.run(plan)                           # the same plans
@@ -21,14 +21,14 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from tablewright.engine import Engine
-from tablewright.errors import InvalidValue, ModelError, Unsupported
+from tablewright.errors import DeclarationError, InvalidValue, UnsupportedOperation
 from tablewright.mapping.table import TableMap
 from tablewright.model.provision import Provision
 from tablewright.model.table import Table
 from tablewright.plan.events import Observer
 from tablewright.plan.plan import Context, Plan, run, run_async
-from tablewright.plan.query import Many
-from tablewright.plan.write import Write, atomic
+from tablewright.plan.query import Query
+from tablewright.plan.write import Write, transact
 from tablewright.policy import Documents, Principal, as_principal
 from tablewright.storage import Durability
 from tablewright.transport import AsyncTransport, Local, Remote, Transport, open_target
@@ -76,7 +76,7 @@ def connect(
     except BaseException:
         database.close()
         raise
-    database.transport = _restricted(transport, principal)
+    database._transport = _restricted(transport, principal)
     return database
 
 
@@ -102,7 +102,7 @@ async def connect_async(
     except BaseException:
         await database.close()
         raise
-    database.transport = _restricted(transport, principal)
+    database._transport = _restricted(transport, principal)
     return database
 
 
@@ -151,7 +151,9 @@ def _context(
         if not isinstance(compiled, TableMap):
             raise InvalidValue(f"connect(target, …) takes Tables, not {table!r}")
         if not compiled.entities:
-            raise ModelError(f"{table.__name__} has no entities; import the module that has them")
+            raise DeclarationError(
+                f"{table.__name__} has no entities; import the module that has them"
+            )
         names[compiled] = compiled.name
     if table_name is not None:
         if len(names) > 1:
@@ -168,14 +170,14 @@ def _refuse_no_plan(plan: Any, kind: type) -> None:
     if hasattr(plan, "__pattern__"):
         name = plan.__name__
         raise InvalidValue(f"{name} is a pattern; call it, and run what it gives: {name}(…)")
-    wanted = "a query" if kind is Many else "a plan, such as Order.primary(…) or create(order)"
+    wanted = "a query" if kind is Query else "a plan, such as Order.primary(…) or create(order)"
     raise InvalidValue(f"this takes {wanted}, not {plan!r}")
 
 
-def _needed(error: Unsupported, plan: Plan[Any]) -> Unsupported:
+def _needed(error: UnsupportedOperation, plan: Plan[Any]) -> UnsupportedOperation:
     if error.pattern:
         return error
-    return Unsupported(error.operation, error.endpoint, plan.name)
+    return UnsupportedOperation(error.operation, error.endpoint, plan._name)
 
 
 class _Connection:
@@ -189,72 +191,76 @@ class _Connection:
         *,
         owned: bool = False,
     ) -> None:
-        self.transport = transport
-        self.context = context
-        self.tables = tables
+        self._transport = transport
+        self._context = context
+        self._tables = tables
         self._owned = owned
 
-    def scoped(self, **tenant: object) -> Self:
+    def for_tenant(self, **tenant: object) -> Self:
         """This database for one tenant: everything outside of its shards is refused."""
-        if self.context.tenant:
-            raise InvalidValue(f"this database is scoped to {self.context.tenant} already")
-        for table in self.tables:
+        if self._context.tenant:
+            raise InvalidValue(f"this database is scoped to {self._context.tenant} already")
+        for table in self._tables:
             tenancy = table.__tenancy__
             if tenancy is not None and list(tenant) == [tenancy.tenant]:
                 compiled = table.__table__
-                name = self.context.names[compiled]
+                name = self._context.names[compiled]
                 guard = tenancy.guard(compiled, name, tenant[tenancy.tenant])
                 context = msgspec.structs.replace(
-                    self.context,
+                    self._context,
                     names={compiled: name},
                     tenant=guard.tenant,
                     filtered=frozenset(compiled.indexes),
                     guard=guard,
                 )
-                return type(self)(self.transport, context, (table,))
+                return type(self)(self._transport, context, (table,))
         given = ", ".join(f"{name}=…" for name in tenant)
-        known = [f"{t.__tenancy__.tenant}=…" for t in self.tables if t.__tenancy__ is not None]
+        known = [f"{t.__tenancy__.tenant}=…" for t in self._tables if t.__tenancy__ is not None]
         raise InvalidValue(
-            f"scoped({given}): "
-            + (f"use scoped({' or '.join(known)})" if known else "no table here declares a Tenancy")
+            f"for_tenant({given}): "
+            + (
+                f"use for_tenant({' or '.join(known)})"
+                if known
+                else "no table here declares a Tenancy"
+            )
         )
 
     def __repr__(self) -> str:
-        names = ", ".join(self.context.names.values())
-        scope = f", {self.context.tenant}" if self.context.tenant else ""
+        names = ", ".join(self._context.names.values())
+        scope = f", {self._context.tenant}" if self._context.tenant else ""
         return f"{type(self).__name__}({names}{scope})"
 
 
 class Database(_Connection):
     """Runs plans, and waits for each."""
 
-    transport: Transport
+    _transport: Transport
 
     def run(self, plan: Plan[T]) -> T:
         """Run a plan, and give its result."""
         _refuse_no_plan(plan, Plan)
         try:
-            return run(plan, self.context, self.transport.send)
-        except Unsupported as error:
+            return run(plan, self._context, self._transport.send)
+        except UnsupportedOperation as error:
             raise _needed(error, plan) from None
 
-    def each(self, plan: Many[T]) -> Iterator[T]:
-        """Every result of a query, page by page; a limit is the size of a page."""
-        _refuse_no_plan(plan, Many)
+    def iterate(self, plan: Query[T]) -> Iterator[T]:
+        """Yield every result of a query, page by page, up to its limit."""
+        _refuse_no_plan(plan, Query)
         while True:
             page = self.run(plan)
             yield from page
-            if page.next is None:
+            if page.next_cursor is None:
                 return
-            plan = plan.resume(page.next)
+            plan = plan.after(page.next_cursor)
 
-    def transaction(self) -> Transaction:
+    def transaction(self) -> TransactionBlock:
         """Collect writes in a `with` block, and do them all or none when it ends."""
-        return Transaction(self)
+        return TransactionBlock(self)
 
     def close(self) -> None:
         if self._owned:
-            self.transport.close()
+            self._transport.close()
 
     def __enter__(self) -> Self:
         return self
@@ -271,34 +277,34 @@ class Database(_Connection):
 class AsyncDatabase(_Connection):
     """Runs plans in an event loop."""
 
-    transport: AsyncTransport
+    _transport: AsyncTransport
 
     async def run(self, plan: Plan[T]) -> T:
         """Run a plan, and give its result."""
         _refuse_no_plan(plan, Plan)
         try:
-            return await run_async(plan, self.context, self.transport.send_async)
-        except Unsupported as error:
+            return await run_async(plan, self._context, self._transport.send_async)
+        except UnsupportedOperation as error:
             raise _needed(error, plan) from None
 
-    async def each(self, plan: Many[T]) -> AsyncIterator[T]:
-        """Every result of a query, page by page; a limit is the size of a page."""
-        _refuse_no_plan(plan, Many)
+    async def iterate(self, plan: Query[T]) -> AsyncIterator[T]:
+        """Yield every result of a query, page by page, up to its limit."""
+        _refuse_no_plan(plan, Query)
         while True:
             page = await self.run(plan)
             for result in page:
                 yield result
-            if page.next is None:
+            if page.next_cursor is None:
                 return
-            plan = plan.resume(page.next)
+            plan = plan.after(page.next_cursor)
 
-    def transaction(self) -> AsyncTransaction:
+    def transaction(self) -> AsyncTransactionBlock:
         """Collect writes in an `async with` block, and do them all or none when it ends."""
-        return AsyncTransaction(self)
+        return AsyncTransactionBlock(self)
 
     async def close(self) -> None:
         if self._owned:
-            await self.transport.close_async()
+            await self._transport.close_async()
 
     async def __aenter__(self) -> Self:
         return self
@@ -314,19 +320,19 @@ class AsyncDatabase(_Connection):
 
 class _Writes:
     def __init__(self) -> None:
-        self.writes: list[Write[Any]] = []
+        self._writes: list[Write[Any]] = []
 
     def add(self, *writes: Write[Any]) -> None:
         """Take writes in; they are done when the block ends."""
-        self.writes += writes
+        self._writes += writes
 
 
-class Transaction(_Writes):
+class TransactionBlock(_Writes):
     """`with db.transaction() as tx: tx.add(create(order), …)`: all or nothing."""
 
     def __init__(self, database: Database) -> None:
         super().__init__()
-        self.database = database
+        self._database = database
 
     def __enter__(self) -> Self:
         return self
@@ -337,16 +343,16 @@ class Transaction(_Writes):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None and self.writes:
-            self.database.run(atomic(*self.writes))
+        if kind is None and self._writes:
+            self._database.run(transact(*self._writes))
 
 
-class AsyncTransaction(_Writes):
+class AsyncTransactionBlock(_Writes):
     """`async with db.transaction() as tx: tx.add(create(order), …)`: all or nothing."""
 
     def __init__(self, database: AsyncDatabase) -> None:
         super().__init__()
-        self.database = database
+        self._database = database
 
     async def __aenter__(self) -> Self:
         return self
@@ -357,5 +363,5 @@ class AsyncTransaction(_Writes):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None and self.writes:
-            await self.database.run(atomic(*self.writes))
+        if kind is None and self._writes:
+            await self._database.run(transact(*self._writes))

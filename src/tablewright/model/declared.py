@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
-from tablewright.errors import InvalidValue, ModelError, UnreadableItem
+from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
 from tablewright.mapping.converters import Converter, converter
 from tablewright.mapping.entity import AttributeMap
@@ -42,21 +42,25 @@ class Declared:
         where = f"{self.name}.{name}"
         if get_origin(hint) is not Attr:
             told = "not annotated" if hint is MISSING else f"annotated {hint!r}"
-            raise ModelError(f"{where} is {told}; write {name}: Attr[…] = attr(…)")
+            raise DeclarationError(f"{where} is {told}; write {name}: Attr[…] = attr(…)")
         (kind,) = get_args(hint)
         stored = declared.stored or name
         for other in self.maps.values():
             if other.stored == stored:
-                raise ModelError(f"{where}: {self.name}.{other.name} is stored as {stored!r} too")
+                raise DeclarationError(
+                    f"{where}: {self.name}.{other.name} is stored as {stored!r} too"
+                )
         if stored == self.table.type_attribute:
-            raise ModelError(
+            raise DeclarationError(
                 f"{where}: {stored!r} is the table's type attribute, which the library writes; "
                 "use attr(name=…)"
             )
         conversion = _ttl(kind, where) if declared.role == "ttl" else _constrained(kind, where)
         _check_role(declared, conversion, where)
         if declared.role and any(other.role == declared.role for other in self.maps.values()):
-            raise ModelError(f"{where}: {self.name} has a {declared.role}() already; it has one")
+            raise DeclarationError(
+                f"{where}: {self.name} has a {declared.role}() already; it has one"
+            )
         self._check_default(declared, conversion, where)
         self.attributes[name] = declared
         self.kinds[name] = kind
@@ -69,7 +73,7 @@ class Declared:
             try:
                 conversion.stored(declared.default)
             except InvalidValue as error:
-                raise ModelError(f"{where}: its default does not fit it: {error}") from None
+                raise DeclarationError(f"{where}: its default does not fit it: {error}") from None
 
     # -- keys --------------------------------------------------------------------------------
 
@@ -96,16 +100,16 @@ class Declared:
             made = self._part(use, where, natural=natural is not None)
             identity = (made.attribute, made.label)
             if again and identity not in asked:
-                raise ModelError(
+                raise DeclarationError(
                     f"{where}: {made.label}.again, and {made.label} is not in the key before it"
                 )
             if not again and identity in asked:
-                raise ModelError(
+                raise DeclarationError(
                     f"{where}: {made.label} is in the key twice; write {made.label}.again the "
                     "second time"
                 )
             if sorts and not made.ordered and identity not in known and natural is None:
-                raise ModelError(
+                raise DeclarationError(
                     f"{where}: {made.label} is a number without a width, so 10 sorts before 9; "
                     f"write {made.attribute}: Attr[int] = attr(pad=…)"
                 )
@@ -119,7 +123,7 @@ class Declared:
             found = self.maps.get(path.pieces[0].name)
             if found is not None and found.stored == attribute:
                 if found.absent_means_a_value:
-                    raise ModelError(
+                    raise DeclarationError(
                         f"{self.name}.{found.name} is a key by itself, and cannot hold None; "
                         "its default has to be None, or it is not optional"
                     )
@@ -128,7 +132,7 @@ class Declared:
 
     def _literal(self, text: str, where: str) -> str:
         if not text or "$" in text or text.endswith(DELIMITER):
-            raise ModelError(
+            raise DeclarationError(
                 f"{where}: the literal {text!r} is empty, holds a $, or ends with the # that is "
                 "put behind it anyway"
             )
@@ -137,17 +141,17 @@ class Declared:
     def _part(self, piece: Piece[Any], where: str, *, natural: bool) -> Part:
         declared = getattr(piece, "attribute", None)
         if not isinstance(declared, Attr):
-            raise ModelError(f"{where}: {piece!r} is neither a literal nor an attribute")
+            raise DeclarationError(f"{where}: {piece!r} is neither a literal nor an attribute")
         name = declared.name
         if self.attributes.get(name) is not declared:
-            raise ModelError(
+            raise DeclarationError(
                 f"{where}: the key uses {name or '?'!r}, which is not an attribute of "
                 f"{self.name}{did_you_mean(name, self.attributes)}"
             )
         kind = self.maps[name].converter.kind
         if natural:
             if self.maps[name].converter.tag not in ("S", "N", "B"):
-                raise ModelError(
+                raise DeclarationError(
                     f"{where}: {name!r} is {kind}, which DynamoDB takes for no key: they are "
                     "texts, numbers and bytes"
                 )
@@ -169,7 +173,7 @@ class Declared:
         where = f"{self.name}.{name}"
         if (attributes[1] is None) != (sort is None):
             wanted = "no sort key" if attributes[1] is None else f"a sort key, {attributes[1]!r}"
-            raise ModelError(
+            raise DeclarationError(
                 f"{where}: {index.name if index else self.table.name} has {wanted}; "
                 f"{'leave the second path out' if sort else 'give a second path'}"
             )
@@ -192,7 +196,7 @@ class Declared:
         """A composed key must not overwrite an attribute."""
         for other in self.maps.values():
             if other.stored == attribute:
-                raise ModelError(
+                raise DeclarationError(
                     f"{where}: {attribute!r} is composed, and {self.name}.{other.name} is stored "
                     "under that name; use attr(name=…), or the attribute alone as the key"
                 )
@@ -213,7 +217,7 @@ def _collected(owner: type, hints: Mapping[str, Any]) -> dict[str, Attr[Any]]:
 
 def default_of(declared: Attr[Any]) -> Any:
     """What gives an attribute's value where none is given."""
-    if declared.role in ("created", "updated"):
+    if declared.role in ("created_at", "updated_at"):
         return _now
     if declared.default_factory is not None:
         return declared.default_factory
@@ -229,9 +233,9 @@ def _now() -> datetime:
 
 
 def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:
-    wanted = {"version": int, "created": datetime, "updated": datetime}.get(declared.role)
+    wanted = {"version": int, "created_at": datetime, "updated_at": datetime}.get(declared.role)
     if wanted is not None and (conversion.kind is not wanted or conversion.optional):
-        raise ModelError(f"{where}: {declared.role}() is for Attr[{wanted.__name__}]")
+        raise DeclarationError(f"{where}: {declared.role}() is for Attr[{wanted.__name__}]")
 
 
 def _constrained(kind: Any, where: str) -> Converter:
@@ -256,7 +260,7 @@ def _ttl(kind: Any, where: str) -> Converter:
     """A moment, stored in whole seconds since 1970."""
     moment = converter(kind, where)
     if moment.kind is not datetime:
-        raise ModelError(f"{where}: ttl() is for Attr[datetime] and Attr[datetime | None]")
+        raise DeclarationError(f"{where}: ttl() is for Attr[datetime] and Attr[datetime | None]")
 
     def encode(value: Any) -> Value:
         moment.encode(value)  # refuses what is no aware datetime

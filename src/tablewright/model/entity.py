@@ -33,12 +33,12 @@ from typing import (
 import pydantic
 from pydantic_core import core_schema
 
-from tablewright.errors import InvalidValue, ModelError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.converters.times import NAIVE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.schema import core_schema_of
-from tablewright.model.attribute import Attr, attr, created, ttl, updated, version
+from tablewright.model.attribute import Attr, attr, created_at, ttl, updated_at, version
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
 from tablewright.model.declared import Declared
@@ -46,12 +46,14 @@ from tablewright.model.find import find
 from tablewright.model.key import History, Index, Key, Unique
 from tablewright.model.table import Table
 from tablewright.plan.condition import Condition
-from tablewright.plan.query import Many
+from tablewright.plan.query import Query
 from tablewright.plan.reference import Ref
 from tablewright.plan.scan import Scan
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(attr, version, created, updated, ttl))
+@dataclass_transform(
+    kw_only_default=True, field_specifiers=(attr, version, created_at, updated_at, ttl)
+)
 class Entity:
     """A kind of item: subclass it with its table, attributes and keys.
 
@@ -68,10 +70,10 @@ class Entity:
         if table is None:
             return
         if not hasattr(table, "__table__"):
-            raise ModelError(f"{cls.__name__}: table={table!r} is not a subclass of Table")
+            raise DeclarationError(f"{cls.__name__}: table={table!r} is not a subclass of Table")
         for base in cls.__mro__[1:]:
             if "__entity__" in vars(base):
-                raise ModelError(
+                raise DeclarationError(
                     f"{cls.__name__} builds on {base.__name__}, which has a table; build on an "
                     "abstract entity, without one"
                 )
@@ -105,7 +107,7 @@ class Entity:
             vars(self)[name] = vars(holder)[name]
 
     @classmethod
-    def where(cls, *conditions: Condition[Self]) -> Many[Self]:
+    def where(cls, *conditions: Condition[Self]) -> Query[Self]:
         """The items that meet the conditions, by the key or index that serves them.
 
         An error if none does: it says which index would. What a key cannot express is filtered.
@@ -148,7 +150,7 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
                 try:
                     annotation = eval(annotation, {**names, "Attr": Attr})
                 except Exception as error:
-                    raise ModelError(
+                    raise DeclarationError(
                         f"{cls.__name__}.{name}: the annotation {annotation!r} cannot be "
                         f"evaluated: {error}"
                     ) from None
@@ -163,7 +165,7 @@ def _refuse_reserved(cls: type, declared: Declared) -> None:
     keys = [n for n, v in vars(cls).items() if isinstance(v, (Key, Index, Unique, History))]
     for name in (*declared.attributes, *keys):
         if name in _RESERVED or name.startswith("_"):
-            raise ModelError(
+            raise DeclarationError(
                 f"{cls.__name__}.{name}: the name is the library's; call it something else, with "
                 f"attr(name={name!r}) if it is stored so"
             )
@@ -254,7 +256,7 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
     entity = getattr(cls, "__entity__", None)
     if entity is None:
         raise TypeError(f"{cls.__name__} is abstract: it has no table")
-    for name in ("version", "created", "updated"):
+    for name in ("version", "created_at", "updated_at"):
         managed = getattr(entity, name)
         if managed is not None and managed.name in values:
             raise InvalidValue(f"{cls.__name__}.{managed.name} is set by the library; leave it out")

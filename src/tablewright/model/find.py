@@ -14,12 +14,12 @@ from typing import Any, TypeGuard
 
 from msgspec import Struct
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap
 from tablewright.mapping.parts import Part, part
 from tablewright.plan.condition import Call, Compare, Condition
-from tablewright.plan.query import Many, holds
+from tablewright.plan.query import Query, holds
 from tablewright.plan.range import Range
 
 
@@ -33,23 +33,23 @@ class Match(Struct):
     used: list[Condition[Any]]
 
 
-def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Many[Any]:
+def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
     """The query that serves the conditions."""
     conditions = [part for condition in given for part in condition.parts()]
     if not conditions:
-        raise ModelError(f"{entity.name}.where() needs a condition; {_declare_scan(entity)}")
+        raise DeclarationError(f"{entity.name}.where() needs a condition; {_declare_scan(entity)}")
     pinned = [condition.operand.name for condition in conditions if _is_equal(condition)]
     for name in pinned:
         if pinned.count(name) > 1:
-            raise ModelError(f"{entity.name}.where(): {name} cannot equal two values at once")
+            raise DeclarationError(f"{entity.name}.where(): {name} cannot equal two values at once")
     found = [_match(entity, key, conditions) for key in (entity.primary, *entity.indexes)]
     matches = [match for match in found if match is not None and match.used]
     if not matches:
-        raise ModelError(_refusal(entity, conditions))
+        raise DeclarationError(_refusal(entity, conditions))
     best = max(matches, key=lambda match: len(match.used))
-    plan: Many[Any] = Range(entity, best.key, best.arguments)
+    plan: Query[Any] = Range(entity, best.key, best.arguments)
     if best.comparison is not None:
-        plan = plan.compared(best.comparison, *best.operands)  # type: ignore[attr-defined]
+        plan = plan._compared(best.comparison, *best.operands)  # type: ignore[attr-defined]
     for condition in conditions:
         if condition not in best.used:
             plan = plan.filter(condition)
@@ -155,7 +155,7 @@ def _composes(entity: EntityMap, name: str) -> bool:
     """Whether an attribute sorts as a part of a composed key; otherwise it is a key by itself."""
     try:
         return _part(entity, name).ordered
-    except ModelError:
+    except DeclarationError:
         return False
 
 

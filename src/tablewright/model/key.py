@@ -11,7 +11,7 @@ On the finished class they are called with values, which the checker follows:
     Order.primary("C1", "O1")          Get[Order]
     Order.primary.within("C1")         Range[Order, str]: all orders of the partition
     Order.timeline("C1")               Range[Order, datetime]
-    Customer.by_email("a@b.c")         Lookup[Customer]
+    Customer.by_email("a@b.c")         GetByUnique[Customer]
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.model.attribute import Again, Attr, Path, Piece
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.table import GSI, LSI
@@ -98,7 +98,7 @@ class Key(Generic[P, S]):
         """A place in an index whose keys are the table's own, the sort key first."""
         sort = self.sort or Path(())
         if any(isinstance(piece, Again) for piece in sort.pieces):
-            raise ModelError(
+            raise DeclarationError(
                 "swapped() is for a sort key without .again; write the index out: "
                 "index(…, the path of the sort key, the path of the partition key)"
             )
@@ -314,12 +314,12 @@ def history(
     old_version: Ref[V, int] | Ref[V, int | None] | None = None,
     at: Ref[V, datetime] | Ref[V, datetime | None] | None = None,
     by: Ref[V, Any] | None = None,
-    why: Ref[V, Any] | None = None,
+    reason: Ref[V, Any] | None = None,
 ) -> History:
     """Write an event whenever the attribute changes, in the same transaction.
 
     The named attributes of the event get the old and new value, the versions, the time, and what
-    `noting(by=…, why=…)` says; its others are taken from the entity, by their name.
+    `audit(by=…, reason=…)` says; its others are taken from the entity, by their name.
     """
     told = {
         "old": old,
@@ -328,6 +328,6 @@ def history(
         "old_version": old_version,
         "at": at,
         "by": by,
-        "why": why,
+        "reason": reason,
     }
     return History(attribute, event, {role: ref for role, ref in told.items() if ref is not None})

@@ -1,13 +1,13 @@
 """Patterns: access patterns as typed functions that return plans.
 
-    @pattern
-    def customer_timeline(customer_id: str) -> Many[Order]:
+    @access_pattern
+    def customer_timeline(customer_id: str) -> Query[Order]:
         '''Customer timeline, newest first.'''
-        return Order.timeline(customer_id).newest_first()
+        return Order.timeline(customer_id).desc()
 
 When it is defined, a pattern runs once with symbols for its arguments. What it returns then is
-its shape: `explain(customer_timeline)` shows it, `patterns(Commerce)` lists all of a table. A
-pattern that would need an undeclared scan, or whose shape depends on its arguments, is an error
+its shape: `explain(customer_timeline)` shows it, `access_patterns(Commerce)` lists all of a table.
+A pattern that would need an undeclared scan, or whose shape depends on its arguments, is an error
 there and then. A call runs the function as it is written.
 """
 
@@ -25,7 +25,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from msgspec import Struct
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
@@ -36,7 +36,7 @@ Ps = ParamSpec("Ps")
 T = TypeVar("T", bound=Plan[Any])
 
 
-class Pattern(Struct, frozen=True):
+class AccessPattern(Struct, frozen=True):
     """A traced pattern."""
 
     name: str
@@ -48,14 +48,16 @@ class Pattern(Struct, frozen=True):
     @property
     def shape(self) -> Shape:
         """What it asks of DynamoDB, given all entities that its table has by now."""
-        return self.plan.shape()
+        return self.plan._shape()
 
 
-def pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
+def access_pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
     """Declare an access pattern: trace it now, and let it be called as it is."""
     name = function.__name__
     if inspect.iscoroutinefunction(function):
-        raise ModelError(f"pattern {name} is async; a pattern makes a plan, and waits for nothing")
+        raise DeclarationError(
+            f"pattern {name} is async; a pattern makes a plan, and waits for nothing"
+        )
     hints = _hints(function, sys._getframe(1).f_locals)
     plan, shape = _traced(function, {name: symbolic(name, hint) for name, hint in hints.items()})
     for parameter, hint in hints.items():
@@ -65,9 +67,9 @@ def pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
 
     @functools.wraps(function)
     def call(*arguments: Ps.args, **named: Ps.kwargs) -> T:
-        return function(*arguments, **named).but(pattern=label)  # what cursors are bound to
+        return function(*arguments, **named)._replace(_pattern=label)  # what cursors are bound to
 
-    traced = Pattern(
+    traced = AccessPattern(
         name=name,
         doc=inspect.getdoc(function) or "",
         function=call,
@@ -75,7 +77,7 @@ def pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
         plan=plan,
     )
     call.__pattern__ = traced  # type: ignore[attr-defined]
-    for table in {entity.table for entity in plan.entities()}:
+    for table in {entity.table for entity in plan._entities()}:
         table.patterns[label] = traced
     return call
 
@@ -83,15 +85,15 @@ def pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
 def explain(function: Callable[..., Any] | Plan[Any]) -> Shape:
     """What a pattern, or a plan, asks of DynamoDB: operation, index, key condition, order, …"""
     if isinstance(function, Plan):
-        return function.shape()
+        return function._shape()
     traced = getattr(function, "__pattern__", None)
-    if not isinstance(traced, Pattern):
+    if not isinstance(traced, AccessPattern):
         name = getattr(function, "__name__", repr(function))
-        raise ModelError(f"{name} is not a pattern; decorate it with @pattern")
+        raise DeclarationError(f"{name} is not a pattern; decorate it with @access_pattern")
     return traced.shape
 
 
-def patterns(table: type[Table]) -> list[Pattern]:
+def access_patterns(table: type[Table]) -> list[AccessPattern]:
     """Every pattern of a table, in the order they were defined."""
     return list(table.__table__.patterns.values())
 
@@ -111,16 +113,16 @@ def _traced(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pl
     try:
         plan = function(*positional, **named)
         if not isinstance(plan, Plan):
-            raise ModelError(f"it returns {plan!r}, not a plan")
-        return plan, plan.shape()
-    except ModelError as error:
-        raise ModelError(f"pattern {name}: {error}") from None
+            raise DeclarationError(f"it returns {plan!r}, not a plan")
+        return plan, plan._shape()
+    except DeclarationError as error:
+        raise DeclarationError(f"pattern {name}: {error}") from None
     except TypeError as error:
         told = (
             f"pattern {name}: {error}. While it is traced its arguments have no values; compute "
             "with them before the call, and pass the result"
         )
-        raise ModelError(told) from error
+        raise DeclarationError(told) from error
 
 
 def alternatives(name: str, hint: Any) -> list[Any]:
@@ -151,7 +153,7 @@ def _refuse_dependence(
     except Exception:
         return  # it does not take that value, whatever its annotation says
     if _essence(other) != _essence(shape):
-        raise ModelError(
+        raise DeclarationError(
             f"pattern {function.__name__}: its shape depends on {parameter!r}: {_told(shape)}, or "
             f"{_told(other)} for {value!r}; write one pattern for each"
         )
@@ -176,7 +178,7 @@ def _hints(function: Callable[..., Any], local: Mapping[str, Any]) -> dict[str, 
             try:
                 hint = eval(hint, names)
             except Exception as error:
-                raise ModelError(
+                raise DeclarationError(
                     f"pattern {function.__name__}: the annotation {hint!r} cannot be evaluated: "
                     f"{error}"
                 ) from None

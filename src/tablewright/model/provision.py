@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 
 from tablewright.errors import (
-    Fault,
+    DynamoDBError,
     ResourceInUseException,
-    TableDiffers,
-    TableMissing,
-    Unsupported,
+    TableMismatch,
+    TableNotFound,
+    UnsupportedOperation,
     ValidationException,
 )
 from tablewright.mapping.keys import IndexMap
@@ -77,53 +77,53 @@ class Provision(Plan[None]):
     """See to it that the table is there and as declared."""
 
     def __init__(self, table: TableMap, *, create: bool) -> None:
-        self.table = table
-        self.create = create
+        self._table = table
+        self._create = create
 
-    def steps(self, context: Context) -> Steps[None]:
-        name = context.name_of(self.table)
+    def _steps(self, context: Context) -> Steps[None]:
+        name = context.name_of(self._table)
         found = yield from describe_table(name)
         if found is None:
-            if not self.create:
-                raise TableMissing(
+            if not self._create:
+                raise TableNotFound(
                     f"there is no table {name!r} here; connect(…, create=True) makes it"
                 )
             yield from self._make(name)
             return
         if unready(found):
             found = yield from wait_until_active(name)
-        differences = compare(self.table, found)
+        differences = compare(self._table, found)
         differences += yield from self._compare_ttl(name)
         if differences:
             listed = "\n  ".join(differences)
-            raise TableDiffers(
-                f"the table {name!r} is not as {self.table.owner} declares it:\n  {listed}"
+            raise TableMismatch(
+                f"the table {name!r} is not as {self._table.owner} declares it:\n  {listed}"
             )
 
     def _compare_ttl(self, name: str) -> Steps[list[str]]:
-        wanted = ttl_attribute(self.table)
+        wanted = ttl_attribute(self._table)
         if wanted is None:
             return []
         found = yield from _ttl_of(name)
-        if found is None and self.create:
+        if found is None and self._create:
             yield from _enable_ttl(name, wanted)  # whoever made the table did not come that far
             return []
         return [] if found == wanted else [f"TTL: declared {wanted}, found {found or 'none'}"]
 
     def _make(self, name: str) -> Steps[None]:
         try:
-            yield Request("CreateTable", definition(self.table, name))
+            yield Request("CreateTable", definition(self._table, name))
         except ResourceInUseException:
             pass  # somebody else makes it at the same moment
-        except Fault as fault:
-            raise _told(fault, self.table) from fault
+        except DynamoDBError as fault:
+            raise _told(fault, self._table) from fault
         yield from wait_until_active(name)
-        attribute = ttl_attribute(self.table)
+        attribute = ttl_attribute(self._table)
         if attribute is not None and (yield from _ttl_of(name)) != attribute:
             yield from _enable_ttl(name, attribute)
 
 
-def _told(fault: Fault, table: TableMap) -> Exception:
+def _told(fault: DynamoDBError, table: TableMap) -> Exception:
     """The fault; or which patterns need a kind of index that the endpoint does not have."""
     for kind in ("local", "global"):
         named = {index.name for index in table.indexes.values() if index.kind == kind}
@@ -134,7 +134,7 @@ def _told(fault: Fault, table: TableMap) -> Exception:
                 if named & set((traced.shape.index or "").split(", "))
             ]
             told = ", ".join(needs) or table.owner
-            return Unsupported(f"{kind} secondary indexes", "the endpoint", told)
+            return UnsupportedOperation(f"{kind} secondary indexes", "the endpoint", told)
     return fault
 
 

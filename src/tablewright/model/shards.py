@@ -27,7 +27,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from tablewright.encoding.numbers import read_number
-from tablewright.errors import InvalidValue, ModelError, ValidationException
+from tablewright.errors import DeclarationError, InvalidValue, ValidationException
 from tablewright.mapping.keys import KeyMap, Template, may_meet
 from tablewright.mapping.parts import ANY_TEXT, DELIMITER, Part, escape
 from tablewright.mapping.table import TableMap
@@ -72,17 +72,17 @@ class Shard(Struct, frozen=True):
 
     @classmethod
     def parse(cls, tenant: str, text: str) -> Shard:
-        """Read a declared shard; raise ModelError if the id is not one whole part of it."""
+        """Read a declared shard; raise DeclarationError if the id is not one whole part of it."""
         prefix, found, suffix = text.partition(f"{{{tenant}}}")
         if not found or re.search(r"\{.*?\}", prefix + suffix):
-            raise ModelError(
+            raise DeclarationError(
                 f"Tenancy({tenant!r}): the shard {text!r} must hold {{{tenant}}} once, and "
                 "nothing else in braces"
             )
         if (prefix and not prefix.endswith(DELIMITER)) or (
             suffix and not suffix.startswith(DELIMITER)
         ):
-            raise ModelError(
+            raise DeclarationError(
                 f"Tenancy({tenant!r}): in the shard {text!r}, {{{tenant}}} must be a whole part, "
                 f"between two {DELIMITER!r}"
             )
@@ -119,7 +119,7 @@ class Shard(Struct, frozen=True):
 
 
 def refuse_collisions(shards: Sequence[Shard]) -> None:
-    """Raise ModelError if two shards can be the same for two tenants, as A#{id} and {id}#B."""
+    """Raise DeclarationError if two tenants can have the same shard, as with A#{id} and {id}#B."""
     for position, shard in enumerate(shards):
         for other in shards[:position]:
             here, there = shard.segments(), other.segments()
@@ -131,7 +131,7 @@ def refuse_collisions(shards: Sequence[Shard]) -> None:
                     for one, another in zip(here, there, strict=True)
                 )
             ):
-                raise ModelError(
+                raise DeclarationError(
                     f"Tenancy({shard.tenant!r}): the shards {str(shard)!r} and {str(other)!r} can "
                     "be the same partition for two tenants; begin each with a literal of its own"
                 )
@@ -143,7 +143,7 @@ def shard_value(shard: Shard, others: Sequence[Shard], table: TableMap, tenant: 
     Raise InvalidValue if the keys cannot hold the id, or if the shard would be a partition that
     is not the tenant's.
     """
-    where = f"scoped({shard.tenant}={tenant!r})"
+    where = f"for_tenant({shard.tenant}={tenant!r})"
     try:
         found = {key_value(value): value for value in _values(shard, table, tenant)}
     except InvalidValue as error:
@@ -157,7 +157,7 @@ def shard_value(shard: Shard, others: Sequence[Shard], table: TableMap, tenant: 
     value = next(iter(found.values()))
     known = table.key_types.get(table.attributes[0], "S")
     if tag_of(value) != known:
-        raise ModelError(
+        raise DeclarationError(
             f"{where}: the shard {str(shard)!r} is a text, and {table.attributes[0]!r} is a key "
             f"of type {known}; use the shard '{{{shard.tenant}}}'"
         )
@@ -188,7 +188,7 @@ def _values(shard: Shard, table: TableMap, tenant: object) -> Iterator[Value]:
 
 def _part_text(shard: Shard, key: KeyMap, part: Part, tenant: object) -> str:
     if part.derive is not None and part.attribute == shard.tenant:
-        raise ModelError(
+        raise DeclarationError(
             f"{key.name}: several values of {shard.tenant!r} have the same {part.label}, so the "
             f"partition {str(shard)!r} belongs to no single tenant"
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.model.tenancy import Tenancy
@@ -37,7 +37,7 @@ class GSI:
 
     def compile(self, table: TableMap) -> IndexMap:
         if self.pk == self.sk:
-            raise ModelError(f"{table.owner}.{self.name}: its two keys are both {self.pk!r}")
+            raise DeclarationError(f"{table.owner}.{self.name}: its two keys are both {self.pk!r}")
         return IndexMap(str(self.name), "global", (self.pk, self.sk), self.project)
 
 
@@ -54,7 +54,7 @@ class LSI:
 
     def compile(self, table: TableMap) -> IndexMap:
         if table.attributes[1] is None:
-            raise ModelError(
+            raise DeclarationError(
                 f"{table.name}.{self.name}: a table without a sort key has no local indexes"
             )
         return IndexMap(str(self.name), "local", (table.attributes[0], self.sk), self.project)
@@ -67,14 +67,14 @@ def _is_gsi(value: Any) -> bool:
 def _check_tenancy(tenancy: Tenancy, table: TableMap, indexes: set[Any]) -> None:
     for index in tenancy.filtered:
         if index not in indexes:
-            raise ModelError(
+            raise DeclarationError(
                 f"{table.owner}: Tenancy(filtered=…) takes global indexes of the table, not "
                 f"{index!r}"
             )
         if table.attributes[0] in (index.pk, index.sk):
-            raise ModelError(
+            raise DeclarationError(
                 f"{table.owner}: {index.name} has the table's partition key as its own, and "
-                "DynamoDB filters by no key; query it with the partition: ….at(…)"
+                "DynamoDB filters by no key; query it with the partition: ….eq(…)"
             )
 
 
@@ -98,26 +98,30 @@ class Table:
             if isinstance(value, (GSI, LSI)):
                 index = value.compile(table)
                 if index.name in table.indexes:
-                    raise ModelError(f"{table.name}: two indexes have the name {index.name!r}")
+                    raise DeclarationError(
+                        f"{table.name}: two indexes have the name {index.name!r}"
+                    )
                 table.indexes[index.name] = index
             elif isinstance(value, Tenancy):
                 cls.__tenancy__ = value
             elif not attribute.startswith("_") and not callable(value):
-                raise ModelError(
+                raise DeclarationError(
                     f"{cls.__name__}.{attribute} is {value!r}; a table holds GSI(…), LSI(…) and "
                     "Tenancy(…)"
                 )
         if cls.__tenancy__ is not None:
             _check_tenancy(cls.__tenancy__, table, {v for v in vars(cls).values() if _is_gsi(v)})
         if sk == pk:
-            raise ModelError(f"{cls.__name__}: the partition key and the sort key are both {pk!r}")
+            raise DeclarationError(
+                f"{cls.__name__}: the partition key and the sort key are both {pk!r}"
+            )
         if type_attribute is not None and type_attribute in (pk, sk):
-            raise ModelError(
+            raise DeclarationError(
                 f"{cls.__name__}: {type_attribute!r} is a key, and cannot hold the type"
             )
         for kind, given in (("a table", table.name), *(("an index", n) for n in table.indexes)):
             if not _NAME(given):
-                raise ModelError(
+                raise DeclarationError(
                     f"{cls.__name__}: {given!r} is no name for {kind}; DynamoDB takes 3 to 255 "
                     "letters, digits, '_', '-' and '.'"
                 )

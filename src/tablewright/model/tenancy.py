@@ -7,8 +7,8 @@
             read=("U#{user_id}#O", "U#{user_id}#R"),        # orders and rewards
         )
 
-`db.scoped(user_id=...)` is a database for one tenant. Its `TenantGuard` checks every request before
-it is sent. A request passes if it provably stays within the tenant's shards:
+`db.for_tenant(user_id=...)` is a database for one tenant. Its `TenantGuard` checks every request
+before it is sent. A request passes if it provably stays within the tenant's shards:
 
     operation                                   what proves it
     GetItem, PutItem, UpdateItem, DeleteItem    the partition key in Key or Item
@@ -19,7 +19,7 @@ it is sent. A request passes if it provably stays within the tenant's shards:
     any other operation, any other shape        nothing: it is refused
 
 Only the table's partition key decides whose an item is. So a query of an index passes without a
-filter only if the partition key is fixed: `Order.by_system_key(order_id).at(user_id)`. It gets a
+filter only if the partition key is fixed: `Order.by_system_key(order_id).eq(user_id)`. It gets a
 filter if the index is named in `filtered`, or if the partition of the index equals a shard of the
 tenant; every other one is refused.
 
@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tablewright.errors import InvalidValue, ModelError, OutOfScope
+from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.model.shards import KeyValue, Shard, key_value, refuse_collisions, shard_value
@@ -59,13 +59,13 @@ class Tenancy:
         given: tuple[tuple[str, Any], ...] = (("write", write), ("read", read))
         for name, shards in given:
             if isinstance(shards, str):
-                raise ModelError(f"Tenancy({tenant!r}): {name}= takes a tuple: ({shards!r},)")
+                raise DeclarationError(f"Tenancy({tenant!r}): {name}= takes a tuple: ({shards!r},)")
         self.tenant = tenant
         self.write = write
         self.read = read
         self.filtered = filtered
         if not write and not read:
-            raise ModelError(f"Tenancy({tenant!r}) has no shards; name them in write=, read=")
+            raise DeclarationError(f"Tenancy({tenant!r}) has no shards; name them in write=, read=")
         self._writable = [Shard.parse(tenant, text) for text in write]
         self._readable = [*self._writable, *(Shard.parse(tenant, text) for text in read)]
         refuse_collisions(self._readable)
@@ -73,7 +73,9 @@ class Tenancy:
     def guard(self, table: TableMap, name: str, tenant: object) -> TenantGuard:
         """Return the guard for one tenant's requests to the table of this name."""
         if tenant is None or tenant == b"" or str(tenant) == "":
-            raise InvalidValue(f"scoped({self.tenant}={tenant!r}): the id of the tenant is empty")
+            raise InvalidValue(
+                f"for_tenant({self.tenant}={tenant!r}): the id of the tenant is empty"
+            )
         values = {
             shard: shard_value(shard, self._readable, table, tenant) for shard in self._readable
         }
@@ -129,7 +131,10 @@ class TenantGuard:
         self.filtered = filtered
 
     def __call__(self, request: AnyRequest) -> AnyRequest:
-        """Return the request, perhaps with a filter; raise OutOfScope if it may reach others."""
+        """Return the request, perhaps with a filter.
+
+        Raises TenantViolation if it may reach items of others.
+        """
         if isinstance(request, QueryRequest):
             return self._checked_query(request)
         try:
@@ -142,12 +147,12 @@ class TenantGuard:
 
     def _check_table(self, table: object) -> None:
         if table != self.name:
-            raise OutOfScope(
+            raise TenantViolation(
                 f"this database is scoped to {self.tenant} in {self.name}, not {_plain(table)}"
             )
 
     def _check_item(self, access: Access, item: object) -> None:
-        """Raise OutOfScope unless the item, or the key, is in a shard that the tenant may touch."""
+        """Raise TenantViolation unless the item, or the key, is in a shard that the tenant has."""
         value = item.get(self.partition) if type(item) is dict else None
         if key_value(value) not in self._shards(access):
             raise self._outside(access, value)
@@ -155,16 +160,16 @@ class TenantGuard:
     def _shards(self, access: Access) -> Mapping[KeyValue | None, Value]:
         return self.readable if access == "read" else self.writable
 
-    def _outside(self, access: Access, value: object) -> OutOfScope:
+    def _outside(self, access: Access, value: object) -> TenantViolation:
         allowed = sorted(str(_content(shard)) for shard in self._shards(access).values())
-        return OutOfScope(
+        return TenantViolation(
             f"this database is scoped to {self.tenant} and may {access} "
             f"{', '.join(allowed) or 'nothing'}; "
             f"{self.partition}={_shown(_content(value))} is outside"
         )
 
-    def _unproved(self, what: str) -> OutOfScope:
-        return OutOfScope(
+    def _unproved(self, what: str) -> TenantViolation:
+        return TenantViolation(
             f"this database is scoped to {self.tenant}; {what} may reach items of other tenants"
         )
 
@@ -187,7 +192,7 @@ class TenantGuard:
             raise self._outside("read", fixed.get(self.partition))
         index = self.table.indexes.get(name) if isinstance(name, str) else None
         if index is None or not self._is_filterable(index, condition.partition):
-            raise OutOfScope(
+            raise TenantViolation(
                 f"this database is scoped to {self.tenant}; a query of the index {_plain(name)} by "
                 f"{_shown({key: _content(value) for key, value in fixed.items()})} can give rows "
                 "of others. Query the tenant's own partition, or name the index in "

@@ -16,7 +16,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from msgspec import Struct
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap, Sort, Template, goes_on, overlap
 from tablewright.mapping.parts import ABOVE, DELIMITER, Part
@@ -82,71 +82,71 @@ class LoadFound(Plan[T | None], Generic[T]):
     """An aggregate whose root is found by a plan of its own."""
 
     def __init__(self, kind: AggregateMap, root: Single[Any]) -> None:
-        self.kind = kind
-        self.root = root
-        self.entity = kind.root.entity
-        self._load(self.entity.symbolic(kind.root.field))  # refuses what no query can load
+        self._kind = kind
+        self._root = root
+        self._entity = kind.root.entity
+        self._load(self._entity.symbolic(kind.root.field))  # refuses what no query can load
 
-    def entities(self) -> tuple[EntityMap, ...]:
-        return tuple(self.kind.entities())
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(self._kind.entities())
 
-    def steps(self, context: Context) -> Steps[T | None]:
-        found = yield from self.root.steps(context)
+    def _steps(self, context: Context) -> Steps[T | None]:
+        found = yield from self._root._steps(context)
         if found is None:
             return None
-        return (yield from self._load(found).steps(context))
+        return (yield from self._load(found)._steps(context))
 
     def _load(self, root: Any) -> Load[T]:
-        entity = self.kind.root.entity
-        return Load(self.kind, entity.primary, entity.arguments_of(root))
+        entity = self._kind.root.entity
+        return Load(self._kind, entity.primary, entity.arguments_of(root))
 
-    def shape(self) -> Shape:
-        root = self.kind.root.entity.symbolic(self.kind.root.field)
-        return in_turn(self.root.shape(), self._load(root).shape())
+    def _shape(self) -> Shape:
+        root = self._kind.root.entity.symbolic(self._kind.root.field)
+        return in_turn(self._root._shape(), self._load(root)._shape())
 
 
 class Load(Plan[T | None], Generic[T]):
     """An aggregate, or None if its root is not there."""
 
     def __init__(self, kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
-        self.kind = kind
-        self.key = key
-        self.arguments = arguments
-        self.descending = False
-        self.size: int | None = None
-        self.is_consistent = False
-        self.entity = kind.root.entity
-        self.extends = self._check_members()
+        self._kind = kind
+        self._key = key
+        self._arguments = arguments
+        self._descending = False
+        self._size: int | None = None
+        self._is_consistent = False
+        self._entity = kind.root.entity
+        self._extends = self._check_members()
         _check_nested(kind, key)
 
-    def entities(self) -> tuple[EntityMap, ...]:
-        return tuple(self.kind.entities())
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(self._kind.entities())
 
     def _check_members(self) -> bool:
         """Whether all members lie below the root; an error if one is not in its partition."""
-        below = len(self.arguments) == len(self.key.asked)
-        check_held(self.entity, self.key)
-        for entity in self.kind.entities()[1:]:
-            theirs = entity.is_in(self.key)
-            if theirs is None or not overlap(self.key.partition, theirs.partition):
-                raise ModelError(
-                    f"{self.kind.name}: {entity.name} is not in the partitions of {self.key.name}, "
-                    f"{self.key.partition.show()}; one query cannot read both"
+        below = len(self._arguments) == len(self._key.asked)
+        check_held(self._entity, self._key)
+        for entity in self._kind.entities()[1:]:
+            theirs = entity.is_in(self._key)
+            if theirs is None or not overlap(self._key.partition, theirs.partition):
+                raise DeclarationError(
+                    f"{self._kind.name}: {entity.name} is not in the partitions of "
+                    f"{self._key.name}, {self._key.partition.show()}; one query cannot read both"
                 )
             check_held(entity, theirs)
-            if self.key.sort is None or theirs.sort is None:
+            if self._key.sort is None or theirs.sort is None:
                 below = False
-            elif goes_on(self.key.sort, theirs.sort):
-                if len(self.arguments) < len(self.key.asked):
-                    raise ModelError(
-                        f"{self.kind.name}: {theirs.name} lies below one {self.entity.name}; say "
-                        f"which, with every part of {self.key.name}"
+            elif goes_on(self._key.sort, theirs.sort):
+                if len(self._arguments) < len(self._key.asked):
+                    raise DeclarationError(
+                        f"{self._kind.name}: {theirs.name} lies below one {self._entity.name}; say "
+                        f"which, with every part of {self._key.name}"
                     )
             else:
-                if below and len(self.key.asked) > self.key.in_partition:
-                    raise ModelError(
-                        f"{self.kind.name}: {theirs.name} lies beside {self.key.name}, not below "
-                        f"it: {theirs.sort.show()} does not go on from {self.key.sort.show()}, so "
+                if below and len(self._key.asked) > self._key.in_partition:
+                    raise DeclarationError(
+                        f"{self._kind.name}: {theirs.name} lies beside {self._key.name}, not below "
+                        f"it: {theirs.sort.show()} does not go on from {self._key.sort.show()}, so "
                         "nothing says whose it is"
                     )
                 below = False
@@ -154,77 +154,77 @@ class Load(Plan[T | None], Generic[T]):
 
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""
-        if self.key.index is not None and self.key.index.kind == "global":
-            raise ModelError(
-                f"{self.key.name}: a global secondary index cannot be read consistently"
+        if self._key.index is not None and self._key.index.kind == "global":
+            raise DeclarationError(
+                f"{self._key.name}: a global secondary index cannot be read consistently"
             )
-        return self.but(is_consistent=True)
+        return self._replace(_is_consistent=True)
 
-    def newest_first(self) -> Self:
+    def desc(self) -> Self:
         """Read from the highest sort key down."""
-        return self.but(descending=True)
+        return self._replace(_descending=True)
 
     def limit(self, children: int) -> Self:
-        """The root and the first so many rows after it; the root must come first."""
-        return self.but(size=checked_size(children))
+        """Limit the rows after the root, on all levels together; the root must come first."""
+        return self._replace(_size=checked_size("limit", children))
 
     def _check_limit(self) -> None:
         """A limit leaves out rows at the end, so the root has to come first."""
-        if self.size is None or self.key.sort is None:
+        if self._size is None or self._key.sort is None:
             return
-        root = _beginning(self.key.sort)
-        for entity in self.kind.entities()[1:]:
-            theirs = entity.is_in(self.key)
+        root = _beginning(self._key.sort)
+        for entity in self._kind.entities()[1:]:
+            theirs = entity.is_in(self._key)
             assert theirs is not None
             assert theirs.sort is not None
             child = _beginning(theirs.sort)
-            first = goes_on(self.key.sort, theirs.sort) or root < child
-            if first == self.descending:
-                turn = "without newest_first()" if self.descending else "with newest_first()"
-                raise ModelError(
-                    f"{self.kind.name}: limit() needs the root first, and {theirs.sort.show()} "
-                    f"comes before {self.key.sort.show()}; read it {turn}"
+            first = goes_on(self._key.sort, theirs.sort) or root < child
+            if first == self._descending:
+                turn = "without desc()" if self._descending else "with desc()"
+                raise DeclarationError(
+                    f"{self._kind.name}: limit() needs the root first, and {theirs.sort.show()} "
+                    f"comes before {self._key.sort.show()}; read it {turn}"
                 )
 
     def _sort(self) -> Sort | None:
-        if not self.extends:
+        if not self._extends:
             return None
-        root = self.key.sort_value(self.arguments)
+        root = self._key.sort_value(self._arguments)
         return Sort("between", (root, {"S": root["S"] + ABOVE}))
 
-    def steps(self, context: Context) -> Steps[T | None]:
+    def _steps(self, context: Context) -> Steps[T | None]:
         self._check_limit()
-        members: dict[str, Any] = {"TableName": context.name_of(self.entity.table)}
-        if self.key.index is not None:
-            members["IndexName"] = self.key.index.name
-        if self.descending:
+        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
+        if self._key.index is not None:
+            members["IndexName"] = self._key.index.name
+        if self._descending:
             members["ScanIndexForward"] = False
-        if self.is_consistent:
+        if self._is_consistent:
             members["ConsistentRead"] = True
-        if self.size is not None:
-            members["Limit"] = self.size + 1
-        partition = self.key.partition_value(self.arguments)
-        selection = Selection(KeyCondition(self.key.attributes, partition, self._sort()))
+        if self._size is not None:
+            members["Limit"] = self._size + 1
+        partition = self._key.partition_value(self._arguments)
+        selection = Selection(KeyCondition(self._key.attributes, partition, self._sort()))
         request = QueryRequest("Query", members, selection)
         rows: list[Placed] = []
         while True:
             answer = decode_answer((yield request))
             rows += self._own(answer.items)
-            enough = self.size is not None and len(rows) > self.size
+            enough = self._size is not None and len(rows) > self._size
             if answer.last_evaluated_key is None or enough:
                 break
             request = request.next_page(answer.last_evaluated_key)
-        if self.size is not None:
-            rows = rows[: self.size + 1]
+        if self._size is not None:
+            rows = rows[: self._size + 1]
         return self._assembled(rows)
 
     def _own(self, items: list[Item]) -> list[Placed]:
         """The rows that belong to the aggregate, each with its place in the partition."""
-        members = set(self.kind.entities())
-        root = self._root_place() if self.extends else None
+        members = set(self._kind.entities())
+        root = self._root_place() if self._extends else None
         rows = []
         for item in items:
-            entity = self.entity.table.entity_of(item)
+            entity = self._entity.table.entity_of(item)
             if entity is None or entity not in members:
                 continue
             place = self._place(item)
@@ -234,36 +234,36 @@ class Load(Plan[T | None], Generic[T]):
         return rows
 
     def _place(self, item: Item) -> str:
-        sort = self.key.attributes[1]
+        sort = self._key.attributes[1]
         return "" if sort is None else str(next(iter(item[sort].values())))
 
     def _root_place(self) -> str | None:
         """The place of the root, if the call says which it is."""
-        if self.key.sort is None or len(self.arguments) < len(self.key.asked):
+        if self._key.sort is None or len(self._arguments) < len(self._key.asked):
             return None
-        return str(next(iter(self.key.sort_value(self.arguments).values())))
+        return str(next(iter(self._key.sort_value(self._arguments).values())))
 
     def _assembled(self, rows: list[Placed]) -> T | None:
         """The aggregate that the rows make."""
-        found: T | None = _assemble(self.kind, self.key, rows, self._root_place())
+        found: T | None = _assemble(self._kind, self._key, rows, self._root_place())
         return found
 
-    def shape(self) -> Shape:
+    def _shape(self) -> Shape:
         self._check_limit()
-        size = sum(typical_size(entity) for entity in self.kind.entities())
-        children = self.size if isinstance(self.size, int) else TYPICAL_PAGE
+        size = sum(typical_size(entity) for entity in self._kind.entities())
+        children = self._size if isinstance(self._size, int) else TYPICAL_PAGE
         return Shape(
             operation="Query",
-            table=self.entity.table.name,
-            entity=", ".join(entity.name for entity in self.kind.entities()),
-            index=None if self.key.index is None else self.key.index.name,
+            table=self._entity.table.name,
+            entity=", ".join(entity.name for entity in self._kind.entities()),
+            index=None if self._key.index is None else self._key.index.name,
             condition=query_condition(
-                self.key, self.key.partition_value(self.arguments), self._sort()
+                self._key, self._key.partition_value(self._arguments), self._sort()
             ),
-            order="descending" if self.descending else "ascending",
-            page="all of it" if self.size is None else f"1 + {shown(self.size)}",
+            order="descending" if self._descending else "ascending",
+            page="all of it" if self._size is None else f"1 + {shown(self._size)}",
             read_units=read_units(
-                size / len(self.kind.entities()) * (1 + children), consistent=self.is_consistent
+                size / len(self._kind.entities()) * (1 + children), consistent=self._is_consistent
             ),
         )
 
@@ -278,7 +278,7 @@ def _check_nested(kind: AggregateMap, key: KeyMap) -> None:
                 if not (root and root.sort and theirs and theirs.sort) or not goes_on(
                     root.sort, theirs.sort
                 ):
-                    raise ModelError(
+                    raise DeclarationError(
                         f"{member.kind.name}: {entity.primary.name} lies beside "
                         f"{member.entity.primary.name}, not below it, so nothing says whose it is"
                     )

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.errors import InvalidValue, ModelError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.delete import Delete
@@ -25,27 +25,27 @@ from tablewright.plan.write import Write
 from tablewright.values import Item
 
 
-def batch(writes: Iterable[Put[Any] | Delete[Any]]) -> Batch:
+def batch_write(writes: Iterable[Put[Any] | Delete[Any]]) -> BatchWrite:
     """Many `put` and `delete`, in as few requests as can be; not all or nothing."""
     if isinstance(writes, Write):
-        raise ModelError("batch() takes many writes: batch([put(…), delete(…)])")
-    return Batch(tuple(writes))
+        raise DeclarationError("batch_write() takes many writes: batch_write([put(…), delete(…)])")
+    return BatchWrite(tuple(writes))
 
 
-class Batch(Plan[None]):
+class BatchWrite(Plan[None]):
     """Puts and deletes in batches of 25."""
 
     def __init__(self, writes: tuple[Write[Any], ...]) -> None:
-        self.writes = writes
+        self._writes = writes
         for write in writes:
             _check(write)
 
-    def steps(self, context: Context) -> Steps[None]:
+    def _steps(self, context: Context) -> Steps[None]:
         queue: list[tuple[str, dict[str, Any]]] = []
         results: list[Callable[[Item | None], Any]] = []
         seen: set[tuple[str, bytes]] = set()
-        for write in self.writes:
-            prepared = yield from write.prepare(context, 0, alone=False)
+        for write in self._writes:
+            prepared = yield from write._prepare(context, 0, alone=False)
             (action,) = prepared.actions
             name = context.name_of(action.table)
             identity = name, msgspec.json.encode(action.key, order="deterministic")
@@ -72,20 +72,20 @@ class Batch(Plan[None]):
         for result in results:
             result(None)
 
-    def entities(self) -> tuple[EntityMap, ...]:
-        return tuple(dict.fromkeys(write.entity for write in self.writes))
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(dict.fromkeys(write._entity for write in self._writes))
 
-    def shape(self) -> Shape:
-        if not self.writes:
+    def _shape(self) -> Shape:
+        if not self._writes:
             return Shape(operation="BatchWriteItem", table="", entity="")
-        first = self.writes[0].shape()
+        first = self._writes[0]._shape()
         return Shape(
             operation="BatchWriteItem",
             table=first.table,
             entity=first.entity,
             condition=first.condition,
             page=f"{MAX_BATCH_WRITES} in a request",
-            write_units=sum(write.shape().write_units for write in self.writes),
+            write_units=sum(write._shape().write_units for write in self._writes),
         )
 
 
@@ -98,17 +98,19 @@ def _request(writes: list[tuple[str, dict[str, Any]]]) -> Request:
 
 def _check(write: Any) -> None:
     if not isinstance(write, (Put, Delete)):
-        raise ModelError(f"batch() takes put(…) and delete(…), not {write!r}; use atomic()")
-    entity = write.entity
+        raise DeclarationError(
+            f"batch_write() takes put(…) and delete(…), not {write!r}; use transact()"
+        )
+    entity = write._entity
     reasons = {
-        "a condition": bool(write.conditions),
+        "a condition": bool(write._conditions),
         "a version": entity.version is not None,
         "unique values": bool(entity.uniques),
         "history": bool(entity.histories),
     }
     for reason, holds in reasons.items():
         if holds:
-            raise ModelError(
-                f"batch(): {write.verb} {entity.name} has {reason}, and DynamoDB's batches take "
-                "no conditions; use atomic()"
+            raise DeclarationError(
+                f"batch_write(): {write._verb} {entity.name} has {reason}, and DynamoDB's batches "
+                "take no conditions; use transact()"
             )

@@ -2,7 +2,7 @@
 
     Order.status.set(OrderStatus.PAID)        SET #0 = :0
     Order.note.remove()                       REMOVE #0
-    Product.stock.add(-2)                     SET #0 = if_not_exists(#0, :0) + :1
+    Product.stock.increment(-2)               SET #0 = if_not_exists(#0, :0) + :1
     Menu.sections.path(lambda s: s["1"].name).set("Soups")    SET #0.#1.#2 = :0
 
 `applied` makes the changes to an item here, as DynamoDB will: so it is known which keys move.
@@ -81,7 +81,7 @@ class SetIfAbsent(Change[E]):
         clauses["SET"].append(f"{path} = if_not_exists({path}, {value})")
 
 
-class Add(Change[E]):
+class Increment(Change[E]):
     """A number that is added; what is not there counts from 0."""
 
     def write(self, clauses: Clauses, marks: Placeholders) -> None:
@@ -90,7 +90,7 @@ class Add(Change[E]):
         clauses["SET"].append(f"{path} = if_not_exists({path}, {zero}) + {amount}")
 
 
-class AddMembers(Change[E]):
+class AddToSet(Change[E]):
     """Members that join a set."""
 
     def write(self, clauses: Clauses, marks: Placeholders) -> None:
@@ -98,7 +98,7 @@ class AddMembers(Change[E]):
         clauses["ADD"].append(f"{marks.path(self.operand.steps)} {members}")
 
 
-class DiscardMembers(Change[E]):
+class RemoveFromSet(Change[E]):
     """Members that leave a set."""
 
     def write(self, clauses: Clauses, marks: Placeholders) -> None:

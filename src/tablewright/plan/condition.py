@@ -75,7 +75,7 @@ class Condition(Generic[E]):
     def __bool__(self) -> NoReturn:
         raise TypeError(
             "a condition is neither true nor false by itself; combine conditions with & | ~, "
-            "and give them to filter(), where() or expect()"
+            "and give them to filter(), where() or condition()"
         )
 
 
@@ -93,7 +93,7 @@ class Compare(Condition[E]):
 
     def __init__(self, operand: Operand, comparator: str, value: Any) -> None:
         if value is None:
-            raise InvalidValue(f"{operand!r} is compared with None; use exists() or missing()")
+            raise InvalidValue(f"{operand!r} is compared with None; use exists() or not_exists()")
         self.operand = operand
         self.comparator = comparator
         self.value = value

@@ -32,34 +32,34 @@ E = TypeVar("E")
 class Delete(Write[E | None], Generic[E]):
     """Delete an item; gives what it was, or None if it was not there."""
 
-    verb = "delete"
+    _verb = "delete"
 
     def __init__(self, entity: EntityMap, key: Item, version: Any = None) -> None:
-        self.entity = entity
-        self.key = key
-        self.version = version
+        self._entity = entity
+        self._key = key
+        self._version = version
 
-    def expect(self, condition: Condition[E]) -> Self:
+    def condition(self, condition: Condition[E]) -> Self:
         """Only if this holds for what is stored now."""
         return self._expecting(condition)
 
-    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
-        entity, key = self.entity, self.key
-        guards: Read = {} if self.version is None else version_read(entity, self.version)
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        entity, key = self._entity, self._key
+        guards: Read = {} if self._version is None else version_read(entity, self._version)
         stored: Item | None = None
         if entity.uniques:
             stored = yield from read_stored(context, entity, key)
-            if stored is None and not guards and not self.conditions:
+            if stored is None and not guards and not self._conditions:
                 return Prepared([], lambda _: None)
             names = {name for unique in entity.uniques for name in unique.key.names}
             guards |= read_from(stored, {entity.attributes[name].stored for name in names})
         old = None if stored is None else entity.values(stored)
         conditions = Conditions()
         conditions.still(guards)
-        conditions.take(self.conditions)
-        expected = expected_version(entity, self.conditions)
-        if self.version is not None:
-            expected = self.version
+        conditions.take(self._conditions)
+        expected = expected_version(entity, self._conditions)
+        if self._version is not None:
+            expected = self._version
 
         def failed(current: Item | None) -> Verdict:
             refused = stale(entity, key, current, expected)
@@ -67,7 +67,7 @@ class Delete(Write[E | None], Generic[E]):
                 return refused
             if read_from(current, guards) != guards:
                 return None
-            return failed_condition(entity, key, current, self.conditions)
+            return failed_condition(entity, key, current, self._conditions)
 
         actions = [Action("Delete", entity.table, conditions.into({"Key": key}), failed)]
         actions += sentinel_actions(entity, old, None, key)
@@ -78,20 +78,20 @@ class Delete(Write[E | None], Generic[E]):
 
         return Prepared(actions, result, "ALL_OLD")
 
-    def shape(self) -> Shape:
-        several = bool(self.entity.uniques)
+    def _shape(self) -> Shape:
+        several = bool(self._entity.uniques)
         return Shape(
             operation="TransactWriteItems" if several else "DeleteItem",
-            table=self.entity.table.name,
-            entity=self.entity.name,
-            condition=key_condition(self.key),
-            page=str(1 + len(self.entity.uniques)),
-            filter=" AND ".join(map(repr, self.conditions)),
+            table=self._entity.table.name,
+            entity=self._entity.name,
+            condition=key_condition(self._key),
+            page=str(1 + len(self._entity.uniques)),
+            filter=" AND ".join(map(repr, self._conditions)),
             read_units=1 if several else 0,
             write_units=write_units(
-                self.entity,
-                index_entries=len(self.entity.indexes),
-                others=len(self.entity.uniques),
+                self._entity,
+                index_entries=len(self._entity.indexes),
+                others=len(self._entity.uniques),
                 transaction=several,
             ),
         )

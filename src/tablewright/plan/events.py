@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tablewright.errors import Fault, TablewrightError
+from tablewright.errors import DynamoDBError, TablewrightError
 from tablewright.transport.transport import Response
 
 #: The operations whose responses can contain the consumed capacity.
@@ -76,7 +76,7 @@ class RequestTimer:
         self._report(units=consumed_units(response.body), attempts=response.attempts)
 
     def report_failure(self, error: Exception) -> None:
-        code = error.code if isinstance(error, Fault) else type(error).__name__
+        code = error.code if isinstance(error, DynamoDBError) else type(error).__name__
         attempts = error.attempts if isinstance(error, TablewrightError) else 1
         self._report(error=code, attempts=attempts)
 

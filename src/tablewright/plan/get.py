@@ -1,7 +1,7 @@
 """Get: one item by its key, or many in batches.
 
 db.run(Order.primary("C1", "O1"))                                    Order | None
-db.run(get_all([Order.primary("C1", "O1"), Order.primary("C1", "O2")]))   list[Order | None]
+db.run(batch_get([Order.primary("C1", "O1"), Order.primary("C1", "O2")]))   list[Order | None]
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.backoff import Backoff
-from tablewright.errors import Contended, ModelError
+from tablewright.errors import Contention, DeclarationError
 from tablewright.limits import MAX_BATCH_GET_KEYS
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
@@ -38,32 +38,32 @@ decode_got = msgspec.json.Decoder(_Got).decode
 class Fetch(Single[E], Generic[E]):
     """The item with one key."""
 
-    is_consistent = False
+    _is_consistent = False
 
     def __init__(self, entity: EntityMap, arguments: tuple[Any, ...]) -> None:
-        self.entity = entity
-        self.arguments = arguments
-        self.key = key_from(entity.primary, arguments)
+        self._entity = entity
+        self._arguments = arguments
+        self._key = key_from(entity.primary, arguments)
 
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""
-        return self.but(is_consistent=True)
+        return self._replace(_is_consistent=True)
 
-    def steps(self, context: Context) -> Steps[E | None]:
-        body: dict[str, Any] = {"TableName": context.name_of(self.entity.table), "Key": self.key}
-        if self.is_consistent:
+    def _steps(self, context: Context) -> Steps[E | None]:
+        body: dict[str, Any] = {"TableName": context.name_of(self._entity.table), "Key": self._key}
+        if self._is_consistent:
             body["ConsistentRead"] = True
-        found: E | None = self.entity.decode_got((yield Request("GetItem", body)))
+        found: E | None = self._entity.decode_got((yield Request("GetItem", body)))
         return found
 
-    def shape(self) -> Shape:
+    def _shape(self) -> Shape:
         return Shape(
             operation="GetItem",
-            table=self.entity.table.name,
-            entity=self.entity.name,
-            condition=key_condition(self.key),
+            table=self._entity.table.name,
+            entity=self._entity.name,
+            condition=key_condition(self._key),
             page="1",
-            read_units=read_units(typical_size(self.entity), consistent=self.is_consistent),
+            read_units=read_units(typical_size(self._entity), consistent=self._is_consistent),
         )
 
 
@@ -78,10 +78,10 @@ def key_from(primary: KeyMap, arguments: tuple[Any, ...]) -> Item:
     return key
 
 
-def get_all(fetches: Iterable[Fetch[E]]) -> BatchGet[E]:
+def batch_get(fetches: Iterable[Fetch[E]]) -> BatchGet[E]:
     """Many items by their keys, in as few requests as can be; results in the same order."""
     if isinstance(fetches, Fetch):
-        raise ModelError("get_all() takes many keys: get_all([Order.primary(…), …])")
+        raise DeclarationError("batch_get() takes many keys: batch_get([Order.primary(…), …])")
     return BatchGet(tuple(fetches))
 
 
@@ -89,17 +89,17 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
     """Items by their keys, in the order asked for; None for those that are not there."""
 
     def __init__(self, fetches: tuple[Fetch[E], ...]) -> None:
-        self.fetches = fetches
-        self.is_consistent = False
+        self._fetches = fetches
+        self._is_consistent = False
 
     def consistent(self) -> Self:
-        return self.but(is_consistent=True)
+        return self._replace(_is_consistent=True)
 
-    def steps(self, context: Context) -> Steps[list[E | None]]:
+    def _steps(self, context: Context) -> Steps[list[E | None]]:
         wanted: dict[tuple[str, bytes], tuple[str, Item]] = {}
-        for fetch in self.fetches:
-            name = context.name_of(fetch.entity.table)
-            wanted[name, _identity(fetch.key)] = (name, fetch.key)
+        for fetch in self._fetches:
+            name = context.name_of(fetch._entity.table)
+            wanted[name, _identity(fetch._key)] = (name, fetch._key)
         queue = list(wanted.values())
         found: dict[tuple[str, bytes], Item] = {}
         failures = 0
@@ -119,18 +119,18 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
                 failures = 0 if len(again) < len(asked) else failures + 1
                 yield from wait_for_capacity("BatchGetItem", failures)
         return [
-            self._decoded(fetch, found, context.name_of(fetch.entity.table))
-            for fetch in self.fetches
+            self._decoded(fetch, found, context.name_of(fetch._entity.table))
+            for fetch in self._fetches
         ]
 
-    def entities(self) -> tuple[EntityMap, ...]:
-        return tuple(dict.fromkeys(fetch.entity for fetch in self.fetches))
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(dict.fromkeys(fetch._entity for fetch in self._fetches))
 
     def _body(self, asked: list[tuple[str, Item]]) -> dict[str, Any]:
         tables: dict[str, dict[str, Any]] = {}
         for name, key in asked:
             tables.setdefault(name, {"Keys": []})["Keys"].append(key)
-        if self.is_consistent:
+        if self._is_consistent:
             for table in tables.values():
                 table["ConsistentRead"] = True
         return {"RequestItems": tables}
@@ -138,20 +138,20 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
     def _decoded(
         self, fetch: Fetch[E], found: dict[tuple[str, bytes], Item], name: str
     ) -> E | None:
-        item = found.get((name, _identity(fetch.key)))
-        return None if item is None else fetch.entity.decode(item)
+        item = found.get((name, _identity(fetch._key)))
+        return None if item is None else fetch._entity.decode(item)
 
-    def shape(self) -> Shape:
-        if not self.fetches:
+    def _shape(self) -> Shape:
+        if not self._fetches:
             return Shape(operation="BatchGetItem", table="", entity="")
-        first = self.fetches[0].shape()
+        first = self._fetches[0]._shape()
         return Shape(
             operation="BatchGetItem",
             table=first.table,
             entity=first.entity,
             condition=first.condition,
             page=f"{MAX_BATCH_GET_KEYS} in a request",
-            read_units=sum(fetch.shape().read_units for fetch in self.fetches),
+            read_units=sum(fetch._shape().read_units for fetch in self._fetches),
         )
 
 
@@ -162,13 +162,13 @@ def _identity(key: Item) -> bytes:
 def wait_for_capacity(operation: str, failures: int) -> Steps[None]:
     """Wait after a batch of which nothing was processed, `failures` times in a row.
 
-    Raises Contended after the last attempt. Does not wait if there was progress.
+    Raises Contention after the last attempt. Does not wait if there was progress.
     """
     if failures == 0:
         return
     delay = UNPROCESSED.delay(failures)
     if delay is None:
-        raise Contended(
+        raise Contention(
             f"{operation}: DynamoDB processed nothing in {failures} attempts; the table is "
             "throttled, and a part of the batch is not done"
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from tablewright.errors import ConditionFailed, Stale, WriteRefused
+from tablewright.errors import ConditionFailed, VersionConflict, WriteRejected
 from tablewright.expression import Scope
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
@@ -65,8 +65,8 @@ def shown_key(key: Item) -> str:
 
 
 def refusal(
-    kind: type[WriteRefused], entity: EntityMap, key: Item, item: Item | None, why: str
-) -> WriteRefused:
+    kind: type[WriteRejected], entity: EntityMap, key: Item, item: Item | None, why: str
+) -> WriteRejected:
     """A refused write: what, where and why."""
     current = None if item is None else entity.decode(item)
     message = f"{entity.name} ({shown_key(key)}): {why}"
@@ -93,7 +93,7 @@ def version_read(entity: EntityMap, version: Any) -> Read:
     return {entity.version.stored: {"N": str(version)} if version else None}
 
 
-def stale(entity: EntityMap, key: Item, item: Item | None, expected: Any) -> WriteRefused | None:
+def stale(entity: EntityMap, key: Item, item: Item | None, expected: Any) -> WriteRejected | None:
     """The error for a stored version that is not the expected one."""
     if entity.version is None or expected is None:
         return None
@@ -109,12 +109,12 @@ def stale(entity: EntityMap, key: Item, item: Item | None, expected: Any) -> Wri
         why = f"it is there, in version {found}; read it before you replace it"
     else:
         why = f"version {expected} was expected, and version {found} is stored"
-    return refusal(Stale, entity, key, item, why)
+    return refusal(VersionConflict, entity, key, item, why)
 
 
 def failed_condition(
     entity: EntityMap, key: Item, item: Item | None, conditions: Sequence[Condition[Any]]
-) -> WriteRefused:
+) -> WriteRejected:
     """The error for conditions of the caller's that do not hold."""
     wrong = [condition for condition in conditions if not holds(condition, item or {})]
     told = " AND ".join(map(repr, wrong or conditions))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from tablewright.errors import AlreadyExists, InvalidValue, NotUnique
+from tablewright.errors import AlreadyExists, InvalidValue, UniqueViolation
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
 from tablewright.plan.guard import Conditions, refusal
 from tablewright.plan.write import Action, Verdict
@@ -74,7 +74,7 @@ def _take(entity: EntityMap, unique: UniqueMap, item: Item, key: Item, *, owned:
 
     def failed(_: Item | None) -> Verdict:
         why = f"another {entity.name} has the {shown}; {unique.key.name} keeps it unique"
-        return refusal(NotUnique, entity, key, None, why)
+        return refusal(UniqueViolation, entity, key, None, why)
 
     return Action("Put", entity.table, conditions.into({"Item": item}), failed, sentinel=True)
 
@@ -86,13 +86,13 @@ def event_actions(
     *,
     at: datetime,
     by: Any,
-    why: Any,
+    reason: Any,
 ) -> list[Action]:
     """The events of the attributes that change."""
     actions = []
     for history in entity.histories:
         if old[history.attribute] != new[history.attribute]:
-            event = _event(entity, history, old, new, {"at": at, "by": by, "why": why})
+            event = _event(entity, history, old, new, {"at": at, "by": by, "reason": reason})
             actions.append(_append(history.event, event))
     return actions
 
@@ -119,7 +119,7 @@ def _event(
         if values[name] is None and not attribute.converter.optional:
             raise InvalidValue(
                 f"{history.event.name}.{name} has no value; give it with the update: "
-                f"….noting({'by' if source == ':by' else 'why'}=…)"
+                f"….audit({'by' if source == ':by' else 'reason'}=…)"
             )
     return values
 

@@ -26,7 +26,7 @@ from tablewright.errors import (
     InvalidValue,
     NotFound,
     TransactionCanceledException,
-    WriteRefused,
+    WriteRejected,
 )
 from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.entity import EntityMap, Values
@@ -66,26 +66,26 @@ class Below(Struct, frozen=True):
 class Move(Update[E], Generic[E]):
     """An update that gives an item another key."""
 
-    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
-        entity = self.entity
-        stored = yield from read_stored(context, entity, self.key)
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        entity = self._entity
+        stored = yield from read_stored(context, entity, self._key)
         if stored is None:
-            raise refusal(NotFound, entity, self.key, None, "it is not there")
-        refused = stale(entity, self.key, stored, self.expected)
+            raise refusal(NotFound, entity, self._key, None, "it is not there")
+        refused = stale(entity, self._key, stored, self._expected)
         if refused is not None:
             raise refused
         now = context.clock()
-        item = entity.rekey(self.counted(self.applied(self.stamped(now), stored), stored))
+        item = entity.rekey(self._counted(self._applied(self._stamped(now), stored), stored))
         key = entity.table.key(item)
-        if key == self.key:  # another spelling of the same key, or the same value
-            return (yield from self._in_place().prepare(context, attempt, alone=alone))
+        if key == self._key:  # another spelling of the same key, or the same value
+            return (yield from self._in_place()._prepare(context, attempt, alone=alone))
         old, new = entity.values(stored), entity.values(item)
         own = _pair(entity, stored, item, self._all_conditions())
         own[0].failed = self._left(stored)
         own += sentinel_actions(entity, old, new, key)
-        own += event_actions(entity, old, new, at=now, by=self.by, why=self.why)
+        own += event_actions(entity, old, new, at=now, by=self._by, reason=self._reason)
         members = below(entity)
-        rows = yield from _rows_below(entity, members, self.key, context)
+        rows = yield from _rows_below(entity, members, self._key, context)
         moves = [self._moved_row(row, members, new, now) for row in rows]
         if not _fit(own, *moves):
             if not alone:
@@ -96,7 +96,7 @@ class Move(Update[E], Generic[E]):
             yield from _check_first(own, context)
             yield from _move_in_steps(own, moves, context)
             raise Again  # and look for rows that came meanwhile
-        return Prepared(_all(own, *moves), lambda _: self.written(item))
+        return Prepared(_all(own, *moves), lambda _: self._written(item))
 
     def _moved_row(
         self, row: Item, members: Sequence[Below], values: Values, now: datetime
@@ -113,30 +113,32 @@ class Move(Update[E], Generic[E]):
                 if entity.version is not None:
                     following = old[entity.version.name] + 1
                     moved[entity.version.stored] = {"N": str(following)}
-                if entity.updated is not None:
-                    moved[entity.updated.stored] = entity.updated.converter.encode(now)
+                if entity.updated_at is not None:
+                    moved[entity.updated_at.stored] = entity.updated_at.converter.encode(now)
                 item = entity.rekey(moved)
                 new = entity.values(item)
                 actions = _pair(entity, row, item)
                 actions += sentinel_actions(entity, old, new, entity.table.key(row))
-                return actions + event_actions(entity, old, new, at=now, by=self.by, why=self.why)
+                return actions + event_actions(
+                    entity, old, new, at=now, by=self._by, reason=self._reason
+                )
         raise AssertionError("only rows of these entities were read")
 
     def _in_place(self) -> Update[E]:
         """The same changes without those of the key's own attributes, which stay as they are."""
-        keys = self.entity.table.attributes
-        kept = tuple(change for change in self.changes if change.attribute.stored not in keys)
-        return Update(self.entity, self.key, self.known, kept, self.instance).but(
-            conditions=self.conditions, by=self.by, why=self.why
+        keys = self._entity.table.attributes
+        kept = tuple(change for change in self._changes if change.attribute.stored not in keys)
+        return Update(self._entity, self._key, self._known, kept, self._instance)._replace(
+            _conditions=self._conditions, _by=self._by, _reason=self._reason
         )
 
     def _left(self, stored: Item) -> Callable[[Item | None], Verdict]:
-        entity, key = self.entity, self.key
+        entity, key = self._entity, self._key
 
         def failed(item: Item | None) -> Verdict:
             if item is None:
                 return refusal(NotFound, entity, key, None, "it is not there")
-            refused = stale(entity, key, item, self.expected)
+            refused = stale(entity, key, item, self._expected)
             if refused is not None:
                 return refused
             if item != stored:
@@ -145,14 +147,14 @@ class Move(Update[E], Generic[E]):
 
         return failed
 
-    def shape(self) -> Shape:
-        entity = self.entity
+    def _shape(self) -> Shape:
+        entity = self._entity
         moved = ", ".join(member.entity.name for member in below(entity))
         return Shape(
             operation="TransactWriteItems",
             table=entity.table.name,
             entity=entity.name,
-            condition=key_condition(self.key),
+            condition=key_condition(self._key),
             page=f"2 for each row{f', with {moved} below it' if moved else ''}",
             read_units=1,
             write_units=2
@@ -238,7 +240,7 @@ def _sent(actions: list[Action], context: Context) -> Steps[None]:
         yield from send_all(actions, context)
     except TransactionCanceledException as fault:
         verdict, _ = verdict_of(actions, fault)
-        if isinstance(verdict, WriteRefused):
+        if isinstance(verdict, WriteRejected):
             raise verdict from None
         raise Again from None
 

@@ -14,13 +14,13 @@ R = TypeVar("R")
 
 
 class Page(Sequence[R]):
-    """Results in order; `next` is a cursor for `resume()`, None at the end."""
+    """Results in order; `next_cursor` is a cursor for `after()`, None at the end."""
 
-    __slots__ = ("_items", "next")
+    __slots__ = ("_items", "next_cursor")
 
     def __init__(self, items: list[R], following: str | None) -> None:
         self._items = items
-        self.next = following
+        self.next_cursor = following
 
     @overload
     def __getitem__(self, index: int) -> R: ...
@@ -38,27 +38,27 @@ class Page(Sequence[R]):
     def __eq__(self, other: object) -> bool:
         """A page equals a list of the same results."""
         if isinstance(other, Page):
-            return self._items == other._items and self.next == other.next
+            return self._items == other._items and self.next_cursor == other.next_cursor
         return self._items == other
 
     __hash__ = None  # type: ignore[assignment]  # as a list's
 
     def __repr__(self) -> str:
-        return f"Page({self._items!r}, next={self.next!r})"
+        return f"Page({self._items!r}, next_cursor={self.next_cursor!r})"
 
     @classmethod
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: pydantic.GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        """As `{"items": [...], "next": "…" | null}`."""
+        """As `{"items": [...], "next_cursor": "…" | null}`."""
         (kind,) = get_args(source) or (Any,)
         name = f"Page_{getattr(kind, '__name__', 'Any')}_"
         items: Any = list
-        model = model_of(name, {"items": (items[kind], ...), "next": (str | None, None)})
+        model = model_of(name, {"items": (items[kind], ...), "next_cursor": (str | None, None)})
         return core_schema_of(
             cls,
             model,
             handler,
-            lambda values: cls(values["items"], values["next"]),
-            lambda page: {"items": page._items, "next": page.next},
+            lambda values: cls(values["items"], values["next_cursor"]),
+            lambda page: {"items": page._items, "next_cursor": page.next_cursor},
         )

@@ -20,7 +20,7 @@ from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from tablewright.errors import Fault, ModelError
+from tablewright.errors import DeclarationError, DynamoDBError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.events import Observer, RequestTimer, add_capacity
@@ -76,7 +76,7 @@ class Context(Struct, frozen=True):
             return self.names[table]
         except KeyError:
             known = ", ".join(known.name for known in self.names)
-            raise ModelError(
+            raise DeclarationError(
                 f"this database is connected to {known}, not to {table.name}; name every table "
                 "in connect(target, …)"
             ) from None
@@ -86,31 +86,31 @@ class Plan(Generic[T_co]):
     """Something a database can run; `db.run(plan)` gives its result."""
 
     #: The pattern that made this plan, if one did.
-    pattern: str = ""
+    _pattern: str = ""
     #: What it reads or writes.
-    entity: EntityMap
+    _entity: EntityMap
 
     @property
-    def name(self) -> str:
+    def _name(self) -> str:
         """The pattern's name, or what kind of plan it is."""
-        return self.pattern.rpartition(".")[2] or type(self).__name__
+        return self._pattern.rpartition(".")[2] or type(self).__name__
 
-    def entities(self) -> tuple[EntityMap, ...]:
+    def _entities(self) -> tuple[EntityMap, ...]:
         """Every entity that it reads or writes."""
-        return (self.entity,)
+        return (self._entity,)
 
-    def steps(self, context: Context) -> Steps[T_co]:
+    def _steps(self, context: Context) -> Steps[T_co]:
         raise NotImplementedError
 
-    def shape(self) -> Shape:
+    def _shape(self) -> Shape:
         """What it will ask of DynamoDB, as far as that is known."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        shape = self.shape()
+        shape = self._shape()
         return f"{type(self).__name__}({shape.operation} {shape.condition})"
 
-    def but(self, **changes: Any) -> Self:
+    def _replace(self, **changes: Any) -> Self:
         """This plan, with some things changed."""
         changed = object.__new__(type(self))
         changed.__dict__ = self.__dict__ | changes
@@ -123,13 +123,13 @@ SendAsync: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Response]]
 
 def run(plan: Plan[T], context: Context, send: Send) -> T:
     """Run a plan with a blocking transport, and return its result."""
-    steps = plan.steps(context)
+    steps = plan._steps(context)
     try:
         step = next(steps)
         while True:
             try:
                 body = _perform(step, context, send, plan)
-            except Fault as fault:
+            except DynamoDBError as fault:
                 step = steps.throw(fault)
             else:
                 step = steps.send(body)
@@ -145,7 +145,7 @@ def _perform(step: AnyRequest | Wait, context: Context, send: Send, plan: Plan[A
     request = step if context.guard is None else context.guard(step)  # without a call: quicker
     if context.observe is None:
         return send(request.operation, request.body).body
-    timer = RequestTimer(context.observe, request.operation, request.body, plan.name)
+    timer = RequestTimer(context.observe, request.operation, request.body, plan._name)
     try:
         response = send(request.operation, add_capacity(request.operation, request.body))
     except Exception as error:
@@ -157,13 +157,13 @@ def _perform(step: AnyRequest | Wait, context: Context, send: Send, plan: Plan[A
 
 async def run_async(plan: Plan[T], context: Context, send: SendAsync) -> T:
     """Run a plan in an event loop, and return its result."""
-    steps = plan.steps(context)
+    steps = plan._steps(context)
     try:
         step = next(steps)
         while True:
             try:
                 body = await _perform_async(step, context, send, plan)
-            except Fault as fault:
+            except DynamoDBError as fault:
                 step = steps.throw(fault)
             else:
                 step = steps.send(body)
@@ -181,7 +181,7 @@ async def _perform_async(
     request = step if context.guard is None else context.guard(step)  # without a call: quicker
     if context.observe is None:
         return (await send(request.operation, request.body)).body
-    timer = RequestTimer(context.observe, request.operation, request.body, plan.name)
+    timer = RequestTimer(context.observe, request.operation, request.body, plan._name)
     try:
         response = await send(request.operation, add_capacity(request.operation, request.body))
     except Exception as error:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
-from tablewright.errors import AlreadyExists, ModelError
+from tablewright.errors import AlreadyExists, DeclarationError
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.condition import Condition
 from tablewright.plan.get import decode_got
@@ -46,7 +46,7 @@ def entity_of(instance: Any) -> EntityMap:
     """The compiled entity of an instance."""
     entity = getattr(type(instance), "__entity__", None)
     if not isinstance(entity, EntityMap):
-        raise ModelError(f"{instance!r} is not an entity")
+        raise DeclarationError(f"{instance!r} is not an entity")
     return entity
 
 
@@ -60,26 +60,26 @@ class Whole(Write[E], Generic[E]):
     """A write of a whole entity."""
 
     #: Whether what it replaces matters.
-    reads = False
+    _reads = False
 
     def __init__(self, instance: E) -> None:
-        self.instance = instance
-        self.entity = entity_of(instance)
+        self._instance = instance
+        self._entity = entity_of(instance)
 
     def _written(self, values: Values) -> E:
         """The instance, with what the library counts as it was written."""
-        entity = self.entity
-        for attribute in (entity.version, entity.updated):
+        entity = self._entity
+        for attribute in (entity.version, entity.updated_at):
             if attribute is not None:
-                vars(self.instance)[attribute.name] = values[attribute.name]
-        return self.instance
+                vars(self._instance)[attribute.name] = values[attribute.name]
+        return self._instance
 
-    def shape(self) -> Shape:
+    def _shape(self) -> Shape:
         """The shape of a write of a whole entity; its condition is what is known of the key."""
-        entity = self.entity
-        values = vars(self.instance)
+        entity = self._entity
+        values = vars(self._instance)
         known = not any(isinstance(values[name], Symbol) for name in entity.primary.names)
-        read_first = self.reads and bool(entity.uniques or entity.histories)
+        read_first = self._reads and bool(entity.uniques or entity.histories)
         several = bool(entity.uniques)
         return Shape(
             operation="TransactWriteItems" if several else "PutItem",
@@ -101,27 +101,27 @@ class Whole(Write[E], Generic[E]):
 class Put(Whole[E], Generic[E]):
     """Write an entity, whether it is there or not."""
 
-    verb = "put"
-    reads = True
-    by: Any = None
-    why: Any = None
+    _verb = "put"
+    _reads = True
+    _by: Any = None
+    _reason: Any = None
 
-    def expect(self, condition: Condition[E]) -> Self:
+    def condition(self, condition: Condition[E]) -> Self:
         """Only if this holds for what is stored now."""
         return self._expecting(condition)
 
-    def noting(self, *, by: Any = None, why: Any = None) -> Self:
+    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
         """Who changes it and why, for the history of the entity."""
-        return self.but(by=by, why=why)
+        return self._replace(_by=by, _reason=reason)
 
-    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
-        entity, values = self.entity, dict(vars(self.instance))
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        entity, values = self._entity, dict(vars(self._instance))
         now = context.clock()
         version: Any = None if entity.version is None else values[entity.version.name]
         if entity.version is not None:
             values[entity.version.name] = version + 1
-        if entity.updated is not None:
-            values[entity.updated.name] = now
+        if entity.updated_at is not None:
+            values[entity.updated_at.name] = now
         item = entity.encode(values)
         key = entity.table.key(item)
         guards = version_read(entity, version)
@@ -133,7 +133,7 @@ class Put(Whole[E], Generic[E]):
             guards |= read_from(stored, self._guarded())
         conditions = Conditions()
         conditions.still(guards)
-        conditions.take(self.conditions)
+        conditions.take(self._conditions)
 
         def failed(current: Item | None) -> Verdict:
             refused = stale(entity, key, current, version)
@@ -141,18 +141,18 @@ class Put(Whole[E], Generic[E]):
                 return refused
             if read_from(current, guards) != guards:
                 return None
-            return failed_condition(entity, key, current, self.conditions)
+            return failed_condition(entity, key, current, self._conditions)
 
         actions = [Action("Put", entity.table, conditions.into({"Item": item}), failed)]
         actions += sentinel_actions(entity, old, values, key)
         if old is not None:
-            actions += event_actions(entity, old, values, at=now, by=self.by, why=self.why)
+            actions += event_actions(entity, old, values, at=now, by=self._by, reason=self._reason)
         return Prepared(actions, lambda _: self._written(values))
 
     def _guarded(self) -> set[str]:
         """The attributes that must not change between the read and the write: the key's first
         attribute stands for whether it is there."""
-        entity = self.entity
+        entity = self._entity
         names = {history.attribute for history in entity.histories}
         for unique in entity.uniques:
             names |= unique.key.names | {kept.name for kept in unique.keeps}
@@ -163,12 +163,12 @@ class Put(Whole[E], Generic[E]):
 class Create(Whole[E], Generic[E]):
     """Write an entity that is not there yet."""
 
-    verb = "create"
+    _verb = "create"
 
-    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
-        entity, values = self.entity, dict(vars(self.instance))
-        if entity.updated is not None:
-            values[entity.updated.name] = context.clock()
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        entity, values = self._entity, dict(vars(self._instance))
+        if entity.updated_at is not None:
+            values[entity.updated_at.name] = context.clock()
         if entity.version is not None:
             values[entity.version.name] = 1
         item = entity.encode(values)

@@ -1,12 +1,13 @@
 """Query: a range of one partition, in pages.
 
     Order.timeline("C1")                               a Range: everything in the partition
-    Order.timeline("C1").since(monday)                 a Many: a part of it, in order
-    .newest_first()  .limit(20)  .filter(…)  .resume(cursor)  .consistent()
+    Order.timeline("C1").gte(monday)                   a Query: a part of it, in order
+    .desc()  .page_size(20)  .limit(100)  .filter(…)  .after(cursor)  .consistent()
     .first()  .count()  .select(Order.order_id, Order.total)
 
 A page is a sequence of entities, with a cursor where there is more. A query that can meet items of
-other entities filters them out, and reads on until the page is full. `limit` is the size of a page.
+other entities filters them out, and reads on until the page is full. `page_size` is the size of a
+page, `limit` the number of results on all pages together; a cursor carries what is left of it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, Generic, Literal, Self, TypeVar, TypeVarTuple, overload
 import msgspec
 from msgspec import Struct
 
-from tablewright.errors import InvalidValue, ModelError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap, Sort
 from tablewright.plan.condition import Condition
@@ -70,163 +71,169 @@ class _Answer(Struct, rename="pascal"):
 decode_answer = msgspec.json.Decoder(_Answer).decode
 
 
-class Many(Plan[Page[R]], Generic[R]):
-    """A page of results, and all pages with `db.each`."""
+class Query(Plan[Page[R]], Generic[R]):
+    """A page of results, and all pages with `db.iterate`."""
 
-    operation: Literal["Query", "Scan"] = "Query"
-    comparison: Comparison | None = None
-    operands: tuple[Any, ...] = ()
-    descending = False
-    size: int | None = None
-    cursor: str | None = None
-    condition: Condition[Any] | None = None
-    is_consistent = False
-    columns: tuple[Ref[Any, Any], ...] = ()
+    _operation: Literal["Query", "Scan"] = "Query"
+    _comparison: Comparison | None = None
+    _operands: tuple[Any, ...] = ()
+    _descending = False
+    _size: int | None = None
+    #: The most results on all pages together.
+    _total: int | None = None
+    _cursor: str | None = None
+    _filter: Condition[Any] | None = None
+    _is_consistent = False
+    _columns: tuple[Ref[Any, Any], ...] = ()
 
     def __init__(self, entity: EntityMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
         if len(arguments) < key.in_partition:
             key.check(arguments, complete=False)
-        self.entity = entity
-        self.key = key
-        self.arguments = arguments
+        self._entity = entity
+        self._key = key
+        self._arguments = arguments
 
     # -- what a caller may ask for -----------------------------------------------------------
 
-    def newest_first(self) -> Self:
+    def desc(self) -> Self:
         """From the highest sort key down."""
-        return self.but(descending=True)
+        return self._replace(_descending=True)
 
-    def oldest_first(self) -> Self:
+    def asc(self) -> Self:
         """From the lowest sort key up, as it is without asking."""
-        return self.but(descending=False)
+        return self._replace(_descending=False)
 
-    def limit(self, size: int) -> Self:
-        """At most so many on a page."""
-        return self.but(size=checked_size(size))
+    def page_size(self, size: int) -> Self:
+        """Limit the number of results on a page."""
+        return self._replace(_size=checked_size("page_size", size))
 
-    def resume(self, cursor: str | None) -> Self:
-        """Go on where a page ended; None is the beginning."""
-        return self.but(cursor=cursor)
+    def limit(self, total: int) -> Self:
+        """Limit the number of results on all pages together."""
+        return self._replace(_total=checked_size("limit", total))
+
+    def after(self, cursor: str | None) -> Self:
+        """Continue after `cursor`; None starts from the beginning."""
+        return self._replace(_cursor=cursor)
 
     def filter(self, condition: Condition[R]) -> Self:
-        """Leave out what does not meet the condition. It is read, and paid for, all the same."""
-        check_condition(condition, self.entity)
+        """Leave out what does not meet the condition; it is read and paid for all the same."""
+        check_condition(condition, self._entity)
         for name in condition.attributes:
-            self._check_filter(self.entity.attributes[name].stored, condition)
-        whole = condition if self.condition is None else self.condition & condition
-        return self.but(condition=whole)
+            self._check_filter(self._entity.attributes[name].stored, condition)
+        whole = condition if self._filter is None else self._filter & condition
+        return self._replace(_filter=whole)
 
     def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
-        if stored in self.key.attributes:
-            raise ModelError(
-                f"{self.key.name}: filter({condition!r}): {stored!r} is part of the key; compare "
-                "it with at(), since(), between() …"
+        if stored in self._key.attributes:
+            raise DeclarationError(
+                f"{self._key.name}: filter({condition!r}): {stored!r} is part of the key; compare "
+                "it with eq(), gte(), between() …"
             )
         if not self._holds(stored):
-            raise ModelError(
-                f"{self.key.name}: filter({condition!r}): the index does not hold {stored!r}; "
+            raise DeclarationError(
+                f"{self._key.name}: filter({condition!r}): the index does not hold {stored!r}; "
                 "project it"
             )
 
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""
-        if self.key.index is not None and self.key.index.kind == "global":
-            raise ModelError(
-                f"{self.key.name}: a global secondary index cannot be read consistently"
+        if self._key.index is not None and self._key.index.kind == "global":
+            raise DeclarationError(
+                f"{self._key.name}: a global secondary index cannot be read consistently"
             )
-        return self.but(is_consistent=True)
+        return self._replace(_is_consistent=True)
 
     def first(self) -> First[R]:
         """The first result, or None."""
-        return First(self.limit(1))
+        return First(self.page_size(1))
 
     def count(self) -> Count:
         """How many results there are on all pages."""
         return Count(self)
 
     @overload
-    def select(self, a: Ref[R, A], /) -> Many[tuple[A]]: ...
+    def select(self, a: Ref[R, A], /) -> Query[tuple[A]]: ...
     @overload
-    def select(self, a: Ref[R, A], b: Ref[R, B], /) -> Many[tuple[A, B]]: ...
+    def select(self, a: Ref[R, A], b: Ref[R, B], /) -> Query[tuple[A, B]]: ...
     @overload
-    def select(self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], /) -> Many[tuple[A, B, C]]: ...
+    def select(self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], /) -> Query[tuple[A, B, C]]: ...
     @overload
     def select(
         self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], d: Ref[R, D], /
-    ) -> Many[tuple[A, B, C, D]]: ...
+    ) -> Query[tuple[A, B, C, D]]: ...
     @overload
     def select(
         self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], d: Ref[R, D], f: Ref[R, F], /
-    ) -> Many[tuple[A, B, C, D, F]]: ...
+    ) -> Query[tuple[A, B, C, D, F]]: ...
     def select(self, *columns: Ref[Any, Any]) -> Any:
         """Only these attributes, as tuples; nothing else travels."""
         for column in columns:
-            check_reference(column, self.entity)
-        return self.but(columns=columns)
+            check_reference(column, self._entity)
+        return self._replace(_columns=columns)
 
     # -- running -----------------------------------------------------------------------------
 
     @property
-    def mixed(self) -> bool:
+    def _mixed(self) -> bool:
         """Whether the range may hold items of other entities."""
-        return self.entity.table.mixed(self.key, len(self.arguments))
+        return self._entity.table.mixed(self._key, len(self._arguments))
 
-    def sort_condition(self) -> Sort | None:
-        alone = self.entity.table.alone(self.key)
-        return self.key.condition(self.arguments, self.comparison, self.operands, alone=alone)
+    def _sort_condition(self) -> Sort | None:
+        alone = self._entity.table.alone(self._key)
+        return self._key.condition(self._arguments, self._comparison, self._operands, alone=alone)
 
-    def request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
+    def _request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
         """Return the request, whether some items of a page may have to be left out, and the sort
         key to leave out."""
-        sort = self.sort_condition()
-        members: dict[str, Any] = {"TableName": context.name_of(self.entity.table)}
-        if self.key.index is not None:
-            members["IndexName"] = self.key.index.name
-        if self.descending:
+        sort = self._sort_condition()
+        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
+        if self._key.index is not None:
+            members["IndexName"] = self._key.index.name
+        if self._descending:
             members["ScanIndexForward"] = False
-        if self.is_consistent:
+        if self._is_consistent:
             members["ConsistentRead"] = True
-        partition = self.key.partition_value(self.arguments)
+        partition = self._key.partition_value(self._arguments)
         selection = Selection(
-            KeyCondition(self.key.attributes, partition, sort), self._filters(), self._paths()
+            KeyCondition(self._key.attributes, partition, sort), self._filters(), self._paths()
         )
         filtered = (
-            bool(selection.filters) or self.mixed or members.get("IndexName") in context.filtered
+            bool(selection.filters) or self._mixed or members.get("IndexName") in context.filtered
         )
-        request = QueryRequest(self.operation, members, selection)
+        request = QueryRequest(self._operation, members, selection)
         return request, filtered, None if sort is None else sort.excluded
 
     def _holds(self, stored: str) -> bool:
         """Whether what is queried holds an attribute."""
-        return holds(self.entity, self.key, stored)
+        return holds(self._entity, self._key, stored)
 
     def _check_projection(self) -> None:
         """What is asked for is in the index."""
-        check_held(self.entity, self.key, [column.attribute for column in self.columns])
+        check_held(self._entity, self._key, [column.attribute for column in self._columns])
 
-    def type_to_filter(self) -> str | None:
+    def _type_to_filter(self) -> str | None:
         """The attribute by which items of other entities are left out, where there may be any."""
-        name = self.entity.table.type_attribute
-        if name is None or name in self.key.attributes or not self._holds(name) or not self.mixed:
+        name = self._entity.table.type_attribute
+        if name is None or name in self._key.attributes or not self._holds(name) or not self._mixed:
             return None
         return name
 
     def _filters(self) -> tuple[Filter, ...]:
         filters: tuple[Filter, ...] = ()
-        type_attribute = self.type_to_filter()
+        type_attribute = self._type_to_filter()
         if type_attribute is not None:
-            filters = (OneOf(type_attribute, ({"S": self.entity.type_name},)),)
-        return filters if self.condition is None else (*filters, self.condition)
+            filters = (OneOf(type_attribute, ({"S": self._entity.type_name},)),)
+        return filters if self._filter is None else (*filters, self._filter)
 
     def _paths(self) -> list[Path]:
         """The paths to ask for; none where whole items are wanted."""
-        if not self.columns:
+        if not self._columns:
             return []
         names = self._key_names()  # a cursor needs them
-        type_attribute = self.entity.table.type_attribute
+        type_attribute = self._entity.table.type_attribute
         if type_attribute is not None and self._holds(type_attribute):
             names.append(type_attribute)
-        paths = {(name,) for name in names} | {_whole_lists(c.steps) for c in self.columns}
+        paths = {(name,) for name in names} | {_whole_lists(c.steps) for c in self._columns}
         # DynamoDB refuses a path inside of another.
         return sorted(
             (path for path in paths if not any(path[:n] in paths for n in range(1, len(path)))),
@@ -234,97 +241,115 @@ class Many(Plan[Page[R]], Generic[R]):
         )
 
     def _key_names(self) -> list[str]:
-        return key_names(self.entity, self.key)
+        return key_names(self._entity, self._key)
 
-    def steps(self, context: Context) -> Steps[Page[R]]:
-        results, last, binding = yield from self.page(context)
-        return Page(results, None if last is None else sign(context.secret, binding, last))
+    def _steps(self, context: Context) -> Steps[Page[R]]:
+        results, following = yield from self._page(context)
+        return Page(results, following)
 
-    def page(self, context: Context) -> Steps[tuple[list[R], Item | None, Any]]:
-        """The results of a page, the key it ended at, and what a cursor is bound to."""
+    def _page(self, context: Context) -> Steps[tuple[list[R], str | None]]:
+        """Return the results of a page, and the cursor for the next one."""
         self._check_projection()
-        request, filtered, excluded = self.request(context)
-        binding = (self.pattern, context.tenant, self.entity.name, self.comparison, request.body)
-        if self.cursor is not None:
-            start = open_cursor(context.secret, binding, self.cursor)
+        request, filtered, excluded = self._request(context)
+        binding: tuple[Any, ...] = (
+            self._pattern,
+            context.tenant,
+            self._entity.name,
+            self._comparison,
+            request.body,
+        )
+        left = self._total
+        if left is not None:
+            binding += (left,)
+        if self._cursor is not None:
+            place = open_cursor(context.secret, binding, self._cursor)
+            start, left = place if isinstance(place, tuple) else (place, None)
             request = request.with_members(ExclusiveStartKey=start)
-        if filtered or excluded is not None or self.columns:
-            results, last = yield from self._picked(request, filtered, excluded)
+        size = _smaller(self._size, left)
+        if filtered or excluded is not None or self._columns:
+            results, last = yield from self._picked(request, filtered, excluded, size)
         else:
-            if self.size is not None:
-                request = request.with_members(Limit=self.size)
+            if size is not None:
+                request = request.with_members(Limit=size)
             answer = yield request
-            results, last = self.entity.decode_page(answer)  # straight from the bytes
-        return results, last, binding
+            results, last = self._entity.decode_page(answer)  # straight from the bytes
+        if last is None or left == len(results):
+            return results, None
+        end = last if left is None else (last, left - len(results))
+        return results, sign(context.secret, binding, end)
 
     def _picked(
-        self, request: QueryRequest, filtered: bool, excluded: Value | None
+        self, request: QueryRequest, filtered: bool, excluded: Value | None, size: int | None
     ) -> Steps[tuple[list[R], Item | None]]:
         """A page from which items are left out: read on until it is full, or all is read."""
         found: list[Item] = []
         while True:
-            if self.size is not None:
-                wanted = self.size - len(found)
+            if size is not None:
+                wanted = size - len(found)
                 limit = max(wanted, FILTERED_PAGE) if filtered else wanted
                 request = request.with_members(Limit=limit)
             answer = decode_answer((yield request))
-            found += self.own(answer.items, excluded)
+            found += self._own(answer.items, excluded)
             last = answer.last_evaluated_key
-            if last is None or (found and (self.size is None or len(found) >= self.size)):
+            if last is None or (found and (size is None or len(found) >= size)):
                 break
             request = request.next_page(last)
-        if self.size is not None and len(found) > self.size:
-            del found[self.size :]
+        if size is not None and len(found) > size:
+            del found[size:]
             last = self._place(found[-1])
         elif last is not None and filtered:
             last = self._place(found[-1])  # where DynamoDB stopped may be somebody else's item
-        return [self.result(item) for item in found], last
+        return [self._result(item) for item in found], last
 
-    def own(self, items: list[Item], excluded: Value | None) -> list[Item]:
+    def _own(self, items: list[Item], excluded: Value | None) -> list[Item]:
         """Those items that are this entity's, without the one that the comparison leaves out."""
-        sort = self.key.attributes[1]
+        sort = self._key.attributes[1]
         return [
             item
             for item in items
-            if self.entity.table.entity_of(item) is self.entity
+            if self._entity.table.entity_of(item) is self._entity
             and (excluded is None or sort is None or item[sort] != excluded)
         ]
 
-    def result(self, item: Item) -> R:
-        if not self.columns:
-            entity: R = self.entity.decode(item)
+    def _result(self, item: Item) -> R:
+        if not self._columns:
+            entity: R = self._entity.decode(item)
             return entity
-        return tuple(column.read(item) for column in self.columns)  # type: ignore[return-value]
+        return tuple(column.read(item) for column in self._columns)  # type: ignore[return-value]
 
     def _page_told(self, filtered: bool) -> str:
-        if self.size is None:
-            return "1 MB"
-        return shown(self.size) + (f", of {FILTERED_PAGE} read at a time" if filtered else "")
+        told = "1 MB" if self._size is None else shown(self._size)
+        if filtered and self._size is not None:
+            told += f", of {FILTERED_PAGE} read at a time"
+        return told if self._total is None else f"{told}; at most {shown(self._total)} in all"
 
     def _place(self, item: Item) -> Item:
         return {name: item[name] for name in self._key_names() if name in item}
 
-    def shape(self) -> Shape:
+    def _shape(self) -> Shape:
         self._check_projection()
-        sort = self.sort_condition()
-        filtered = self.condition is not None or self.mixed
-        size = self.size if isinstance(self.size, int) else TYPICAL_PAGE
-        if filtered and self.size is not None:
+        sort = self._sort_condition()
+        filtered = self._filter is not None or self._mixed
+        sizes = [size for size in (self._size, self._total) if isinstance(size, int)]
+        size = min(sizes, default=TYPICAL_PAGE)
+        if filtered and self._size is not None:
             size = max(size, FILTERED_PAGE)
-        type_attribute = self.type_to_filter()
-        filters = [f'{type_attribute}="{self.entity.type_name}"'] if type_attribute else []
-        if self.condition is not None:
-            filters.append(repr(self.condition))
+        type_attribute = self._type_to_filter()
+        filters = [f'{type_attribute}="{self._entity.type_name}"'] if type_attribute else []
+        if self._filter is not None:
+            filters.append(repr(self._filter))
         return Shape(
-            operation=self.operation,
-            table=self.entity.table.name,
-            entity=self.entity.name,
-            index=None if self.key.index is None else self.key.index.name,
-            condition=query_condition(self.key, self.key.partition_value(self.arguments), sort),
-            order="descending" if self.descending else "ascending",
+            operation=self._operation,
+            table=self._entity.table.name,
+            entity=self._entity.name,
+            index=None if self._key.index is None else self._key.index.name,
+            condition=query_condition(self._key, self._key.partition_value(self._arguments), sort),
+            order="descending" if self._descending else "ascending",
             page=self._page_told(bool(filters)),
             filter=" AND ".join(filters),
-            read_units=read_units(size * typical_size(self.entity), consistent=self.is_consistent),
+            read_units=read_units(
+                size * typical_size(self._entity), consistent=self._is_consistent
+            ),
         )
 
 
@@ -347,7 +372,7 @@ def check_held(entity: EntityMap, key: KeyMap, attributes: Sequence[AttributeMap
     asked = attributes or entity.attributes.values()
     missing = [each.stored for each in asked if not holds(entity, key, each.stored)]
     if missing and key.index is not None:
-        raise ModelError(
+        raise DeclarationError(
             f"{key.name}: the index {key.index.name} does not hold {', '.join(missing)}; "
             "select(…) what it holds, or project more"
         )
@@ -362,52 +387,61 @@ def _whole_lists(steps: tuple[str | int, ...]) -> tuple[str | int, ...]:
     return steps
 
 
-def checked_size(size: Any) -> Any:
-    """A number of results, or the symbol for one."""
+def checked_size(method: str, size: Any) -> Any:
+    """Return a number of results, or the symbol for one; raise InvalidValue for anything else."""
     if not isinstance(size, Symbol) and (type(size) is not int or size < 1):
-        raise InvalidValue(f"limit({size!r}): give a whole number, at least 1")
+        raise InvalidValue(f"{method}({size!r}): give a whole number, at least 1")
     return size
+
+
+def _smaller(size: int | None, left: int | None) -> int | None:
+    """Return the size of a page: never more than what is left of the limit."""
+    if size is None or left is None:
+        return left if size is None else size
+    return min(size, left)
 
 
 class First(Single[R], Generic[R]):
     """The first result of a query, or None."""
 
-    def __init__(self, many: Many[R]) -> None:
-        self.many = many
-        self.entity = many.entity
+    def __init__(self, query: Query[R]) -> None:
+        self._query = query
+        self._entity = query._entity
 
-    def steps(self, context: Context) -> Steps[R | None]:
-        results, _, _ = yield from self.many.page(context)
+    def _steps(self, context: Context) -> Steps[R | None]:
+        results, _ = yield from self._query._page(context)
         return results[0] if results else None
 
-    def shape(self) -> Shape:
-        return self.many.shape()
+    def _shape(self) -> Shape:
+        return self._query._shape()
 
 
 class Count(Plan[int]):
-    """How many results a query has, on all pages."""
+    """How many results a query has, on all pages; at most its limit."""
 
-    def __init__(self, many: Many[Any]) -> None:
-        self.many = many
-        self.entity = many.entity
+    def __init__(self, query: Query[Any]) -> None:
+        self._query = query
+        self._entity = query._entity
 
-    def steps(self, context: Context) -> Steps[int]:
-        many = self.many.but(columns=())
-        request, _, excluded = many.request(context)
+    def _steps(self, context: Context) -> Steps[int]:
+        query = self._query._replace(_columns=())
+        request, _, excluded = query._request(context)
         # Without a type to filter by, or with a key to leave out, the items have to be seen.
         told_apart = (
-            many.type_to_filter() or many.entity.table.type_attribute in many.key.attributes
+            query._type_to_filter() or query._entity.table.type_attribute in query._key.attributes
         )
-        seen = excluded is not None or (many.mixed and not told_apart)
+        seen = excluded is not None or (query._mixed and not told_apart)
         if not seen:
             request = request.with_members(Select="COUNT")
         total = 0
         while True:
             answer = decode_answer((yield request))
-            total += len(many.own(answer.items, excluded)) if seen else answer.count
+            total += len(query._own(answer.items, excluded)) if seen else answer.count
+            if query._total is not None and total >= query._total:
+                return query._total
             if answer.last_evaluated_key is None:
                 return total
             request = request.next_page(answer.last_evaluated_key)
 
-    def shape(self) -> Shape:
-        return self.many.shape()
+    def _shape(self) -> Shape:
+        return self._query._shape()

@@ -1,17 +1,17 @@
 """Ranges: a partition, and what its sort key is compared with.
 
 Order.timeline("C1")                         everything in the partition
-Order.timeline("C1").at(day)                 where the next part has this value
-Order.timeline("C1").since(monday)           where it is this value or above
+Order.timeline("C1").eq(day)                 where the next part has this value
+Order.timeline("C1").gte(monday)           where it is this value or above
 """
 
 from __future__ import annotations
 
 from typing import Any, Generic, TypeVar, TypeVarTuple, overload
 
-from tablewright.errors import InvalidValue, ModelError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.keys import Comparison
-from tablewright.plan.query import Many
+from tablewright.plan.query import Query
 from tablewright.symbol import Symbol
 
 R = TypeVar("R")
@@ -24,66 +24,70 @@ Rest = TypeVarTuple("Rest")
 Behind = TypeVarTuple("Behind")
 
 
-class Range(Many[R], Generic[R, *Rest]):
+class Range(Query[R], Generic[R, *Rest]):
     """A partition, and the parts of its sort key that are not bound yet."""
 
     @overload
-    def at(self: Range[R, A, *Behind], a: A, /) -> Range[R, *Behind]: ...
+    def eq(self: Range[R, A, *Behind], a: A, /) -> Range[R, *Behind]: ...
     @overload
-    def at(self: Range[R, A, B, *Behind], a: A, b: B, /) -> Range[R, *Behind]: ...
+    def eq(self: Range[R, A, B, *Behind], a: A, b: B, /) -> Range[R, *Behind]: ...
     @overload
-    def at(self: Range[R, A, B, C, *Behind], a: A, b: B, c: C, /) -> Range[R, *Behind]: ...
-    def at(self, *values: Any) -> Any:
+    def eq(self: Range[R, A, B, C, *Behind], a: A, b: B, c: C, /) -> Range[R, *Behind]: ...
+    def eq(self, *values: Any) -> Any:
         """Where the next parts of the sort key have these values."""
-        arguments = self.arguments + values
-        if len(arguments) > len(self.key.asked):
-            self.key.check(arguments, complete=False)
-        return self.but(arguments=arguments)
+        arguments = self._arguments + values
+        if len(arguments) > len(self._key.asked):
+            self._key.check(arguments, complete=False)
+        return self._replace(_arguments=arguments)
 
-    def begins_with(self: Range[R, Text, *Behind], start: Text) -> Many[R]:
+    def begins_with(self: Range[R, Text, *Behind], start: Text) -> Query[R]:
         """Where the next part begins with this text."""
-        part = self.key.next_part(len(self.arguments))
-        if part is not None and not part.free and self.key.sort.natural is None:  # type: ignore[union-attr]
-            raise ModelError(f"{self.key.name}: {part.label} is not a text; compare whole values")
-        return self.compared("begins_with", start)
+        part = self._key.next_part(len(self._arguments))
+        if part is not None and not part.free and self._key.sort.natural is None:  # type: ignore[union-attr]
+            raise DeclarationError(
+                f"{self._key.name}: {part.label} is not a text; compare whole values"
+            )
+        return self._compared("begins_with", start)
 
-    def since(self: Range[R, A, *Behind], value: A) -> Many[R]:
+    def gte(self: Range[R, A, *Behind], value: A) -> Query[R]:
         """Where the next part is this value or above."""
-        return self.compared(">=", value)
+        return self._compared(">=", value)
 
-    def after(self: Range[R, A, *Behind], value: A) -> Many[R]:
+    def gt(self: Range[R, A, *Behind], value: A) -> Query[R]:
         """Where the next part is above this value."""
-        return self.compared(">", value)
+        return self._compared(">", value)
 
-    def until(self: Range[R, A, *Behind], value: A) -> Many[R]:
+    def lte(self: Range[R, A, *Behind], value: A) -> Query[R]:
         """Where the next part is this value or below."""
-        return self.compared("<=", value)
+        return self._compared("<=", value)
 
-    def before(self: Range[R, A, *Behind], value: A) -> Many[R]:
+    def lt(self: Range[R, A, *Behind], value: A) -> Query[R]:
         """Where the next part is below this value."""
-        return self.compared("<", value)
+        return self._compared("<", value)
 
-    def between(self: Range[R, A, *Behind], low: A, high: A) -> Many[R]:
+    def between(self: Range[R, A, *Behind], low: A, high: A) -> Query[R]:
         """Where the next part is from `low` to `high`, both included."""
-        return self.compared("between", low, high)
+        return self._compared("between", low, high)
 
-    def compared(self, comparison: Comparison, *operands: Any) -> Many[R]:
-        key, bound = self.key, len(self.arguments)
-        if self.comparison is not None:
-            raise ModelError(
+    def _compared(self, comparison: Comparison, *operands: Any) -> Query[R]:
+        key, bound = self._key, len(self._arguments)
+        if self._comparison is not None:
+            raise DeclarationError(
                 f"{key.name}: DynamoDB compares a sort key once; for two bounds use "
                 "between(low, high)"
             )
         part = key.next_part(bound)
         if part is None:
-            raise ModelError(f"{key.name}: every part is bound; there is nothing left to compare")
+            raise DeclarationError(
+                f"{key.name}: every part is bound; there is nothing left to compare"
+            )
         if comparison != "begins_with" and key.sort is not None and key.sort.natural is None:
             if not part.ordered:
-                raise ModelError(
+                raise DeclarationError(
                     f"{key.name}: {part.label} is a number without pad=…, so 10 sorts before 9"
                 )
             if part.loose and not key.is_last(bound):
-                raise ModelError(
+                raise DeclarationError(
                     f"{key.name}: {part.label} is text with more behind it, so the order of keys "
                     "is not the order of the texts; make it the last part, or use begins_with()"
                 )
@@ -93,4 +97,4 @@ class Range(Many[R], Generic[R, *Rest]):
             first, last = operands if natural else map(part.text, operands)
             if first > last if not part.reversed else first < last:
                 raise InvalidValue(f"{key.name}: between({low!r}, {high!r}): {low!r} is above")
-        return self.but(comparison=comparison, operands=operands)
+        return self._replace(_comparison=comparison, _operands=operands)

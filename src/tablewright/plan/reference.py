@@ -18,7 +18,7 @@ from typing import Any, Generic, NoReturn, TypeVar, get_args, get_origin, get_ty
 
 from pydantic import BaseModel
 
-from tablewright.errors import InvalidValue, ModelError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.converters import Converter, converter
 from tablewright.mapping.entity import AttributeMap, EntityMap
@@ -48,7 +48,7 @@ class Comparable(Held[E, T]):
     __hash__ = object.__hash__
 
     def __eq__(self, value: T) -> Condition[E]:  # type: ignore[override]  # as SQLAlchemy's columns
-        return self.missing() if value is None else condition.Compare(self, "=", value)  # type: ignore[arg-type]
+        return self.not_exists() if value is None else condition.Compare(self, "=", value)  # type: ignore[arg-type]
 
     def __ne__(self, value: T) -> Condition[E]:  # type: ignore[override]
         return self.exists() if value is None else condition.Compare(self, "<>", value)  # type: ignore[arg-type]
@@ -69,17 +69,17 @@ class Comparable(Held[E, T]):
         """From `low` to `high`, both included."""
         return _call(self, "BETWEEN", lambda v: v is not None and low <= v <= high, low, high)
 
-    def is_in(self: Held[E, V | None], values: Collection[V]) -> Condition[E]:
+    def in_(self: Held[E, V | None], values: Collection[V]) -> Condition[E]:
         """One of these; at most 100, says DynamoDB."""
         if not values:
-            raise InvalidValue("is_in() needs at least one value")
+            raise InvalidValue("in_() needs at least one value")
         return _call(self, "IN", lambda v: v in values, *values)
 
     def exists(self) -> Condition[E]:
         """It has a value."""
         return _call(self, "attribute_exists", lambda v: v is not None)
 
-    def missing(self) -> Condition[E]:
+    def not_exists(self) -> Condition[E]:
         """It has no value."""
         return _call(self, "attribute_not_exists", lambda v: v is None)
 
@@ -169,15 +169,15 @@ class Ref(Comparable[E, T]):
             return None  # type: ignore[return-value]  # what would hold it is not there
         return self.converter.read({}, str(self.steps[-1]))  # type: ignore[no-any-return]
 
-    def missing(self) -> Condition[E]:
+    def not_exists(self) -> Condition[E]:
         """It has no value."""
         absent = self.attribute.absent_means_a_value and len(self.steps) == 1
-        return condition.IsNull(self) if absent else super().missing()
+        return condition.IsNull(self) if absent else super().not_exists()
 
     def exists(self) -> Condition[E]:
         """It has a value."""
         absent = self.attribute.absent_means_a_value and len(self.steps) == 1
-        return ~self.missing() if absent else super().exists()
+        return ~self.not_exists() if absent else super().exists()
 
     @property
     def label(self) -> str:
@@ -188,7 +188,7 @@ class Ref(Comparable[E, T]):
         return self.where
 
     def __rtruediv__(self, before: object) -> NoReturn:
-        raise ModelError(
+        raise DeclarationError(
             f"{self.where} is finished; a key is made of the attributes in its own class's body"
         )
 
@@ -212,34 +212,40 @@ class Ref(Comparable[E, T]):
         return change.Remove(self, self.attribute)
 
     @overload
-    def add(self: Ref[E, int], amount: int) -> Change[E]: ...
+    def increment(self: Ref[E, int], amount: int) -> Change[E]: ...
     @overload
-    def add(self: Ref[E, int | None], amount: int) -> Change[E]: ...
+    def increment(self: Ref[E, int | None], amount: int) -> Change[E]: ...
     @overload
-    def add(self: Ref[E, Decimal], amount: Decimal | int) -> Change[E]: ...
+    def increment(self: Ref[E, Decimal], amount: Decimal | int) -> Change[E]: ...
     @overload
-    def add(self: Ref[E, Decimal | None], amount: Decimal | int) -> Change[E]: ...
+    def increment(self: Ref[E, Decimal | None], amount: Decimal | int) -> Change[E]: ...
     @overload
-    def add(self: Ref[E, float], amount: float) -> Change[E]: ...
+    def increment(self: Ref[E, float], amount: float) -> Change[E]: ...
     @overload
-    def add(self: Ref[E, float | None], amount: float) -> Change[E]: ...
-    @overload
-    def add(self: Held[E, builtins.set[U] | None], amount: builtins.set[U]) -> Change[E]: ...
-    @overload
-    def add(self: Held[E, frozenset[U] | None], amount: frozenset[U]) -> Change[E]: ...
-    def add(self, amount: Any) -> Change[E]:
-        """Add to a number, which counts from 0 where it is not there; or members to a set."""
-        if self.converter.tag in SET_MEMBER:
-            return change.AddMembers(self, self.attribute, amount)
-        return change.Add(self, self.attribute, amount)
+    def increment(self: Ref[E, float | None], amount: float) -> Change[E]: ...
+    def increment(self, amount: Any) -> Change[E]:
+        """Add to a number; a missing number counts from 0."""
+        return change.Increment(self, self.attribute, amount)
 
     @overload
-    def discard(self: Held[E, builtins.set[U] | None], members: builtins.set[U]) -> Change[E]: ...
+    def add_to_set(
+        self: Held[E, builtins.set[U] | None], members: builtins.set[U]
+    ) -> Change[E]: ...
     @overload
-    def discard(self: Held[E, frozenset[U] | None], members: frozenset[U]) -> Change[E]: ...
-    def discard(self, members: Any) -> Change[E]:
-        """Take members out of a set."""
-        return change.DiscardMembers(self, self.attribute, members)
+    def add_to_set(self: Held[E, frozenset[U] | None], members: frozenset[U]) -> Change[E]: ...
+    def add_to_set(self, members: Any) -> Change[E]:
+        """Add members to a set."""
+        return change.AddToSet(self, self.attribute, members)
+
+    @overload
+    def remove_from_set(
+        self: Held[E, builtins.set[U] | None], members: builtins.set[U]
+    ) -> Change[E]: ...
+    @overload
+    def remove_from_set(self: Held[E, frozenset[U] | None], members: frozenset[U]) -> Change[E]: ...
+    def remove_from_set(self, members: Any) -> Change[E]:
+        """Remove members from a set."""
+        return change.RemoveFromSet(self, self.attribute, members)
 
     def append(self: Held[E, list[U] | None], *members: U) -> Change[E]:
         """Put members behind a list, which is made where it is not there."""
@@ -267,7 +273,7 @@ def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
 def _reached(ref: Any, place: Callable[[Any], Any]) -> Ref[Any, Any]:
     recorded = place(Place(()))  # records what is done with it
     if not isinstance(recorded, Place):
-        raise ModelError(
+        raise DeclarationError(
             f"{ref.where}.path(…) takes a function that goes to a place inside, such as "
             'lambda sections: sections["soups"].name'
         )
@@ -283,15 +289,15 @@ def _reached(ref: Any, place: Callable[[Any], Any]) -> Ref[Any, Any]:
 def check_reference(reference: Any, entity: EntityMap) -> None:
     """It is an attribute of the entity, or a place inside of one."""
     if not isinstance(reference, Ref):
-        raise ModelError(f"{reference!r} is not an attribute; write {entity.name}.name_of_it")
+        raise DeclarationError(f"{reference!r} is not an attribute; write {entity.name}.name_of_it")
     if entity.attributes.get(reference.name) is not reference.attribute:
-        raise ModelError(f"{reference!r} is not an attribute of {entity.name}")
+        raise DeclarationError(f"{reference!r} is not an attribute of {entity.name}")
 
 
 def check_condition(given: Any, entity: EntityMap) -> None:
     """It is a condition on attributes of the entity."""
     if not isinstance(given, Condition):
-        raise ModelError(
+        raise DeclarationError(
             f"{given!r} is not a condition; write one with attributes: {entity.name}.status == …"
         )
     for operand in given.operands():
@@ -327,12 +333,14 @@ def _inside(kind: Any, step: tuple[str, Any], where: str) -> tuple[str | int, An
             return text, arguments[1] if arguments else Any, True
         if isinstance(key, int):
             if key < 0:
-                raise ModelError(f"{where}[{key}]: DynamoDB counts the members of a list from 0")
+                raise DeclarationError(
+                    f"{where}[{key}]: DynamoDB counts the members of a list from 0"
+                )
             return key, arguments[0] if arguments else Any, True
-        raise ModelError(f"{where} is {kind}, which has no member {key!r}")
+        raise DeclarationError(f"{where} is {kind}, which has no member {key!r}")
     fields = _fields(kind)
     if key not in fields:
-        raise ModelError(f"{where} has no field {key!r}{did_you_mean(key, fields)}")
+        raise DeclarationError(f"{where} has no field {key!r}{did_you_mean(key, fields)}")
     return fields[key]
 
 

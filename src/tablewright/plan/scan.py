@@ -7,54 +7,54 @@ from __future__ import annotations
 
 from typing import Any, Generic, Literal, TypeVar
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context
-from tablewright.plan.query import Many
+from tablewright.plan.query import Query
 from tablewright.plan.query_request import QueryRequest, Selection
-from tablewright.plan.shape import Shape, shown
+from tablewright.plan.shape import Shape
 from tablewright.values import Value
 
 R = TypeVar("R")
 
 
-class Scan(Many[R], Generic[R]):
+class Scan(Query[R], Generic[R]):
     """Every item of an entity, in no order that means anything."""
 
-    operation: Literal["Query", "Scan"] = "Scan"
+    _operation: Literal["Query", "Scan"] = "Scan"
 
     def __init__(self, entity: EntityMap, reason: str) -> None:
         if not reason or not reason.strip():
-            raise ModelError(f'{entity.name}.scan() needs its reason: scan(reason="…")')
+            raise DeclarationError(f'{entity.name}.scan() needs its reason: scan(reason="…")')
         super().__init__(entity, entity.primary, (None,) * entity.primary.in_partition)
-        self.reason = reason
+        self._reason = reason
 
     @property
-    def mixed(self) -> bool:
+    def _mixed(self) -> bool:
         return True
 
     def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
         """A scan filters by anything."""
 
-    def newest_first(self) -> Any:
-        raise ModelError(f"{self.entity.name}: a scan has no order; query a key or an index")
+    def desc(self) -> Any:
+        raise DeclarationError(f"{self._entity.name}: a scan has no order; query a key or an index")
 
-    def request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
-        members: dict[str, Any] = {"TableName": context.name_of(self.entity.table)}
-        if self.is_consistent:
+    def _request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
+        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
+        if self._is_consistent:
             members["ConsistentRead"] = True
         selection = Selection(None, self._filters(), self._paths())
-        return QueryRequest(self.operation, members, selection), True, None
+        return QueryRequest(self._operation, members, selection), True, None
 
-    def shape(self) -> Shape:
-        filters = [repr(self.condition)] if self.condition is not None else []
+    def _shape(self) -> Shape:
+        filters = [repr(self._filter)] if self._filter is not None else []
         return Shape(
             operation="Scan",
-            table=self.entity.table.name,
-            entity=self.entity.name,
-            condition=self.reason,
-            page="1 MB" if self.size is None else shown(self.size),
+            table=self._entity.table.name,
+            entity=self._entity.name,
+            condition=self._reason,
+            page=self._page_told(filtered=False),
             filter=" AND ".join(filters),
             read_units=128,  # a page of 1 MB
         )

@@ -30,14 +30,14 @@ class Get(Fetch[E], Generic[E]):
         """Change attributes of the item; NotFound if it is not there."""
         known = {
             part.attribute: value
-            for part, value in zip(self.entity.primary.asked, self.arguments, strict=True)
+            for part, value in zip(self._entity.primary.asked, self._arguments, strict=True)
             if part.exact
         }
-        return _update(self.entity, self.key, known, changes, None)
+        return _update(self._entity, self._key, known, changes, None)
 
     def delete(self) -> Delete[E]:
         """Delete the item, whatever its version."""
-        return Delete(self.entity, self.key)
+        return Delete(self._entity, self._key)
 
 
 def update(instance: Stored, *changes: Change[Stored]) -> Update[Stored]:

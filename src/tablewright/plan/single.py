@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from tablewright.errors import ModelError
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.shape import Shape
@@ -31,32 +31,32 @@ class Then(Plan[tuple[E, T] | None], Generic[E, T]):
     """An entity, and what follows from it."""
 
     def __init__(self, single: Single[E], follow: Callable[[E], Plan[T]]) -> None:
-        self.single = single
-        self.follow = follow
+        self._single = single
+        self._follow = follow
 
-    def steps(self, context: Context) -> Steps[tuple[E, T] | None]:
-        found = yield from self.single.steps(context)
+    def _steps(self, context: Context) -> Steps[tuple[E, T] | None]:
+        found = yield from self._single._steps(context)
         if found is None:
             return None
-        following = yield from self._plan(found).steps(context)
+        following = yield from self._plan(found)._steps(context)
         return found, following
 
     def _plan(self, found: E) -> Plan[T]:
-        plan = self.follow(found)
+        plan = self._follow(found)
         if not isinstance(plan, Plan):
-            raise ModelError(f"then() takes a function that gives a plan, not {plan!r}")
+            raise DeclarationError(f"then() takes a function that gives a plan, not {plan!r}")
         return plan
 
     def _following(self) -> Plan[T]:
-        entity = self.single.entity
+        entity = self._single._entity
         found: Any = entity.symbolic(entity.name)
         return self._plan(found)
 
-    def entities(self) -> tuple[EntityMap, ...]:
-        return (*self.single.entities(), *self._following().entities())
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return (*self._single._entities(), *self._following()._entities())
 
-    def shape(self) -> Shape:
-        return in_turn(self.single.shape(), self._following().shape())
+    def _shape(self) -> Shape:
+        return in_turn(self._single._shape(), self._following()._shape())
 
 
 def in_turn(first: Shape, *following: Shape) -> Shape:

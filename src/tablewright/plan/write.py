@@ -22,13 +22,13 @@ from tablewright.encoding.items import item_size
 from tablewright.errors import (
     ConditionalCheckFailedException,
     ConditionFailed,
-    Contended,
-    EndpointFailed,
+    Contention,
+    DeclarationError,
+    EndpointUnavailable,
     InvalidValue,
-    ModelError,
     TransactionCanceledException,
     ValidationException,
-    WriteRefused,
+    WriteRejected,
 )
 from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.entity import EntityMap
@@ -59,11 +59,11 @@ class Unchanged(Struct):
     """A write that found nothing to do: what it gives, and what to say in a transaction."""
 
     result: Any
-    otherwise: WriteRefused
+    otherwise: WriteRejected
 
 
 #: What a failed condition means: an error, nothing to do, or None to read and try again.
-Verdict = WriteRefused | Unchanged | None
+Verdict = WriteRejected | Unchanged | None
 
 
 class Again(Exception):
@@ -101,28 +101,28 @@ class Prepared(Struct):
 
 
 class Write(Plan[T], Generic[T]):
-    """A write, alone or in `atomic(…)`."""
+    """A write, alone or in `transact(…)`."""
 
-    entity: EntityMap
-    conditions: tuple[Condition[Any], ...] = ()
+    _entity: EntityMap
+    _conditions: tuple[Condition[Any], ...] = ()
     #: The verb that made it, for messages.
-    verb = "write"
+    _verb = "write"
 
-    def prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         """Read what has to be known, and give the actions. `alone`: not with other writes."""
         raise NotImplementedError
 
-    def steps(self, context: Context) -> Steps[T]:
+    def _steps(self, context: Context) -> Steps[T]:
         results = yield from commit((self,), context)
         result: T = results[0]
         return result
 
-    def shape(self) -> Shape:
+    def _shape(self) -> Shape:
         raise NotImplementedError
 
     def _expecting(self, condition: Condition[Any]) -> Self:
-        check_condition(condition, self.entity)
-        return self.but(conditions=(*self.conditions, *condition.parts()))
+        check_condition(condition, self._entity)
+        return self._replace(_conditions=(*self._conditions, *condition.parts()))
 
 
 def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
@@ -136,7 +136,7 @@ def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
         attempt += 1
         delay = CONTENTION.delay(attempt)
         if delay is None:
-            raise Contended(
+            raise Contention(
                 f"{_names(writes)}: other writers changed the item between read and write, "
                 f"{attempt} times in a row; nothing was written"
             )
@@ -150,8 +150,8 @@ def _prepared(
     prepared: list[Prepared] = []
     for position, write in enumerate(writes):
         try:
-            ready = yield from write.prepare(context, attempt, alone=len(writes) == 1)
-        except WriteRefused as error:
+            ready = yield from write._prepare(context, attempt, alone=len(writes) == 1)
+        except WriteRejected as error:
             raise _told(error, writes, position) from None
         except Again:
             return None
@@ -179,13 +179,13 @@ def _attempt(
         verdict, failed = actions[0].failed(fault.item), 0
         maybe_applied = fault.maybe_applied
         if verdict is None and maybe_applied:  # the change since the read may be its own
-            error = EndpointFailed(f"{_names(writes)}: the item has changed since it was read")
+            error = EndpointUnavailable(f"{_names(writes)}: the item has changed since it was read")
             error.maybe_applied = True
             raise error from fault
     except ValidationException as fault:
         if NO_PLACE not in str(fault):
             raise
-        entity, key = writes[owners[0]].entity, actions[0].key
+        entity, key = writes[owners[0]]._entity, actions[0].key
         verdict, failed = refusal(ConditionFailed, entity, key, None, PLACE_MISSING), 0
     except TransactionCanceledException as fault:
         verdict, failed = verdict_of(actions, fault)
@@ -298,12 +298,12 @@ def transaction_size(actions: Sequence[Action]) -> int:
     return sum(item_size(item) for item in items if item is not None)
 
 
-def _told(error: WriteRefused, writes: Sequence[Write[Any]], owner: int) -> WriteRefused:
+def _told(error: WriteRejected, writes: Sequence[Write[Any]], owner: int) -> WriteRejected:
     """The error, which also says which of several writes it is about."""
     if len(writes) == 1:
         return error
     write = writes[owner]
-    message = f"write {owner + 1} of {len(writes)}, {write.verb} {write.entity.name}: {error}"
+    message = f"write {owner + 1} of {len(writes)}, {write._verb} {write._entity.name}: {error}"
     return type(error)(
         message,
         entity=error.entity,
@@ -314,29 +314,31 @@ def _told(error: WriteRefused, writes: Sequence[Write[Any]], owner: int) -> Writ
 
 
 def _names(writes: Sequence[Write[Any]]) -> str:
-    named = [f"{write.verb} {write.entity.name}" for write in writes]
+    named = [f"{write._verb} {write._entity.name}" for write in writes]
     return (
-        named[0] if len(named) == 1 else f"atomic({', '.join(named[:3])}{', …' * (len(named) > 3)})"
+        named[0]
+        if len(named) == 1
+        else f"transact({', '.join(named[:3])}{', …' * (len(named) > 3)})"
     )
 
 
 # -- all or nothing ------------------------------------------------------------------------------
 
 
-class Atomic(Plan[None]):
+class Transaction(Plan[None]):
     """Several writes as one: all of them are done, or none."""
 
     def __init__(self, writes: tuple[Write[Any], ...]) -> None:
-        self.writes = writes
+        self._writes = writes
 
-    def steps(self, context: Context) -> Steps[None]:
-        yield from commit(self.writes, context)
+    def _steps(self, context: Context) -> Steps[None]:
+        yield from commit(self._writes, context)
 
-    def entities(self) -> tuple[EntityMap, ...]:
-        return tuple(dict.fromkeys(write.entity for write in self.writes))
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(dict.fromkeys(write._entity for write in self._writes))
 
-    def shape(self) -> Shape:
-        steps = tuple(write.shape() for write in self.writes)
+    def _shape(self) -> Shape:
+        steps = tuple(write._shape() for write in self._writes)
         return Shape(
             operation="TransactWriteItems",
             table=", ".join(dict.fromkeys(step.table for step in steps)),
@@ -350,13 +352,13 @@ class Atomic(Plan[None]):
         )
 
 
-def atomic(*writes: Write[Any]) -> Atomic:
+def transact(*writes: Write[Any]) -> Transaction:
     """Several writes as one TransactWriteItems: all of them are done, or none."""
     if not writes:
-        raise InvalidValue("atomic() needs at least one write")
+        raise InvalidValue("transact() needs at least one write")
     for write in writes:
         if not isinstance(write, Write):
-            raise ModelError(
-                f"atomic() takes writes (create, put, update, delete, require), not {write!r}"
+            raise DeclarationError(
+                f"transact() takes writes (create, put, update, delete, require), not {write!r}"
             )
-    return Atomic(writes)
+    return Transaction(writes)

@@ -8,7 +8,7 @@ from typing import Any
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap, Template
 from tablewright.mapping.table import TableMap
-from tablewright.model.pattern import Pattern
+from tablewright.model.pattern import AccessPattern
 from tablewright.values import Item
 
 
@@ -91,7 +91,7 @@ def _template(template: Template, entity: EntityMap) -> str:
     return f"`{text}`"
 
 
-def pattern_chart(patterns: list[Pattern]) -> str:
+def pattern_chart(patterns: list[AccessPattern]) -> str:
     """Show each access pattern with its operation, index and key condition."""
     rows = []
     for found in patterns:

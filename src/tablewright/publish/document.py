@@ -58,7 +58,7 @@ def _table_sections(table: TableMap, design: Design, database: Database | None) 
     patterns = [
         found
         for found in design.patterns
-        if any(entity.table is table for entity in found.plan.entities())
+        if any(entity.table is table for entity in found.plan._entities())
     ]
     parts += [
         f"{level} Entities",

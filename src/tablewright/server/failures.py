@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tablewright.errors import (
-    Fault,
+    DynamoDBError,
     InternalServerError,
     StoreBusy,
     StoreFailed,
@@ -40,9 +40,9 @@ class Failures:
         self._clock = clock
         self._reported: dict[str, float] = {}
 
-    def fault_of(self, error: BaseException) -> Fault:
+    def fault_of(self, error: BaseException) -> DynamoDBError:
         """The fault that a client gets for an error; it is reported here."""
-        if isinstance(error, Fault):
+        if isinstance(error, DynamoDBError):
             return error
         if isinstance(error, StoreBusy):
             self.report(str(error))
@@ -64,7 +64,7 @@ class Failures:
 
     def wrote(self, error: BaseException | None) -> None:
         """Note the outcome of a write: None, or the error that the storage raised."""
-        if error is None or isinstance(error, Fault):
+        if error is None or isinstance(error, DynamoDBError):
             if self.writes_fail is not None:
                 log.warning("writes succeed again")
                 self.writes_fail = None

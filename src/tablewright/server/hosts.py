@@ -19,7 +19,7 @@ import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 
-from tablewright.errors import CORAL_SERVICE, Fault
+from tablewright.errors import CORAL_SERVICE, DynamoDBError
 
 #: What a page may read beside the body, as DynamoDB lists it.
 EXPOSED = b"x-amzn-RequestId,x-amzn-ErrorType,x-amzn-ErrorMessage,x-amz-crc32,Date"
@@ -28,14 +28,14 @@ PREFLIGHT_SECONDS = 172800
 _TOKENS = re.compile(rb"[A-Za-z0-9_, -]*")
 
 
-class MisdirectedRequest(Fault):
+class MisdirectedRequest(DynamoDBError):
     """The Host header names another server."""
 
     namespace = CORAL_SERVICE
     status = 421
 
 
-class CrossOriginRequest(Fault):
+class CrossOriginRequest(DynamoDBError):
     """A web page of another origin sent this."""
 
     namespace = CORAL_SERVICE

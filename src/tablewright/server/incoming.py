@@ -23,7 +23,7 @@ from typing import Protocol
 import httptools
 import msgspec
 
-from tablewright.errors import Fault, RequestEntityTooLargeException
+from tablewright.errors import DynamoDBError, RequestEntityTooLargeException
 from tablewright.server.answers import AMZ_JSON, TEXT
 from tablewright.server.limits import MAX_BODY, Limits
 
@@ -62,7 +62,7 @@ class Refusal(Exception):
         return cls(status, TEXT, message.encode() + b"\n")
 
     @classmethod
-    def fault(cls, fault: Fault) -> Refusal:
+    def fault(cls, fault: DynamoDBError) -> Refusal:
         return cls(fault.status, AMZ_JSON, msgspec.json.encode(fault.body()), fault.code)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError
 from tablewright.server.hosts import Hosts
 from tablewright.server.telemetry import BUCKETS, Telemetry
 
@@ -70,7 +70,7 @@ class Monitor:
         headers = {name.lower(): value.strip() for name, _, value in pairs}
         try:
             self._hosts.check_host(headers.get("host", "localhost").encode("latin-1"), "127.0.0.1")
-        except Fault as fault:
+        except DynamoDBError as fault:
             return "421 Misdirected Request", f"{fault.message}\n"
         if "origin" in headers:
             return "403 Forbidden", "Requests of web pages are not allowed\n"

@@ -47,7 +47,7 @@ import msgspec
 
 from tablewright.engine import OPERATIONS, Engine, Step
 from tablewright.errors import (
-    Fault,
+    DynamoDBError,
     InternalServerError,
     RequestEntityTooLargeException,
     SerializationException,
@@ -208,12 +208,12 @@ class Connection(asyncio.Protocol):
 
     # --- called by the server ------------------------------------------------------------------
 
-    def done(self, result: bytes | Fault) -> None:
+    def done(self, result: bytes | DynamoDBError) -> None:
         """The step of this connection was carried out, durably if it was a write, or refused."""
         if self._state is CLOSED:
             return
         self._enter(READY)
-        if isinstance(result, Fault):
+        if isinstance(result, DynamoDBError):
             self._send_fault(result)
         else:
             self._send(200, result)
@@ -332,7 +332,7 @@ class Connection(asyncio.Protocol):
             if not body:
                 raise SerializationException
             step = self._prepare(operation, request, caller)
-        except Fault as fault:
+        except DynamoDBError as fault:
             self._send_fault(fault)
         except Exception:
             log.exception("%s failed", (target or b"a request").decode("latin-1"))
@@ -382,7 +382,7 @@ class Connection(asyncio.Protocol):
         if not keep_alive:
             self._close()
 
-    def _send_fault(self, fault: Fault) -> None:
+    def _send_fault(self, fault: DynamoDBError) -> None:
         self._send(fault.status, msgspec.json.encode(fault.body()), fault.code)
 
     def _send_other(self, method: bytes, headers: Mapping[bytes, bytes]) -> None:

@@ -10,7 +10,7 @@
 
 from tablewright.storage.file import APPLICATION_ID
 from tablewright.storage.store import BUSY_SECONDS, Durability, Store
-from tablewright.storage.transaction import DamagedRow, MissingTree, Row, Snapshot, Transaction
+from tablewright.storage.transaction import DamagedRow, MissingTree, Row, Snapshot, WriteTransaction
 from tablewright.storage.tree import Tree
 
 __all__ = [
@@ -22,6 +22,6 @@ __all__ = [
     "Row",
     "Snapshot",
     "Store",
-    "Transaction",
     "Tree",
+    "WriteTransaction",
 ]

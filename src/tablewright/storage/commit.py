@@ -7,8 +7,8 @@
 Invariants:
 - One thread at a time runs a batch, under the lock. It commits all queued writes, so concurrent
   durable writers share one fsync; the others then find their outcome recorded.
-- A step either raises a `Fault` before it changes anything, or changes all it means to. If a step
-  fails half way, the batch is rolled back and its steps run one by one.
+- A step either raises a `DynamoDBError` before it changes anything, or changes all it means to. If
+  a step fails half way, the batch is rolled back and its steps run one by one.
 - A write stays in the queue until its outcome is recorded.
 
 A signal handler or a debugger can raise an exception between any two instructions, also in the code
@@ -32,8 +32,8 @@ from typing import Any, Generic, TypeVar
 
 import apsw
 
-from tablewright.errors import Fault, StoreFailed
-from tablewright.storage.transaction import Transaction
+from tablewright.errors import DynamoDBError, StoreFailed
+from tablewright.storage.transaction import WriteTransaction
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class PendingWrite(Generic[T]):
 
     __slots__ = ("abandoned", "done", "error", "result", "step")
 
-    def __init__(self, step: Callable[[Transaction], T]) -> None:
+    def __init__(self, step: Callable[[WriteTransaction], T]) -> None:
         self.step = step
         #: The outcome is recorded: `error`, or else `result`.
         self.done = False
@@ -71,7 +71,7 @@ class Batch:
 class WriteQueue:
     """Runs queued steps in transactions of one connection."""
 
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(self, transaction: WriteTransaction) -> None:
         self.lock = threading.RLock()
         self._transaction = transaction
         self._queue: deque[PendingWrite[Any]] = deque()
@@ -81,7 +81,9 @@ class WriteQueue:
     def __len__(self) -> int:
         return len(self._queue)
 
-    def write_all(self, steps: Sequence[Callable[[Transaction], T]]) -> list[T | BaseException]:
+    def write_all(
+        self, steps: Sequence[Callable[[WriteTransaction], T]]
+    ) -> list[T | BaseException]:
         """Run independent steps, in one commit if possible: for each its result, or its error."""
         writes = [PendingWrite(step) for step in steps]
         try:
@@ -151,7 +153,7 @@ class WriteQueue:
             try:
                 write.result = write.step(self._transaction)
                 write.error = None
-            except Fault as fault:  # nothing was changed
+            except DynamoDBError as fault:  # nothing was changed
                 write.error = fault
         self._transaction.commit(batch.committed)
 

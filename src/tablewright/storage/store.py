@@ -28,7 +28,7 @@ from tablewright.errors import StoreBusy, StoreClosed, StoreFailed, StoreForked
 from tablewright.storage.commit import WriteQueue, is_running
 from tablewright.storage.copying import back_up, compact, truncate_log
 from tablewright.storage.file import connect
-from tablewright.storage.transaction import Snapshot, Transaction
+from tablewright.storage.transaction import Snapshot, WriteTransaction
 
 T = TypeVar("T")
 Durability = Literal["full", "normal"]
@@ -65,7 +65,7 @@ class Store:
         #: A thread's connection is closed when the thread ends.
         self._connections: WeakSet[apsw.Connection] = WeakSet()
         self._writer = self._connect(create=True)
-        self._transaction = Transaction(self._writer)
+        self._transaction = WriteTransaction(self._writer)
         self._queue = WriteQueue(self._transaction)
         self._local = threading.local()
         _STORES.add(self)
@@ -93,7 +93,7 @@ class Store:
         except apsw.Error as error:
             raise self._translated(error) from error
 
-    def write(self, step: Callable[[Transaction], T]) -> T:
+    def write(self, step: Callable[[WriteTransaction], T]) -> T:
         """Run a step in a transaction and return once it is durable.
 
         If an exception from outside, such as KeyboardInterrupt, interrupts the call, the step may
@@ -104,7 +104,9 @@ class Store:
             raise result
         return result
 
-    def write_all(self, steps: Sequence[Callable[[Transaction], T]]) -> list[T | BaseException]:
+    def write_all(
+        self, steps: Sequence[Callable[[WriteTransaction], T]]
+    ) -> list[T | BaseException]:
         """Run independent steps, in one commit if possible: for each its result, or its error."""
         try:
             self._check_usable()

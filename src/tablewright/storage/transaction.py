@@ -158,7 +158,7 @@ class Frozen:
             self._connection.execute("COMMIT")
 
 
-class Transaction(Snapshot):
+class WriteTransaction(Snapshot):
     """Changes. They are seen by later reads of the same transaction, by others once committed."""
 
     __slots__ = ("_walks", "rollbacks", "version")

@@ -16,9 +16,10 @@ Laws:
 
 from __future__ import annotations
 
+from tablewright.errors import TransferRefused
 from tablewright.transfer.checksum import Sum
 from tablewright.transfer.copying import copy
-from tablewright.transfer.definition import Definition, TransferRefused
+from tablewright.transfer.definition import Definition
 from tablewright.transfer.dumping import dump, dump_all
 from tablewright.transfer.ends import open_source, open_target, state_file
 from tablewright.transfer.loading import load

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from tablewright.backoff import Backoff
-from tablewright.errors import Contended, EndpointFailed, Fault, TablewrightError
+from tablewright.errors import Contention, DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.transport import Response, Transport
 from tablewright.transport.faults import RetriesExhausted
 from tablewright.transport.retry import THROTTLING
@@ -32,7 +32,9 @@ def ask(transport: Transport, operation: str, request: dict[str, Any]) -> dict[s
     try:
         return _decode(response.body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise EndpointFailed(f"{operation}: the response is not a JSON object: {error}") from None
+        raise EndpointUnavailable(
+            f"{operation}: the response is not a JSON object: {error}"
+        ) from None
 
 
 def run_steps(transport: Transport, steps: Steps[T]) -> T:
@@ -46,7 +48,7 @@ def run_steps(transport: Transport, steps: Steps[T]) -> T:
                     body = b""
                 else:
                     body = _send(transport, step.operation, step.body).body
-            except Fault as fault:
+            except DynamoDBError as fault:
                 step = steps.throw(fault)
             else:
                 step = steps.send(body)
@@ -58,11 +60,11 @@ def run_steps(transport: Transport, steps: Steps[T]) -> T:
 def wait_for_capacity(operation: str, failures: int) -> None:
     """Sleep after a request that was throttled `failures` times in a row.
 
-    Raises Contended after the last attempt.
+    Raises Contention after the last attempt.
     """
     delay = THROTTLED.delay(failures)
     if delay is None:
-        raise Contended(f"{operation}: still throttled after {failures} attempts")
+        raise Contention(f"{operation}: still throttled after {failures} attempts")
     time.sleep(delay)
 
 
@@ -79,4 +81,4 @@ def _send(transport: Transport, operation: str, request: dict[str, Any]) -> Resp
 
 
 def _is_throttled(error: TablewrightError) -> bool:
-    return isinstance(error, (Fault, RetriesExhausted)) and error.code in THROTTLING
+    return isinstance(error, (DynamoDBError, RetriesExhausted)) and error.code in THROTTLING

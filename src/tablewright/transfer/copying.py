@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from tablewright.errors import TransferRefused
 from tablewright.transfer.batches import batches, write
 from tablewright.transfer.crew import together
 from tablewright.transfer.definition import (
     Definition,
-    TransferRefused,
     chosen,
     defined,
     described,

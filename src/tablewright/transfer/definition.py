@@ -19,25 +19,22 @@ from typing import Any
 import msgspec
 
 from tablewright.errors import (
-    Fault,
-    TableDiffers,
-    TableMissing,
-    TablewrightError,
-    Unsupported,
+    DynamoDBError,
+    ResourceNotFoundException,
+    TableMismatch,
+    TableNotFound,
+    TransferRefused,
+    UnsupportedOperation,
 )
 from tablewright.transfer.asking import ask, run_steps
 from tablewright.transport import Transport
-from tablewright.transport.tables import describe_table, wait_until_active
+from tablewright.transport.tables import wait_until_active
 from tablewright.wire.constraints import NAME_PATTERN
 from tablewright.wire.read import read
 from tablewright.wire.requests import CreateTable
 
 #: No account has as many tables; DynamoDB's limit is 10,000 in a region.
 MAX_TABLES = 100_000
-
-
-class TransferRefused(TablewrightError):
-    """A transfer that cannot begin or go on: two ends that do not fit, a file that is not ours."""
 
 
 class Definition(msgspec.Struct, frozen=True):
@@ -112,35 +109,37 @@ def chosen(transport: Transport, where: str, table: str | None) -> list[str]:
     if table is not None:
         if table not in names:
             there = f"there are {', '.join(names)}" if names else "there are no tables at all"
-            raise TableMissing(f"{where} has no table {table!r}; {there}")
+            raise TableNotFound(f"{where} has no table {table!r}; {there}")
         return [table]
     if not names:
-        raise TableMissing(f"{where} has no tables")
+        raise TableNotFound(f"{where} has no tables")
     return names
 
 
 def describe(transport: Transport, name: str) -> dict[str, Any] | None:
     """Return a table's description; None if there is no such table."""
-    description = run_steps(transport, describe_table(name))
-    if description is not None:
-        _check_description(name, description)
-    return description
+    try:
+        description = ask(transport, "DescribeTable", {"TableName": name}).get("Table")
+    except ResourceNotFoundException:
+        return None
+    return _checked_description(name, description)
 
 
-def _check_description(name: str, description: dict[str, Any]) -> None:
-    if description.get("TableName") != name:
+def _checked_description(name: str, description: Any) -> dict[str, Any]:
+    if not isinstance(description, dict) or description.get("TableName") != name:
         raise TransferRefused(f"DescribeTable of {name!r} answered {shortened(description)}")
     expected = description.get("ItemCount")
     if expected is not None and type(expected) is not int:
         raise TransferRefused(f"table {name!r} has an ItemCount of {shortened(expected)}")
     _check_keys_defined(description, f"the description of table {name!r}")
+    return description
 
 
 def described(transport: Transport, name: str) -> dict[str, Any]:
     """The description of a table that was there a moment ago."""
     description = describe(transport, name)
     if description is None:
-        raise TableMissing(f"table {name!r} was listed, and is not there any more")
+        raise TableNotFound(f"table {name!r} was listed, and is not there any more")
     return description
 
 
@@ -149,7 +148,7 @@ def check_definition(request: dict[str, Any], where: str) -> None:
     checked_name(request.get("TableName"))
     try:
         read(CreateTable, request)
-    except Fault as fault:
+    except DynamoDBError as fault:
         raise TransferRefused(f"{where}: {fault.message}") from None
     _check_keys_defined(request, where)
 
@@ -179,7 +178,7 @@ def defined(transport: Transport, description: dict[str, Any]) -> Definition:
         raise TransferRefused(f"{where} cannot be read: {error!r}") from None
     check_definition(request, where)
     ttl = None
-    with suppress(Unsupported):  # an endpoint that has no TTL has no table with one
+    with suppress(UnsupportedOperation):  # an endpoint that has no TTL has no table with one
         ttl = ttl_of(transport, description["TableName"])
     return Definition(request, ttl)
 
@@ -230,7 +229,7 @@ def _capacity(described: dict[str, Any], billing: str) -> dict[str, Any]:
 def check_keys(where: str, wanted: dict[str, Any], found: dict[str, Any]) -> None:
     """Refuse a table that has other keys."""
     if _keys(wanted) != _keys(found):
-        raise TableDiffers(
+        raise TableMismatch(
             f"{where} has a table {found['TableName']!r} with other keys: "
             f"{_keys(found)}, not {_keys(wanted)}"
         )
@@ -245,8 +244,8 @@ def _keys(table: dict[str, Any]) -> str:
 def make(transport: Transport, definition: Definition) -> dict[str, Any]:
     """Create a table, wait until it is ACTIVE, and return its description."""
     ask(transport, "CreateTable", definition.request)
-    description = run_steps(transport, wait_until_active(definition.name))
-    _check_description(definition.name, description)
+    found = run_steps(transport, wait_until_active(definition.name))
+    description = _checked_description(definition.name, found)
     if definition.ttl is not None:
         ttl_of(transport, definition.name)  # an endpoint without TTL fails here, before any write
     return description

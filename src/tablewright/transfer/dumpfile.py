@@ -29,15 +29,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from tablewright.encoding.items import item_size, normalise_item
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError, TransferRefused
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.transfer.checksum import Sum
-from tablewright.transfer.definition import (
-    Definition,
-    TransferRefused,
-    check_definition,
-    checked_name,
-)
+from tablewright.transfer.definition import Definition, check_definition, checked_name
 from tablewright.values import Item
 from tablewright.wire.values import read_values
 
@@ -152,8 +147,14 @@ def read(data: Data) -> Iterator[Item]:
                 number += 1
                 if line != b"\n" and not line.isspace():
                     yield _item(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, Fault, _NoItem) as error:
-        what = error.message if isinstance(error, Fault) else str(error)
+    except (
+        msgspec.MsgspecError,
+        UnicodeDecodeError,
+        RecursionError,
+        DynamoDBError,
+        _NoItem,
+    ) as error:
+        what = error.message if isinstance(error, DynamoDBError) else str(error)
         raise TransferRefused(f"{shown(data)}, line {number}: {what}") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise TransferRefused(

@@ -12,11 +12,12 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import IO
 
+from tablewright.errors import TransferRefused
 from tablewright.transfer import dumpfile
 from tablewright.transfer.batches import batches
 from tablewright.transfer.checksum import Sum
 from tablewright.transfer.crew import together
-from tablewright.transfer.definition import TransferRefused, chosen, defined, describe, described
+from tablewright.transfer.definition import chosen, defined, describe, described
 from tablewright.transfer.progress import Compared, Event, Progress
 from tablewright.transfer.segments import SEGMENTS, pages
 from tablewright.transport import Transport

@@ -8,7 +8,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tablewright import transport
-from tablewright.transfer.definition import TransferRefused, tables
+from tablewright.errors import TransferRefused
+from tablewright.transfer.definition import tables
 from tablewright.transport import Transport
 
 

@@ -12,12 +12,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tablewright.errors import Fault, TableMissing
+from tablewright.errors import DynamoDBError, TableNotFound, TransferRefused
 from tablewright.transfer import dumpfile
 from tablewright.transfer.batches import batches, write
 from tablewright.transfer.checksum import Sum
 from tablewright.transfer.crew import Shared, together
-from tablewright.transfer.definition import TransferRefused
 from tablewright.transfer.dumpfile import Data, Dump
 from tablewright.transfer.progress import Compared, Event, Progress
 from tablewright.transfer.receiving import Receiver, summed
@@ -59,7 +58,7 @@ def _receiver(dump: Dump, target: Transport, where: str) -> Receiver:
     definition = dump.manifest.table.named(dump.table) if dump.manifest else None
     receiver = Receiver.check(target, where, dump.table, definition)
     if receiver.found is None and definition is None:
-        raise TableMissing(
+        raise TableNotFound(
             f"{where} has no table {dump.table!r}, and without a manifest it cannot be made"
         )
     return receiver
@@ -122,7 +121,7 @@ def _numbered(file: Data) -> Iterator[_Batch]:
 def _write(file: Data, receiver: Receiver, batch: _Batch) -> None:
     try:
         write(receiver.transport, receiver.name, batch.items)
-    except Fault as fault:
+    except DynamoDBError as fault:
         first, last = batch.before + 1, batch.before + len(batch.items)
         raise TransferRefused(
             f"{dumpfile.shown(file)}, items {first} to {last}: {fault.code}: {fault.message}"

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError, TransferRefused
 from tablewright.transfer.asking import ask
 from tablewright.transfer.checksum import Sum
 from tablewright.transfer.crew import together
-from tablewright.transfer.definition import TransferRefused, shortened
+from tablewright.transfer.definition import shortened
 from tablewright.transport import Transport
 from tablewright.values import Item
 from tablewright.wire.values import read_values
@@ -77,7 +77,7 @@ def _checked_items(table: str, items: object) -> list[Item]:
         if isinstance(items, list) and all(type(item) is dict for item in items):
             return [read_values(item) for item in items]
         what = shortened(items)
-    except Fault as fault:
+    except DynamoDBError as fault:
         what = fault.message
     raise TransferRefused(f"the Scan of {table!r} gave something that is not items: {what}")
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, field
 
-from tablewright.transfer.definition import TransferRefused
+from tablewright.errors import TransferRefused
 from tablewright.values import Item
 
 #: How often the file is written, at most: a sync takes a disk some milliseconds.

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from tablewright.errors import EndpointFailed
+from tablewright.errors import EndpointUnavailable
 from tablewright.transport.sigv4 import SigningCredentials
 
 #: Signs requests to an endpoint that is not AWS, if the environment sets no credentials.
@@ -34,7 +34,7 @@ _VARIABLES = (
 def aws_credentials() -> Callable[[], SigningCredentials]:
     """Return a function that returns the current credentials of the AWS chain.
 
-    Raises EndpointFailed if there are none.
+    Raises EndpointUnavailable if there are none.
     """
     access_key = os.environ.get("AWS_ACCESS_KEY_ID")
     secret_key = os.environ.get("AWS_SECRET_ACCESS_KEY")
@@ -48,9 +48,9 @@ def aws_credentials() -> Callable[[], SigningCredentials]:
         if found is not None:
             found.get_frozen_credentials()  # fails now, not at the first request
     except errors as error:
-        raise EndpointFailed(f"no AWS credentials: {error}") from error
+        raise EndpointUnavailable(f"no AWS credentials: {error}") from error
     if found is None:
-        raise EndpointFailed(
+        raise EndpointUnavailable(
             "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, "
             "or run `aws configure`"
         )
@@ -59,7 +59,7 @@ def aws_credentials() -> Callable[[], SigningCredentials]:
         try:
             frozen = found.get_frozen_credentials()
         except errors as error:
-            raise EndpointFailed(f"cannot renew the AWS credentials: {error}") from error
+            raise EndpointUnavailable(f"cannot renew the AWS credentials: {error}") from error
         return SigningCredentials(frozen.access_key, frozen.secret_key, frozen.token)
 
     return current
@@ -80,9 +80,9 @@ def aws_region() -> str:
         try:
             region = session.get_config_variable("region")
         except errors as error:
-            raise EndpointFailed(f"no AWS region: {error}") from error
+            raise EndpointUnavailable(f"no AWS region: {error}") from error
     if not region:
-        raise EndpointFailed(
+        raise EndpointUnavailable(
             "no AWS region: connect to dynamodb://eu-west-1, for example, or set AWS_REGION"
         )
     return region
@@ -103,7 +103,7 @@ def _botocore() -> tuple[Any, tuple[type[Exception], ...]]:
         import botocore.session
         from botocore.exceptions import BotoCoreError
     except ModuleNotFoundError:
-        raise EndpointFailed(
+        raise EndpointUnavailable(
             "botocore is needed to find AWS credentials and is not installed: "
             "pip install 'tablewright[aws]'"
         ) from None

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from tablewright import errors
-from tablewright.errors import EndpointFailed, Fault
+from tablewright.errors import DynamoDBError, EndpointUnavailable
 
 
-class UnknownFault(Fault):
+class UnknownFault(DynamoDBError):
     """A fault without a class in `tablewright.errors`; `code` identifies it."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -25,7 +25,7 @@ class UnknownFault(Fault):
         return f"{self._code}: {super().__str__()}" if self.message else self._code
 
 
-class RetriesExhausted(EndpointFailed):
+class RetriesExhausted(EndpointUnavailable):
     """Every attempt failed in a way that is worth a retry.
 
     `attempts` is their number. `code` is that of the last fault, "" if there was no response.
@@ -38,7 +38,7 @@ class RetriesExhausted(EndpointFailed):
         self.maybe_applied = maybe_applied
 
 
-def parse_fault(body: bytes) -> Fault | None:
+def parse_fault(body: bytes) -> DynamoDBError | None:
     """Return the fault in the body of a response; None if DynamoDB did not write the body."""
     try:
         decoded: dict[str, Any] = msgspec.json.decode(body, type=dict[str, Any])
@@ -53,12 +53,12 @@ def parse_fault(body: bytes) -> Fault | None:
     if code == "TransactionCanceledException":
         return _cancelled(message, decoded.get("CancellationReasons"))
     kind = getattr(errors, code, None)
-    if isinstance(kind, type) and issubclass(kind, Fault):
+    if isinstance(kind, type) and issubclass(kind, DynamoDBError):
         return kind(message)
     return UnknownFault(code, message)
 
 
-def _cancelled(message: str, reasons: list[dict[str, Any]] | None) -> Fault:
+def _cancelled(message: str, reasons: list[dict[str, Any]] | None) -> DynamoDBError:
     if reasons is None:
         # Some endpoints list the reasons in the message only: "… [None, ConditionalCheckFailed]"
         codes = message.rpartition("[")[2].rstrip("]").split(", ") if "[" in message else []

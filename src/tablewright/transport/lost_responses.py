@@ -20,7 +20,7 @@ import uuid
 from typing import Any
 
 from tablewright.encoding.items import normalise_item
-from tablewright.errors import ConditionalCheckFailedException, Fault
+from tablewright.errors import ConditionalCheckFailedException, DynamoDBError
 
 _READS = ("BatchGet", "Describe", "Get", "List", "Query", "Scan", "TransactGet")
 
@@ -42,7 +42,7 @@ def is_settled_by_retry(operation: str) -> bool:
     return operation == "TransactWriteItems" or not is_write(operation)
 
 
-def is_applied(operation: str, request: dict[str, Any], fault: Fault) -> bool:
+def is_applied(operation: str, request: dict[str, Any], fault: DynamoDBError) -> bool:
     """Whether a fault, after a response was lost, proves that the request was applied."""
     return (
         operation == "PutItem"

@@ -28,12 +28,12 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tablewright.errors import (
-    EndpointFailed,
-    Fault,
+    DynamoDBError,
+    EndpointUnavailable,
     InvalidValue,
     StoreClosed,
     UnknownOperationException,
-    Unsupported,
+    UnsupportedOperation,
 )
 from tablewright.transport import lost_responses, retry
 from tablewright.transport.connection import (
@@ -188,7 +188,7 @@ class Remote:
                 return self._succeed(pending, outcome.body)
             return self._accept_fault(pending, outcome)
         if isinstance(outcome, ssl.SSLCertVerificationError):
-            raise EndpointFailed(
+            raise EndpointUnavailable(
                 f"{self.url}: its certificate is not trusted: {outcome.verify_message}; set "
                 "SSL_CERT_FILE or AWS_CA_BUNDLE to the file with the authorities to trust"
             ) from outcome
@@ -203,7 +203,7 @@ class Remote:
     def _accept_fault(self, pending: PendingRequest, response: HttpResponse) -> Response | None:
         fault = parse_fault(response.body)
         if isinstance(fault, UnknownOperationException):
-            raise Unsupported(pending.operation, self.url) from fault
+            raise UnsupportedOperation(pending.operation, self.url) from fault
         status, code = response.status, "" if fault is None else fault.code
         reason = fault or ResponseDamaged(
             f"HTTP {status} with a body that is not DynamoDB's: {excerpt(response.body)}"
@@ -216,7 +216,7 @@ class Remote:
             self._prepare_retry(pending, reason, throttled=throttled, retry_after=retry_after)
             return None
         if fault is None:
-            raise EndpointFailed(f"{self.url}: {pending.operation}: {reason}")
+            raise EndpointUnavailable(f"{self.url}: {pending.operation}: {reason}")
         fault.attempts = pending.attempt
         if pending.maybe_applied and not lost_responses.is_settled_by_retry(pending.operation):
             if lost_responses.is_applied(pending.operation, pending.request, fault):
@@ -260,13 +260,15 @@ class Remote:
     ) -> RetriesExhausted:
         times = "once" if pending.attempt == 1 else f"{pending.attempt} times"
         text = f"{self.url}: {pending.operation} failed {times}; the last error: "
-        text += f"{reason.code}: {reason.message}" if isinstance(reason, Fault) else str(reason)
+        text += (
+            f"{reason.code}: {reason.message}" if isinstance(reason, DynamoDBError) else str(reason)
+        )
         if not has_quota:
             text += "; not retried, because too many requests failed recently"
         return RetriesExhausted(
             text,
             attempts=pending.attempt,
-            code=reason.code if isinstance(reason, Fault) else "",
+            code=reason.code if isinstance(reason, DynamoDBError) else "",
             maybe_applied=pending.maybe_applied and lost_responses.is_write(pending.operation),
         )
 

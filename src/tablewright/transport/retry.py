@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 
 from tablewright.backoff import Backoff
-from tablewright.errors import Fault
+from tablewright.errors import DynamoDBError
 
 MAX_ATTEMPTS = 4
 LONGEST_DELAY = 20.0
@@ -60,7 +60,7 @@ def is_transient(code: str, status: int) -> bool:
     return status >= 500 or status == 408 or code in TRANSIENT
 
 
-def is_skewed(fault: Fault) -> bool:
+def is_skewed(fault: DynamoDBError) -> bool:
     """Whether the endpoint's clock differs from ours by too much."""
     if fault.code in SKEWED:
         return True

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.errors import EndpointFailed, ResourceNotFoundException, TableMissing
+from tablewright.errors import EndpointUnavailable, ResourceNotFoundException, TableNotFound
 from tablewright.transport.steps import Request, Steps, Wait
 
 #: DynamoDB creates a table within seconds; with many indexes it takes minutes.
@@ -30,7 +30,7 @@ def describe_table(name: str) -> Steps[dict[str, Any] | None]:
     try:
         return _decode(body).table
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise EndpointFailed(f"DescribeTable of {name!r}: {error}") from None
+        raise EndpointUnavailable(f"DescribeTable of {name!r}: {error}") from None
 
 
 def unready(found: dict[str, Any]) -> str:
@@ -48,7 +48,7 @@ def unready(found: dict[str, Any]) -> str:
 def wait_until_active(name: str) -> Steps[dict[str, Any]]:
     """Poll a table until it and its indexes are ACTIVE, and return its description.
 
-    Raises TableMissing after five minutes. A table that does not exist yet is polled too: just
+    Raises TableNotFound after five minutes. A table that does not exist yet is polled too: just
     after CreateTable, DescribeTable may not find it.
     """
     problem = ""
@@ -58,6 +58,6 @@ def wait_until_active(name: str) -> Steps[dict[str, Any]]:
         if found is not None and not problem:
             return found
         yield Wait(POLL_SECONDS)
-    raise TableMissing(
+    raise TableNotFound(
         f"the table {name!r} is not ready after {POLL_SECONDS * MAX_POLLS:g} seconds: {problem}"
     )

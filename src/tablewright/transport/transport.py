@@ -1,7 +1,7 @@
 """The transport interface: one operation and its request in, a response out.
 
-A transport raises the `Fault` that DynamoDB would respond with. It knows nothing of entities or
-plans, and passes every request on unchanged.
+A transport raises the `DynamoDBError` that DynamoDB would respond with. It knows nothing of
+entities or plans, and passes every request on unchanged.
 """
 
 from __future__ import annotations

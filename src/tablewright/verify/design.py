@@ -18,15 +18,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import TablewrightError
+from tablewright.errors import DesignLoadError
 from tablewright.hints import did_you_mean
-from tablewright.model.pattern import Pattern, patterns
+from tablewright.model.pattern import AccessPattern, access_patterns
 from tablewright.model.table import Table
 from tablewright.verify.checks import Check, Stored
-
-
-class DesignLoadError(TablewrightError):
-    """The design does not exist, cannot be imported or has no tables."""
 
 
 class Design(Struct, frozen=True):
@@ -41,8 +37,8 @@ class Design(Struct, frozen=True):
     compare: Any = None
 
     @property
-    def patterns(self) -> list[Pattern]:
-        return [found for table in self.tables for found in patterns(table)]
+    def patterns(self) -> list[AccessPattern]:
+        return [found for table in self.tables for found in access_patterns(table)]
 
 
 def load(name: str, bundled: Mapping[str, ModuleType]) -> Design:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from tablewright.errors import TablewrightError
+from tablewright.errors import TableNotEmpty
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.events import consumed_units
@@ -22,10 +22,10 @@ from tablewright.plan.keeping import sentinel
 from tablewright.plan.page import Page
 from tablewright.plan.plan import Plan
 from tablewright.plan.put import Whole, put
-from tablewright.plan.query import Many
+from tablewright.plan.query import Query
 from tablewright.plan.shape import Shape
 from tablewright.plan.update import Update
-from tablewright.plan.write import Atomic
+from tablewright.plan.write import Transaction
 from tablewright.transport import Response, Transport
 from tablewright.values import Item, sort_key
 from tablewright.verify.checks import Check, Raises
@@ -35,10 +35,6 @@ E = TypeVar("E")
 
 #: The write time of sample entities without an `updated` attribute.
 DEFAULT_WRITE_TIME = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-class TableNotEmpty(TablewrightError):
-    """A table of the design contains items already."""
 
 
 class Result(Struct, frozen=True):
@@ -103,15 +99,15 @@ def verify(design: Design, database: Database) -> Iterator[Result]:
     if design.sample is None or design.checks is None:
         return
     scan = Scanner(database)
-    for table in database.context.names:
+    for table in database._context.names:
         if scan.items(table):
             raise TableNotEmpty(
                 f"the table {table.name} is not empty: verify writes and deletes items, so it "
                 "runs on empty tables only; use ':memory:' or a new file"
             )
     load_sample(design, database)
-    meter = Meter(database.transport)
-    measured = Database(meter, database.context, database.tables)
+    meter = Meter(database._transport)
+    measured = Database(meter, database._context, database._tables)
     for check in design.checks(scan):
         yield _run_check(design, check, measured, meter, scan)
 
@@ -123,8 +119,8 @@ def load_sample(design: Design, database: Database) -> None:
     for entity in design.sample():
         updated = type(entity).__entity__.updated
         moment = DEFAULT_WRITE_TIME if updated is None else vars(entity)[updated.name]
-        context = msgspec.structs.replace(database.context, clock=partial(_constant, moment))
-        Database(database.transport, context, database.tables).run(put(entity))
+        context = msgspec.structs.replace(database._context, clock=partial(_constant, moment))
+        Database(database._transport, context, database._tables).run(put(entity))
 
 
 def _constant(moment: datetime) -> datetime:
@@ -144,12 +140,12 @@ class Scanner:
 
     def items(self, table: TableMap, index: str | None = None) -> list[Item]:
         """Return every item of a table or an index, in the order of the table's keys."""
-        body: dict[str, Any] = {"TableName": self.database.context.name_of(table)}
+        body: dict[str, Any] = {"TableName": self.database._context.name_of(table)}
         if index is not None:
             body["IndexName"] = index
         found: list[Item] = []
         while True:
-            answer = msgspec.json.decode(self.database.transport.send("Scan", body).body)
+            answer = msgspec.json.decode(self.database._transport.send("Scan", body).body)
             found += answer["Items"]
             if "LastEvaluatedKey" not in answer:
                 return sorted(found, key=lambda item: _sort_position(table, item))
@@ -157,7 +153,7 @@ class Scanner:
 
     def everything(self) -> dict[str, list[Item]]:
         """Return the items of every table."""
-        return {table.name: self.items(table) for table in self.database.context.names}
+        return {table.name: self.items(table) for table in self.database._context.names}
 
 
 def _sort_position(table: TableMap, item: Item) -> list[Any]:
@@ -179,16 +175,16 @@ def _run_check(
     problem = _result_problem(check, answer)
     if before is not None and not problem and scan.everything() != before:
         problem = "the expected error was raised, but the table has changed"
-    for table in database.context.names:
+    for table in database._context.names:
         problem = problem or _key_problem(table, scan) or _index_problem(table, scan)
     problem = problem or _missing_entity_problem(check.plan, answer, scan)
     if "Scan" in meter.operations:
         problem = problem or "the pattern scans the table"
-    shape = check.plan.shape()
+    shape = check.plan._shape()
     return Result(
         design=design.name,
         check=check.name,
-        pattern=check.plan.pattern.rpartition(".")[2],
+        pattern=check.plan._pattern.rpartition(".")[2],
         operation=shape.operation,
         index=shape.index or "",
         condition=_condition(shape),
@@ -208,8 +204,8 @@ def _execute(database: Database, check: Check) -> Any:
     answer: Any = database.run(check.plan)
     results = answer
     for _ in range(check.pages - 1):
-        assert isinstance(check.plan, Many)
-        answer = database.run(check.plan.resume(answer.next))
+        assert isinstance(check.plan, Query)
+        answer = database.run(check.plan.after(answer.next))
         results = [*results, *answer]
     return results
 
@@ -261,11 +257,11 @@ def _canonical_text(item: Item) -> str:
 
 def _missing_entity_problem(plan: Plan[Any], answer: Any, scan: Scanner) -> str:
     """Check that a scan finds every entity that the plan wrote."""
-    writes = plan.writes if isinstance(plan, Atomic) else (plan,)
+    writes = plan._writes if isinstance(plan, Transaction) else (plan,)
     if isinstance(answer, Exception):
         return ""
     for write in writes:
-        entity = write.instance if isinstance(write, Whole) else answer
+        entity = write._instance if isinstance(write, Whole) else answer
         written = isinstance(write, (Whole, Update)) and hasattr(type(entity), "__entity__")
         if written and entity not in scan(type(entity)):
             return f"a scan does not find {entity!r}"

@@ -27,7 +27,7 @@ def engine() -> Iterator[Engine]:
 def db(engine: Engine) -> Database:
     """Return a database with the sample data and a fixed clock."""
     database = connect(engine, Commerce)
-    database.context = msgspec.structs.replace(database.context, clock=lambda: NOW)
+    database._context = msgspec.structs.replace(database._context, clock=lambda: NOW)
     for entity in sample():
         database.run(put(entity))
     return database
@@ -35,5 +35,5 @@ def db(engine: Engine) -> Database:
 
 @pytest.fixture
 def sent(db: Database) -> CapacityTransport:
-    db.transport = sent = CapacityTransport(db.transport)
+    db._transport = sent = CapacityTransport(db._transport)
     return sent

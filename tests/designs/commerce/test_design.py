@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from tablewright import AlreadyExists, Database, Engine, Stale, connect, patterns
+from tablewright import Database, Engine, access_patterns, connect
 from tablewright.designs.commerce import (
     Commerce,
     customer_orders_by_status,
@@ -14,6 +14,7 @@ from tablewright.designs.commerce import (
     orders_by_status,
 )
 from tablewright.designs.commerce.checks import checks
+from tablewright.errors import AlreadyExists, VersionConflict
 from tablewright.verify.run import Scanner
 from tests.designs.commerce.support import (
     CREATED,
@@ -52,15 +53,15 @@ def test_the_design_verifies_every_row_of_the_document(db: Database) -> None:
 
 def test_no_pattern_scans(db: Database, engine: Engine) -> None:
     scanner = Scanner(connect(engine, Commerce))
-    db.transport = sent = CapacityTransport(db.transport)
+    db._transport = sent = CapacityTransport(db._transport)
     called = set()
     for check in checks(scanner):
-        called.add(check.plan.pattern.rpartition(".")[2])
-        with suppress(AlreadyExists, Stale):  # the expected errors
+        called.add(check.plan._pattern.rpartition(".")[2])
+        with suppress(AlreadyExists, VersionConflict):  # the expected errors
             db.run(check.plan)
     assert called == {
         traced.name
-        for traced in patterns(Commerce)
+        for traced in access_patterns(Commerce)
         if traced.function.__module__ == Commerce.__module__
     }
     assert set(sent.operations) == {
@@ -75,7 +76,7 @@ def test_no_pattern_scans(db: Database, engine: Engine) -> None:
 
 
 def test_no_read_discards_items(db: Database) -> None:
-    db.transport = sent = CapacityTransport(db.transport)
+    db._transport = sent = CapacityTransport(db._transport)
     found = db.run(order_with_items("C1", "O100"))
     assert found is not None
     feeds = (

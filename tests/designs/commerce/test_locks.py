@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, NotFound, Stale, connect
+from tablewright import Database, Engine, connect
 from tablewright.designs.commerce import (
     Commerce,
     ItemStatus,
@@ -17,6 +17,7 @@ from tablewright.designs.commerce import (
     update_order_status,
     update_order_status_with_history,
 )
+from tablewright.errors import NotFound, VersionConflict
 from tests.designs.commerce.support import (
     CREATED,
     FULFILLED,
@@ -34,8 +35,8 @@ def test_a_concurrent_write_before_the_transaction_makes_the_version_stale(
     """The version matches when it is read, but not when the transaction runs."""
     other = connect(engine, Commerce)
     other_update = update_order_status_with_history("C1", "O100", PAID, 1, "till", "card")
-    db.transport = InterferingTransport(db.transport, lambda _: other.run(other_update))
-    with pytest.raises(Stale) as caught:
+    db._transport = InterferingTransport(db._transport, lambda _: other.run(other_update))
+    with pytest.raises(VersionConflict) as caught:
         db.run(update_order_status_with_history("C1", "O100", FULFILLED, 1, "web", "late"))
     assert caught.value.current == other.run(order_header("C1", "O100"))
     history = other.run(status_history("C1", "O100", 10))
@@ -47,8 +48,8 @@ def test_an_update_without_a_version_is_retried_after_a_concurrent_write(
     db: Database, engine: Engine
 ) -> None:
     other = connect(engine, Commerce)
-    db.transport = InterferingTransport(
-        db.transport, lambda _: other.run(update_order_status("C1", "O100", PAID))
+    db._transport = InterferingTransport(
+        db._transport, lambda _: other.run(update_order_status("C1", "O100", PAID))
     )
     updated = db.run(update_order_status("C1", "O100", FULFILLED))
     assert (updated.status, updated.version) == (FULFILLED, 3)
@@ -63,7 +64,7 @@ def test_a_put_without_the_stored_version_does_not_replace_an_order(
     db: Database, engine: Engine
 ) -> None:
     before = everything(engine)
-    with pytest.raises(Stale):
+    with pytest.raises(VersionConflict):
         db.run(put_order(order("O100")))
     assert everything(engine) == before
 
@@ -82,7 +83,7 @@ def test_an_update_of_a_missing_item_raises_not_found_and_creates_nothing(
 ) -> None:
     """UpdateItem without a condition would create the item."""
     before = everything(engine)
-    with pytest.raises((NotFound, Stale)) as caught:
+    with pytest.raises((NotFound, VersionConflict)) as caught:
         db.run(plan)
     assert type(caught.value) is NotFound
     assert everything(engine) == before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import CursorRefused, Database
+from tablewright import Database
 from tablewright.designs.commerce import (
     create_order_with_items,
     customer_timeline_page,
@@ -15,6 +15,7 @@ from tablewright.designs.commerce import (
     status_history,
     update_order_status,
 )
+from tablewright.errors import InvalidCursor
 from tests.designs.commerce.support import (
     CREATED,
     PAID,
@@ -34,11 +35,11 @@ def test_pages_are_stable_when_orders_are_added_between_them(
     db.run(put_order(order("O901", day=3)))  # same time as the last order of the page, higher id
     db.run(put_order(order("O001", day=-90)))  # oldest
     sent.reset()
-    rest, cursor = [], first.next
+    rest, cursor = [], first.next_cursor
     while cursor is not None:
         page = db.run(customer_timeline_page("C1", 2, cursor))
         rest += ids(page)
-        cursor = page.next
+        cursor = page.next_cursor
     assert rest == ["O102", "O101", "O100", "O10", "O001"]
     assert sent.read == len(rest)
     assert all(request["Limit"] == 2 for _, request in sent.requests)
@@ -48,20 +49,20 @@ def test_a_feed_continues_after_the_last_order_of_a_page_left_it(db: Database) -
     first = db.run(orders_by_status(CREATED, 2))
     assert ids(first) == ["O106", "O103"]
     db.run(update_order_status("C1", "O103", PAID))
-    second = db.run(orders_by_status(CREATED, 2).resume(first.next))
+    second = db.run(orders_by_status(CREATED, 2).after(first.next_cursor))
     assert ids(second) == ["O100", "O10"]
 
 
 def test_a_cursor_is_valid_for_one_customer_only(db: Database) -> None:
     first = db.run(customer_timeline_page("C1", 2, None))
-    with pytest.raises(CursorRefused):
-        db.run(customer_timeline_page("C2", 2, first.next))
+    with pytest.raises(InvalidCursor):
+        db.run(customer_timeline_page("C2", 2, first.next_cursor))
 
 
 def test_orders_with_equal_times_are_all_listed(db: Database) -> None:
     for number in range(5):
         db.run(put_order(order(f"S{number}", "C9", day=0)))
-    assert ids(db.each(customer_timeline_page("C9", 2, None))) == ["S4", "S3", "S2", "S1", "S0"]
+    assert ids(db.iterate(customer_timeline_page("C9", 2, None))) == ["S4", "S3", "S2", "S1", "S0"]
 
 
 NEIGHBOURS = ["O1", "O1!", "O1 x", "O1$", "O1#ITEM#I1", "O1#", "O10", "O1%"]

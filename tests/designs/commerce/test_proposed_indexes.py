@@ -14,17 +14,17 @@ from tablewright import (
     Attr,
     Engine,
     Entity,
-    Many,
-    ModelError,
+    Query,
     Table,
+    access_pattern,
     attr,
     connect,
     create,
     index,
     key,
-    pattern,
 )
 from tablewright.designs.commerce import Commerce, ItemStatus, Order, OrderItem
+from tablewright.errors import DeclarationError
 from tests.designs.commerce.support import (
     START,
     ids,
@@ -33,22 +33,22 @@ from tests.designs.commerce.support import (
 from tests.transports import CapacityTransport
 
 
-def by_sku(sku: str) -> Many[OrderItem]:
+def by_sku(sku: str) -> Query[OrderItem]:
     """Query by sku across all customers/orders"""
     return OrderItem.where(OrderItem.sku == sku)
 
 
-def by_item_status(status: ItemStatus) -> Many[OrderItem]:
+def by_item_status(status: ItemStatus) -> Query[OrderItem]:
     """Query by itemStatus across all customers/orders"""
     return OrderItem.where(OrderItem.item_status == status)
 
 
-def by_date(low: datetime, high: datetime) -> Many[Order]:
+def by_date(low: datetime, high: datetime) -> Query[Order]:
     """Global date-range feed independent of status/customer"""
     return Order.where(Order.created_at.between(low, high))
 
 
-PROPOSED: dict[Callable[..., Many[Any]], str] = {
+PROPOSED: dict[Callable[..., Query[Any]], str] = {
     by_sku: (
         'by_sku = index(Commerce.by_sku, "SKU" / sku, '
         '"ORDERITEM" / customer_id / order_id / item_id)'
@@ -64,13 +64,13 @@ PROPOSED: dict[Callable[..., Many[Any]], str] = {
 }
 
 
-def error_of(function: Callable[..., Many[Any]]) -> str:
-    with pytest.raises(ModelError) as caught:
-        pattern(function)
+def error_of(function: Callable[..., Query[Any]]) -> str:
+    with pytest.raises(DeclarationError) as caught:
+        access_pattern(function)
     return str(caught.value)
 
 
-def proposal(function: Callable[..., Many[Any]]) -> str:
+def proposal(function: Callable[..., Query[Any]]) -> str:
     """Return the line of the error message to paste into the entity."""
     (found,) = re.findall(r"by_\w+ = index\(.*?\)(?=\.|$)", error_of(function))
     return str(found)
@@ -78,7 +78,7 @@ def proposal(function: Callable[..., Many[Any]]) -> str:
 
 @pytest.mark.parametrize("function", PROPOSED, ids=lambda function: function.__name__)
 def test_an_inefficient_pattern_is_rejected_with_a_proposed_index(
-    function: Callable[..., Many[Any]],
+    function: Callable[..., Query[Any]],
 ) -> None:
     message = error_of(function)
     assert message.startswith(f"pattern {function.__name__}: ")
@@ -88,7 +88,7 @@ def test_an_inefficient_pattern_is_rejected_with_a_proposed_index(
 
 @pytest.mark.parametrize("function", PROPOSED, ids=lambda function: function.__name__)
 def test_the_error_shows_the_index_to_declare_in_the_table(
-    function: Callable[..., Many[Any]],
+    function: Callable[..., Query[Any]],
 ) -> None:
     """The table does not have the proposed index yet."""
     message = error_of(function)
@@ -109,8 +109,8 @@ def test_the_proposed_index_serves_a_query_by_sku(engine: Engine) -> None:
         primary = key("CUST" / customer_id, "ORDER" / order_id / "ITEM" / item_id)
         exec(proposal(by_sku), {"Commerce": Wider, "index": index}, locals())
 
-    @pattern
-    def lines_by_sku(sku: str) -> Many[Line]:
+    @access_pattern
+    def lines_by_sku(sku: str) -> Query[Line]:
         return Line.where(Line.sku == sku)
 
     assert request_shape(lines_by_sku) == ("Query", "by_sku", 'GSI4PK="SKU#{sku}"')
@@ -124,7 +124,7 @@ def test_the_proposed_index_serves_a_query_by_sku(engine: Engine) -> None:
     ):
         new_line = Line(customer_id=customer, order_id=order_id, item_id=item_id, sku=sku)
         db.run(create(new_line))
-    db.transport = sent = CapacityTransport(db.transport)
+    db._transport = sent = CapacityTransport(db._transport)
     found = db.run(lines_by_sku("SKU-1"))
     assert [(line.customer_id, line.order_id, line.item_id) for line in found] == [
         ("C1", "O1", "I1"),
@@ -146,8 +146,8 @@ def test_the_proposed_index_serves_a_query_by_item_status(engine: Engine) -> Non
         primary = key("CUST" / customer_id, "ORDER" / order_id / "ITEM" / item_id)
         exec(proposal(by_item_status), {"Commerce": Wider, "index": index}, locals())
 
-    @pattern
-    def lines_by_status(status: ItemStatus) -> Many[Line]:
+    @access_pattern
+    def lines_by_status(status: ItemStatus) -> Query[Line]:
         return Line.where(Line.item_status == status)
 
     assert request_shape(lines_by_status) == (
@@ -162,7 +162,7 @@ def test_the_proposed_index_serves_a_query_by_item_status(engine: Engine) -> Non
     shipped = Line.item_status.set(ItemStatus.SHIPPED)
     db.run(Line.primary("C1", "O1", "I2").update(shipped))
     db.run(Line.primary("C2", "O1", "I1").update(shipped))
-    db.transport = sent = CapacityTransport(db.transport)
+    db._transport = sent = CapacityTransport(db._transport)
     found = db.run(lines_by_status(ItemStatus.SHIPPED))
     assert [(line.customer_id, line.item_id) for line in found] == [("C1", "I2"), ("C2", "I1")]
     assert (sent.operations, sent.read) == (["Query"], 2)
@@ -179,8 +179,8 @@ def test_the_proposed_index_serves_a_global_feed_by_date(engine: Engine) -> None
         primary = key("CUST" / customer_id, "ORDER" / order_id)
         exec(proposal(by_date), {"Commerce": Wider, "index": index}, locals())
 
-    @pattern
-    def placed_between(low: datetime, high: datetime) -> Many[Placed]:
+    @access_pattern
+    def placed_between(low: datetime, high: datetime) -> Query[Placed]:
         return Placed.where(Placed.created_at.between(low, high))
 
     operation, where, condition = request_shape(placed_between)
@@ -190,7 +190,7 @@ def test_the_proposed_index_serves_a_global_feed_by_date(engine: Engine) -> None
     for day in range(6):
         customer, created = f"C{day % 2}", START + timedelta(days=day)
         db.run(create(Placed(customer_id=customer, order_id=f"O{day}", created_at=created)))
-    db.transport = sent = CapacityTransport(db.transport)
+    db._transport = sent = CapacityTransport(db._transport)
     found = db.run(placed_between(START + timedelta(days=1), START + timedelta(days=4)))
     assert ids(found) == ["O1", "O2", "O3", "O4"]
     assert (sent.operations, sent.read) == (["Query"], 4)

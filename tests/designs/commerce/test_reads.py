@@ -108,7 +108,7 @@ def test_list_items_for_one_order(db: Database, sent: CapacityTransport) -> None
         ("O10", "I2"),
         ("O10", "I3"),
     ]
-    assert found.next is None
+    assert found.next_cursor is None
     ((operation, request),) = sent.requests
     assert operation == "Query"
     assert "FilterExpression" not in request
@@ -169,8 +169,8 @@ def test_paginate_customer_timeline(db: Database, sent: CapacityTransport) -> No
     assert request_shape(customer_timeline_page) == request_shape(customer_timeline)
     assert explain(customer_timeline_page).order == "descending"
     first = db.run(customer_timeline_page("C1", 2, None))
-    second = db.run(customer_timeline_page("C1", 2, first.next))
-    third = db.run(customer_timeline_page("C1", 2, second.next))
+    second = db.run(customer_timeline_page("C1", 2, first.next_cursor))
+    third = db.run(customer_timeline_page("C1", 2, second.next_cursor))
     assert [ids(page) for page in (first, second, third)] == [
         ["O104", "O103"],
         ["O102", "O101"],

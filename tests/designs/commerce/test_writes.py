@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tablewright import AlreadyExists, Database, Engine, Stale, explain
+from tablewright import Database, Engine, explain
 from tablewright.designs.commerce import (
     Customer,
     ItemStatus,
@@ -36,6 +36,7 @@ from tablewright.designs.commerce import (
     update_order_status,
     update_order_status_with_history,
 )
+from tablewright.errors import AlreadyExists, VersionConflict
 from tests.designs.commerce.support import (
     CREATED,
     FULFILLED,
@@ -200,7 +201,7 @@ def test_reject_stale_status_update(db: Database, engine: Engine, expected: int)
     """updateOrderStatusWithHistory: shouldRejectStaleVersionDuringOptimisticStatusUpdate"""
     current = db.run(update_order_status("C1", "O100", PAID))
     before = everything(engine)
-    with pytest.raises(Stale) as caught:
+    with pytest.raises(VersionConflict) as caught:
         db.run(update_order_status_with_history("C1", "O100", FULFILLED, expected, "web", "late"))
     assert caught.value.current == current
     assert caught.value.entity == "Order"

@@ -34,8 +34,8 @@ PIE = id_of("Lunch", "Desserts", "Apple Pie")
 
 
 def engine(db: Database) -> Any:
-    assert isinstance(db.transport, Local)
-    return db.transport.engine
+    assert isinstance(db._transport, Local)
+    return db._transport.engine
 
 
 def items(db: Database, variant: ModuleType, index: str | None = None) -> list[dict[str, Any]]:

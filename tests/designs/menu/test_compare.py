@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import connect, patterns
+from tablewright import access_patterns, connect
 from tablewright.designs.catalog import load
 from tablewright.designs.menu import compare
 from tablewright.designs.menu.checks import VARIANTS
@@ -45,7 +45,7 @@ def test_each_row_of_the_document_is_verified_in_each_variant(
 
 
 def test_every_pattern_has_a_check(results: list[Result]) -> None:
-    declared = {found.name for table in TABLES.values() for found in patterns(table)}
+    declared = {found.name for table in TABLES.values() for found in access_patterns(table)}
     assert declared == {result.pattern for result in results}
 
 

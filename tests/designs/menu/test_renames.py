@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from tablewright import AlreadyExists, Database, connect, put
+from tablewright import Database, connect, put
 from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.designs.menu.sample_menus import SAMPLE_MENUS, MenuTree, id_of
+from tablewright.errors import AlreadyExists
 from tablewright.verify import changed
 from tests.designs.menu.support import LUNCH, SAMPLES, TABLES, VARIANTS, engine, items
 
@@ -98,7 +99,7 @@ def rename_menu(db: Database, variant: Any, old: str, new: str) -> None:
     elif variant is joins:
         found = db.run(joins.menu_by_name(old))
         assert found is not None
-        sections = list(db.each(joins.sections_by_menu(found.id, old)))
+        sections = list(db.iterate(joins.sections_by_menu(found.id, old)))
         while len(sections) > 98:
             db.run(joins.move_sections(sections[:100], new))
             del sections[:100]
@@ -116,7 +117,7 @@ def rename_section(db: Database, variant: Any, menu_name: str, old: str, new: st
     elif variant is collection:
         section = db.run(collection.Section.primary(menu_name, old))
         assert section is not None
-        products = list(db.each(collection.products_by_section(menu_name, old)))
+        products = list(db.iterate(collection.products_by_section(menu_name, old)))
         while len(products) > 49:
             db.run(collection.move_products(products[:50], new))
             del products[:50]
@@ -124,7 +125,7 @@ def rename_section(db: Database, variant: Any, menu_name: str, old: str, new: st
     else:
         joined = db.run(joins.section_by_name(id_of(menu_name), menu_name, old))
         assert joined is not None
-        children = list(db.each(joins.products_by_section(section_id, old)))
+        children = list(db.iterate(joins.products_by_section(section_id, old)))
         while len(children) > 98:
             db.run(joins.move_products(children[:100], new))
             del children[:100]

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tablewright import ConditionFailed, Database, NotFound, explain
+from tablewright import Database, explain
 from tablewright.designs.menu import collection, composite, document, joins
+from tablewright.errors import ConditionFailed, NotFound
 from tests.designs.menu.support import DESSERTS, LUNCH, PIE, VARIANTS, items
 
 

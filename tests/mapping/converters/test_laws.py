@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pydantic import HttpUrl
 from typing_extensions import TypeAliasType
 
-from tablewright.errors import InvalidValue, ModelError, UnreadableItem
+from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.mapping.converters import converter
 from tests.mapping.converters import choices, containers, dynamic, scalars, structures, times
 from tests.mapping.converters.choices import NULL, Mixed, Status
@@ -168,7 +168,7 @@ MODEL_ERRORS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("annotation", "message"), MODEL_ERRORS)
 def test_a_type_that_cannot_be_stored_is_a_model_error(annotation: Any, message: str) -> None:
-    with pytest.raises(ModelError, match=r"^Order\.a") as refused:
+    with pytest.raises(DeclarationError, match=r"^Order\.a") as refused:
         converter(annotation, "Order.a")
     assert message in str(refused.value)
 

@@ -29,27 +29,27 @@ from enum import StrEnum
 from tablewright import (
     GSI,
     Aggregate,
-    Atomic,
     Attr,
     Create,
     Delete,
     Entity,
     Get,
     Load,
-    Many,
     Put,
+    Query,
     Table,
+    Transaction,
     Update,
-    atomic,
+    access_pattern,
     attr,
+    children,
     create,
     history,
     index,
     key,
-    many,
-    one,
-    pattern,
     put,
+    root,
+    transact,
     version,
 )
 
@@ -131,7 +131,7 @@ class Order(Entity, table=Commerce, type_name="CustomerOrder"):
         version=StatusEvent.version,
         at=StatusEvent.changed_at,
         by=StatusEvent.changed_by,
-        why=StatusEvent.reason,
+        reason=StatusEvent.reason,
     )
 
 
@@ -148,107 +148,107 @@ class OrderItem(Entity, table=Commerce, type_name="OrderLineItem"):
 
 
 class OrderWithItems(Aggregate):
-    order: Order = one()
-    items: list[OrderItem] = many()
+    order: Order = root()
+    items: list[OrderItem] = children()
 
 
 # -- reads ---------------------------------------------------------------------------------------
 
 
-@pattern
+@access_pattern
 def customer_profile(customer_id: str) -> Get[Customer]:
     """Get customer profile by customerId"""
     return Customer.primary(customer_id)
 
 
-@pattern
+@access_pattern
 def order_header(customer_id: str, order_id: str) -> Get[Order]:
     """Get one order header by customerId + orderId"""
     return Order.primary(customer_id, order_id)
 
 
-@pattern
+@access_pattern
 def order_item(customer_id: str, order_id: str, item_id: str) -> Get[OrderItem]:
     """Get one specific order item by customerId + orderId + itemId"""
     return OrderItem.primary(customer_id, order_id, item_id)
 
 
-@pattern
-def order_items(customer_id: str, order_id: str) -> Many[OrderItem]:
+@access_pattern
+def order_items(customer_id: str, order_id: str) -> Query[OrderItem]:
     """List items for one order"""
-    return OrderItem.primary.within(customer_id).at(order_id)
+    return OrderItem.primary.within(customer_id).eq(order_id)
 
 
-@pattern
+@access_pattern
 def order_with_items(customer_id: str, order_id: str) -> Load[OrderWithItems]:
     """Load order aggregate (order + items)"""
     return OrderWithItems.of(Order.primary(customer_id, order_id))
 
 
-@pattern
-def customer_timeline(customer_id: str, limit: int) -> Many[Order]:
+@access_pattern
+def customer_timeline(customer_id: str, limit: int) -> Query[Order]:
     """List customer timeline (newest first)"""
-    return Order.timeline(customer_id).newest_first().limit(limit)
+    return Order.timeline(customer_id).desc().page_size(limit)
 
 
-@pattern
-def customer_timeline_page(customer_id: str, limit: int, cursor: str | None) -> Many[Order]:
+@access_pattern
+def customer_timeline_page(customer_id: str, limit: int, cursor: str | None) -> Query[Order]:
     """Paginate customer timeline"""
-    return Order.timeline(customer_id).newest_first().limit(limit).resume(cursor)
+    return Order.timeline(customer_id).desc().page_size(limit).after(cursor)
 
 
-@pattern
-def orders_by_status(status: OrderStatus, limit: int) -> Many[Order]:
+@access_pattern
+def orders_by_status(status: OrderStatus, limit: int) -> Query[Order]:
     """List global orders for one status"""
-    return Order.by_status(status).newest_first().limit(limit)
+    return Order.by_status(status).desc().page_size(limit)
 
 
-@pattern
-def customer_orders_by_status(customer_id: str, status: OrderStatus, limit: int) -> Many[Order]:
+@access_pattern
+def customer_orders_by_status(customer_id: str, status: OrderStatus, limit: int) -> Query[Order]:
     """List customer orders for one status"""
-    return Order.by_customer_status(customer_id, status).newest_first().limit(limit)
+    return Order.by_customer_status(customer_id, status).desc().page_size(limit)
 
 
-@pattern
-def status_history(customer_id: str, order_id: str, limit: int) -> Many[StatusEvent]:
+@access_pattern
+def status_history(customer_id: str, order_id: str, limit: int) -> Query[StatusEvent]:
     """List status change history for one order"""
-    return StatusEvent.primary.within(customer_id).at(order_id).newest_first().limit(limit)
+    return StatusEvent.primary.within(customer_id).eq(order_id).desc().limit(limit)
 
 
 # -- writes --------------------------------------------------------------------------------------
 
 
-@pattern
+@access_pattern
 def put_customer(customer: Customer) -> Put[Customer]:
     """Upsert customer profile"""
     return put(customer)
 
 
-@pattern
+@access_pattern
 def put_customer_if_absent(customer: Customer) -> Create[Customer]:
     """Idempotent customer create"""
     return create(customer)
 
 
-@pattern
+@access_pattern
 def put_order(order: Order) -> Put[Order]:
     """Create order root"""
     return put(order)
 
 
-@pattern
+@access_pattern
 def put_order_item(item: OrderItem) -> Put[OrderItem]:
     """Add order line item"""
     return put(item)
 
 
-@pattern
+@access_pattern
 def update_order_status(customer_id: str, order_id: str, status: OrderStatus) -> Update[Order]:
     """Update order status (state transition)"""
     return Order.primary(customer_id, order_id).update(Order.status.set(status))
 
 
-@pattern
+@access_pattern
 def update_order_status_with_history(
     customer_id: str,
     order_id: str,
@@ -261,12 +261,12 @@ def update_order_status_with_history(
     return (
         Order.primary(customer_id, order_id)
         .update(Order.status.set(status))
-        .expect(Order.version == expected_version)
-        .noting(by=changed_by, why=reason)
+        .condition(Order.version == expected_version)
+        .audit(by=changed_by, reason=reason)
     )
 
 
-@pattern
+@access_pattern
 def update_item_status(
     customer_id: str, order_id: str, item_id: str, status: ItemStatus
 ) -> Update[OrderItem]:
@@ -276,13 +276,13 @@ def update_item_status(
     )
 
 
-@pattern
+@access_pattern
 def delete_order_item(customer_id: str, order_id: str, item_id: str) -> Delete[OrderItem]:
     """Delete one order item"""
     return OrderItem.primary(customer_id, order_id, item_id).delete()
 
 
-@pattern
-def create_order_with_items(order: Order, items: Sequence[OrderItem]) -> Atomic:
+@access_pattern
+def create_order_with_items(order: Order, items: Sequence[OrderItem]) -> Transaction:
     """Atomic order root + items write"""
-    return atomic(create(order), *(create(item) for item in items))
+    return transact(create(order), *(create(item) for item in items))

@@ -33,7 +33,7 @@ from tablewright.designs.commerce import (
     update_order_status,
     update_order_status_with_history,
 )
-from tablewright.errors import AlreadyExists, Stale
+from tablewright.errors import AlreadyExists, VersionConflict
 from tablewright.verify.checks import Check, Raises, Stored, changed
 
 
@@ -157,7 +157,7 @@ def _writes(stored: Stored) -> Iterator[Check]:
     yield Check(
         "Reject stale status update",
         update_order_status_with_history("C3", "O1", OrderStatus.CANCELLED, 2, "web", "late"),
-        Raises(Stale),
+        Raises(VersionConflict),
     )
     yield Check(
         "List status change history for one order",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from tablewright import ULID
 from tablewright.designs.market import (
     Account,
     Bill,
@@ -64,6 +63,7 @@ from tablewright.designs.market.samples import (
     price_of,
 )
 from tablewright.errors import AlreadyExists
+from tablewright.ids import ULID
 from tablewright.verify.checks import Check, Raises, Stored, changed
 
 

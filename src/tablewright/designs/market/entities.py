@@ -7,19 +7,19 @@ from decimal import Decimal
 
 from tablewright import (
     GSI,
-    ULID,
     Aggregate,
     Attr,
     Entity,
     Table,
     Tenancy,
     attr,
+    children,
     index,
     key,
-    many,
-    one,
+    root,
     ttl,
 )
+from tablewright.ids import ULID
 
 
 class Market(Table, name="Market", pk="pk", sk="sk", type_attribute="tp"):
@@ -140,5 +140,5 @@ class Reward(Entity, table=Market, type_name="reward"):
 
 
 class OrderWithItems(Aggregate):
-    order: Order = one()
-    items: list[OrderItem] = many()
+    order: Order = root()
+    items: list[OrderItem] = children()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from tablewright import ULID, Entity
+from tablewright import Entity
 from tablewright.designs.market import (
     Account,
     Bill,
@@ -17,6 +17,7 @@ from tablewright.designs.market import (
     Reward,
     User,
 )
+from tablewright.ids import ULID
 
 ANNA = "550e8400-e29b-41d4-a716-446655440000"
 RABINOVICH = "rabinovich"

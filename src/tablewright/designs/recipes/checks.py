@@ -55,7 +55,7 @@ from tablewright.designs.recipes import (
     rename_menu,
     reorder_category,
 )
-from tablewright.errors import AlreadyExists, NotFound, NotUnique
+from tablewright.errors import AlreadyExists, NotFound, UniqueViolation
 from tablewright.verify.checks import Check, Raises, Stored, changed
 
 
@@ -200,7 +200,7 @@ def _reads(stored: Stored) -> Iterator[Check]:
     )
 
 
-NAME_IS_TAKEN = Raises(NotUnique)
+NAME_IS_TAKEN = Raises(UniqueViolation)
 
 
 def _names_of_categories(stored: Stored) -> Iterator[Check]:

@@ -9,10 +9,10 @@ from tablewright import (
     Entity,
     Table,
     attr,
+    children,
     index,
     key,
-    many,
-    one,
+    root,
     unique,
 )
 
@@ -76,10 +76,10 @@ class Ingredient(Entity, table=Recipes):
 
 
 class MenuWithItems(Aggregate):
-    menu: Menu = one()
-    items: list[MenuItem] = many()
+    menu: Menu = root()
+    items: list[MenuItem] = children()
 
 
 class RecipeWithIngredients(Aggregate):
-    recipe: Recipe = one()
-    ingredients: list[RecipeIngredient] = many()
+    recipe: Recipe = root()
+    ingredients: list[RecipeIngredient] = children()

@@ -9,12 +9,12 @@ from tablewright import (
     Entity,
     Load,
     Table,
+    access_pattern,
     attr,
+    children,
     create,
     key,
-    many,
-    one,
-    pattern,
+    root,
     unique,
 )
 
@@ -41,33 +41,29 @@ class ReversedIngredient(Entity, table=Reversed, type_name="Ingredient"):
 
 
 class CategoryWithIngredients(Aggregate):
-    category: ReversedCategory = one()
-    ingredients: list[ReversedIngredient] = many()
+    category: ReversedCategory = root()
+    ingredients: list[ReversedIngredient] = children()
 
 
-@pattern
+@access_pattern
 def create_reversed_category(category: ReversedCategory) -> Create[ReversedCategory]:
     """Create a category that sorts after its ingredients; its name must be unique"""
     return create(category)
 
 
-@pattern
+@access_pattern
 def create_reversed_ingredient(ingredient: ReversedIngredient) -> Create[ReversedIngredient]:
     """Create an ingredient that sorts before its category; its name must be unique"""
     return create(ingredient)
 
 
-@pattern
+@access_pattern
 def category_with_ingredients(category_id: str) -> Load[CategoryWithIngredients]:
     """Retrieve a category and its ingredients"""
     return CategoryWithIngredients.of(ReversedCategory.primary(category_id))
 
 
-@pattern
+@access_pattern
 def category_with_first_ingredients(category_id: str, count: int) -> Load[CategoryWithIngredients]:
     """Read only the first batch: ScanIndexForward=False, Limit=count + 1"""
-    return (
-        CategoryWithIngredients.of(ReversedCategory.primary(category_id))
-        .newest_first()
-        .limit(count)
-    )
+    return CategoryWithIngredients.of(ReversedCategory.primary(category_id)).desc().limit(count)

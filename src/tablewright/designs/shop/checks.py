@@ -7,7 +7,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TypeVar
 
-from tablewright import KSUID
 from tablewright.designs.shop import (
     Brand,
     Category,
@@ -45,6 +44,7 @@ from tablewright.designs.shop import (
 )
 from tablewright.designs.shop.samples import START, id_at, make_order
 from tablewright.errors import AlreadyExists, ConditionFailed, NotFound
+from tablewright.ids import KSUID
 from tablewright.verify.checks import Check, Raises, Stored, changed
 
 Kind = TypeVar("Kind", User, Category, Brand, Product, Order)

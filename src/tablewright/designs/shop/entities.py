@@ -9,19 +9,19 @@ from enum import StrEnum
 
 from tablewright import (
     GSI,
-    KSUID,
     LSI,
     Attr,
     Entity,
     Table,
     attr,
-    created,
-    epoch,
+    created_at,
+    epoch_seconds,
     index,
     key,
-    updated,
+    updated_at,
 )
 from tablewright.errors import InvalidValue
+from tablewright.ids import KSUID
 
 
 class Shop(Table, name="shop"):
@@ -43,8 +43,8 @@ class User(Entity, table=Shop):
     name: Attr[str] = attr()
     email: Attr[str] = attr()
     password: Attr[str] = attr()
-    created_at: Attr[datetime] = created()
-    updated_at: Attr[datetime] = updated()
+    created_at: Attr[datetime] = created_at()
+    updated_at: Attr[datetime] = updated_at()
 
     primary = key("USER", "USER" / id)
     by_email = primary.local(Shop.lsi, "EMAIL" / email)
@@ -54,8 +54,8 @@ class User(Entity, table=Shop):
 class Category(Entity, table=Shop):
     id: Attr[KSUID] = attr(default_factory=KSUID.new)
     name: Attr[str] = attr()
-    created_at: Attr[datetime] = created()
-    updated_at: Attr[datetime] = updated()
+    created_at: Attr[datetime] = created_at()
+    updated_at: Attr[datetime] = updated_at()
 
     primary = key("CAT", "CAT" / id)
     by_name = primary.local(Shop.lsi, "CAT#NAME" / name)
@@ -64,8 +64,8 @@ class Category(Entity, table=Shop):
 class Brand(Entity, table=Shop):
     id: Attr[KSUID] = attr(default_factory=KSUID.new)
     name: Attr[str] = attr()
-    created_at: Attr[datetime] = created()
-    updated_at: Attr[datetime] = updated()
+    created_at: Attr[datetime] = created_at()
+    updated_at: Attr[datetime] = updated_at()
 
     primary = key("BRAND", "BRAND" / id)
     by_name = primary.local(Shop.lsi, "BRAND#NAME" / name)
@@ -78,13 +78,15 @@ class Product(Entity, table=Shop):
     stock: Attr[int] = attr(default=0)
     category_id: Attr[KSUID] = attr()
     brand_id: Attr[KSUID] = attr()
-    created_at: Attr[datetime] = created()
-    updated_at: Attr[datetime] = updated()
+    created_at: Attr[datetime] = created_at()
+    updated_at: Attr[datetime] = updated_at()
 
     primary = key("PROD", "PRO" / id)
-    by_brand = index(Shop.gsi1, "BRAND" / brand_id, "CAT" / category_id / "AT" / epoch(created_at))
+    by_brand = index(
+        Shop.gsi1, "BRAND" / brand_id, "CAT" / category_id / "AT" / epoch_seconds(created_at)
+    )
     by_category = index(
-        Shop.gsi2, "CAT" / category_id, "BRAND" / brand_id / "AT" / epoch(created_at)
+        Shop.gsi2, "CAT" / category_id, "BRAND" / brand_id / "AT" / epoch_seconds(created_at)
     )
 
 
@@ -108,8 +110,8 @@ class Order(Entity, table=Shop):
     status: Attr[OrderStatus] = attr(default=OrderStatus.PENDING)
     total_price: Attr[Decimal] = attr()
     items: Attr[list[OrderItem]] = attr()
-    created_at: Attr[datetime] = created()
-    updated_at: Attr[datetime] = updated()
+    created_at: Attr[datetime] = created_at()
+    updated_at: Attr[datetime] = updated_at()
 
     primary = key("USER" / user_id, "ORDER" / id)
-    by_status = index(Shop.gsi1, "ORDER#STATUS" / status, "AT" / epoch(updated_at))
+    by_status = index(Shop.gsi1, "ORDER#STATUS" / status, "AT" / epoch_seconds(updated_at))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from tablewright import KSUID, Entity
+from tablewright import Entity
 from tablewright.designs.shop import Brand, Category, Order, OrderItem, OrderStatus, Product, User
+from tablewright.ids import KSUID
 
 START = datetime(2024, 6, 27, 7, 0, tzinfo=UTC)
 

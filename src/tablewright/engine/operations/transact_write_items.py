@@ -35,7 +35,7 @@ from tablewright.errors import (
     ValidationException,
 )
 from tablewright.limits import MAX_TRANSACTION_SIZE
-from tablewright.storage import Transaction
+from tablewright.storage import WriteTransaction
 from tablewright.values import Item
 from tablewright.wire.answers import ItemCollectionMetrics, TransactionWritten
 from tablewright.wire.requests import (
@@ -117,14 +117,14 @@ class _Write:
             self.key = self.table.keys.check_key(self.key_values)
             refuse_key_changes(self.table, self.update)
 
-    def decide(self, tx: Transaction) -> None:
+    def decide(self, tx: WriteTransaction) -> None:
         """Check the condition, and find out what the item will be."""
         self.old = find(tx, self.table.tree, self.key)
         hold(self.condition, self.old, self.action.return_on_failure)
         if isinstance(self.action, Update):
             self.new = updated_row(self.table, self.update, self.old, self.key_values)
 
-    def apply(self, tx: Transaction, charge: Charge) -> None:
+    def apply(self, tx: WriteTransaction, charge: Charge) -> None:
         if isinstance(self.action, ConditionCheck):
             charge.add(write_units(self.old.size if self.old else 0))
         else:
@@ -157,7 +157,7 @@ def _fingerprint(request: TransactWriteItems) -> bytes:
     return hashlib.sha256(msgspec.json.encode(request.actions, order="deterministic")).digest()
 
 
-def _already_done(tx: Transaction, token: str, fingerprint: bytes) -> bool:
+def _already_done(tx: WriteTransaction, token: str, fingerprint: bytes) -> bool:
     """Whether the request was done before, under this token. A token's size is when it ends."""
     found = tx.get(TOKENS, token.encode())
     if found is None or found[0] < time.time():
@@ -167,7 +167,7 @@ def _already_done(tx: Transaction, token: str, fingerprint: bytes) -> bool:
     return True
 
 
-def _replay(tx: Transaction, writes: Iterable[_Write]) -> dict[str, Charge]:
+def _replay(tx: WriteTransaction, writes: Iterable[_Write]) -> dict[str, Charge]:
     """Nothing is written again; DynamoDB charges for reading what is there."""
     charges: dict[str, Charge] = {}
     for write in writes:

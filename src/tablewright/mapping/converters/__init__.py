@@ -15,7 +15,7 @@ Laws:
   reads a value as the first member that can, so that `str` is best its last.
 - `encode` takes the declared type only, or raises InvalidValue; "5" is not an int.
 - `decode` takes what `encode` gives, and other spellings of the same, or raises UnreadableItem.
-- What is wrong with a type is said once, by `converter`, as a ModelError.
+- What is wrong with a type is said once, by `converter`, as a DeclarationError.
 
 Everything about a type is decided by `converter`; the functions it returns only convert. The
 package knows nothing of entities, keys or tables. Each module imports only those before it:

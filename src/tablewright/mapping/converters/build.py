@@ -36,7 +36,7 @@ def converter(annotation: Any, where: str) -> Converter:
     {'L': [{'N': '1'}, {'N': '2'}]}
     >>> converter(set[bool], "Order.flags")
     Traceback (most recent call last):
-    tablewright.errors.ModelError: Order.flags: set[bool] cannot be stored; \
+    tablewright.errors.DeclarationError: Order.flags: set[bool] cannot be stored; \
 a DynamoDB set holds strings, numbers or binaries: use list[bool]
     """
     return _make(annotation, where, Build(_make, {}))

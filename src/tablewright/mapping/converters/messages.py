@@ -6,7 +6,7 @@ from typing import Any
 
 import pydantic
 
-from tablewright.errors import InvalidValue, ModelError, UnreadableItem
+from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.values import Value, tag_of
 
 
@@ -31,12 +31,12 @@ def mistyped(where: str, value: Value, tag: str, kind: Any) -> UnreadableItem:
     return UnreadableItem(f"{where}: stored as {found} ({content}), expected {tag} for {_a(kind)}")
 
 
-def unsuitable(where: str, kind: Any, why: str) -> ModelError:
-    return ModelError(f"{where}: {name(kind)} cannot be stored; {why}")
+def unsuitable(where: str, kind: Any, why: str) -> DeclarationError:
+    return DeclarationError(f"{where}: {name(kind)} cannot be stored; {why}")
 
 
-def incomplete(where: str, kind: Any, why: object) -> ModelError:
-    return ModelError(f"{where}: {name(kind)} is not complete: {why}")
+def incomplete(where: str, kind: Any, why: object) -> DeclarationError:
+    return DeclarationError(f"{where}: {name(kind)} is not complete: {why}")
 
 
 def shown(value: Any) -> str:

@@ -19,22 +19,22 @@ from collections.abc import Sequence
 
 from tablewright import (
     Aggregate,
-    Atomic,
     Attr,
     Create,
     Entity,
     Get,
     Load,
-    Many,
+    Query,
     Table,
+    Transaction,
     Update,
-    atomic,
+    access_pattern,
     attr,
+    children,
     create,
     key,
-    many,
-    one,
-    pattern,
+    root,
+    transact,
     update,
 )
 
@@ -68,54 +68,54 @@ class Product(Entity, table=Collection):
 
 
 class WholeMenu(Aggregate):
-    menu: Menu = one()
-    sections: list[Section] = many()
-    products: list[Product] = many()
+    menu: Menu = root()
+    sections: list[Section] = children()
+    products: list[Product] = children()
 
 
-@pattern
+@access_pattern
 def menu_by_name(menu: str) -> Get[Menu]:
     """Get Menu by Name"""
     return Menu.primary(menu)
 
 
-@pattern
-def sections_by_menu(menu: str) -> Many[Section]:
+@access_pattern
+def sections_by_menu(menu: str) -> Query[Section]:
     """Get Sections by Menu"""
     return Section.primary.within(menu)
 
 
-@pattern
-def products_by_section(menu: str, section: str) -> Many[Product]:
+@access_pattern
+def products_by_section(menu: str, section: str) -> Query[Product]:
     """Get Products by Section"""
-    return Product.primary.within(menu).at(section)
+    return Product.primary.within(menu).eq(section)
 
 
-@pattern
+@access_pattern
 def whole_menu(menu: str) -> Load[WholeMenu]:
     """Get a menu with all its sections and products"""
     return WholeMenu.of(Menu.primary(menu))
 
 
-@pattern
+@access_pattern
 def update_menu(menu: str, status: str) -> Update[Menu]:
     """Update Menu"""
     return Menu.primary(menu).update(Menu.status.set(status))
 
 
-@pattern
+@access_pattern
 def update_section(menu: str, section: str, status: str) -> Update[Section]:
     """Update Section"""
     return Section.primary(menu, section).update(Section.status.set(status))
 
 
-@pattern
+@access_pattern
 def update_product(menu: str, section: str, product: str, allergens: list[str]) -> Update[Product]:
     """Update Product"""
     return Product.primary(menu, section, product).update(Product.allergens.set(allergens))
 
 
-@pattern
+@access_pattern
 def add_allergen(menu: str, section: str, product: str, allergen: str) -> Update[Product]:
     """Add an allergen to a product, if it is missing"""
     return Product.primary(menu, section, product).update(
@@ -123,34 +123,34 @@ def add_allergen(menu: str, section: str, product: str, allergen: str) -> Update
     )
 
 
-@pattern
+@access_pattern
 def add_section(section: Section) -> Create[Section]:
     """Add a section"""
     return create(section)
 
 
-@pattern
+@access_pattern
 def rename_menu(menu: str, name: str) -> Update[Menu]:
     """Rename a menu: moves its whole partition"""
     return Menu.primary(menu).update(Menu.name.set(name))
 
 
-@pattern
-def rename_section(section: Section, products: Sequence[Product], name: str) -> Atomic:
+@access_pattern
+def rename_section(section: Section, products: Sequence[Product], name: str) -> Transaction:
     """Rename a section: moves the section and its products"""
-    return atomic(
+    return transact(
         update(section, Section.name.set(name)),
         *(update(product, Product.section.set(name)) for product in products),
     )
 
 
-@pattern
-def move_products(products: Sequence[Product], section: str) -> Atomic:
+@access_pattern
+def move_products(products: Sequence[Product], section: str) -> Transaction:
     """Move up to 50 products to another section of their menu"""
-    return atomic(*(update(product, Product.section.set(section)) for product in products))
+    return transact(*(update(product, Product.section.set(section)) for product in products))
 
 
-@pattern
+@access_pattern
 def rename_product(menu: str, section: str, product: str, name: str) -> Update[Product]:
     """Rename a product: moves the product"""
     return Product.primary(menu, section, product).update(Product.name.set(name))

@@ -17,15 +17,15 @@ from tablewright import (
     Entity,
     Get,
     Load,
-    Many,
+    Query,
     Table,
     Update,
+    access_pattern,
     attr,
+    children,
     create,
     key,
-    many,
-    one,
-    pattern,
+    root,
 )
 
 
@@ -58,58 +58,58 @@ class Product(Entity, table=Composite):
 
 
 class SectionWithProducts(Aggregate):
-    section: Section = one()
-    products: list[Product] = many()
+    section: Section = root()
+    products: list[Product] = children()
 
 
 class WholeMenu(Aggregate):
-    menu: Menu = one()
-    sections: list[SectionWithProducts] = many()
+    menu: Menu = root()
+    sections: list[SectionWithProducts] = children()
 
 
-@pattern
+@access_pattern
 def menu_by_name(menu: str) -> Get[Menu]:
     """Get Menu by Name"""
     return Menu.primary(menu)
 
 
-@pattern
-def sections_by_menu(menu: str) -> Many[Section]:
+@access_pattern
+def sections_by_menu(menu: str) -> Query[Section]:
     """Get Sections by Menu"""
     return Section.primary.within(menu)
 
 
-@pattern
-def products_by_section(menu: str, section: str) -> Many[Product]:
+@access_pattern
+def products_by_section(menu: str, section: str) -> Query[Product]:
     """Get Products by Section"""
-    return Product.primary.within(menu).at(section)
+    return Product.primary.within(menu).eq(section)
 
 
-@pattern
+@access_pattern
 def whole_menu(menu: str) -> Load[WholeMenu]:
     """Get a menu with its sections and their products: three levels in one query"""
     return WholeMenu.of(Menu.primary(menu))
 
 
-@pattern
+@access_pattern
 def update_menu(menu: str, status: str) -> Update[Menu]:
     """Update Menu"""
     return Menu.primary(menu).update(Menu.status.set(status))
 
 
-@pattern
+@access_pattern
 def update_section(menu: str, section: str, status: str) -> Update[Section]:
     """Update Section"""
     return Section.primary(menu, section).update(Section.status.set(status))
 
 
-@pattern
+@access_pattern
 def update_product(menu: str, section: str, product: str, allergens: list[str]) -> Update[Product]:
     """Update Product"""
     return Product.primary(menu, section, product).update(Product.allergens.set(allergens))
 
 
-@pattern
+@access_pattern
 def add_allergen(menu: str, section: str, product: str, allergen: str) -> Update[Product]:
     """Add an allergen to a product, if it is missing"""
     return Product.primary(menu, section, product).update(
@@ -117,25 +117,25 @@ def add_allergen(menu: str, section: str, product: str, allergen: str) -> Update
     )
 
 
-@pattern
+@access_pattern
 def add_section(section: Section) -> Create[Section]:
     """Add a section"""
     return create(section)
 
 
-@pattern
+@access_pattern
 def rename_menu(menu: str, name: str) -> Update[Menu]:
     """Rename a menu: moves the menu and all items below it"""
     return Menu.primary(menu).update(Menu.name.set(name))
 
 
-@pattern
+@access_pattern
 def rename_section(menu: str, section: str, name: str) -> Update[Section]:
     """Rename a section: moves the section and its products"""
     return Section.primary(menu, section).update(Section.name.set(name))
 
 
-@pattern
+@access_pattern
 def rename_product(menu: str, section: str, product: str, name: str) -> Update[Product]:
     """Rename a product: moves the product"""
     return Product.primary(menu, section, product).update(Product.name.set(name))

@@ -28,10 +28,10 @@ from tablewright import (
     Get,
     Table,
     Update,
+    access_pattern,
     attr,
     index,
     key,
-    pattern,
 )
 
 
@@ -66,19 +66,19 @@ class Menu(Entity, table=Document):
     by_name = index(Document.names, name)
 
 
-@pattern
+@access_pattern
 def menu_by_name(menu: str) -> First[Menu]:
     """Get Menu by Name"""
     return Menu.by_name(menu).first()
 
 
-@pattern
+@access_pattern
 def sections_by_menu(menu_id: UUID) -> First[tuple[dict[str, Section]]]:
     """Get Sections by Menu"""
     return Menu.primary.within(menu_id).select(Menu.sections).first()
 
 
-@pattern
+@access_pattern
 def products_by_section(menu_id: UUID, section_id: str) -> First[tuple[dict[str, Product]]]:
     """Get Products by Section"""
     return (
@@ -88,25 +88,25 @@ def products_by_section(menu_id: UUID, section_id: str) -> First[tuple[dict[str,
     )
 
 
-@pattern
+@access_pattern
 def sections_by_name(menu: str) -> First[tuple[dict[str, Section]]]:
     """Get Sections by Menu, from its name"""
     return Menu.by_name(menu).select(Menu.sections).first()
 
 
-@pattern
+@access_pattern
 def whole_menu(menu_id: UUID) -> Get[Menu]:
     """Get a menu with its sections and their products: one item"""
     return Menu.primary(menu_id)
 
 
-@pattern
+@access_pattern
 def update_menu(menu_id: UUID, is_active: bool) -> Update[Menu]:
     """Update Menu"""
     return Menu.primary(menu_id).update(Menu.is_active.set(is_active))
 
 
-@pattern
+@access_pattern
 def update_section(menu_id: UUID, section_id: str, is_active: bool) -> Update[Menu]:
     """Update Section"""
     return Menu.primary(menu_id).update(
@@ -114,7 +114,7 @@ def update_section(menu_id: UUID, section_id: str, is_active: bool) -> Update[Me
     )
 
 
-@pattern
+@access_pattern
 def update_product(
     menu_id: UUID, section_id: str, product_id: str, allergens: list[str]
 ) -> Update[Menu]:
@@ -124,7 +124,7 @@ def update_product(
     )
 
 
-@pattern
+@access_pattern
 def add_allergen(menu_id: UUID, section_id: str, product_id: str, allergen: str) -> Update[Menu]:
     """Add an allergen to a product, if it is missing"""
     return Menu.primary(menu_id).update(
@@ -134,7 +134,7 @@ def add_allergen(menu_id: UUID, section_id: str, product_id: str, allergen: str)
     )
 
 
-@pattern
+@access_pattern
 def add_section(menu_id: UUID, section_id: str, section: Section) -> Update[Menu]:
     """Add a section"""
     return Menu.primary(menu_id).update(
@@ -142,13 +142,13 @@ def add_section(menu_id: UUID, section_id: str, section: Section) -> Update[Menu
     )
 
 
-@pattern
+@access_pattern
 def rename_menu(menu_id: UUID, name: str) -> Update[Menu]:
     """Rename a menu"""
     return Menu.primary(menu_id).update(Menu.name.set(name))
 
 
-@pattern
+@access_pattern
 def rename_section(menu_id: UUID, section_id: str, name: str) -> Update[Menu]:
     """Rename a section"""
     return Menu.primary(menu_id).update(
@@ -156,7 +156,7 @@ def rename_section(menu_id: UUID, section_id: str, name: str) -> Update[Menu]:
     )
 
 
-@pattern
+@access_pattern
 def rename_product(menu_id: UUID, section_id: str, product_id: str, name: str) -> Update[Menu]:
     """Rename a product"""
     return Menu.primary(menu_id).update(

@@ -25,27 +25,27 @@ from uuid import UUID, uuid4
 from tablewright import (
     GSI,
     Aggregate,
-    Atomic,
     Attr,
     Create,
     Entity,
     First,
     Load,
-    Many,
     Page,
+    Query,
     Table,
-    Then,
+    Transaction,
     Update,
-    atomic,
+    access_pattern,
     attr,
+    children,
     create,
     index,
     key,
-    many,
-    one,
-    pattern,
+    root,
+    transact,
     update,
 )
+from tablewright.plans import Then
 
 
 class Joins(Table, name="menu_joins", pk="pk", sk="sk", type_attribute=None):
@@ -88,47 +88,47 @@ class Product(Entity, table=Joins):
 
 
 class MenuWithSections(Aggregate):
-    menu: Menu = one()
-    sections: list[Section] = many()
+    menu: Menu = root()
+    sections: list[Section] = children()
 
 
-@pattern
+@access_pattern
 def menu_by_name(menu: str) -> First[Menu]:
     """Get Menu by Name"""
     return Menu.by_name(menu).first()
 
 
-@pattern
-def sections_by_menu(menu_id: UUID, menu: str) -> Many[Section]:
+@access_pattern
+def sections_by_menu(menu_id: UUID, menu: str) -> Query[Section]:
     """Get Sections by Menu"""
     return Section.by_menu(menu_id, menu)
 
 
-@pattern
+@access_pattern
 def section_by_name(menu_id: UUID, menu: str, section: str) -> First[Section]:
     """Get a specific section of a menu"""
-    return Section.by_menu(menu_id, menu).at(section).first()
+    return Section.by_menu(menu_id, menu).eq(section).first()
 
 
-@pattern
+@access_pattern
 def menu_with_sections(menu_id: UUID, menu: str) -> Load[MenuWithSections]:
     """Get a menu with its sections, in one query of the index"""
     return MenuWithSections.of(Menu.joined(menu_id, menu))
 
 
-@pattern
-def products_by_section(section_id: UUID, section: str) -> Many[Product]:
+@access_pattern
+def products_by_section(section_id: UUID, section: str) -> Query[Product]:
     """Get Products by Section"""
     return Product.by_section(section_id, section)
 
 
-@pattern
+@access_pattern
 def sections_by_name(menu: str) -> Then[Menu, Page[Section]]:
     """Get Sections by Menu, from its name"""
     return Menu.by_name(menu).first().then(lambda found: Section.by_menu(found.id, found.name))
 
 
-@pattern
+@access_pattern
 def products_by_names(menu: str, section: str) -> Then[Menu, tuple[Section, Page[Product]] | None]:
     """Get Products by Section, from the names of the menu and the section"""
     return (
@@ -137,7 +137,7 @@ def products_by_names(menu: str, section: str) -> Then[Menu, tuple[Section, Page
         .then(
             lambda found: (
                 Section.by_menu(found.id, found.name)
-                .at(section)
+                .eq(section)
                 .first()
                 .then(lambda inner: Product.by_section(inner.id, inner.name))
             )
@@ -145,67 +145,67 @@ def products_by_names(menu: str, section: str) -> Then[Menu, tuple[Section, Page
     )
 
 
-@pattern
+@access_pattern
 def update_menu(menu_id: UUID, menu: str, status: str) -> Update[Menu]:
     """Update Menu"""
     return Menu.primary(menu_id, menu).update(Menu.status.set(status))
 
 
-@pattern
+@access_pattern
 def update_section(section_id: UUID, section: str, status: str) -> Update[Section]:
     """Update Section"""
     return Section.primary(section_id, section).update(Section.status.set(status))
 
 
-@pattern
+@access_pattern
 def update_product(product_id: UUID, product: str, allergens: list[str]) -> Update[Product]:
     """Update Product"""
     return Product.primary(product_id, product).update(Product.allergens.set(allergens))
 
 
-@pattern
+@access_pattern
 def add_allergen(product_id: UUID, product: str, allergen: str) -> Update[Product]:
     """Add an allergen to a product, if it is missing"""
     return Product.primary(product_id, product).update(Product.allergens.append_if_absent(allergen))
 
 
-@pattern
+@access_pattern
 def add_section(section: Section) -> Create[Section]:
     """Add a section"""
     return create(section)
 
 
-@pattern
-def rename_menu(menu: Menu, sections: Sequence[Section], name: str) -> Atomic:
+@access_pattern
+def rename_menu(menu: Menu, sections: Sequence[Section], name: str) -> Transaction:
     """Rename a menu: moves the menu, changes the index keys of its sections"""
-    return atomic(
+    return transact(
         update(menu, Menu.name.set(name)),
         *(update(section, Section.menu.set(name)) for section in sections),
     )
 
 
-@pattern
-def move_sections(sections: Sequence[Section], name: str) -> Atomic:
+@access_pattern
+def move_sections(sections: Sequence[Section], name: str) -> Transaction:
     """Set the new menu name in up to 100 sections, before a rename with too many sections"""
-    return atomic(*(update(section, Section.menu.set(name)) for section in sections))
+    return transact(*(update(section, Section.menu.set(name)) for section in sections))
 
 
-@pattern
-def rename_section(section: Section, products: Sequence[Product], name: str) -> Atomic:
+@access_pattern
+def rename_section(section: Section, products: Sequence[Product], name: str) -> Transaction:
     """Rename a section: moves the section, changes the index keys of its products"""
-    return atomic(
+    return transact(
         update(section, Section.name.set(name)),
         *(update(product, Product.section.set(name)) for product in products),
     )
 
 
-@pattern
-def move_products(products: Sequence[Product], name: str) -> Atomic:
+@access_pattern
+def move_products(products: Sequence[Product], name: str) -> Transaction:
     """Set the new section name in up to 100 products, before a rename with too many products"""
-    return atomic(*(update(product, Product.section.set(name)) for product in products))
+    return transact(*(update(product, Product.section.set(name)) for product in products))
 
 
-@pattern
+@access_pattern
 def rename_product(product_id: UUID, product: str, name: str) -> Update[Product]:
     """Rename a product: moves the product"""
     return Product.primary(product_id, product).update(Product.name.set(name))

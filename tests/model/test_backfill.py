@@ -4,21 +4,9 @@ from typing import Any
 
 import pytest
 
-from tablewright import (
-    GSI,
-    Attr,
-    Engine,
-    Entity,
-    ModelError,
-    Table,
-    attr,
-    connect,
-    explain,
-    index,
-    key,
-    put,
-    reindex,
-)
+from tablewright import GSI, Attr, Engine, Entity, Table, attr, connect, explain, index, key, put
+from tablewright.errors import DeclarationError
+from tablewright.plans import backfill
 
 
 class Early(Table, name="things"):
@@ -66,19 +54,19 @@ def engine() -> Engine:
 def test_items_from_before_an_index_get_its_keys(engine: Engine) -> None:
     db = connect(engine, Late)
     assert list(db.run(Thing.by_owner("ann"))) == []
-    assert db.run(reindex(Thing)) == 30
+    assert db.run(backfill(Thing)) == 30
     assert len(db.run(Thing.by_owner("ann"))) == 30
     assert len(db.run(Thing.by_kind("tool"))) == 15
-    assert db.run(reindex(Thing)) == 0
+    assert db.run(backfill(Thing)) == 0
     assert not engine.check().problems
 
 
 def test_what_is_in_order_is_left_alone(engine: Engine) -> None:
     db = connect(engine, Late)
-    db.run(reindex(Thing))
+    db.run(backfill(Thing))
     before = engine.call("Scan", {"TableName": "things"})["Items"]
     db.run(put(Thing(thing_id="new")))
-    assert db.run(reindex(Thing)) == 0
+    assert db.run(backfill(Thing)) == 0
     after = engine.call("Scan", {"TableName": "things"})["Items"]
     assert [item for item in after if item["PK"]["S"] != "THING#new"] == before
 
@@ -88,17 +76,17 @@ def test_a_key_that_should_not_be_there_is_taken_away(engine: Engine) -> None:
     item: dict[str, Any] = Thing.__entity__.encode(vars(Thing(thing_id="x", kind=None)))
     stale = {**item, "GSI1PK": {"S": "KIND#old"}, "GSI1SK": {"S": "THING#x"}}
     engine.call("PutItem", {"TableName": "things", "Item": stale})
-    assert db.run(reindex(Thing)) == 31
+    assert db.run(backfill(Thing)) == 31
     assert (
-        engine.call("GetItem", {"TableName": "things", "Key": Thing.primary("x").key})["Item"]
+        engine.call("GetItem", {"TableName": "things", "Key": Thing.primary("x")._key})["Item"]
         == item
     )
 
 
 def test_it_reads_the_whole_table_and_says_so() -> None:
-    assert explain(reindex(Thing)).operation == "Scan"
+    assert explain(backfill(Thing)).operation == "Scan"
 
 
 def test_what_is_no_entity_is_refused() -> None:
-    with pytest.raises(ModelError, match="takes an entity"):
-        reindex(Late)
+    with pytest.raises(DeclarationError, match="takes an entity"):
+        backfill(Late)

@@ -1,0 +1,82 @@
+"""What completion offers on a plan, an entity or a database: what users call, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablewright import connect, plans
+from tablewright.designs import commerce
+
+READS = {"consistent", "desc", "limit"}
+QUERY = READS | {"after", "asc", "count", "filter", "first", "page_size", "select"}
+OFFERED: dict[str, set[str]] = {
+    "Backfill": set(),
+    "BatchGet": {"consistent"},
+    "BatchWrite": set(),
+    "ConditionCheck": set(),
+    "Count": set(),
+    "Create": set(),
+    "Delete": {"condition"},
+    "First": {"then"},
+    "Get": {"consistent", "delete", "then", "update"},
+    "GetByUnique": {"then"},
+    "Load": READS,
+    "LoadFound": set(),
+    "Plan": set(),
+    "Put": {"audit", "condition"},
+    "Query": QUERY,
+    "Range": QUERY | {"begins_with", "between", "eq", "gt", "gte", "lt", "lte"},
+    "Scan": QUERY,
+    "Single": {"then"},
+    "Then": set(),
+    "Transaction": set(),
+    "Update": {"audit", "condition"},
+    "Write": set(),
+}
+
+
+def offered(value: object) -> set[str]:
+    return {name for name in dir(value) if not name.startswith("_")}
+
+
+def test_every_type_of_plan_is_listed() -> None:
+    kinds = {name: getattr(plans, name) for name in plans.__all__}
+    found = {n for n, k in kinds.items() if isinstance(k, type) and issubclass(k, plans.Plan)}
+    assert found == set(OFFERED)
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_a_type_of_plan_offers_what_users_call(name: str) -> None:
+    assert offered(getattr(plans, name)) == OFFERED[name]
+
+
+def test_a_plan_offers_what_its_type_does() -> None:
+    """Its state is private: an instance has no more names than its class."""
+    order = commerce.Order.primary("C1", "O1")
+    made = [
+        order,
+        order.update(commerce.Order.total.increment(1)),
+        order.delete(),
+        commerce.Order.timeline("C1"),
+        commerce.Order.timeline("C1").first(),
+        commerce.Order.timeline("C1").count(),
+        commerce.OrderWithItems.of(order),
+    ]
+    for plan in made:
+        assert offered(plan) == OFFERED[type(plan).__name__]
+
+
+def test_a_database_offers_what_users_call() -> None:
+    with connect(":memory:", commerce.Commerce) as db:
+        assert offered(db) == {"close", "for_tenant", "iterate", "run", "transaction"}
+        assert offered(db.transaction()) == {"add"}
+
+
+def test_an_entity_offers_its_attributes_and_keys_beside_where_and_scan() -> None:
+    declared = {name for name in vars(commerce.Order) if not name.startswith("_")}
+    assert offered(commerce.Order) == declared | {"scan", "where"}
+
+
+def test_a_key_offers_the_partition_it_is_in() -> None:
+    assert offered(commerce.Order.primary) == {"within"}
+    assert offered(commerce.Order.timeline) == set()
