@@ -75,7 +75,7 @@ def reason(error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return "the port is in use; choose another, or 0 for a free one"
     if isinstance(error, socket.gaierror):  # its numbers are not those of errno
-        return error.strerror.lower()
+        return str(error.strerror).lower()
     return os.strerror(error.errno).lower() if error.errno else str(error)
 
 
