@@ -180,8 +180,8 @@ class Remote:
             return self._refused(asked, came)
         if isinstance(came, ssl.SSLCertVerificationError):
             raise EndpointFailed(
-                f"{self.url}: its certificate is not trusted: {came.verify_message}; the "
-                "authorities to trust are in the file that SSL_CERT_FILE or AWS_CA_BUNDLE names"
+                f"{self.url}: its certificate is not trusted: {came.verify_message}; set "
+                "AWS_CA_BUNDLE or SSL_CERT_FILE to a file of certificates to trust"
             ) from came
         asked.lost |= isinstance(came, Lost)
         self._again(asked, came)
