@@ -114,6 +114,13 @@ def test_a_port_in_use_is_one_line() -> None:
     assert "port is in use" in result.stderr
 
 
+def test_a_host_name_that_is_not_known_is_one_line() -> None:
+    result = run("serve", "--host", "absent.invalid", "--port", "0", "--insecure")
+    assert result.returncode == 2
+    assert "cannot listen on absent.invalid:0: " in result.stderr
+    assert "unknown error" not in result.stderr
+
+
 def test_a_host_that_cannot_be_had_is_one_line() -> None:
     result = run("serve", "--host", "192.0.2.1", "--port", "0", "--insecure")
     assert (result.returncode, result.stdout) == (2, "")
@@ -151,7 +158,7 @@ def test_check_file_shows_what_it_checked(file: Path) -> None:
     result = run("check-file", file)
     assert result.returncode == 0
     assert "by_colour" in result.stdout
-    assert "every table and index agree" in result.stdout
+    assert "all tables and indexes agree" in result.stdout
 
 
 def test_check_file_of_an_empty_file_leaves_it_empty(tmp_path: Path) -> None:
@@ -173,7 +180,7 @@ def test_check_file_reports_damage(tmp_path: Path, name: str) -> None:
     result = run("check-file", file)
     assert result.returncode == 1
     assert what in result.stdout
-    assert "every table and index agree" not in result.stdout
+    assert "all tables and indexes agree" not in result.stdout
     assert re.search(r": \d+ problems?\n$", result.stderr)
     assert result.stderr.count("\n") == 1
 

@@ -87,6 +87,8 @@ def test_listing_shows_no_secrets(file: Path) -> None:
     key, secret = added(file, "alice", "--tag", "team=billing")
     token = 'session_token = "hush-hush"\nexpires = 2027-01-01T00:00:00Z\n'
     commanded = '[[users.carol.keys]]\ncommand = ["vault", "hush-hush"]\n[users.dave]\n'
+    statement = '{ Effect = "Allow", Action = "dynamodb:*", Resource = "*" }'
+    commanded += f"[users.erin]\npolicies = [{{ Statement = {statement} }}]\n"
     file.write_text(file.read_text() + token + commanded)
     code, printed, _ = run("list", file)
     assert code == 0
@@ -95,6 +97,7 @@ def test_listing_shows_no_secrets(file: Path) -> None:
         ["alice", key, "yes", "2027-01-01T00:00:00+00:00", "everything", "team=billing"],
         ["carol", "from the command vault", "", "", "everything", ""],
         ["dave", "none", "", "", "everything", ""],
+        ["erin", "none", "", "", "1 policy", ""],
     ]
     assert secret not in printed
     assert "hush" not in printed
@@ -115,7 +118,7 @@ def test_a_user_or_a_key_is_removed(file: Path) -> None:
         (["add", "{file}", "a", "--tag", "x"], "--tag x: expected NAME=VALUE"),
         (["add", "{file}", "a", "--policy", "/no/such.json"], "/no/such.json: No such file"),
         (["add", "/no/such/users.toml", "a"], "/no/such: No such file or directory"),
-        (["add", "{file}", "a", "--access-key-id", "TWAK1"], "standard input holds no secret"),
+        (["add", "{file}", "a", "--access-key-id", "TWAK1"], "first line of standard input"),
         (["list", "{file}"], "users.toml: No such file"),
         (["remove", "{file}", "a"], "users.toml: No such file"),
     ],

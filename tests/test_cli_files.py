@@ -30,7 +30,7 @@ def test_a_backup_holds_what_was_acknowledged_and_is_checked(path: Path, tmp_pat
         )
         result = run("backup", path, tmp_path / "copy.db")
     assert (result.returncode, result.stderr) == (0, "")
-    assert "copy.db: complete, every table and index agree" in result.stdout
+    assert "copy.db: complete; all tables and indexes agree" in result.stdout
     assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
     assert count(tmp_path / "copy.db") == 3
     assert [file.name for file in tmp_path.iterdir() if "partial" in file.name] == []
@@ -54,7 +54,7 @@ def test_a_backup_is_restored_to_where_the_file_was(path: Path, tmp_path: Path) 
     run("backup", path, tmp_path / "copy.db")
     result = run("restore", tmp_path / "copy.db", path)
     assert result.returncode == 2
-    assert "things.db exists; stop its users and move it away first" in result.stderr
+    assert "things.db exists; stop the processes that use it, then move it away" in result.stderr
     path.rename(tmp_path / "old.db")
     result = run("restore", tmp_path / "copy.db", path)
     assert result.returncode == 0

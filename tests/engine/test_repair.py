@@ -104,6 +104,37 @@ def test_pages_that_are_overwritten_lose_only_what_was_in_them(tmp_path: Path, s
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("missing", [100, 7300, 8192, 80_000])
+def test_a_truncated_file_is_read_as_far_as_possible(tmp_path: Path, missing: int) -> None:
+    """SQLite fills a partial page with zeros, which can hide rows without an error."""
+    path = tmp_path / "old.db"
+    notes = make_file(path, 400)
+    path.write_bytes(path.read_bytes()[:-missing])
+    salvage = repair(path, tmp_path / "new.db")
+    saved = notes_in(tmp_path / "new.db")
+    assert saved.items() <= notes.items()
+    assert bool(salvage) == (saved == notes)
+
+
+def test_what_is_intact_in_a_truncated_file_is_saved(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    notes = make_file(path, 20)
+    with Engine(path) as engine:
+        engine.call("CreateTable", table_request("other"))
+        thing = item(pk="a", sk="1", note="x" * 300_000)
+        engine.call("PutItem", {"TableName": "other", "Item": thing})
+    path.write_bytes(path.read_bytes()[: -8192 * 4])
+    with pytest.raises(CannotOpen, match="`tablewright repair` saves what is readable"):
+        Engine(path)
+    assert not repair(path, tmp_path / "new.db")
+    assert notes_in(tmp_path / "new.db") == notes
+
+
+def test_a_directory_is_not_a_damaged_file(tmp_path: Path) -> None:
+    with pytest.raises(CannotOpen, match="is a directory"):
+        repair(tmp_path, tmp_path / "new.db")
+
+
 def test_a_log_that_is_not_folded_in_is_read(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     with Engine(path) as engine:

@@ -183,22 +183,22 @@ MISTAKES = {
     '[users."a b"]': "user 'a b': a name has 1 to 64 letters",
     "[users.a]\npolicy = []": "user a: 'policy' is not a setting; did you mean 'policies'?",
     "[users.a]\nkeys = 1": r"user a: expected keys as tables: \[\[users.a.keys\]\], got int",
-    "[users.a]\ntags = { n = 1 }": "user a: tag n: expected a text in quotes, got int",
+    "[users.a]\ntags = { n = 1 }": "user a: tag n: expected a string in quotes, got int",
     '[users.a]\npolicies = "x"': "user a: policies: expected a list",
     '[users.a]\npolicies = ["x.json"]': "user a: policy .*/x.json: No such file",
     '[users.a]\npolicies = ["users.toml"]': "user a: policy .*users.toml: not valid JSON",
-    "[users.a]\npolicies = [{ Version = 1 }]": "user a: the policy has no Statement",
+    "[users.a]\npolicies = [{ Version = 1 }]": "user a: the document has no Statement",
     "[[users.a.keys]]": "user a, key 1: access_key_id is missing",
     '[[users.a.keys]]\naccess_key_id = "TWAK1"': "user a, key 1: secret_access_key is missing",
-    KEY.replace('"TWAK1"', "1"): "key 1: access_key_id: expected a text in quotes, got int",
+    KEY.replace('"TWAK1"', "1"): "key 1: access_key_id: expected a string in quotes, got int",
     KEY.replace("TWAK1", "TW/1"): "key 1: access_key_id 'TW/1' must have",
     KEY.replace("hush", ""): "key 1: secret_access_key is empty",
     KEY.replace("secret_access", "secret_acess"): "'secret_acess_key' .* mean 'secret_access_key'",
     KEY + 'session_token = ""': "key 1: session_token is empty; leave it out",
     KEY + "expires = 2027-01-01T00:00:00": "key 1: expires 2027-.* has no time zone; add Z",
     KEY + 'expires = "soon"': "key 1: expires: expected a date: .*, got str",
-    KEY + KEY: "user a, key 2: the access key id TWAK1 is also that of a",
-    KEY + KEY.replace("users.a", "users.b"): "user b, key 1: .* TWAK1 is also that of a",
+    KEY + KEY: "user a, key 2: the access key id TWAK1 is also used by a",
+    KEY + KEY.replace("users.a", "users.b"): "user b, key 1: .* TWAK1 is also used by a",
     KEY + 'command = ["x"]': "'access_key_id' is not a setting beside `command`",
     "[[users.a.keys]]\ncommand = []": "key 1: command is empty",
     "[[users.a.keys]]\ncommand = 'x'": "key 1: command: expected a list",
@@ -276,7 +276,7 @@ def test_a_broken_version_changes_nothing_and_is_logged_once(
             assert find_later(credentials, clock, "TWAKALICE")
     assert len(caplog.messages) == 1
     assert caplog.messages[0].startswith(f"{path}: ")
-    assert caplog.messages[0].endswith("; the credentials read before stay in use")
+    assert caplog.messages[0].endswith("; the previous credentials stay in use")
     write(path, BOB)
     assert find_later(credentials, clock, "TWAKBOB")
 
@@ -345,7 +345,7 @@ def test_adding_keeps_what_is_written(path: Path) -> None:
 
 
 def test_adding_a_known_access_key_id_changes_nothing(path: Path) -> None:
-    with pytest.raises(CredentialsRefused, match="also that of alice"):
+    with pytest.raises(CredentialsRefused, match="also used by alice"):
         credentials_edit.add(path, "bob", "TWAKALICE", "x")
     assert path.read_text() == ALICE
 
@@ -371,8 +371,17 @@ def test_removing_a_key_leaves_the_others_of_the_user(path: Path) -> None:
     assert credentials.find("TWAK2") == User("alice", "TWAK2", "x")
 
 
+def test_a_user_is_removed_beside_one_with_policies(path: Path) -> None:
+    statement = '{ Effect = "Allow", Action = "dynamodb:*", Resource = "*" }'
+    bob = f"\n[users.bob]\npolicies = [{{ Statement = {statement} }}]\n\n[[users.bob.keys]]\n"
+    bob += 'access_key_id = "TWAKBOB"\nsecret_access_key = "x"\n'
+    write(path, ALICE + bob)
+    assert credentials_edit.remove(path, "alice") == ["TWAKALICE"]
+    assert path.read_text() == bob.lstrip()
+
+
 def test_removing_what_is_not_there_is_an_error(path: Path) -> None:
-    with pytest.raises(CredentialsRefused, match="no user and no access key id is 'bob'"):
+    with pytest.raises(CredentialsRefused, match="no user or access key id 'bob'"):
         credentials_edit.remove(path, "bob")
 
 

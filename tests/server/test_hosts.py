@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -164,3 +165,42 @@ def test_a_missing_certificate_is_one_line() -> None:
     assert result.returncode == 2
     assert "absent.pem" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--cors", "localhost:3000"),
+        ("--cors", "http://localhost:3000/"),
+        ("--cors", "https://*.example.com"),
+        ("--allow-host", "http://db.test"),
+        ("--allow-host", "db.test:8000"),
+    ],
+)
+def test_a_name_that_no_request_can_have_is_refused(option: str, value: str) -> None:
+    result = run_serve(option, value)
+    assert result.returncode == 2
+    assert f"{option} {value}: expected " in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_files_that_are_not_pem_are_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "note.txt"
+    file.write_text("a note")
+    result = run_serve("--tls-cert", str(file), "--tls-key", str(file))
+    assert result.returncode == 2
+    assert "expected PEM files" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_insecure_with_credentials_warns_of_the_missing_encryption(tmp_path: Path) -> None:
+    """And a file without keys is worth a warning: the server would refuse every request."""
+    users = tmp_path / "users.toml"
+    users.touch(0o600)
+    # The directory cannot be a database, so that the command ends.
+    options = ("--host", "0.0.0.0", "--insecure", "--credentials", str(users))
+    result = run_serve(*options, "--db", str(tmp_path))
+    assert result.returncode == 2
+    assert "users.toml has no keys: every request is refused" in result.stderr
+    assert "--insecure: requests and responses are not encrypted" in result.stderr
+    assert "all data" not in result.stderr

@@ -36,7 +36,7 @@ def test_copy_shows_that_both_sides_agree(tmp_path: Path, source: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert "things" in result.stdout
     assert result.stdout.count("60") >= 2
-    assert result.stdout.endswith("both sides agree\n")
+    assert result.stdout.endswith("all counts and checksums agree\n")
     with Engine(source) as one, Engine(tmp_path / "b.db") as other:
         assert held(one) == held(other)
     assert not list(tmp_path.glob("*.json*"))
@@ -63,7 +63,7 @@ def test_copy_says_when_the_sides_differ(tmp_path: Path, source: Path) -> None:
 def test_dump_and_load_a_file(tmp_path: Path, source: Path) -> None:
     dumped = run("dump", source, tmp_path / "t.json.gz")
     assert (dumped.returncode, dumped.stderr) == (0, "")
-    assert "both sides agree" in dumped.stdout
+    assert "all counts and checksums agree" in dumped.stdout
     loaded = run("load", tmp_path / "t.json.gz", tmp_path / "b.db")
     assert (loaded.returncode, loaded.stderr) == (0, "")
     assert "manifest" in loaded.stdout
@@ -118,7 +118,7 @@ def test_a_reader_that_leaves_is_one_line(tmp_path: Path) -> None:
         errors = process.stderr.read().decode()
     assert (process.returncode, errors) == (
         2,
-        "tablewright: nobody reads standard output any more\n",
+        "tablewright: standard output was closed\n",
     )
 
 
@@ -141,10 +141,10 @@ def test_a_reader_that_leaves_is_one_line(tmp_path: Path) -> None:
         (["copy", "a.db", "b.db", "--state", "absent/s"], "absent/s.new: no such file"),
         (["copy", "a.db", "b.db", "--state", "x.json"], "x.json: not the state of a transfer"),
         (["dump", "a.db", "absent/x.json"], "absent/x.json.part: no such file"),
-        (["dump", "a.db", "full"], "full: is there already, and not an empty folder"),
+        (["dump", "a.db", "full"], "full: exists and is not an empty folder"),
         (["load", "absent.json", "b.db"], "absent.json: no such file or folder"),
         (["load", "empty", "b.db", "--table", "things"], "empty: no data files"),
-        (["load", "-", "b.db"], "standard input does not say which table it is of; give --table"),
+        (["load", "-", "b.db"], "standard input needs --table"),
         (["load", "x.json", "b.db"], "x.json has no manifest that names its table; give --table"),
         (
             ["load", "x.json", "b.db", "--table", "things"],
@@ -168,7 +168,9 @@ def test_what_a_user_gets_wrong_is_one_line(
     Path("x.json").write_text("notes\n" * 1000)
     line = refused(run(*arguments))
     assert told in line
-    assert ("go on" in line) == (arguments[1:3] == ["x.json", "a.db"])  # something was begun
+    assert ("again to continue" in line) == (
+        arguments[1:3] == ["x.json", "a.db"]
+    )  # something was begun
     with Engine(source) as engine:
         assert len(held(engine)) == 60
     assert not Path("b.db").exists()
@@ -188,7 +190,7 @@ def test_a_refused_load_says_how_to_go_on(tmp_path: Path, source: Path) -> None:
     (tmp_path / "t.json").write_bytes(whole + b"}\n")
     line = refused(run("load", tmp_path / "t.json", tmp_path / "b.db"))
     assert "t.json, line 61: " in line
-    assert line.endswith("b.db.load.json: run the same command again to go on\n")
+    assert line.endswith("b.db.load.json: run the same command again to continue\n")
     (tmp_path / "t.json").write_bytes(whole)
     assert run("load", tmp_path / "t.json", tmp_path / "b.db").returncode == 0
     assert not (tmp_path / "b.db.load.json").exists()
@@ -225,8 +227,8 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (result.returncode, result.stdout) == (130, "")
     assert result.stderr == (
-        f"tablewright: interrupted; what is done is kept in {tmp_path}/b.db.copy.json: "
-        "run the same command again to go on\n"
+        f"tablewright: interrupted; the progress is in {tmp_path}/b.db.copy.json: "
+        "run the same command again to continue\n"
     )
     assert run("copy", source, tmp_path / "b.db").returncode == 0
     with Engine(source) as one, Engine(tmp_path / "b.db") as other:

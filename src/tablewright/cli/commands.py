@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import errno
 import os
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -19,6 +20,7 @@ app = typer.Typer(
     name="tablewright",
     help="Design one table, prove every access pattern, run it anywhere.",
     no_args_is_help=True,
+    rich_markup_mode="markdown",  # it joins the lines of a paragraph
     add_completion=False,
     pretty_exceptions_enable=False,  # a traceback is a fault of ours, and wanted whole
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -71,7 +73,9 @@ def open_engine(path: Path | str, durability: Durability, *, busy_seconds: float
 
 def reason(error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
-        return "the port is in use; choose another, or --port 0 for a free one"
+        return "the port is in use; choose another, or 0 for a free one"
+    if isinstance(error, socket.gaierror):  # its numbers are not those of errno
+        return str(error.strerror).lower()
     return os.strerror(error.errno).lower() if error.errno else str(error)
 
 

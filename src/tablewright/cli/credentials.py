@@ -17,7 +17,7 @@ import typer
 
 from tablewright.cli.commands import app, fail
 
-credentials = typer.Typer(help="Who may send requests to `serve`.", no_args_is_help=True)
+credentials = typer.Typer(help="Manage the users of `tablewright serve`.", no_args_is_help=True)
 app.add_typer(credentials, name="credentials")
 
 File = Annotated[Path, typer.Argument(help="The credentials file.")]
@@ -26,21 +26,33 @@ File = Annotated[Path, typer.Argument(help="The credentials file.")]
 @credentials.command()
 def add(
     file: File,
-    name: Annotated[str, typer.Argument(help="The user; a new one, or one who gets a second key.")],
+    name: Annotated[str, typer.Argument(help="The user. An existing user gets another key.")],
     policy: Annotated[
-        list[Path] | None, typer.Option(help="A JSON file with an IAM policy; may be repeated.")
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="A JSON file with an IAM policy; repeatable. Without it, a new user may do "
+            "everything.",
+        ),
     ] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="NAME=VALUE; may be repeated.")] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A tag of the user, which policies read as aws:PrincipalTag/NAME; repeatable.",
+        ),
+    ] = None,
     access_key_id: Annotated[
         str | None,
         typer.Option(
-            help="Add this key instead of a random one; its secret is read from standard input."
+            metavar="ID",
+            help="Add this key instead of a random one. Its secret is read from standard input.",
         ),
     ] = None,
 ) -> None:
-    """Add a user with a random key, and show its secret, once. Creates the file if need be.
+    """Add a user with a random key and print its secret, once. Create the file if it is missing.
 
-    Prints shell commands that set the variables which AWS SDKs and the AWS CLI read.
+    The output is shell commands that set the environment variables of the AWS SDKs and the AWS CLI.
     """
     from tablewright.server import credentials_edit
 
@@ -74,10 +86,10 @@ def list_users(file: File) -> None:
 
     with explained():
         entries = read(file, lambda _: None)
-    overview = Table("user", "access key", "session", "expires", "may do", "tags")
+    overview = Table("user", "access key id", "session token", "expires", "permissions", "tags")
     for entry in entries:
         tags = ", ".join(f"{name}={value}" for name, value in entry.tags.items())
-        allowed = "everything" if entry.policies is None else f"{len(entry.policies)} policies"
+        allowed = "everything" if entry.policies is None else count_policies(len(entry.policies))
         for number, key in enumerate(entry.keys):
             expires = datetime.fromtimestamp(key.expires, UTC).isoformat() if key.expires else ""
             overview.add_row(
@@ -100,12 +112,16 @@ def remove(
     file: File,
     name: Annotated[str, typer.Argument(help="A user, or the access key id of one key.")],
 ) -> None:
-    """Remove a user with all keys, or one key. A running `serve` refuses them after a second."""
+    """Remove a user with all its keys, or one key. A running server notices within a second."""
     from tablewright.server import credentials_edit
 
     with explained():
         removed = credentials_edit.remove(file, name)
     typer.echo(f"removed {', '.join(removed) or name}")
+
+
+def count_policies(count: int) -> str:
+    return {0: "nothing", 1: "1 policy"}.get(count, f"{count} policies")
 
 
 def read_secret() -> str:
@@ -114,7 +130,9 @@ def read_secret() -> str:
         return str(typer.prompt("Secret access key", hide_input=True, err=True))
     secret = sys.stdin.readline().strip()
     if not secret:
-        fail("standard input holds no secret; with --access-key-id its first line is the secret")
+        fail(
+            "no secret: with --access-key-id, write the secret to the first line of standard input"
+        )
     return secret
 
 

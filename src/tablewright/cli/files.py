@@ -21,7 +21,7 @@ DatabaseFile = Annotated[Path, typer.Argument(help="A database file.")]
 
 @app.command()
 def check_file(file: DatabaseFile) -> None:
-    """Prove that every table and index of a file agree, and that no row is damaged.
+    """Check that the tables and indexes of a file agree, and that no row is damaged.
 
     Exit code 1: there are problems.
     """
@@ -32,18 +32,18 @@ def check_file(file: DatabaseFile) -> None:
         count = len(report.problems)
         typer.echo(f"{file}: {count} problem{'s' if count > 1 else ''}", err=True)
         raise typer.Exit(1)
-    typer.echo("every table and index agree")
+    typer.echo("all tables and indexes agree")
 
 
 @app.command()
 def backup(
     file: DatabaseFile,
-    copy: Annotated[Path, typer.Argument(help="The new file.")],
+    copy: Annotated[Path, typer.Argument(help="The new file; it must not exist.")],
 ) -> None:
     """Copy a database file while it is in use, and check the copy.
 
-    The copy holds everything that was acknowledged before the command began. Exit code 1: the
-    copy has problems, as the file itself has.
+    The copy holds everything that was acknowledged before the command began. Exit code
+    1: the copy has the same problems as the file.
     """
     with open_existing(file) as engine:
         engine.back_up(copy)
@@ -52,16 +52,16 @@ def backup(
 
 @app.command()
 def restore(
-    copy: Annotated[Path, typer.Argument(help="A file that `tablewright backup` has written.")],
-    file: Annotated[Path, typer.Argument(help="The database file to make; it must not exist.")],
+    copy: Annotated[Path, typer.Argument(help="A file written by `tablewright backup`.")],
+    file: Annotated[Path, typer.Argument(help="The database file to create; it must not exist.")],
 ) -> None:
-    """Make a database file from a backup, and check it.
+    """Create a database file from a backup, and check it.
 
-    Stop the server and move the old file, with its -wal and -shm files, away first.
+    First stop the server, and move the old file and its -wal and -shm files away.
     """
     for leftover in (file, Path(f"{file}-wal"), Path(f"{file}-shm")):
         if leftover.exists():
-            fail(f"{leftover} exists; stop its users and move it away first")
+            fail(f"{leftover} exists; stop the processes that use it, then move it away")
     with open_existing(copy) as engine:
         engine.back_up(file)
     _check_copy(file)
@@ -69,7 +69,7 @@ def restore(
 
 @app.command()
 def compact(file: DatabaseFile) -> None:
-    """Give the space of deleted items and tables back. Writers wait while it runs."""
+    """Return the space of deleted items and tables to the file system. Writers wait meanwhile."""
     os.environ.setdefault("SQLITE_TMPDIR", str(file.resolve().parent))  # it needs as much again
     with open_existing(file) as engine:
         before = file.stat().st_size
@@ -81,11 +81,11 @@ def compact(file: DatabaseFile) -> None:
 @app.command()
 def repair(
     file: Annotated[Path, typer.Argument(help="A damaged database file. It is not changed.")],
-    new: Annotated[Path, typer.Argument(help="The new file, for what is readable.")],
+    new: Annotated[Path, typer.Argument(help="The new file; it must not exist.")],
 ) -> None:
-    """Save what is readable of a damaged file into a new file, and list what is lost.
+    """Save the readable items of a damaged file to a new file, and list the lost ones.
 
-    Exit code 1: something is lost.
+    Exit code 1: items are lost.
     """
     from rich.console import Console
     from rich.table import Table
@@ -97,7 +97,7 @@ def repair(
         salvage = repair_file(file, new)
     except TablewrightError as error:
         fail(str(error))
-    overview = Table("table", "items saved", "of them from an index", "known to be lost")
+    overview = Table("table", "items saved", "from an index", "known to be lost")
     for table in salvage.tables:
         overview.add_row(
             table.name, f"{table.items:,}", f"{table.from_indexes:,}", f"{len(table.lost):,}"
@@ -109,10 +109,7 @@ def repair(
         for key in table.lost:
             typer.echo(f"lost: {table.name}: {key}")
         if table.unreadable_ranges:
-            typer.echo(
-                f"{table.name}: {table.unreadable_ranges} ranges of rows cannot be read; further "
-                "items may be lost"
-            )
+            typer.echo(f"{table.name}: parts of the table cannot be read; more items may be lost")
     if not salvage:
         raise typer.Exit(1)
     typer.echo(f"{new}: everything was saved")
@@ -162,6 +159,6 @@ def _check_copy(copy: Path) -> None:
         report = engine.check()
     show_report(report)
     if not report:
-        typer.echo(f"{copy}: the copy has the problems that the original has", err=True)
+        typer.echo(f"{copy}: the copy has the same problems as the original", err=True)
         raise typer.Exit(1)
-    typer.echo(f"{copy}: complete, every table and index agree")
+    typer.echo(f"{copy}: complete; all tables and indexes agree")

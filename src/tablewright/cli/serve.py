@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import ssl
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,6 +26,9 @@ ENTRY = "Who may connect"
 LIMITS = "Limits"
 OPERATION = "Operation"
 
+#: What a browser sends as Origin: scheme, host and port in lower case, no path.
+ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#*\sA-Z]+")
+
 M_MMAP_THRESHOLD = -3  # of <malloc.h>
 
 
@@ -31,24 +36,30 @@ M_MMAP_THRESHOLD = -3  # of <malloc.h>
 def serve(
     db: Annotated[
         Path | None,
-        typer.Option(help="The database file; created if it is missing. Without it: in memory."),
+        typer.Option(help="The database file, created if it is missing. Without it: in memory."),
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")
+        int, typer.Option(min=0, max=65535, help="The port; 0 chooses a free one.")
     ] = 8000,
     durability: Annotated[
         Durability,
-        typer.Option(help="A write survives: full, power loss; normal, a killed process."),
+        typer.Option(
+            help="What an acknowledged write survives. full: a power loss; normal: a killed "
+            "process."
+        ),
     ] = Durability.full,
     sweep_seconds: Annotated[
-        float, typer.Option(min=0.01, help="How often items past their TTL are deleted.")
+        float,
+        typer.Option(
+            min=0.01, metavar="SECONDS", help="The time between deletions of items past their TTL."
+        ),
     ] = 60.0,
     credentials: Annotated[
         Path | None,
         typer.Option(
-            help="Accept only requests that are signed by a user of this file; `tablewright "
-            "credentials add` makes one.",
+            help="Accept only requests signed by a user in this file. Create it with "
+            "`tablewright credentials add`.",
             rich_help_panel=ENTRY,
         ),
     ] = None,
@@ -63,8 +74,8 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Answer to this name in the Host header too; repeatable. Without it: loopback "
-            "names and the server's own address.",
+            help="Also accept this name in the Host header; repeatable. Loopback names and the "
+            "server's own address are always accepted. Not needed with --credentials.",
             rich_help_panel=ENTRY,
         ),
     ] = None,
@@ -72,8 +83,8 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="ORIGIN",
-            help="Let web pages of this origin use the server, e.g. http://localhost:3000; "
-            "repeatable; * allows all.",
+            help="Accept requests from web pages of this origin, such as http://localhost:3000; "
+            "repeatable. `*` allows all origins.",
             rich_help_panel=ENTRY,
         ),
     ] = None,
@@ -81,19 +92,20 @@ def serve(
         bool,
         typer.Option(
             "--insecure",
-            help="Listen on another address than loopback without credentials and TLS.",
+            help="Allow a --host other than loopback without credentials or without TLS.",
             rich_help_panel=ENTRY,
         ),
     ] = False,
     max_connections: Annotated[
-        int, typer.Option(min=1, help="Open connections.", rich_help_panel=LIMITS)
+        int,
+        typer.Option(min=1, help="The maximum number of open connections.", rich_help_panel=LIMITS),
     ] = 1000,
     idle_timeout: Annotated[
         float,
         typer.Option(
             min=0.01,
             metavar="SECONDS",
-            help="Close a connection without requests after this time.",
+            help="Close a connection that sends no request for this time.",
             rich_help_panel=LIMITS,
         ),
     ] = 180.0,
@@ -102,7 +114,7 @@ def serve(
         typer.Option(
             min=16,
             metavar="MB",
-            help="Memory for requests and responses of all clients together.",
+            help="The memory for requests and responses of all clients together.",
             rich_help_panel=LIMITS,
         ),
     ] = 256,
@@ -110,7 +122,7 @@ def serve(
         str | None,
         typer.Option(
             metavar="FILE|-",
-            help="Write one JSON line for each request; - is standard output.",
+            help="Append one JSON line for each request to this file; `-` is standard output.",
             rich_help_panel=OPERATION,
         ),
     ] = None,
@@ -119,15 +131,16 @@ def serve(
         typer.Option(
             min=0,
             max=65535,
-            help="Serve /metrics, /ready and /live on this port of 127.0.0.1.",
+            help="Serve /metrics, /ready and /live on this port of 127.0.0.1; 0 chooses a free "
+            "one.",
             rich_help_panel=OPERATION,
         ),
     ] = None,
 ) -> None:
     """Serve a database to boto3, the AWS CLI and every AWS SDK, until SIGTERM or Ctrl-C.
 
-    Prints its URL on standard output once it accepts requests. Exit code 1: the database file
-    could not be read any more; 2: an option, an address or a file cannot be used.
+    Prints the URL on standard output when it accepts requests. Exit code 1: the database file
+    became unreadable; 2: an option, an address or a file cannot be used.
     """
     import asyncio
     import gc
@@ -141,8 +154,10 @@ def serve(
         db = None
     tls = tls_context(tls_cert, tls_key)
     access = signed_access(credentials)
-    is_protected = access is not None and tls is not None
-    check_address(host, is_protected=is_protected, insecure=insecure)
+    check_address(
+        host, is_signed=access is not None, is_encrypted=tls is not None, insecure=insecure
+    )
+    check_names(allow_host or (), cors or ())
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
     settings = Settings(
         sweep_seconds=sweep_seconds,
@@ -193,9 +208,16 @@ def signed_access(credentials: Path | None) -> Access | None:
     if credentials is None:
         return None
     try:
-        return SignedAccess(Credentials(credentials))
+        known = Credentials(credentials)
     except CredentialsRefused as error:
         fail(str(error))
+    if known.is_empty():
+        typer.echo(
+            f"tablewright: WARNING: {credentials} has no keys: every request is refused until "
+            f"`tablewright credentials add {credentials} NAME` adds one",
+            err=True,
+        )
+    return SignedAccess(known)
 
 
 def return_large_blocks() -> None:
@@ -208,25 +230,41 @@ def return_large_blocks() -> None:
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1024 * 1024)
 
 
-def check_address(host: str, *, is_protected: bool, insecure: bool) -> None:
+def check_address(host: str, *, is_signed: bool, is_encrypted: bool, insecure: bool) -> None:
     """Refuse to listen where other machines can connect, unless that is protected.
 
-    Protected means: signatures are verified (credentials), and the traffic is encrypted (TLS).
+    Protected means: requests are signed (credentials), and the traffic is encrypted (TLS).
     """
     from tablewright.server.hosts import is_loopback
 
-    if is_loopback(host.lower()) or is_protected:
+    if is_loopback(host.lower()) or (is_signed and is_encrypted):
         return
     if not insecure:
         fail(
-            f"--host {host} can be reached from other machines. This needs --credentials, "
-            "--tls-cert and --tls-key, or --insecure to accept every request"
+            f"--host {host}: other machines may be able to connect. Use --credentials, --tls-cert "
+            "and --tls-key together, or --insecure to run without this protection"
         )
-    typer.echo(
-        f"tablewright: WARNING: --insecure: every machine that can reach {host} can read and "
-        "change all data",
-        err=True,
+    risk = (
+        "requests and responses are not encrypted"
+        if is_signed
+        else f"every machine that can reach {host} can read and change all data"
     )
+    typer.echo(f"tablewright: WARNING: --insecure: {risk}", err=True)
+
+
+def check_names(names: Iterable[str], origins: Iterable[str]) -> None:
+    """Refuse names and origins that no request can have."""
+    from tablewright.server.hosts import host_name
+
+    for name in names:
+        if "/" in name or host_name(name) != name.lower().rstrip("."):
+            fail(f"--allow-host {name}: expected a name without http:// and without a port")
+    for origin in origins:
+        if origin not in ("*", "null") and not ORIGIN.fullmatch(origin):
+            fail(
+                f"--cors {origin}: expected * or an origin in lower case without a path, such as "
+                "http://localhost:3000"
+            )
 
 
 def tls_context(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
@@ -238,6 +276,19 @@ def tls_context(certificate: Path | None, key: Path | None) -> ssl.SSLContext | 
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
         context.load_cert_chain(certificate, key)
-    except OSError as error:  # ssl.SSLError is one
-        fail(f"cannot use --tls-cert {certificate} with --tls-key {key}: {error}")
+    except ssl.SSLError as error:
+        is_pair = error.reason != "KEY_VALUES_MISMATCH"
+        problem = (
+            "expected PEM files: a certificate, and its private key"
+            if is_pair
+            else "the private key does not belong to the certificate"
+        )
+        fail(f"cannot use --tls-cert {certificate} with --tls-key {key}: {problem}")
+    except OSError as error:  # it does not say which file
+        for option, file in (("--tls-cert", certificate), ("--tls-key", key)):
+            try:
+                file.open("rb").close()
+            except OSError as mistake:
+                fail(f"{option} {file}: {reason(mistake)}")
+        fail(f"cannot use --tls-cert {certificate} with --tls-key {key}: {reason(error)}")
     return context

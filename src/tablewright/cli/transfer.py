@@ -21,16 +21,14 @@ if TYPE_CHECKING:
 WHERE = "a file, http://host:port, or dynamodb://region"
 
 Source = Annotated[str, typer.Argument(help=f"Where the tables are: {WHERE}.")]
-Target = Annotated[str, typer.Argument(help=f"Where they go: {WHERE}.")]
-OneTable = Annotated[str | None, typer.Option(help="This table only; without it: all tables.")]
-Parallel = Annotated[
-    int, typer.Option(min=1, max=256, help="How many requests are under way at a time.")
-]
+Target = Annotated[str, typer.Argument(help=f"Where to write the tables: {WHERE}.")]
+OneTable = Annotated[str | None, typer.Option(help="Only this table. Without it: all tables.")]
+Parallel = Annotated[int, typer.Option(min=1, max=256, help="The number of concurrent requests.")]
 StateFile = Annotated[
     Path | None,
     typer.Option(
-        help="Where to keep what is done while it runs. Without it: next to the target's file, "
-        "or in the current directory."
+        help="The file that records the progress. Without it: a file beside the target, or in the "
+        "current directory."
     ),
 ]
 
@@ -50,8 +48,8 @@ def copy(
 ) -> None:
     """Copy tables with all their items, then compare both sides. Exit code 1: they differ.
 
-    Tables that the target lacks are made, with the same keys, indexes, billing and TTL. A copy
-    that was interrupted goes on when the same command is run again.
+    Missing tables are created, with the same keys, indexes, billing and TTL. To continue an
+    interrupted copy, run the same command again.
     """
     from tablewright import transfer
     from tablewright.transfer.ends import full_name
@@ -80,14 +78,17 @@ def copy(
 def dump(
     source: Source,
     file: Annotated[
-        str, typer.Argument(help="A file (.json, .json.gz), a folder for all tables, or -.")
+        str,
+        typer.Argument(
+            help="A file (.json, .json.gz), a folder for all tables, or - (standard output)."
+        ),
     ],
     table: OneTable = None,
     parallel: Parallel = 8,
 ) -> None:
-    """Write tables to files, as DynamoDB's export to S3 does: a JSON item to a line.
+    """Write tables to files, in the format of DynamoDB's export to S3: one JSON item on each line.
 
-    A manifest beside each file says how to make the table, and holds its count and checksum.
+    A manifest beside each file holds the definition of the table, the item count and a checksum.
     """
     from tablewright import transfer
 
@@ -111,20 +112,21 @@ def dump(
 @app.command()
 def load(
     file: Annotated[
-        str, typer.Argument(help="A dump, a folder of dumps, an export from S3, or -.")
+        str,
+        typer.Argument(help="A dump, a folder of dumps, an export to S3, or - (standard input)."),
     ],
     target: Target,
     table: Annotated[
         str | None,
-        typer.Option(help="The table to load into; of a folder of dumps: this one only."),
+        typer.Option(help="The table to load into. For a folder of dumps: load only this table."),
     ] = None,
     state: StateFile = None,
     parallel: Parallel = 8,
 ) -> None:
-    """Load tables from files, then compare the table with the file. Exit code 1: they differ.
+    """Load tables from files, then compare them with the files. Exit code 1: they differ.
 
-    A table that is missing is made if the file has a manifest. A load that was interrupted goes on
-    when the same command is run again.
+    A missing table is created if the file has a manifest. To continue an interrupted load, run the
+    same command again.
     """
     import io
 
@@ -138,7 +140,7 @@ def load(
         if file != STANDARD:
             dumps = find(Path(file), table)
         elif table is None:
-            fail("standard input does not say which table it is of; give --table")
+            fail("standard input needs --table: the table to load into")
         else:
             assert isinstance(sys.stdin.buffer, io.BufferedReader)
             dumps = [Dump(table, [sys.stdin.buffer])]
@@ -218,7 +220,7 @@ def report(found: list[Compared], *, to_stderr: bool = False) -> None:
         typer.echo(f"tablewright: the sides differ: {', '.join(different)}", err=True)
         raise typer.Exit(1)
     if all(len(compared.sides) > 1 for compared in found):
-        typer.echo("both sides agree", err=to_stderr)
+        typer.echo("all counts and checksums agree", err=to_stderr)
 
 
 @contextmanager
@@ -235,14 +237,14 @@ def explained() -> Iterator[list[Path]]:
         files = [str(file) for file in begun if file.exists()]
         if not files:
             return ""
-        return f"; what is done is kept in {files[0]}: run the same command again to go on"
+        return f"; the progress is in {files[0]}: run the same command again to continue"
 
     try:
         yield begun
     except BrokenPipeError:
         # whoever reads standard output has left; else Python would complain once more at its exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        fail("nobody reads standard output any more")
+        fail("standard output was closed")
     except KeyboardInterrupt:
         typer.echo(f"tablewright: interrupted{going_on()}", err=True)
         raise typer.Exit(INTERRUPTED) from None

@@ -69,9 +69,9 @@ class Salvage:
 def repair(path: str | Path, new_path: str | Path) -> Salvage:
     """Save what is readable in the file `path` into the file `new_path`, which must not exist."""
     if not Path(path).is_file():
-        raise CannotOpen(f"{path}: no such file")
+        raise CannotOpen(f"{path}: {'is a directory' if Path(path).is_dir() else 'no such file'}")
     if Path(new_path).exists():
-        raise CannotOpen(f"{new_path}: the file exists; repair writes a new one")
+        raise CannotOpen(f"{new_path}: the file exists; choose another name for the new file")
     salvage = Salvage()
     with closing(_open_damaged(str(path))) as connection:
         snapshot = Snapshot(connection)
@@ -96,6 +96,8 @@ def _open_damaged(path: str) -> apsw.Connection:
     try:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        # SQLite refuses a file that is shorter than its header says, unless this is set.
+        connection.pragma("writable_schema", True)
         connection.pragma("query_only", True)
         mark = connection.pragma("application_id")
     except apsw.Error as error:
@@ -166,7 +168,16 @@ class _Rows:
         self.damaged: list[bytes] = []
 
     def __iter__(self) -> Iterator[tuple[bytes, int, bytes, bool]]:
-        return self._range(b"", None, MAX_HALVINGS)
+        yield from self._range(b"", None, MAX_HALVINGS)
+        # A page that is partly zeros can hide rows without an error.
+        if not self.unreadable_ranges and not self._is_sound():
+            self.unreadable_ranges += 1
+
+    def _is_sound(self) -> bool:
+        try:
+            return not self._snapshot.file_problems(self._tree)
+        except (apsw.Error, TablewrightError):
+            return False
 
     def _range(
         self, first: bytes, end: bytes | None, halvings: int

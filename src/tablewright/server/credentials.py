@@ -60,6 +60,10 @@ class Credentials:
             self._check(now)
         return self._users.get(access_key_id)
 
+    def is_empty(self) -> bool:
+        """Return whether no user has a key, so that every request is refused."""
+        return not self._users
+
     def join(self) -> None:
         """Wait until a new version that is being read is in use, or refused."""
         if self._reading is not None:
@@ -76,7 +80,7 @@ class Credentials:
         try:
             self._load()
         except CredentialsRefused as error:
-            log.error("%s; the credentials read before stay in use", error)
+            log.error("%s; the previous credentials stay in use", error)
 
     def _load(self) -> None:
         now = self._clock()

@@ -68,8 +68,8 @@ def add(
             block.append("")
         elif policies or tags:
             raise CredentialsRefused(
-                f"{path}: user {name} exists; its policies and tags hold for all its keys: change "
-                "them in the file, or add the key without --policy and --tag"
+                f"{path}: user {name} exists. Policies and tags belong to the user, not to a key: "
+                "edit them in the file, and add the key without --policy and --tag"
             )
         block += [
             f"[[users.{quoted(name)}.keys]]",
@@ -99,7 +99,7 @@ def remove(path: Path, name_or_key: str) -> list[str]:
                 (e for e in entries for k in e.keys if k.access_key_id == name_or_key), None
             )
             if owner is None:
-                raise CredentialsRefused(f"{path}: no user and no access key id is {name_or_key!r}")
+                raise CredentialsRefused(f"{path}: no user or access key id {name_or_key!r}")
             kept = tuple(key for key in owner.keys if key.access_key_id != name_or_key)
             expected = [replace(e, keys=kept) if e is owner else e for e in entries]
             of_key = re.compile(
@@ -107,12 +107,12 @@ def remove(path: Path, name_or_key: str) -> list[str]:
             )
             changed = without(text, owner.name, lambda block: bool(of_key.search(block)))
         try:
-            same = numbered(entries_of(file, changed)) == numbered(expected)
+            same = comparable(entries_of(file, changed)) == comparable(expected)
         except CredentialsRefused:
             same = False
         if not same:
             raise CredentialsRefused(
-                f"{path}: {name_or_key} is written in a way that this command cannot remove; "
+                f"{path}: cannot remove {name_or_key} without changing other entries; "
                 "remove it with an editor"
             )
         write(file, changed)
@@ -142,10 +142,13 @@ def entries_of(path: Path, text: str) -> list[Entry]:
     return parse(path, text, lambda _: None)
 
 
-def numbered(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries with keys that say nothing of their place in the file."""
+def comparable(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries without what differs between two readings of the same text.
+
+    A key holds its place in the file. Two principals are never equal; their policies are compared.
+    """
     return [
-        replace(entry, keys=tuple(replace(key, where="") for key in entry.keys))
+        replace(entry, keys=tuple(replace(key, where="") for key in entry.keys), principal=None)
         for entry in entries
     ]
 

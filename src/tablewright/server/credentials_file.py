@@ -134,8 +134,8 @@ def parse(path: Path, text: str, watch: Callable[[Path], object]) -> list[Entry]
         for key in entry.keys:
             if key.access_key_id and key.access_key_id in seen:
                 raise CredentialsRefused(
-                    f"{key.where}: the access key id {key.access_key_id} is also that of "
-                    f"{seen[key.access_key_id]}; each key needs its own"
+                    f"{key.where}: the access key id {key.access_key_id} is also used by "
+                    f"{seen[key.access_key_id]}"
                 )
             seen[key.access_key_id] = entry.name
     return entries
@@ -150,9 +150,9 @@ def _entry(path: Path, name: str, table: object, watch: Callable[[Path], object]
     settings = expect(table, dict, where, f"a table: [users.{name}]")
     check_names(where, settings, ("keys", "tags", "policies"))
     keys = expect(settings.get("keys", []), list, where, f"keys as tables: [[users.{name}.keys]]")
-    tags = expect(settings.get("tags", {}), dict, f"{where}: tags", "a table of texts")
+    tags = expect(settings.get("tags", {}), dict, f"{where}: tags", "a table of strings")
     for tag, value in tags.items():
-        expect(value, str, f"{where}: tag {tag}", "a text in quotes")
+        expect(value, str, f"{where}: tag {tag}", "a string in quotes")
     policies: tuple[Mapping[str, Any], ...] | None = None
     principal = None
     if "policies" in settings:
@@ -179,7 +179,7 @@ def _key(where: str, table: object) -> Key:
         check_names(where, settings, ("command",), "beside `command`, which returns the rest")
         command = expect(settings["command"], list, f"{where}: command", 'a list: ["program", "x"]')
         for argument in command:
-            expect(argument, str, f"{where}: command", "a list of texts")
+            expect(argument, str, f"{where}: command", "a list of strings")
         if not command:
             raise CredentialsRefused(f"{where}: command is empty; name a program")
         return Key(where, command=tuple(command))
@@ -209,16 +209,16 @@ def _checked(
     for name, value in zip(names, (access_key_id, secret), strict=False):
         if value is None:
             raise CredentialsRefused(f"{where}: {name} is missing")
-    access_key_id = expect(access_key_id, str, f"{where}: {names[0]}", "a text in quotes")
+    access_key_id = expect(access_key_id, str, f"{where}: {names[0]}", "a string in quotes")
     if not ACCESS_KEY_ID.fullmatch(access_key_id):
         raise CredentialsRefused(
             f"{where}: {names[0]} {access_key_id!r} must have 3 to 128 letters, digits or "
             "any of _.-"
         )
-    secret = expect(secret, str, f"{where}: {names[1]}", "a text in quotes")
+    secret = expect(secret, str, f"{where}: {names[1]}", "a string in quotes")
     if not secret:
         raise CredentialsRefused(f"{where}: {names[1]} is empty")
-    if token is not None and not expect(token, str, f"{where}: {names[2]}", "a text in quotes"):
+    if token is not None and not expect(token, str, f"{where}: {names[2]}", "a string in quotes"):
         raise CredentialsRefused(f"{where}: {names[2]} is empty; leave it out")
     if expires is not None and expires.tzinfo is None:
         raise CredentialsRefused(
@@ -248,7 +248,9 @@ def _policy(
             raise CredentialsRefused(f"{where}: not valid JSON: {error}") from None
     document = expect(policy, dict, f"{where}: policies", "IAM policy documents or names of files")
     if "Statement" not in document:
-        raise CredentialsRefused(f"{where}: the policy has no Statement; it is no IAM policy")
+        raise CredentialsRefused(
+            f"{where}: the document has no Statement, so it is not an IAM policy"
+        )
     return document
 
 

@@ -75,7 +75,7 @@ class Hosts:
             allowed = origin
         else:
             raise CrossOriginRequest(
-                f"Requests of web pages from {origin.decode('latin-1')[:253]!r} are not allowed. "
+                f"Requests from web pages at {origin.decode('latin-1')[:253]!r} are not allowed. "
                 "Start the server with --cors ORIGIN to allow them."
             )
         return (

@@ -73,7 +73,7 @@ class Monitor:
         except DynamoDBError as fault:
             return "421 Misdirected Request", f"{fault.message}\n"
         if "origin" in headers:
-            return "403 Forbidden", "Requests of web pages are not allowed\n"
+            return "403 Forbidden", "Requests from web pages are not allowed\n"
         method, _, target = line.partition(" ")
         path = target.partition(" ")[0].partition("?")[0]
         if method != "GET":
@@ -87,7 +87,7 @@ class Monitor:
             return "200 OK", "ready\n"
         if path == "/metrics":
             return "200 OK", "".join(self._metrics())
-        return "404 Not Found", "There are /metrics, /ready and /live\n"
+        return "404 Not Found", "Not found. The paths are /metrics, /ready and /live.\n"
 
     def _metrics(self) -> Iterator[str]:
         yield from heading("requests_total", "counter", "Responses by operation and HTTP status.")

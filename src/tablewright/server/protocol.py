@@ -351,9 +351,16 @@ class Connection(asyncio.Protocol):
         """Parse and prepare a large request, in a thread: others do not wait for it."""
         with collector_paused():
             request = parse(body)
-            if operation is None:
-                raise UnknownOperationException
-            return self._prepare(operation, request, caller)
+            try:
+                if operation is None:
+                    raise UnknownOperationException
+                return self._prepare(operation, request, caller)
+            except DynamoDBError as fault:
+                # Its frames hold the request, which would be freed on the event loop.
+                fault.__traceback__ = fault.__context__ = None
+                raise
+            finally:
+                del request
 
     def _check_sender(self, headers: Mapping[bytes, bytes]) -> None:
         """Raise unless Host and Origin are allowed."""

@@ -147,6 +147,10 @@ def _reason(path: str, error: apsw.Error) -> str:
         return "is a directory"
     if not file.parent.is_dir():
         return f"there is no directory {file.parent}"
+    if not file.exists() and not os.access(file.parent, os.W_OK):
+        return f"cannot be created: no permission to write to the directory {file.parent}"
+    if isinstance(error, apsw.CorruptError):
+        return f"the file is damaged ({error}); `tablewright repair` saves what is readable"
     return str(error)
 
 

@@ -117,10 +117,11 @@ class Snapshot:
             raise _translated(error) from error
         raise AssertionError("an aggregate gives one row")
 
-    def file_problems(self) -> list[str]:
-        """What SQLite itself finds wrong with the file; usually nothing."""
+    def file_problems(self, tree: Tree | None = None) -> list[str]:
+        """What SQLite itself finds wrong with the file, or with one tree; usually nothing."""
+        check = "PRAGMA integrity_check" + ("" if tree is None else f"('{tree.name}')")
         try:
-            found = [str(message) for (message,) in self._execute("PRAGMA integrity_check")]
+            found = [str(message) for (message,) in self._execute(check)]
         except apsw.CorruptError as error:
             return [f"the file is damaged: {error}"]
         return [] if found == ["ok"] else found

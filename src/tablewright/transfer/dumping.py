@@ -33,7 +33,7 @@ def dump_all(
 ) -> Iterator[Event]:
     """Dump every table (or one) into a folder, which must be empty or new: a file for each."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise TransferRefused(f"{folder}: is there already, and not an empty folder")
+        raise TransferRefused(f"{folder}: exists and is not an empty folder")
     names = chosen(source, where, table)
     part = folder.with_name(folder.name + ".part")
     try:

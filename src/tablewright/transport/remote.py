@@ -190,7 +190,7 @@ class Remote:
         if isinstance(outcome, ssl.SSLCertVerificationError):
             raise EndpointUnavailable(
                 f"{self.url}: its certificate is not trusted: {outcome.verify_message}; set "
-                "SSL_CERT_FILE or AWS_CA_BUNDLE to the file with the authorities to trust"
+                "AWS_CA_BUNDLE or SSL_CERT_FILE to a file of certificates to trust"
             ) from outcome
         pending.maybe_applied |= isinstance(outcome, ResponseLost)
         self._prepare_retry(pending, outcome)

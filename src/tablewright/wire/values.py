@@ -51,6 +51,8 @@ def read_value(raw: Any) -> Value:
 
 def read_values(raw: dict[str, Any]) -> dict[str, Value]:
     """The values of an item; the item itself if all of them are texts, as in most keys."""
+    if len(raw) > MAX_ITEM_SIZE:
+        raise ValidationException(ITEM_TOO_LARGE)
     for value in raw.values():
         if type(value) is not dict or len(value) != 1 or type(value.get("S")) is not str:
             break
