@@ -295,7 +295,7 @@ def test_a_limit_that_is_no_count_is_refused(size: Any) -> None:
         OrderWithItems.of(Order.primary("C1", "1")).limit(size)
 
 
-def test_newest_first_turns_the_children(db: Database) -> None:
+def test_desc_reverses_the_children(db: Database) -> None:
     store(db, order("1"), *(item("1", name) for name in "abc"))
     found = db.run(OrderWithItems.of(Order.primary("C1", "1")).desc())
     assert found is not None
@@ -535,7 +535,7 @@ def test_rows_whose_own_level_is_missing_belong_to_nobody(db: Database) -> None:
     assert found.sections == []
 
 
-def test_levels_read_newest_first(db: Database) -> None:
+def test_levels_are_read_in_descending_order(db: Database) -> None:
     fill_menu(db, "lunch", {"a": {"x": [], "y": []}, "b": {"z": []}})
     found = db.run(MenuTree.of(Menu.primary("lunch")).desc())
     assert found is not None

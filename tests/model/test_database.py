@@ -1005,7 +1005,7 @@ PLANS: dict[str, list[Callable[[], Plan[Any]]]] = {
         lambda: Account.primary("9").delete(),
         lambda: Account.scan(reason="test"),
     ],
-    "atomic": [
+    "transaction": [
         lambda: create(product(1)),
         lambda: transact(create(account(1, ANN)), condition_check(Product.primary("A", "P1"))),
         lambda: transact(create(account(2, BOB)), condition_check(Product.primary("A", "P2"))),
@@ -1068,7 +1068,7 @@ def test_the_plans_that_both_drivers_run_are_refused_where_they_should_be() -> N
             "ConditionFailed",
             "NotFound",
         ],
-        "atomic": ["NotFound", "UniqueViolation", "InvalidValue"],
+        "transaction": ["NotFound", "UniqueViolation", "InvalidValue"],
     }
 
 

@@ -569,7 +569,7 @@ def test_a_change_of_a_unique_value_is_charged_for_every_item_it_writes(db: Data
     assert actual / 2 <= shape.read_units + shape.write_units <= actual * 2
 
 
-def test_a_write_with_a_sentinel_is_no_dearer_inside_of_atomic() -> None:
+def test_a_write_with_a_sentinel_is_no_dearer_inside_of_transact() -> None:
     """It is a transaction already, and doubled once."""
 
     @access_pattern

@@ -469,11 +469,11 @@ def test_ranges_of_free_text_are_ranges_of_the_texts() -> None:
 # -- order, limit, first -------------------------------------------------------------------------
 
 
-def test_newest_first_turns_the_order(filled: Database) -> None:
+def test_desc_reverses_the_order(filled: Database) -> None:
     assert numbers(filled.run(Task.primary.within("P").desc())) == list(range(12, 0, -1))
 
 
-def test_oldest_first_turns_it_back(filled: Database) -> None:
+def test_asc_restores_the_order(filled: Database) -> None:
     plan = Task.primary.within("P").desc().asc()
     assert numbers(filled.run(plan)) == list(range(1, 13))
 

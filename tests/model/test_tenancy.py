@@ -346,11 +346,11 @@ WRITES: dict[str, Callable[[], Plan[Any]]] = {
     "move": lambda: Address.primary("a", 1).update(Address.address_id.set(9)),
     "delete": lambda: Address.primary("a", 1).delete(),
     "batch": lambda: batch_write([put(Note(user_id="a", number=1))]),
-    "atomic": lambda: transact(create(address(8)), create(address(9))),
-    "atomic that requires an own row": lambda: transact(
+    "transaction": lambda: transact(create(address(8)), create(address(9))),
+    "transaction that requires an own row": lambda: transact(
         create(address(9)), condition_check(Profile.primary("a"))
     ),
-    "atomic that requires a row of a read-only shard": lambda: transact(
+    "transaction that requires a row of a read-only shard": lambda: transact(
         create(address(9)), condition_check(Order.primary("a", A1))
     ),
     "condition_check alone": lambda: condition_check(Order.primary("a", A1)),
@@ -436,14 +436,14 @@ def outside(user: str) -> dict[str, Callable[[], Plan[Any]]]:
         "batch with an own write first": lambda: batch_write(
             [put(Profile(user_id="a")), put(Profile(user_id=user))]
         ),
-        "atomic": lambda: transact(create(address(8, user)), create(address(9, user))),
-        "atomic with an own write first": lambda: transact(
+        "transaction": lambda: transact(create(address(8, user)), create(address(9, user))),
+        "transaction with an own write first": lambda: transact(
             create(address(9)), create(address(9, user))
         ),
-        "atomic with an own write and another's delete": lambda: transact(
+        "transaction with an own write and another's delete": lambda: transact(
             create(address(9)), delete(Profile(user_id=user))
         ),
-        "atomic that requires another's row": lambda: transact(
+        "transaction that requires another's row": lambda: transact(
             create(address(9)), condition_check(Profile.primary(user))
         ),
         "condition_check alone": lambda: condition_check(Profile.primary(user)),
@@ -580,9 +580,9 @@ READ_ONLY: dict[str, Callable[[], Plan[Any]]] = {
     "delete": lambda: Order.primary("a", A1).delete(),
     "batch": lambda: batch_write([put(Reward(user_id="a", reward_id=9))]),
     "batch of deletes": lambda: batch_write([delete(order("a", 1))]),
-    "atomic": lambda: transact(create(address(9)), create(order("a", 9))),
-    "atomic delete": lambda: transact(create(address(9)), delete(order("a", 1))),
-    "atomic update": lambda: transact(
+    "transaction": lambda: transact(create(address(9)), create(order("a", 9))),
+    "transaction delete": lambda: transact(create(address(9)), delete(order("a", 1))),
+    "transaction update": lambda: transact(
         create(address(9)), Order.primary("a", A1).update(Order.total.set(5))
     ),
 }

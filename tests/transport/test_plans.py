@@ -94,7 +94,7 @@ def _run_check(check: Check, runner: asyncio.Runner, adb: AsyncDatabase) -> None
     results = list(answer) if isinstance(answer, Page) else answer
     for _ in range(check.pages - 1):
         assert isinstance(check.plan, Query)
-        answer = runner.run(adb.run(check.plan.after(answer.next)))
+        answer = runner.run(adb.run(check.plan.after(answer.next_cursor)))
         results += answer
     expected = check.expect() if callable(check.expect) else check.expect
     assert results == expected, check.name

@@ -8,7 +8,7 @@ its module `samples` and `checks` in its module `checks`:
 
 A check has a plan and the expected result, computed in plain Python from the stored entities:
 `stored(Order)` scans the table and returns all orders. The expected result of a write is the entity
-after the write. `Raises(Stale)` expects this error and an unchanged table.
+after the write. `Raises(VersionConflict)` expects this error and an unchanged table.
 """
 
 from __future__ import annotations

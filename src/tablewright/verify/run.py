@@ -33,7 +33,7 @@ from tablewright.verify.design import Design
 
 E = TypeVar("E")
 
-#: The write time of sample entities without an `updated` attribute.
+#: The write time of sample entities without an `updated_at()` attribute.
 DEFAULT_WRITE_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -113,7 +113,7 @@ def verify(design: Design, database: Database) -> Iterator[Result]:
 
 
 def load_sample(design: Design, database: Database) -> None:
-    """Put a design's sample data into its tables, each entity with its own `updated` time."""
+    """Put a design's sample data into its tables, each entity with its own `updated_at()` time."""
     if design.sample is None:
         return
     for entity in design.sample():
@@ -205,7 +205,7 @@ def _execute(database: Database, check: Check) -> Any:
     results = answer
     for _ in range(check.pages - 1):
         assert isinstance(check.plan, Query)
-        answer = database.run(check.plan.after(answer.next))
+        answer = database.run(check.plan.after(answer.next_cursor))
         results = [*results, *answer]
     return results
 

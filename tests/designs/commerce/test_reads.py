@@ -138,7 +138,7 @@ def test_load_order_aggregate(db: Database, sent: CapacityTransport) -> None:
     assert sent.read == 4
 
 
-def test_list_customer_timeline_newest_first(db: Database, sent: CapacityTransport) -> None:
+def test_list_customer_timeline_in_descending_order(db: Database, sent: CapacityTransport) -> None:
     """listOrdersForCustomerNewestFirst: shouldQueryCustomerOrderTimelineFromGsi"""
     assert request_shape(customer_timeline) == (
         "Query",

@@ -212,7 +212,7 @@ def customer_orders_by_status(customer_id: str, status: OrderStatus, limit: int)
 @access_pattern
 def status_history(customer_id: str, order_id: str, limit: int) -> Query[StatusEvent]:
     """List status change history for one order"""
-    return StatusEvent.primary.within(customer_id).eq(order_id).desc().limit(limit)
+    return StatusEvent.primary.within(customer_id).eq(order_id).desc().page_size(limit)
 
 
 # -- writes --------------------------------------------------------------------------------------

@@ -453,7 +453,7 @@ def test_a_transaction_needs_a_write() -> None:
         transact(create(Account(account_id="1"))),
         Account(account_id="1"),
     ],
-    ids=["get", "query", "batch get", "atomic", "instance"],
+    ids=["get", "query", "batch get", "transaction", "instance"],
 )
 def test_what_is_no_write_is_refused(read: Any) -> None:
     with pytest.raises(DeclarationError, match=r"transact\(\) takes writes \(create, put, update"):
