@@ -49,8 +49,8 @@ class RecordingLocal(RecordingTransport):
 
 def record_requests(database: Any) -> RecordingLocal:
     """Record the requests of a database, blocking or not, from now on."""
-    assert isinstance(database.transport, Local)
-    database.transport = recording = RecordingLocal(database.transport)
+    assert isinstance(database._transport, Local)
+    database._transport = recording = RecordingLocal(database._transport)
     return recording
 
 

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 DESIGN = '''
 from __future__ import annotations
-from tablewright import Attr, Entity, Get, Table, attr, key, pattern
+from tablewright import Attr, Entity, Get, Table, access_pattern, attr, key
 from tablewright.verify import Check
 
 class Notes(Table, name="notes"):
@@ -179,7 +179,7 @@ def nothing(*_: Any, **__: Any) -> list[Any]:
 
 
 def keep_old_index_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(update.Update, "touched", nothing)
+    monkeypatch.setattr(update.Update, "_touched", nothing)
 
 
 def write_no_sentinels(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +228,7 @@ def test_a_defect_of_the_library_fails_a_check(
 
 NATURAL = '''
 from __future__ import annotations
-from tablewright import GSI, Attr, Entity, Get, Table, Update, attr, index, key, pattern
+from tablewright import GSI, Attr, Entity, Get, Table, Update, access_pattern, attr, index, key
 from tablewright.verify import Check
 
 class Half(Table, name="half", pk="id", sk="SK"):

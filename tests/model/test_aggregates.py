@@ -983,4 +983,4 @@ def test_a_second_root_is_refused() -> None:
 
         class Twins(Aggregate):
             order: Order = root()
-            payment: Payment = child()
+            payment: Payment = root()

@@ -231,7 +231,7 @@ def everything_of(user: str) -> list[Any]:
 
 
 def local_of(db: Any) -> Local:
-    transport = db.transport.inner if isinstance(db.transport, RecordingLocal) else db.transport
+    transport = db._transport.inner if isinstance(db._transport, RecordingLocal) else db._transport
     assert isinstance(transport, Local)
     return transport
 

@@ -117,7 +117,7 @@ def load_sample(design: Design, database: Database) -> None:
     if design.sample is None:
         return
     for entity in design.sample():
-        updated = type(entity).__entity__.updated
+        updated = type(entity).__entity__.updated_at
         moment = DEFAULT_WRITE_TIME if updated is None else vars(entity)[updated.name]
         context = msgspec.structs.replace(database._context, clock=partial(_constant, moment))
         Database(database._transport, context, database._tables).run(put(entity))
