@@ -112,7 +112,7 @@ class Server:
         settings = self.settings
         self._loop = asyncio.get_running_loop()
         if settings.access_log is not None:
-            self.telemetry = Telemetry(AccessLog(settings.access_log))
+            self.telemetry = Telemetry(AccessLog(settings.access_log, self.failures.report))
         if settings.metrics_port is not None:
             self.telemetry = self.telemetry or Telemetry()
             self._monitor = Monitor(self.telemetry, self._gauges, self._not_ready)
