@@ -64,7 +64,7 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
             if reading.catalog.tables is tables:
                 return answer
 
-    return Read(checked_read)
+    return Read(checked_read, step.costly)
 
 
 def access_of(
