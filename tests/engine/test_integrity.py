@@ -203,6 +203,7 @@ def test_a_value_that_has_become_broken_text_is_an_error_of_the_storage(
 def test_a_key_that_has_become_text_is_an_error_of_the_storage(path: Path) -> None:
     with closing(apsw.Connection(str(path))) as connection:
         ((key,),) = connection.execute(f"SELECT max(key) FROM {TABLE}").fetchall()
+    assert isinstance(key, bytes)
     content = bytearray(path.read_bytes())
     start = content.index(key)  # the record's header ends here: its size, then the types
     header = next(start - size for size in (5, 6) if content[start - size] == size)
