@@ -544,6 +544,17 @@ def test_the_consumed_capacity_that_is_asked_for_is_a_condition_key(
 # -- what is revealed, and when
 
 
+def test_a_policy_does_not_change_the_item_count_of_an_answer(engine: Engine) -> None:
+    everything = Principal(
+        "ann", {"Statement": {"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*"}}
+    )
+    name = engine.call("ListTables")["TableNames"][0]
+    counted = engine.call("DescribeTable", {"TableName": name})["Table"]["ItemCount"]
+    request = {"TableName": name, "DeletionProtectionEnabled": False}
+    answer = engine.call("UpdateTable", request, policy=everything)
+    assert answer["TableDescription"]["ItemCount"] == counted > 0
+
+
 def test_a_refusal_does_not_say_whether_a_table_exists(engine: Engine) -> None:
     messages = []
     for name in ("shop", "none"):

@@ -186,6 +186,35 @@ def test_a_damaged_row_is_an_error_that_names_table_and_key_and_never_an_answer(
     assert engine.call("ListTables") == {"TableNames": ["things"]}
 
 
+@pytest.mark.parametrize("column", ["size", "body", "checksum"])
+@pytest.mark.parametrize(
+    ("operation", "request_"), [("GetItem", {"Key": item(pk="a", sk="1")}), ("Scan", {})]
+)
+def test_a_value_that_has_become_broken_text_is_an_error_of_the_storage(
+    engine: Engine, path: Path, operation: str, request_: dict[str, Any], column: str
+) -> None:
+    damage(path, f"UPDATE {TABLE} SET {column} = CAST(x'80FF' AS TEXT)", fix_checksums=False)
+    with pytest.raises(StoreFailed, match="is damaged"):
+        engine.call(operation, {"TableName": "things", **request_})
+    (problem,) = engine.check().problems
+    assert str(problem).startswith("things: ")
+
+
+def test_a_key_that_has_become_text_is_an_error_of_the_storage(path: Path) -> None:
+    with closing(apsw.Connection(str(path))) as connection:
+        ((key,),) = connection.execute(f"SELECT max(key) FROM {TABLE}").fetchall()
+    assert isinstance(key, bytes)
+    content = bytearray(path.read_bytes())
+    start = content.index(key)  # the record's header ends here: its size, then the types
+    header = next(start - size for size in (5, 6) if content[start - size] == size)
+    content[header + 1] += 1  # the type of the key: a text of the same length
+    path.write_bytes(content)
+    with Engine(path) as engine:
+        with pytest.raises(StoreFailed, match="is damaged"):
+            engine.call("Scan", {"TableName": "things"})
+        assert not engine.check()
+
+
 def test_a_damaged_index_row_is_an_error_that_names_the_index(engine: Engine, path: Path) -> None:
     damage(path, FLIPS["a byte of a body"].format(tree=INDEX), fix_checksums=False)
     with pytest.raises(StoreFailed, match="table things, index by_colour: the row of g="):

@@ -106,6 +106,17 @@ def test_an_access_log_that_cannot_be_opened_is_one_line(tmp_path: Path) -> None
     assert errors.count("\n") == 1
 
 
+def test_an_access_log_that_cannot_be_written_is_one_line_and_ends_nothing() -> None:
+    with served("--access-log", "/dev/full") as (process, url):
+        with Client(url) as client:
+            assert client.call().status == 200
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert errors.count("cannot write the access log /dev/full") == 1
+    assert len(errors.splitlines()) == 2  # the other one says what is served
+
+
 def read(url: str) -> str:
     with urlopen(url, timeout=20) as response:
         text: str = response.read().decode()

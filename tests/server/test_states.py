@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from tablewright.engine import Engine
+from tablewright.errors import DynamoDBError
 from tablewright.server import Server
 from tablewright.server.budget import Budget
 from tablewright.server.limits import MAX_BODY, Limits
@@ -25,6 +26,16 @@ def test_only_transitions_of_the_table_are_possible(
     else:
         with pytest.raises(AssertionError, match=f"{before.name} -> {after.name}"):
             connection._enter(after)
+
+
+def test_the_fault_of_a_large_request_does_not_hold_the_request(engine: Engine) -> None:
+    """It is handed to the event loop, which would free the request: 0.3 s for 16 MB."""
+    connection = Connection(Server(engine))
+    with pytest.raises(DynamoDBError) as raised:
+        connection._prepare_large("GetItem", b'{"TableName":"things","Key":[]}', None)
+    held = [name for frame in raised.traceback[1:] for name in frame.locals]
+    assert "request" not in held
+    assert raised.value.__context__ is None
 
 
 def test_a_closed_connection_stays_closed() -> None:

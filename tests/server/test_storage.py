@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from select import select
 
 import pytest
 from botocore.config import Config
@@ -82,6 +83,25 @@ def test_reads_are_answered_while_another_process_holds_the_lock(file: Path) -> 
         unlock(other)
         assert writer.answer().json == {}
         assert reader.call("GetItem", get("b")).json == {"Item": {"k": {"S": "b"}}}
+
+
+def test_reads_do_not_wait_for_a_costly_filter(file: Path) -> None:
+    """150 times, `contains` walks a list of 100,000 elements; meanwhile others are answered."""
+    costly = {
+        "TableName": "things",
+        "FilterExpression": " OR ".join(["contains(l, :v)"] * 150),
+        "ExpressionAttributeValues": {":v": {"N": "2"}},
+    }
+    with Engine(file) as engine:
+        item = {"k": {"S": "list"}, "l": {"L": [{"N": "1"}] * 100_000}}
+        engine.call("PutItem", {"TableName": "things", "Item": item})
+        with serving(engine) as url, Client(url) as scanner, Client(url) as reader:
+            scanner.send(message("Scan", costly))
+            for _ in range(3):
+                assert reader.call("GetItem", get("a")).json == {"Item": {"k": {"S": "a"}}}
+            is_answered, _, _ = select([scanner.socket], [], [], 0)
+            assert not is_answered
+            assert scanner.answer().json == {"Items": [], "Count": 0, "ScannedCount": 2}
 
 
 def test_a_lock_that_stays_is_a_fault_that_sdks_retry(

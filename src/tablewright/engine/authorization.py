@@ -49,7 +49,7 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
             check(writing.catalog.tables)  # a writer's catalog is exact
             return write(writing)
 
-        return Write(checked_write)
+        return Write(checked_write, step.counted)
     read = step.run
 
     def checked_read(reading: Reading) -> Any:
@@ -64,7 +64,7 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
             if reading.catalog.tables is tables:
                 return answer
 
-    return Read(checked_read)
+    return Read(checked_read, step.costly)
 
 
 def access_of(

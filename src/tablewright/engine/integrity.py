@@ -76,7 +76,7 @@ def check(snapshot: Snapshot) -> Report:
         for table in catalog.tables.values():
             try:
                 _check_table(snapshot, table, report, built)
-            except MissingTree as error:
+            except (MissingTree, StoreFailed) as error:
                 report.problems.append(FileProblem(f"{table.name}: {error}"))
     return report
 

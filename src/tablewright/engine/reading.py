@@ -27,6 +27,8 @@ from tablewright.values import Item
 from tablewright.wire import requests
 from tablewright.wire.answers import ItemOut, Page
 
+#: Characters of a filter that is not costly, however large the items are.
+SHORT_FILTER = 100
 _UNREAD: Item = {}  # stands for an item that nobody looks into
 _BAD_START = "The provided starting key is invalid"
 
@@ -121,6 +123,15 @@ def check_select(request: requests.Paged, projection: Project | None) -> None:
         raise ValidationException(
             "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
         )
+
+
+def is_costly(request: requests.Paged, keep: Condition | None) -> bool:
+    """Whether a filter may take seconds for a page.
+
+    A megabyte is 30,000 small items, or a list of 100,000 elements that `contains` walks: 300
+    operators took 6 s. A short text has few operators; conditions without a text can be long.
+    """
+    return keep is not None and (request.filter is None or len(request.filter) > SHORT_FILTER)
 
 
 def fetches(

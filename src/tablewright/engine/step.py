@@ -59,9 +59,13 @@ class Writing(Reading):
 
 
 class Read(Struct):
-    """A step that only reads: `run` does the work and gives the answer."""
+    """A step that only reads: `run` does the work and gives the answer.
+
+    `costly`: it may take seconds, so it must not be done where others wait for it.
+    """
 
     run: Callable[[Reading], Any]
+    costly: bool = False
 
 
 class Write(Struct):

@@ -2,7 +2,8 @@
 
 Invariants:
 - A slow or full log never delays a request: lines are collected and written by another thread. What
-  cannot be written in time is dropped, and the number of dropped lines is reported.
+  cannot be written in time is dropped, and the number of dropped lines is reported. An error is
+  reported and ends nothing, also when the log is closed.
 - Whole lines are appended, so the file may be moved or truncated while the server runs.
 """
 
@@ -11,6 +12,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +27,12 @@ MAX_LINES = 100_000
 class AccessLog:
     """Lines for a file, or for standard output ("-")."""
 
-    def __init__(self, path: Path | str) -> None:
-        """Open the log. Raises `OSError` if it cannot be opened."""
+    def __init__(self, path: Path | str, report: Callable[[str], None]) -> None:
+        """Open the log. Raises `OSError` if it cannot be opened; later errors go to `report`."""
         self._is_stdout = str(path) == "-"
         self._file = sys.stdout.buffer if self._is_stdout else Path(path).open("ab")  # noqa: SIM115
         self._path = path
+        self._report_line = report
         self._lines: list[dict[str, Any]] = []
         self._dropped = 0
         self._writing: asyncio.Future[None] | None = None
@@ -55,7 +59,8 @@ class AccessLog:
         if self._writing is not None:
             await asyncio.wait([self._writing])
         if not self._is_stdout:
-            self._file.close()
+            with suppress(OSError):  # what could not be written before: it was reported
+                self._file.close()
 
     def _write(self, lines: list[dict[str, Any]]) -> None:
         self._file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
@@ -64,7 +69,7 @@ class AccessLog:
     def _report(self, writing: asyncio.Future[None]) -> None:
         error = writing.exception()
         if error is not None:
-            log.error("cannot write the access log %s: %s", self._path, error)
+            self._report_line(f"cannot write the access log {self._path}: {error}")
         if self._dropped:
             log.error("%d lines of the access log were dropped: it is too slow", self._dropped)
             self._dropped = 0

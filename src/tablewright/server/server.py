@@ -3,7 +3,9 @@
 Invariants:
 - Reads that arrive in one turn of the event loop share one snapshot. (SQLite takes 2.5 of the 4 µs
   of a read to begin and to end its snapshot.) They are done in the thread of the event loop, and
-  never wait for a lock: each thread reads a file through a connection of its own.
+  never wait for a lock: each thread reads a file through a connection of its own. Costly ones
+  (`Read.costly`) are done in other threads; a database in memory has one connection, so there they
+  are done on the event loop.
 - Writes to a file are committed by one other thread (`Writer`): those that gather during a commit
   share the next one. A database in memory has one connection for both, and nothing to wait for, so
   its writes are done on the event loop.
@@ -48,6 +50,8 @@ from tablewright.server.writer import Writer
 log = logging.getLogger("tablewright.server")
 
 SWEEP_SECONDS = 60.0
+#: Threads for costly reads. Each has a connection with a cache of up to 64 MB.
+READERS = 2
 #: How long a stop waits for a client in the middle of sending a request, or of taking an answer.
 GRACE_SECONDS = 5.0
 #: How long a stop leaves idle connections open: a request that was sent before is still answered.
@@ -101,6 +105,7 @@ class Server:
         self._writer: Writer[Connection] | None = None
         #: One thread: large requests are prepared one after the other.
         self._preparer = ThreadPoolExecutor(1, thread_name_prefix="tablewright-preparer")
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="tablewright-reader")
         self._monitor: Monitor | None = None
         self._all_closed = asyncio.Event()
 
@@ -112,7 +117,7 @@ class Server:
         settings = self.settings
         self._loop = asyncio.get_running_loop()
         if settings.access_log is not None:
-            self.telemetry = Telemetry(AccessLog(settings.access_log))
+            self.telemetry = Telemetry(AccessLog(settings.access_log, self.failures.report))
         if settings.metrics_port is not None:
             self.telemetry = self.telemetry or Telemetry()
             self._monitor = Monitor(self.telemetry, self._gauges, self._not_ready)
@@ -157,6 +162,7 @@ class Server:
                 await self._all_closed.wait()
         self._timers["tick"].cancel()
         self._preparer.shutdown(wait=False)
+        await self._loop.run_in_executor(None, self._readers.shutdown)
         if self._writer is not None:
             await self._writer.stop()
         await self._end_telemetry()
@@ -182,6 +188,12 @@ class Server:
 
     def submit(self, connection: Connection, step: Step) -> None:
         """Run a step with the others of this turn, then call `connection.done`."""
+        if isinstance(step, Read) and step.costly and self._writer is not None:
+            reading = self._loop.run_in_executor(self._readers, self.engine.read_all, [step])
+            reading.add_done_callback(
+                lambda reading: self._deliver([(connection, step)], reading.result())
+            )
+            return
         if not self._reads and not self._writes:
             self._loop.call_soon(self._run_steps)
         if isinstance(step, Read):

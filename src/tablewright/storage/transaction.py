@@ -31,10 +31,11 @@ class MissingTree(TablewrightError):
 class DamagedRow(StoreFailed):
     """The bytes of a row are not those that were written."""
 
-    def __init__(self, tree: Tree, key: bytes) -> None:
-        super().__init__(f"{tree.name}: the row {key.hex()} is damaged: its checksum is wrong")
+    def __init__(self, tree: Tree, key: object) -> None:
+        # An object: damage can change the type of a key, too.
+        self.key = key if isinstance(key, bytes) else b""
+        super().__init__(f"{tree.name}: the row {self.key.hex()} is damaged: its checksum is wrong")
         self.tree = tree
-        self.key = key
 
 
 class Snapshot:
@@ -60,6 +61,8 @@ class Snapshot:
                 pass
         except apsw.SQLError as error:
             raise _translated(error) from error
+        except UnicodeDecodeError as error:  # damage has made bytes a text
+            raise DamagedRow(tree, key) from error
         if found is None:
             return None
         size, body, checksum = found
@@ -81,11 +84,13 @@ class Snapshot:
         key = b""
         try:
             for key, size, body, checksum in cursor:
-                if row_checksum(body, size) != checksum:
+                if row_checksum(body, size) != checksum or key.__class__ is not bytes:
                     raise DamagedRow(tree, key)
                 yield key, size, body
         except TypeError as error:  # damage can change the type of a value
             raise DamagedRow(tree, key) from error
+        except UnicodeDecodeError as error:
+            raise _unreadable(tree, key) from error
         finally:
             cursor.close()
 
@@ -93,13 +98,19 @@ class Snapshot:
         self, tree: Tree, first: bytes, end: bytes | None, *, backwards: bool = False
     ) -> Generator[tuple[bytes, int, bytes, bool], None, None]:
         """The same, but with whether each row is intact, and without an error if it is not."""
+        key = b""
         with closing(self._range(tree, first, end, backwards)) as cursor:
-            for key, size, body, checksum in cursor:
-                try:
-                    intact = row_checksum(body, size) == checksum
-                except TypeError:
-                    intact = False
-                yield key, size, body, intact
+            try:
+                for key, size, body, checksum in cursor:
+                    try:
+                        intact = row_checksum(body, size) == checksum
+                    except TypeError:
+                        intact = False
+                    if key.__class__ is not bytes:
+                        raise _unreadable(tree, key)
+                    yield key, size, body, intact
+            except UnicodeDecodeError as error:
+                raise _unreadable(tree, key) from error
 
     def _range(self, tree: Tree, first: bytes, end: bytes | None, backwards: bool) -> apsw.Cursor:
         bounds = (first,) if end is None else (first, end)
@@ -243,6 +254,11 @@ _VIEW = "SELECT CAST(body AS TEXT) AS item, size FROM "
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def _unreadable(tree: Tree, key: bytes) -> StoreFailed:
+    """The error for a row whose key cannot be read; `key` is its own or that of the row before."""
+    return StoreFailed(f"{tree.name}: a row at or after {key!r} is damaged and cannot be read")
 
 
 def _translated(error: apsw.SQLError) -> Exception:

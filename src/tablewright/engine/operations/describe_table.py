@@ -14,4 +14,4 @@ def describe_table(request: DescribeTable) -> Read:
         reading.catalog.refresh(reading.snapshot)
         return {"Table": describe(reading.known_table(request.table_name), reading.snapshot.count)}
 
-    return Read(run)
+    return Read(run, costly=True)  # it counts every item

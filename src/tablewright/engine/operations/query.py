@@ -14,6 +14,7 @@ from tablewright.engine.keys import check_sizes, empty
 from tablewright.engine.reading import (
     Source,
     check_select,
+    is_costly,
     read_page,
     read_start_key,
     refuse_filter_on_keys,
@@ -57,7 +58,7 @@ def query(request: Query) -> Read:
             reading, source, request, (first, end), backwards=backwards, keep=keep, project=project
         )
 
-    return Read(run)
+    return Read(run, costly=is_costly(request, keep))
 
 
 def bounds(

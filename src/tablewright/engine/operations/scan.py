@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tablewright.encoding.keys import segment
 from tablewright.engine.expressions import read_scan
-from tablewright.engine.reading import Source, check_select, read_page, read_start_key
+from tablewright.engine.reading import Source, check_select, is_costly, read_page, read_start_key
 from tablewright.engine.step import Read, Reading
 from tablewright.errors import ValidationException
 from tablewright.wire.answers import Page
@@ -38,7 +38,7 @@ def scan(request: Scan) -> Read:
             reading, source, request, (first, end), backwards=False, keep=keep, project=project
         )
 
-    return Read(run)
+    return Read(run, costly=is_costly(request, keep))
 
 
 def _check_segment(number: int | None, total: int | None) -> None:
