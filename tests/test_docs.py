@@ -34,24 +34,31 @@ def blocks(document: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def test_the_readme_runs_from_top_to_bottom(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("document", ["README.md", "docs/engine.md"])
+def test_a_document_runs_from_top_to_bottom(
+    document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every Python block, in one namespace; what a comment says is printed is printed."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     with closing(Engine("shop.db")) as engine, serving(engine) as url:
-        for block in blocks("README.md", "python"):
+        for block in blocks(document, "python"):
             printed = io.StringIO()
             with redirect_stdout(printed):
                 exec(block.replace("http://127.0.0.1:8000", url), names)
             for promise in re.findall(r"^ *print\(.*\)  # (.*)$", block, re.MULTILINE):
                 assert promise in printed.getvalue().splitlines()
-        names["engine"].close()
-    for block in blocks("README.md", "console"):
+        if "engine" in names:
+            names["engine"].close()
+    for block in blocks(document, "console"):
         for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
             if output and not command.startswith("tablewright serve"):
                 assert run(shlex.split(command)) == output
+
+
+def test_the_first_example_of_the_readme_has_at_most_25_lines() -> None:
+    lines = [line for line in blocks("README.md", "python")[0].splitlines() if line]
+    assert len(lines) <= 25
 
 
 def run(command: list[str]) -> str:
