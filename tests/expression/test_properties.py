@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tablewright.errors import ValidationException
 from tablewright.expression import Scope
 from tablewright.expression.parse import parse_condition, parse_projection, parse_update
-from tablewright.expression.print import print_condition, print_projection, print_update
 from tablewright.expression.tree import (
     Add,
     And,
@@ -34,6 +33,7 @@ from tablewright.expression.tree import (
     Update,
     Value,
 )
+from tests.expression.printing import print_condition, print_projection, print_update
 
 COMPARATORS = st.sampled_from(["=", "<>", "<", "<=", ">", ">="])
 names = st.sampled_from(["a", "b", "c1", "d_e", "#x", "#1"])

@@ -1,7 +1,7 @@
 """Printing: trees to text.
 
 Owns the one way each tree is written: capital keywords, single spaces, parentheses only where the
-tree needs them. Law: `parse(print(tree)) == tree` for every tree the parser can give. It is the
+tree needs them. Invariant: `parse(print(tree)) == tree` for every tree that the parser returns. It is the
 inverse of `parse` and knows no more than it.
 """
 
