@@ -850,7 +850,7 @@ def test_iterate_goes_on_from_a_cursor(db: Database) -> None:
     ]
 
 
-def test_each_of_nothing_is_nothing(db: Database) -> None:
+def test_iterate_of_nothing_is_nothing(db: Database) -> None:
     assert list(db.iterate(shelf("A"))) == []
     assert list(db.iterate(Product.scan(reason="test"))) == []
 
