@@ -193,7 +193,7 @@ def large(client: Client, chance: random.Random) -> None:
     """A large valid request that is refused: an item may have 400 KB."""
     item = {"pk": {"S": "x"}, "text": {"S": "a" * (15 * MEBIBYTE)}}
     client.send(message("PutItem", {"TableName": NAME, "Item": item}))
-    expect_status(client, 400)
+    expect_status(client, 400, 503)  # 503: unfinished bodies of others hold the memory just now
 
 
 def deep(client: Client, chance: random.Random) -> None:
@@ -213,10 +213,10 @@ def connects_only(client: Client, chance: random.Random) -> None:
     """No byte at all."""
 
 
-def expect_status(client: Client, status: int) -> None:
+def expect_status(client: Client, *statuses: int) -> None:
     answer = client.answer()
-    if answer.status != status:
-        raise AssertionError(f"answered {answer.status} {answer.body[:200]!r}, not {status}")
+    if answer.status not in statuses:
+        raise AssertionError(f"answered {answer.status} {answer.body[:200]!r}, not {statuses}")
 
 
 Assault = Callable[[Client, random.Random], None]

@@ -21,6 +21,7 @@ from tablewright.server.credentials_edit import add, remove
 from tablewright.transport.sigv4 import Signer, SigningCredentials
 from tests.server.http import Client
 from tests.server.signing import KEY_ID, SECRET, TOKEN
+from tests.server.test_stopping import served
 
 SESSION = f"""
 [[users.bob.keys]]
@@ -126,3 +127,23 @@ def test_a_removed_user_is_refused_while_the_server_runs(tmp_path: Path) -> None
         credentials.find(KEY_ID)  # notices the change
         credentials.join()
         assert refusal(url) == "UnrecognizedClientException"
+
+
+def test_serve_with_a_region_refuses_signatures_for_another(tmp_path: Path) -> None:
+    users = tmp_path / "users.toml"
+    key, secret = "TWAKREGION", "hush-hush"
+    add(users, "alice", key, secret)
+    with served("--credentials", str(users), "--region", "eu-west-1") as (_, url):
+        for region, accepted in (("eu-west-1", True), ("us-east-1", False)):
+            client = boto3.client(
+                "dynamodb",
+                endpoint_url=url,
+                region_name=region,
+                aws_access_key_id=key,
+                aws_secret_access_key=secret,
+            )
+            if accepted:
+                assert client.list_tables()["TableNames"] == []
+            else:
+                with pytest.raises(ClientError, match="valid region"):
+                    client.list_tables()

@@ -63,6 +63,13 @@ def serve(
             rich_help_panel=ENTRY,
         ),
     ] = None,
+    region: Annotated[
+        str | None,
+        typer.Option(
+            help="With --credentials: refuse signatures for other regions. Without it: any region.",
+            rich_help_panel=ENTRY,
+        ),
+    ] = None,
     tls_cert: Annotated[
         Path | None,
         typer.Option(help="Certificate chain (PEM) for HTTPS.", rich_help_panel=ENTRY),
@@ -153,7 +160,7 @@ def serve(
     if db == Path(":memory:"):
         db = None
     tls = tls_context(tls_cert, tls_key)
-    access = signed_access(credentials)
+    access = signed_access(credentials, region)
     check_address(
         host, is_signed=access is not None, is_encrypted=tls is not None, insecure=insecure
     )
@@ -200,12 +207,14 @@ def serve(
         engine.close()
 
 
-def signed_access(credentials: Path | None) -> Access | None:
+def signed_access(credentials: Path | None, region: str | None) -> Access | None:
     from tablewright.errors import CredentialsRefused
     from tablewright.server.authorization import SignedAccess
     from tablewright.server.credentials import Credentials
 
     if credentials is None:
+        if region is not None:
+            fail("--region needs --credentials: without it, signatures are not verified")
         return None
     try:
         known = Credentials(credentials)
@@ -217,7 +226,7 @@ def signed_access(credentials: Path | None) -> Access | None:
             f"`tablewright credentials add {credentials} NAME` adds one",
             err=True,
         )
-    return SignedAccess(known)
+    return SignedAccess(known, region=region)
 
 
 def return_large_blocks() -> None:

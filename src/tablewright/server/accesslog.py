@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -30,7 +31,7 @@ class AccessLog:
     def __init__(self, path: Path | str, report: Callable[[str], None]) -> None:
         """Open the log. Raises `OSError` if it cannot be opened; later errors go to `report`."""
         self._is_stdout = str(path) == "-"
-        self._file = sys.stdout.buffer if self._is_stdout else Path(path).open("ab")  # noqa: SIM115
+        self._file = sys.stdout.buffer if self._is_stdout else open_private(path)
         self._path = path
         self._report_line = report
         self._lines: list[dict[str, Any]] = []
@@ -73,3 +74,8 @@ class AccessLog:
         if self._dropped:
             log.error("%d lines of the access log were dropped: it is too slow", self._dropped)
             self._dropped = 0
+
+
+def open_private(path: Path | str) -> BinaryIO:
+    """Open a file to append to; a new one can be read by its owner only."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")

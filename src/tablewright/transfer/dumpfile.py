@@ -110,9 +110,9 @@ def compressed(data: IO[bytes], name: str) -> Iterator[IO[bytes]]:
 
 
 def new_file(path: Path) -> IO[bytes]:
-    """Open a new file to write to, in place of what has its name; a link is not followed."""
+    """Open a new file for writing, readable by its owner only. It replaces a file or a link."""
     path.unlink(missing_ok=True)
-    return path.open("xb")
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def manifest_file(file: Path) -> Path:
