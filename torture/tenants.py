@@ -123,7 +123,7 @@ class Raw(Plan[bytes]):
         self.operation = operation
         self.body = body
 
-    def steps(self, context: Context) -> "Steps[bytes]":
+    def _steps(self, context: Context) -> "Steps[bytes]":
         return (yield Request(self.operation, self.body))
 
 

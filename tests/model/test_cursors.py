@@ -199,7 +199,7 @@ def test_pages_are_everything_where_hundreds_of_others_lie_between(db: Database)
         assert found == [0, 1, 2]
 
 
-def test_each_goes_through_more_than_a_megabyte_without_a_limit(db: Database) -> None:
+def test_iterate_goes_through_more_than_a_megabyte_without_a_limit(db: Database) -> None:
     for number in range(24):
         db.run(put(Post(blog="B", number=number, body="x" * 100_000)))
     assert [post.number for post in db.iterate(Post.primary.within("B"))] == list(range(24))
@@ -207,7 +207,7 @@ def test_each_goes_through_more_than_a_megabyte_without_a_limit(db: Database) ->
     assert [post.number for post in db.iterate(newest)] == list(range(24))[::-1]
 
 
-def test_each_asks_for_the_next_page_when_it_is_needed(filled: Database) -> None:
+def test_iterate_asks_for_the_next_page_when_it_is_needed(filled: Database) -> None:
     each = filled.iterate(Post.primary.within("C").page_size(2))
     assert [next(each).number, next(each).number] == [0, 1]
     for number in range(2, 10):
@@ -215,7 +215,7 @@ def test_each_asks_for_the_next_page_when_it_is_needed(filled: Database) -> None
     assert list(each) == []
 
 
-def test_each_goes_on_from_a_cursor(filled: Database) -> None:
+def test_iterate_goes_on_from_a_cursor(filled: Database) -> None:
     page = filled.run(Post.primary.within("C").page_size(3))
     rest = filled.iterate(Post.primary.within("C").after(page.next_cursor))
     assert [post.number for post in rest] == list(range(3, 10))
@@ -230,7 +230,7 @@ async def _async_numbers(plan: Query[Post]) -> tuple[list[int], list[int]]:
         return whole, [post.number async for post in adb.iterate(plan.page_size(2))]
 
 
-def test_each_of_an_asynchronous_database_gives_the_same_pages() -> None:
+def test_iterate_of_an_asynchronous_database_gives_the_same_pages() -> None:
     whole, paged = asyncio.run(_async_numbers(Post.primary.within("B").desc()))
     assert paged == whole == [4, 3, 2, 1, 0]
 

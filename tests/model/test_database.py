@@ -817,7 +817,7 @@ def test_an_exception_inside_an_asynchronous_transaction_writes_nothing() -> Non
 # -- iterate() -----------------------------------------------------------------------------------
 
 
-def test_each_gives_every_page_in_order(db: Database) -> None:
+def test_iterate_gives_every_page_in_order(db: Database) -> None:
     for number in range(7):
         db.run(create(product(number)))
     assert list(db.iterate(shelf("A").page_size(3))) == [product(number) for number in range(7)]
@@ -825,7 +825,7 @@ def test_each_gives_every_page_in_order(db: Database) -> None:
     assert list(newest) == [product(number) for number in reversed(range(7))]
 
 
-def test_each_asks_for_a_page_when_it_is_needed_and_not_before(db: Database) -> None:
+def test_iterate_asks_for_a_page_when_it_is_needed_and_not_before(db: Database) -> None:
     for number in range(7):
         db.run(create(product(number)))
     recording = record_requests(db)
@@ -839,7 +839,7 @@ def test_each_asks_for_a_page_when_it_is_needed_and_not_before(db: Database) -> 
     assert len(recording.requests) == 2
 
 
-def test_each_goes_on_from_a_cursor(db: Database) -> None:
+def test_iterate_goes_on_from_a_cursor(db: Database) -> None:
     for number in range(5):
         db.run(create(product(number)))
     page = db.run(shelf("A").page_size(2))
@@ -850,7 +850,7 @@ def test_each_goes_on_from_a_cursor(db: Database) -> None:
     ]
 
 
-def test_each_of_nothing_is_nothing(db: Database) -> None:
+def test_iterate_of_nothing_is_nothing(db: Database) -> None:
     assert list(db.iterate(shelf("A"))) == []
     assert list(db.iterate(Product.scan(reason="test"))) == []
 
@@ -912,7 +912,7 @@ def test_fifty_deposits_at_once_into_a_versioned_account_are_all_counted() -> No
     asyncio.run(main())
 
 
-def test_each_is_lazy_in_an_event_loop_too() -> None:
+def test_iterate_is_lazy_in_an_event_loop_too() -> None:
     async def main() -> None:
         async with await connect_async(":memory:", Shop) as db:
             for number in range(5):
