@@ -1,8 +1,7 @@
-"""Printing: trees to text.
+"""Printing: trees to text, for the tests of the parser.
 
-Owns the one way each tree is written: capital keywords, single spaces, parentheses only where the
-tree needs them. Invariant: `parse(print(tree)) == tree` for every tree that the parser returns. It is the
-inverse of `parse` and knows no more than it.
+Each tree is written in one way: capital keywords, single spaces, parentheses only where the tree
+needs them. Invariant: `parse(print(tree)) == tree` for every tree that the parser returns.
 """
 
 from __future__ import annotations
