@@ -1,46 +1,46 @@
-"""Errors: every exception that a caller can meet; those of the service have DynamoDB's names.
+"""Errors: every exception that a caller can get; those of the service have DynamoDB's names.
 
     TablewrightError
     ├── DeclarationError                    a declaration is wrong; raised at import
     ├── InvalidValue                        a value does not fit its attribute or key
     ├── UnreadableItem                      a stored item does not fit its entity
-    ├── WriteRejected                       a write of the model's that was not done
-    │   ├── AlreadyExists                   create: the item is there
-    │   ├── NotFound                        update: the item is not there
-    │   ├── VersionConflict                 somebody wrote since this version was read
+    ├── WriteRejected                       a write of the model that was not done
+    │   ├── AlreadyExists                   create: the item exists
+    │   ├── NotFound                        update: the item does not exist
+    │   ├── VersionConflict                 the item was written since this version was read
     │   ├── UniqueViolation                 another entity has this value
-    │   └── ConditionFailed                 a condition of the caller's does not hold
-    ├── Contention                          others kept changing the item while we tried
+    │   └── ConditionFailed                 a condition of the caller does not hold
+    ├── Contention                          other writers kept changing the item
     ├── InvalidCursor                       a cursor is damaged, or of another query or tenant
-    ├── TenantViolation                     a scoped database was asked for what is not its own
-    ├── EndpointUnavailable                 an endpoint cannot be reached, or answers nonsense
+    ├── TenantViolation                     a request outside the partitions of the tenant
+    ├── EndpointUnavailable                 an endpoint does not answer, or not as DynamoDB does
     ├── UnsupportedOperation                an endpoint lacks an operation that a plan needs
-    ├── TableNotFound                       connect: there is no such table
-    ├── TableMismatch                       connect: the table is not as the model declares it
-    ├── DesignLoadError                     a design does not exist or cannot be imported
-    ├── TableNotEmpty                       verify: a table of the design contains items already
+    ├── TableNotFound                       connect: the table does not exist
+    ├── TableMismatch                       connect: the table differs from its declaration
+    ├── DesignLoadError                     verify: the design does not exist or cannot be imported
+    ├── TableNotEmpty                       verify: the target already has items
     ├── TransferRefused                     dump, load, copy: the two ends do not fit
     ├── CredentialsRefused                  a credentials file cannot be used
-    ├── CannotOpen                          the file is not ours, or not to be had
+    ├── CannotOpen                          the file cannot be opened, or is not a database
     ├── StoreClosed                         the engine has been closed
     ├── StoreForked                         the engine was opened before a fork
     ├── StoreFailed                         the file cannot be read or written
     │   └── StoreBusy                       another process holds the write lock
-    └── DynamoDBError                       an answer of DynamoDB's: code, message, HTTP status
+    └── DynamoDBError                       an error response of DynamoDB: code, message, status
         ├── ValidationException             the request is wrong; the most common one
         ├── SerializationException          the body is not the JSON that the operation takes
         ├── UnknownOperationException       no such operation
         ├── MissingAuthenticationTokenException
         ├── IncompleteSignatureException    an authorization lacks a part
-        ├── InvalidSignatureException       a signature is wrong, too old or of another scope
+        ├── InvalidSignatureException       a signature is wrong, expired or of another scope
         ├── UnrecognizedClientException     no such access key, or a wrong session token
         ├── ExpiredTokenException           the credentials have expired
         ├── AccessDeniedException           a policy does not allow the request
         ├── ResourceNotFoundException       no such table (or index, in some operations)
         ├── ResourceInUseException          the table exists, or is changing
         ├── LimitExceededException
-        ├── ConditionalCheckFailedException carries the item, when the request asked for it
-        ├── TransactionCanceledException    carries a reason for each action, by position
+        ├── ConditionalCheckFailedException has the item, when the request asked for it
+        ├── TransactionCanceledException    has a reason for each action, by position
         ├── IdempotentParameterMismatchException
         ├── RequestEntityTooLargeException  over 16 MB
         ├── ThrottlingException             nothing was done; every SDK retries it
@@ -48,7 +48,7 @@
         └── InternalServerError             500: an error in this package or in its storage
 
 Invariant: an operation raises a DynamoDBError before it writes anything. This module imports no
-other of the package.
+other module of the package.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ class SerializationException(DynamoDBError):
 
 
 class UnknownOperationException(DynamoDBError):
-    """DynamoDB says nothing more; the message is for whoever calls in process."""
+    """DynamoDB sends no message; this one is for callers in process."""
 
     namespace = CORAL_SERVICE
 

@@ -86,7 +86,7 @@ class _TimeId(str):
         count = int.from_bytes(self._bytes_of(self)[: self._time_bytes])
         try:
             return self._epoch + count * self._moment
-        except OverflowError:  # a ULID goes on to the year 10889
+        except OverflowError:  # ULIDs reach to the year 10889
             raise InvalidValue(f"{self!r} is of a time after {datetime.max}") from None
 
     @classmethod

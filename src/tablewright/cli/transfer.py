@@ -213,7 +213,7 @@ def report(found: list[Compared], *, to_stderr: bool = False) -> None:
             name = compared.table if number == 0 else ""
             overview.add_row(name, side, str(total.count), str(total))
     console: Console = Console(stderr=to_stderr)
-    console.width = max(console.width, 120)  # a checksum cut in pieces helps nobody
+    console.width = max(console.width, 120)  # a checksum must not be cut
     console.print(overview)
     different = [compared.table for compared in found if not compared.same]
     if different:
@@ -242,7 +242,7 @@ def explained() -> Iterator[list[Path]]:
     try:
         yield begun
     except BrokenPipeError:
-        # whoever reads standard output has left; else Python would complain once more at its exit
+        # the reader of standard output has gone; else Python would report it again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         fail("standard output was closed")
     except KeyboardInterrupt:

@@ -4,7 +4,7 @@ The way of a request:
 
     prepare   JSON -> typed request -> step       everything that needs no table is checked
     run       step -> answer                      in a snapshot, or in a transaction shared with
-                                                  whoever writes at the same moment
+                                                  concurrent writers
     call      both, for one process               answers as Python values
 
 An engine may be used from several threads; several engines, in one process or many, may use one

@@ -24,7 +24,7 @@ from tablewright.storage import Row as StoredRow
 from tablewright.values import Item
 
 FIVE_YEARS = 5 * 365 * 24 * 60 * 60
-#: A sweep of so many items is followed by a checkpoint that gives the space of the log back.
+#: A sweep that deletes this many items is followed by a checkpoint that empties the log.
 LARGE_SWEEP = 10_000
 
 

@@ -29,7 +29,7 @@ from tablewright.wire.answers import ItemOut, Page
 
 #: Characters of a filter that is not costly, however large the items are.
 SHORT_FILTER = 100
-_UNREAD: Item = {}  # stands for an item that nobody looks into
+_UNREAD: Item = {}  # stands for an item that is not decoded
 _BAD_START = "The provided starting key is invalid"
 
 

@@ -1,7 +1,7 @@
 """Rows: an item as it is stored, and the one way in which a row and its index rows change.
 
-Law: whoever changes an item calls `replace`, which changes the table's row and exactly the index
-rows that differ, in the same transaction. Nothing else writes items.
+Invariant: all changes of an item go through `replace`, which changes the table's row and exactly
+the index rows that differ, in the same transaction. Nothing else writes items.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ Branches: TypeAlias = dict[str | int, "Branch[Leaf]"]
 
 
 class Branch(Generic[Leaf]):
-    """Where a path ends (`leaf`), or goes on (`below`). One of them is None."""
+    """Where a path ends (`leaf`), or continues (`below`). One of them is None."""
 
     __slots__ = ("below", "leaf")
 

@@ -453,7 +453,7 @@ class _Parser:
         return operand
 
     def close(self, parentheses: int) -> int:
-        """Close what can be closed here of so many open parentheses; the number still open."""
+        """Close as many of the open parentheses as possible here; return how many stay open."""
         wrapped = False
         while parentheses and self.token.kind == ")":
             self.advance()

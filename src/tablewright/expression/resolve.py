@@ -13,7 +13,7 @@ DynamoDB's, and so is the order of checks:
 
 Many rules ask about the values of a request, while a resolved expression is kept for many
 requests. So a rule becomes a `Check`, a function of the values that raises, and a mistake that no
-values can mend becomes a check that always raises, in its place among the others.
+values can fix becomes a check that always raises, in its place among the others.
 """
 
 from __future__ import annotations

@@ -388,7 +388,7 @@ def overlap(one: Template, other: Template) -> bool:
 
 
 def shares_beginning(beginning: Sequence[str | Part], template: Template) -> bool:
-    """Whether a template can give a text that begins with these segments, and goes on."""
+    """Whether a template can give a text that begins with these segments and is longer."""
     if template.natural is not None:
         return True
     segments = template.segments
@@ -396,7 +396,7 @@ def shares_beginning(beginning: Sequence[str | Part], template: Template) -> boo
 
 
 def goes_on(sort: Template, theirs: Template) -> bool:
-    """Whether one sort key goes on where the other ends."""
+    """Whether one sort key extends the other."""
     here, there = sort.segments, theirs.segments
     return len(there) > len(here) and all(
         isinstance(one, Part) == isinstance(other, Part) and (isinstance(one, Part) or one == other)

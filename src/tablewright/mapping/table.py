@@ -120,7 +120,7 @@ class TableMap:
         return self._alone[key]
 
     def mixed(self, key: KeyMap, bound: int) -> bool:
-        """Whether a query with so many arguments bound can meet items of other entities."""
+        """Whether a query with this many arguments bound can return items of other entities."""
         facts = self._mixed
         if (key, bound) not in facts:
             segments = [] if key.sort is None else _beginning(key, key.sort, bound)
@@ -148,7 +148,7 @@ class TableMap:
 
 
 def _beginning(key: KeyMap, sort: Template, bound: int) -> list[str | Part]:
-    """The segments that a query has fixed when so many arguments are bound."""
+    """The segments that a query fixes when this many arguments are bound."""
     following = key.next_part(bound)
     segments: list[str | Part] = []
     for segment in sort.segments:

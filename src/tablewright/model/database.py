@@ -57,7 +57,7 @@ def connect(
     that differs from its declaration is an error that lists what differs. `table_name` is what the
     table is called there, if not as declared. Cursors are signed with `cursor_secret`, else with
     the environment's TABLEWRIGHT_CURSOR_SECRET, else with a secret that ends with this process.
-    `observe` is told of each request: see `tablewright.observe`.
+    `observe` receives an event for each request: see `tablewright.observe`.
 
     `policy` restricts what the plans of this database may do in memory, in a file or in an
     `Engine`: an IAM policy document as a dict or as JSON text, a list of documents, or a

@@ -106,7 +106,9 @@ class Provision(Plan[None]):
             return []
         found = yield from _ttl_of(name)
         if found is None and self._create:
-            yield from _enable_ttl(name, wanted)  # whoever made the table did not come that far
+            yield from _enable_ttl(
+                name, wanted
+            )  # the process that made the table stopped before it
             return []
         return [] if found == wanted else [f"TTL: declared {wanted}, found {found or 'none'}"]
 

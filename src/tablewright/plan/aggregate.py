@@ -4,7 +4,7 @@
                  SK=ORDER#O100#ITEM#I1         its children: OrderWithItems.items
                  SK=ORDER#O100#ITEM#I2
 
-Where every child's key goes on from the root's, the query is the range from the root to the last
+Where every child's key extends the root's, the query is the range from the root to the last
 key below it; otherwise it is the root's partition. A member may be an aggregate itself: its rows
 belong to the one whose key they go on from. Rows of other entities are passed over.
 """
@@ -319,7 +319,7 @@ def _assemble(kind: AggregateMap, key: KeyMap, rows: list[Placed], root_place: s
 
 
 def _assemble_members(kind: AggregateMap, key: KeyMap, rows: list[Placed]) -> list[Any]:
-    """The aggregates among the rows: each row belongs to the root that its key goes on from."""
+    """The aggregates among the rows: each row belongs to the root whose key its own extends."""
     root = kind.root.entity.is_in(key)
     assert root is not None
     assert root.sort is not None

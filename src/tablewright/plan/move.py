@@ -4,13 +4,13 @@ DynamoDB cannot change a key, so an update of an attribute that is part of one i
 put, in one transaction. Rows that lie below the item move with it:
 
     key of the item        MENU#lunch | SECTION#soups
-    rows below it          MENU#lunch | SECTION#soups#PRODUCT#…      their sort key goes on from its
+    rows below it          MENU#lunch | SECTION#soups#PRODUCT#…      their sort key extends its
                            MENU#lunch | …                            if the item is the root of its
                                                                      partition: one key, no more
 
 Each row's delete and put are in one transaction, so that none is ever lost or doubled. What does
 not fit into one transaction moves in several: the rows below first, the item itself last. If this
-is interrupted, the same update goes on where it stopped.
+is interrupted, the same update continues where it stopped.
 """
 
 from __future__ import annotations

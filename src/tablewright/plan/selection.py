@@ -53,6 +53,8 @@ def _update(
 ) -> Update[Any]:
     if not changes:
         raise InvalidValue(f"{entity.name}: update() needs at least one change")
-    names = {getattr(change, "name", "") for change in changes}  # what is no change is told later
+    names = {
+        getattr(change, "name", "") for change in changes
+    }  # what is not a change is reported later
     moves = bool(names & entity.primary.names)
     return (Move if moves else Update)(entity, key, known, changes, instance)

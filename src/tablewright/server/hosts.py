@@ -1,7 +1,7 @@
 """Hosts and origins: which names a server answers to, and which web pages may use it.
 
-A server without credentials trusts whoever can connect to it, so it must not be reachable through
-a web browser on the same machine:
+A server without credentials trusts everyone who can connect to it, so it must not be reachable
+through a web browser on the same machine:
 
 - DNS rebinding: a page at `evil.example` makes its own name point to 127.0.0.1, and the browser
   takes this server for the page's own. The browser still sends `Host: evil.example`, which is

@@ -9,7 +9,7 @@ Laws:
   sides hold at the end (`Compared`). Nothing happens unless somebody iterates.
 - Everything is checked before anything is written: names, keys, the state of an earlier run.
 - An item is put whole, so that doing a batch twice is doing it once. A transfer that was stopped,
-  however hard, goes on from the last batch that is known to be written.
+  even killed, continues from the last batch that is known to be written.
 - Memory holds a few pages for each segment, a batch for each writer, however large the table is.
 - It knows requests and items, and nothing of models.
 """

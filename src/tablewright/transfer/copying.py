@@ -60,7 +60,7 @@ def copy(
     """Copy one table, or all of them.
 
     Tables that the target lacks are made; one that it has must have the same keys. With a state of
-    an earlier run it goes on from there, with the segments of that run.
+    an earlier run it continues from there, with the segments of that run.
     """
     state = state or State(None)
     tasks = [_task(source, target, name, names[1]) for name in chosen(source, names[0], table)]

@@ -62,7 +62,7 @@ def full_name(text: str) -> str:
 
 
 def state_file(target: str, doing: str) -> Path:
-    """Where the state of a transfer is kept if nobody says: next to a file, or right here.
+    """The default place of a transfer's state: next to a file, or in the current directory.
 
     >>> str(state_file("shop.db", "copy")), str(state_file("http://localhost:8000", "load"))
     ('shop.db.copy.json', 'tablewright-load-localhost-8000.json')

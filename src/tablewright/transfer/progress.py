@@ -13,7 +13,7 @@ class Progress(Struct, frozen=True):
     """How many items of a table have been copied, dumped, loaded or compared so far.
 
     `expected` is what the source says it holds; DynamoDB counts every six hours, so it may be
-    wrong. None where nobody knows.
+    wrong. None if it is unknown.
     """
 
     table: str

@@ -21,7 +21,7 @@ from tablewright.values import Item
 from tablewright.wire.values import read_values
 
 SEGMENTS = 8
-#: DynamoDB may give an empty page that is not the last; an endpoint that gives so many is broken.
+#: DynamoDB may give an empty page that is not the last; an endpoint that gives this many is broken.
 MOST_EMPTY_PAGES = 1000
 
 

@@ -1,4 +1,4 @@
-"""DescribeLimits and DescribeEndpoints: what an account is told about itself."""
+"""DescribeLimits and DescribeEndpoints: the limits and endpoints of the account."""
 
 from __future__ import annotations
 
