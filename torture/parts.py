@@ -26,7 +26,7 @@ PARTS: dict[str, Part] = {
 BIG = big.PART
 SEEDS = Path(__file__).parent / "seeds"
 #: Seeds that are kept of a part.
-MOST_KEPT = 8
+MAX_KEPT = 8
 
 
 def kept_seeds(name: str) -> tuple[int, ...]:
@@ -39,6 +39,6 @@ def keep_seed(name: str, seed: int) -> None:
     """Keep the seed of a round that failed."""
     SEEDS.mkdir(exist_ok=True)
     seeds = kept_seeds(name)
-    if seed not in seeds and len(seeds) < MOST_KEPT:
+    if seed not in seeds and len(seeds) < MAX_KEPT:
         with (SEEDS / f"{name}.txt").open("a") as file:
             file.write(f"{seed}\n")

@@ -22,11 +22,11 @@ from tests.hostile.bodies import bodies
 
 SIZE = 8 * 1024
 #: Checking and storing a value of 9 bytes takes some 20 calls; compiling a legacy condition more.
-MOST_CALLS_PER_BYTE = 8
+MAX_CALLS_PER_BYTE = 8
 #: What a request costs whatever is in it, echoes of values and expressions of 4 KB included.
-MOST_CALLS = 60_000
+MAX_CALLS = 60_000
 #: A fault lists ten errors, each with the value that is wrong and its path.
-MOST_ANSWER = 10 * (2 * MAX_ECHO + 500)
+MAX_ANSWER = 10 * (2 * MAX_ECHO + 500)
 
 
 class Calls:
@@ -66,8 +66,8 @@ def test_every_hostile_body_costs_little_and_gets_a_short_answer(operation: str)
         except (ValueError, RecursionError):
             continue
         count, fault = calls(engine, operation, request)
-        assert count <= MOST_CALLS + MOST_CALLS_PER_BYTE * len(body.body), body.name
-        assert fault is None or len(fault.message) <= MOST_ANSWER, body.name
+        assert count <= MAX_CALLS + MAX_CALLS_PER_BYTE * len(body.body), body.name
+        assert fault is None or len(fault.message) <= MAX_ANSWER, body.name
         if operation == "DeleteTable":
             with suppress(DynamoDBError):
                 engine.call("CreateTable", TABLE)
@@ -94,7 +94,7 @@ def test_entries_beyond_a_limit_cost_nothing(operation: str, member: str) -> Non
     few, _ = refused(operation, {**base, member: [{}] * 20_000})
     many, message = refused(operation, {**base, member: [{}] * 200_000})
     assert many <= few + 100
-    assert len(message) < MOST_ANSWER
+    assert len(message) < MAX_ANSWER
 
 
 def test_a_value_that_a_message_repeats_is_cut() -> None:

@@ -14,8 +14,8 @@ import pytest
 from tablewright.engine import Engine
 from tablewright.transfer import State, TransferRefused, dump, load
 from tablewright.transfer.dumpfile import (
+    MAX_BLANK_LINES,
     MAX_LINE,
-    MOST_BLANK_LINES,
     find,
     manifest_file,
     read,
@@ -111,8 +111,8 @@ def test_what_is_no_item_is_refused_with_its_line(tmp_path: Path, line: bytes) -
 
 
 def test_blank_lines_without_end_are_refused(tmp_path: Path) -> None:
-    file = zipped(tmp_path / "blank.json.gz", spell([thing("a")]), b"\n" * (MOST_BLANK_LINES + 2))
-    with pytest.raises(TransferRefused, match=f"more than {MOST_BLANK_LINES} empty lines in a row"):
+    file = zipped(tmp_path / "blank.json.gz", spell([thing("a")]), b"\n" * (MAX_BLANK_LINES + 2))
+    with pytest.raises(TransferRefused, match=f"more than {MAX_BLANK_LINES} empty lines in a row"):
         list(read(file))
 
 

@@ -37,7 +37,7 @@ _CANONICAL = re.compile(
 ).fullmatch
 #: Sign, whole part, fraction, exponent. Possessive (`*+`): a text that is no number is read once.
 _NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*+)\.?([0-9]*+)(?:[eE]([+-]?[0-9]++))?").fullmatch
-_MOST_POWER_DIGITS = 12
+_MAX_POWER_DIGITS = 12
 
 _DIGITS = str.maketrans("0123456789", "123456789a")
 _COMPLEMENTED_DIGITS = str.maketrans("0123456789", "edcba98765")
@@ -73,7 +73,7 @@ def _spelled(sign: str, whole: str, fraction: str, exponent: str) -> str:
         return "0"
     is_small = exponent.startswith("-")
     power = exponent.lstrip("+-").lstrip("0")
-    if len(power) > _MOST_POWER_DIGITS:  # no mantissa is long enough to make up for it
+    if len(power) > _MAX_POWER_DIGITS:  # no mantissa is long enough to make up for it
         raise _out_of_range(overflow=not is_small)
     adjusted = len(digits) - len(fraction) - 1 + int("0" + power) * (-1 if is_small else 1)
     _check_magnitude(adjusted)

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import Enum
 from typing import Literal, TypeAlias
 
 from tablewright.errors import InvalidValue
+from tablewright.hints import did_you_mean
 from tablewright.policy.operators import OPERATORS, Test
 from tablewright.policy.pattern import Keys, Pattern, plain_text
 
@@ -125,5 +125,4 @@ def _hint(operator: str) -> str:
         for prefix in ("", "ForAllValues:", "ForAnyValue:")
         for suffix in ("", "IfExists")
     ]
-    close = get_close_matches(operator, names, n=1, cutoff=0.8)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return did_you_mean(operator, names, cutoff=0.8)

@@ -21,12 +21,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue
+from tablewright.hints import did_you_mean
 from tablewright.policy.condition import Condition, Effect, make_condition
 from tablewright.policy.keys import DYNAMODB_KEYS
 from tablewright.policy.pattern import (
@@ -294,8 +294,7 @@ def _check_elements(raw: Any, known: tuple[str, ...], where: str) -> None:
                 f"{where}: {name} is for policies of resources; a policy of a user names no "
                 "principal"
             )
-        close = get_close_matches(str(name).capitalize(), known, n=1, cutoff=0.7)
-        hint = f"; did you mean {close[0]!r}?" if close else f"; it takes {', '.join(known)}"
+        hint = did_you_mean(name, known, cutoff=0.7) or f"; it takes {', '.join(known)}"
         raise InvalidValue(f"{where}: unknown element {name!r}{hint}")
 
 
@@ -325,8 +324,7 @@ def _check_key(key: Any, where: str) -> None:
         raise InvalidValue(f"{where}: {key!r} is not a condition key such as 'aws:username'")
     # A key that no request has makes ForAllValues true: a typing error would open the table.
     if service.lower() == "dynamodb" and key.lower() not in DYNAMODB_KEYS:
-        close = get_close_matches(key.lower(), DYNAMODB_KEYS, n=1)
-        hint = f"; did you mean {DYNAMODB_KEYS[close[0]]!r}?" if close else ""
+        hint = did_you_mean(key, DYNAMODB_KEYS.values())
         raise InvalidValue(f"{where}: DynamoDB has no condition key {key!r}{hint}")
 
 

@@ -51,12 +51,12 @@ MAX_LINE = 32 * 1024 * 1024
 #: and four quotes (an empty string in a list); those in a text count for its size. Some more are
 #: around it. Checked in long lines: decoding nothing but these takes 25 times a line's memory.
 LONG_LINE = 1024 * 1024
-MOST_MARKS = {
+MAX_MARKS = {
     b"{": 2 * MAX_ITEM_SIZE + 100,
     b"[": MAX_ITEM_SIZE + 100,
     b'"': 4 * MAX_ITEM_SIZE + 100,
 }
-MOST_BLANK_LINES = 10_000
+MAX_BLANK_LINES = 10_000
 MAX_MANIFEST = 1024 * 1024
 
 _encode = msgspec.json.Encoder().encode
@@ -169,7 +169,7 @@ class _NoItem(Exception):
 def _item(line: bytes) -> Item:
     if len(line) > MAX_LINE:
         raise _NoItem(f"longer than {MAX_LINE} bytes, which no item can be")
-    if len(line) > LONG_LINE and any(line.count(m) > most for m, most in MOST_MARKS.items()):
+    if len(line) > LONG_LINE and any(line.count(m) > most for m, most in MAX_MARKS.items()):
         raise _NoItem(f"more values than an item of {MAX_ITEM_SIZE} bytes can have")
     item = normalise_item(read_values(_decode(line).item))
     if len(line) > MAX_ITEM_SIZE and item_size(item) > MAX_ITEM_SIZE:
@@ -187,8 +187,8 @@ def _lines(data: Data, stack: ExitStack) -> Iterator[bytes]:
     while line := lines.readline(MAX_LINE + 1):
         yield line
         blank = blank + 1 if line == b"\n" else 0
-        if blank > MOST_BLANK_LINES:
-            raise _NoItem(f"more than {MOST_BLANK_LINES} empty lines in a row")
+        if blank > MAX_BLANK_LINES:
+            raise _NoItem(f"more than {MAX_BLANK_LINES} empty lines in a row")
 
 
 def shown(data: Data) -> str:

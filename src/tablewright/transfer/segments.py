@@ -22,7 +22,7 @@ from tablewright.wire.values import read_values
 
 SEGMENTS = 8
 #: DynamoDB may give an empty page that is not the last; an endpoint that gives this many is broken.
-MOST_EMPTY_PAGES = 1000
+MAX_EMPTY_PAGES = 1000
 
 
 def pages(
@@ -45,7 +45,7 @@ def pages(
         start = answer.get("LastEvaluatedKey")
         if start is None:
             return
-        if empty == MOST_EMPTY_PAGES:
+        if empty == MAX_EMPTY_PAGES:
             raise TransferRefused(f"the Scan of {table!r} gave {empty} empty pages in a row")
         if seen.before(start):
             raise TransferRefused(

@@ -36,8 +36,8 @@ from tablewright.wire.values import MAX_LEVELS, MODEL, VALUES, mismatch, read_va
 S = TypeVar("S", bound=Shape)
 
 #: As many errors as DynamoDB lists at once.
-MOST_ERRORS = 10
-MOST_REMEMBERED = 1000
+MAX_ERRORS = 10
+MAX_REMEMBERED = 1000
 
 
 class _Errors(list["_Error"]):
@@ -46,14 +46,14 @@ class _Errors(list["_Error"]):
     __slots__ = ()
 
     def add(self, problem: str, shown: str | None, *path: str) -> None:
-        if len(self) < MOST_ERRORS:
+        if len(self) < MAX_ERRORS:
             self.append(_Error(problem, shown, [*path]))
 
     def prefix(self, first: int, *path: str) -> bool:
         """Lengthen the paths of the errors from the first on; whether there is room for more."""
         for error in self[first:]:
             error.path += path
-        return len(self) < MOST_ERRORS
+        return len(self) < MAX_ERRORS
 
 
 class _Error(msgspec.Struct):
@@ -200,7 +200,7 @@ def _remembering(reader: Reader) -> Reader:
             return raw
         known = len(errors)
         value = reader(raw, errors)
-        if len(errors) == known and len(accepted) < MOST_REMEMBERED and len(value) < 256:
+        if len(errors) == known and len(accepted) < MAX_REMEMBERED and len(value) < 256:
             accepted.add(value)
         return value
 
