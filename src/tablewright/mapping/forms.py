@@ -1,0 +1,260 @@
+"""Forms: how the values of a type are written as text inside a key.
+
+    type                 text                            in order   example
+    str                  itself                          yes        ann@example.com
+    int with pad=3       padded with zeros               yes        007
+    int                  as it is                        no         7
+    datetime             UTC with microseconds           yes        2026-01-15T10:15:30.000000Z
+    date, UUID, ids      their own fixed form            yes        2026-01-15
+    Enum, Literal        the value                       yes        PAID
+    bool                 false, true                     yes        true
+
+Invariants: `decode(encode(value))` is the value, unless the form keeps less than the value
+(`is_exact` is false); no two texts of one value. `encode` raises InvalidValue, `decode` raises
+ValueError; the messages begin after the name of the part: "is 7 of type int; …".
+
+This module knows nothing of delimiters: a form writes the plain text, a part escapes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Literal, get_args, get_origin
+from uuid import UUID
+
+from msgspec import Struct
+
+from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.ids import KSUID, ULID
+from tablewright.mapping.converters.times import NAIVE, utc_text
+from tablewright.mapping.language import (
+    ANY_CHARACTER,
+    DIGITS,
+    Language,
+    Repeat,
+    characters,
+    digits,
+    literal,
+    one_of,
+    parse_form,
+    sequence,
+)
+
+UPPERCASE = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+HEX = DIGITS + "abcdef"
+
+
+class Form(Struct, frozen=True):
+    """How the values of a type are written inside a key."""
+
+    #: The type of the values that a call gives.
+    kind: Any
+    #: The text of a value that a call gives.
+    encode: Callable[[Any], str]
+    #: The value of a text.
+    decode: Callable[[str], Any]
+    #: The texts that are possible.
+    language: Language
+    #: What a call gives, from the attribute's value; None where they are the same.
+    derive: Callable[[Any], Any] | None = None
+    #: Texts sort as values do.
+    is_ordered: bool = True
+    #: Larger values have smaller texts.
+    is_reversed: bool = False
+    #: A text says exactly which value the attribute has.
+    is_exact: bool = True
+    #: The texts are any texts at all: a beginning of one makes sense, and it needs escaping.
+    is_free: bool = False
+    #: The type of the key attribute in DynamoDB; N and B only where the part is the whole key.
+    tag: Literal["S", "N", "B"] = "S"
+
+
+#: Makes the form of a type; `pad` is the number of digits that the attribute declares.
+Maker = Callable[[Any, int | None], Form]
+
+
+def form_of(kind: Any, pad: int | None) -> Form | None:
+    """Return the form that values of a type have by default; None if there is none."""
+    for base, make in _KINDS:
+        if isinstance(kind, type) and issubclass(kind, base):
+            return make(kind, pad)
+    if get_origin(kind) is Literal and all(isinstance(value, str) for value in get_args(kind)):
+        return _choices(str, {value: value for value in get_args(kind)})
+    return None
+
+
+def no_form(kind: Any) -> DeclarationError:
+    return DeclarationError(
+        f"is {name_of(kind)}, which has no text that sorts as its values do; use a str, int, "
+        "datetime, date, UUID, Enum, KSUID or ULID, a codec, or an index on the attribute itself"
+    )
+
+
+def name_of(kind: Any) -> str:
+    return kind.__name__ if isinstance(kind, type) else str(kind)
+
+
+def checked(kind: type, encode: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Return `encode` for values of a type; it refuses all others."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+            return encode(value)
+        raise wrong_type(value, kind)
+
+    return text
+
+
+def wrong_type(value: Any, kind: type) -> InvalidValue:
+    return InvalidValue(
+        f"is {value!r} of type {type(value).__name__}; give a value of type {kind.__name__}"
+    )
+
+
+def _text(kind: Any, pad: int | None) -> Form:
+    def encode(value: str) -> str:
+        if not value:
+            raise InvalidValue("is empty; a part of a key needs a value")
+        return str.__str__(value)
+
+    return Form(str, checked(str, encode), str, Repeat(ANY_CHARACTER, 1, None), is_free=True)
+
+
+def _id(kind: type, pad: int | None) -> Form:
+    def encode(value: Any) -> str:
+        if type(value) is kind:
+            return str.__str__(value)
+        if isinstance(value, str):
+            return str.__str__(kind(value))
+        raise wrong_type(value, kind)
+
+    language = (
+        characters(DIGITS + UPPERCASE + UPPERCASE.lower(), 27, 27)
+        if issubclass(kind, KSUID)
+        else characters(DIGITS + UPPERCASE, 26, 26)
+    )
+    return Form(kind, encode, kind, language)
+
+
+def _int(kind: Any, pad: int | None) -> Form:
+    return plain_number(int) if pad is None else padded_number(pad)
+
+
+def plain_number(kind: type) -> Form:
+    """Return the form of a number as it is."""
+    language = sequence(Repeat(literal("-"), 0, 1), characters(DIGITS))
+    return Form(int, checked(int, str), int, language, is_ordered=False)
+
+
+def padded_number(width: int) -> Form:
+    """Return the form of a whole number from 0, with zeros in front."""
+    bound = 10**width
+
+    def encode(value: int) -> str:
+        if not 0 <= value < bound:
+            raise InvalidValue(
+                f"is {value}, and {width} digits hold 0 to {bound - 1}; more digits change every "
+                "key"
+            )
+        return f"{value:0{width}d}"
+
+    return Form(int, checked(int, encode), int, digits(width))
+
+
+def in_utc(value: datetime) -> datetime:
+    if value.tzinfo is UTC:
+        return value
+    if value.utcoffset() is None:
+        raise InvalidValue(f"is {value!r}, which {NAIVE}")
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise InvalidValue(f"is {value!r}, which is out of range in UTC") from None
+
+
+def read_moment(text: str) -> datetime:
+    """Return the moment of an ISO text, in UTC; a text without an offset is in UTC."""
+    moment = datetime.fromisoformat(text)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _datetime(kind: Any, pad: int | None) -> Form:
+    return Form(
+        datetime,
+        checked(datetime, lambda value: utc_text(in_utc(value))),
+        read_moment,
+        parse_form("0000-00-00T00:00:00.000000Z"),
+    )
+
+
+def iso_date(value: date) -> str:
+    if isinstance(value, datetime):
+        raise InvalidValue(f"is a date; use {value!r}.date()")
+    return value.isoformat()
+
+
+def _date(kind: Any, pad: int | None) -> Form:
+    return Form(date, checked(date, iso_date), date.fromisoformat, parse_form("0000-00-00"))
+
+
+def _uuid(kind: Any, pad: int | None) -> Form:
+    groups = [characters(HEX, count, count) for count in (8, 4, 4, 4, 12)]
+    dashed = [item for group in groups for item in (literal("-"), group)][1:]
+    return Form(UUID, checked(UUID, str), UUID, sequence(*dashed))
+
+
+def _bool(kind: Any, pad: int | None) -> Form:
+    return _choices(bool, {False: "false", True: "true"})
+
+
+def _enum(kind: type[Enum], pad: int | None) -> Form:
+    members = list(kind)
+    if all(isinstance(member.value, str) for member in members):
+        return _choices(kind, {member: member.value for member in members})
+    if all(isinstance(member.value, int) and member.value >= 0 for member in members):
+        width = max(len(str(member.value)) for member in members)
+        return _choices(kind, {member: f"{member.value:0{width}d}" for member in members})
+    raise DeclarationError(
+        f"the values of {kind.__name__} are neither all texts nor all whole numbers from 0, so "
+        "they have no order as text"
+    )
+
+
+def _choices(kind: type, texts: dict[Any, str]) -> Form:
+    values = {text: value for value, text in texts.items()}
+
+    def encode(value: Any) -> str:
+        text = texts.get(value)
+        if text is None:
+            known = ", ".join(map(repr, texts))
+            raise InvalidValue(f"is {value!r}; it is one of {known}")
+        return text
+
+    def decode(text: str) -> Any:
+        if text not in values:
+            raise ValueError(f"{text!r} is not one of {', '.join(values)}")
+        return values[text]
+
+    return Form(kind, checked(kind, encode), decode, one_of(values))
+
+
+def decimal_number() -> Form:
+    """Return the form of a Decimal as a number of DynamoDB's."""
+    language = sequence(characters("-+.E" + DIGITS))
+    return Form(Decimal, checked(Decimal, str), Decimal, language, is_ordered=False)
+
+
+_KINDS: list[tuple[type, Maker]] = [
+    (Enum, _enum),
+    (KSUID, _id),
+    (ULID, _id),
+    (str, _text),
+    (bool, _bool),
+    (int, _int),
+    (datetime, _datetime),
+    (date, _date),
+    (UUID, _uuid),
+]

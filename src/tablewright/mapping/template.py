@@ -1,0 +1,184 @@
+"""Templates: one key attribute as literals and parts, composed from values and parsed from items.
+
+    "ORDER" / created_at / order_id
+
+    pieces     ("ORDER#", Part(created_at), "#", Part(order_id))
+    composed   ORDER#2026-01-15T10:15:30.000000Z#O100
+    parsed     (datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC), "O100")
+
+Literals contain the delimiters that `/` puts between pieces; `+` puts none. A text is parsed in
+one way only: where a part could run into what follows it, the declaration is refused.
+
+A natural template is an attribute of the item that is a key itself. This module knows nothing of
+items, requests or entities.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from tablewright.errors import DeclarationError
+from tablewright.mapping.converters import Converter
+from tablewright.mapping.delimiter import Delimiter
+from tablewright.mapping.language import (
+    Language,
+    intersects,
+    literal,
+    may_contain,
+    sequence,
+    starts_with,
+    to_regex,
+    width_of,
+)
+from tablewright.mapping.parts import Part
+from tablewright.symbol import Symbol
+from tablewright.values import Value
+
+Tag = Literal["S", "N", "B"]
+
+
+class Template(Struct, frozen=True):
+    """One key attribute: literals and parts."""
+
+    pieces: tuple[str | Part, ...]
+    #: For each part, the position of its value among the arguments of a call.
+    slots: tuple[int, ...] = ()
+    delimiter: Delimiter = Delimiter.DEFAULT
+    #: Stores an attribute as it is; the key is that attribute, not a composed value.
+    natural: Converter | None = None
+    tag: Tag = "S"
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return tuple(piece for piece in self.pieces if isinstance(piece, Part))
+
+    def language(self, count: int | None = None) -> Language:
+        """Return the texts that the key can be, or its first `count` pieces."""
+        return sequence(
+            *(
+                literal(piece) if isinstance(piece, str) else piece.language
+                for piece in self.pieces[:count]
+            )
+        )
+
+    def show(self, name: str = "{}") -> str:
+        """Return the template as documents write it: `ORDER#{created_at}#{order_id}`."""
+        return "".join(
+            piece if isinstance(piece, str) else f"{{{name.format(piece.label)}}}"
+            for piece in self.pieces
+        )
+
+    def check(self, where: str) -> None:
+        """Raise DeclarationError for a part that could run into what follows it."""
+        for part, following in zip(self.pieces, self.pieces[1:], strict=False):
+            if isinstance(part, str) or width_of(part.language) is not None:
+                continue
+            if isinstance(following, Part):
+                raise DeclarationError(
+                    f"{where}: nothing separates {part.label} from {following.label}, so a key "
+                    f"cannot be read; write / between them, or give {part.label} a fixed width"
+                )
+            if not following.startswith(self.delimiter.text) and may_contain(
+                part.language, following[0]
+            ):
+                raise DeclarationError(
+                    f"{where}: {part.label} can contain {following[0]!r}, with which the literal "
+                    f"{following!r} behind it begins, so a key cannot be read; write / between "
+                    "them"
+                )
+
+
+class Composer:
+    """A template's leading pieces, ready to be filled in."""
+
+    __slots__ = ("form", "slots", "texts")
+
+    def __init__(self, template: Template, count: int | None = None) -> None:
+        leading = template.pieces[:count]
+        self.form = "".join(
+            piece.replace("%", "%%") if isinstance(piece, str) else "%s" for piece in leading
+        )
+        self.texts = tuple(piece.text for piece in leading if isinstance(piece, Part))
+        self.slots = template.slots[: len(self.texts)]
+
+    def __call__(self, arguments: Sequence[Any]) -> str:
+        return self.form % tuple(
+            [text(arguments[slot]) for text, slot in zip(self.texts, self.slots, strict=True)]
+        )
+
+
+class Parser:
+    """Reads the parts of a key from its text."""
+
+    __slots__ = ("match", "parts", "template")
+
+    def __init__(self, template: Template) -> None:
+        pattern = "".join(
+            re.escape(piece) if isinstance(piece, str) else f"({to_regex(piece.language)})"
+            for piece in template.pieces
+        )
+        self.template = template
+        self.match = re.compile(pattern, re.DOTALL).fullmatch
+        self.parts = template.parts
+
+    def texts(self, text: str) -> tuple[str, ...] | None:
+        """Return the text of each part; None if the key is another."""
+        found = self.match(text)
+        return None if found is None else found.groups()
+
+    def __call__(self, text: str) -> tuple[Any, ...]:
+        """Return what each part gives for its text; raise ValueError if the key is another."""
+        texts = self.texts(text)
+        if texts is None:
+            raise ValueError(f"{text!r} is not {self.template.show()}")
+        return tuple(part.read(each) for part, each in zip(self.parts, texts, strict=True))
+
+
+def encode_value(template: Template, composer: Composer, arguments: Sequence[Any]) -> Value:
+    """Return the value of a key attribute for the arguments of a call."""
+    if template.natural is None:
+        return {template.tag: composer(arguments)}
+    return encode_natural(template.natural, arguments[template.slots[0]])
+
+
+def encode_natural(natural: Converter, value: Any) -> Value:
+    if isinstance(value, Symbol):
+        return {natural.tag or "S": Symbol.text(value)}
+    return natural.encode(value)
+
+
+# -- what two templates have in common -----------------------------------------------------------
+
+
+def overlap(one: Template, other: Template) -> bool:
+    """Whether two templates can give the same key value."""
+    return intersects(one.language(), other.language())
+
+
+def shares_beginning(beginning: Language, template: Template) -> bool:
+    """Whether a template can give a text that begins with a text of a language."""
+    return starts_with(template.language(), beginning)
+
+
+def extends(template: Template, theirs: Template) -> bool:
+    """Whether their texts are those of a template, a delimiter, and more."""
+    delimiter = template.delimiter.text
+    if len(theirs.pieces) < len(template.pieces):
+        return False
+    for piece, other in zip(template.pieces, theirs.pieces, strict=False):
+        if isinstance(piece, Part) and isinstance(other, Part):
+            continue
+        if piece != other:
+            is_last = piece is template.pieces[-1]
+            return (
+                is_last
+                and isinstance(piece, str)
+                and isinstance(other, str)
+                and other.startswith(piece + delimiter)
+            )
+    following = theirs.pieces[len(template.pieces) :]
+    return bool(following) and str(following[0]).startswith(delimiter)

@@ -1,0 +1,435 @@
+"""Transforms: other forms of a value inside a key, made from the form of its type.
+
+A transform takes a form and returns a form, so transforms nest: `descending(epoch_seconds(at))`.
+
+    transform                     text                          a call gives
+    day(at)                       2026-01-15                    a date
+    hour(at)                      2026-01-15T10                 a datetime, any moment of the hour
+    week(at)                      2026-W03                      a date, any day of the week
+    year_month(at)                2026-01                       a date, any day of the month
+    year(at)                      2026                          an int
+    iso(at, "seconds")            2026-01-15T10:15:30Z          a datetime, by the second
+    epoch_seconds(at)             1768472130                    a datetime, by the second
+    epoch_millis(at)              1768472130000                 a datetime, by the millisecond
+    padded(number, 6)             000007                        an int
+    fixed_point(price, 4, 2)      0012.50                       a Decimal
+    lower(email), upper, casefold ann@example.com               a str
+    truncated(name, 3)            Ann                           a str
+    shard(id, of=8)               3                             the number of the shard
+    descending(padded(score, 3))  992 for 7                     what it gives without descending
+    number(stars)                 the number 7, of type N       the number
+    binary(digest)                the bytes, of type B          the bytes
+
+`descending` replaces each digit by its complement to 9, so larger values have smaller texts; its
+form has a fixed width and consists of digits and literals.
+"""
+
+from __future__ import annotations
+
+import binascii
+import zlib
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.mapping.codec import SupportsCodec
+from tablewright.mapping.forms import (
+    Form,
+    checked,
+    decimal_number,
+    form_of,
+    in_utc,
+    iso_date,
+    name_of,
+    no_form,
+    padded_number,
+    plain_number,
+    read_moment,
+)
+from tablewright.mapping.language import (
+    ANYTHING,
+    DIGITS,
+    Chars,
+    Language,
+    Repeat,
+    Sequence,
+    digits,
+    literal,
+    may_contain,
+    parse_form,
+    sequence,
+    width_of,
+)
+
+Precision: TypeAlias = Literal["seconds", "milliseconds", "microseconds"]
+
+
+class Transform(Struct, frozen=True):
+    """Makes another form of a value."""
+
+    #: How it is shown, with {} for what it is made from.
+    label: str
+    #: Raises DeclarationError, with a message that begins after the label.
+    apply: Callable[[Form], Form]
+
+
+def _needs(form: Form, *kinds: type) -> None:
+    if not (isinstance(form.kind, type) and issubclass(form.kind, kinds)):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise DeclarationError(f"is for {wanted}, not for {name_of(form.kind)}")
+
+
+def _then(first: Callable[[Any], Any] | None, second: Callable[[Any], Any]) -> Any:
+    return second if first is None else lambda value: second(first(value))
+
+
+# -- moments -------------------------------------------------------------------------------------
+
+
+def _date_of(value: Any) -> Any:
+    return in_utc(value).date() if isinstance(value, datetime) else value
+
+
+def _cut_dates(
+    label: str, form: str, text: Callable[[date], str], read: Callable[[str], date]
+) -> Transform:
+    """Return the transform of a moment to a part of its date, for which a call gives a date."""
+
+    def encode(value: date) -> str:
+        iso_date(value)  # refuses a datetime
+        return text(value)
+
+    def apply(inner: Form) -> Form:
+        _needs(inner, datetime, date)
+        return Form(
+            date,
+            checked(date, encode),
+            read,
+            parse_form(form),
+            _then(inner.derive, _date_of),
+            is_exact=inner.kind is date and form == "0000-00-00",
+        )
+
+    return Transform(label, apply)
+
+
+def _week_text(value: date) -> str:
+    year, week, _ = value.isocalendar()
+    return f"{year:04d}-W{week:02d}"
+
+
+def _read_week(text: str) -> date:
+    year, _, week = text.partition("-W")
+    return date.fromisocalendar(int(year), int(week), 1)
+
+
+DAY = _cut_dates("day({})", "0000-00-00", date.isoformat, date.fromisoformat)
+WEEK = _cut_dates("week({})", "0000-W00", _week_text, _read_week)
+MONTH = _cut_dates(
+    "year_month({})",
+    "0000-00",
+    lambda value: value.isoformat()[:7],
+    lambda text: date.fromisoformat(f"{text}-01"),
+)
+
+
+def _year(inner: Form) -> Form:
+    _needs(inner, datetime, date)
+    return Form(
+        int,
+        padded_number(4).encode,
+        int,
+        digits(4),
+        _then(inner.derive, lambda value: _date_of(value).year),
+        is_exact=False,
+    )
+
+
+YEAR = Transform("year({})", _year)
+
+
+def _moments(
+    label: str, form: str, text: Callable[[datetime], str], read: Callable[[str], datetime]
+) -> Transform:
+    """Return the transform of a moment to another text, for which a call gives a datetime."""
+
+    def apply(inner: Form) -> Form:
+        _needs(inner, datetime)
+        encode = checked(datetime, lambda value: text(in_utc(value)))
+        return Form(datetime, encode, read, parse_form(form), inner.derive, is_exact=False)
+
+    return Transform(label, apply)
+
+
+HOUR = _moments(
+    "hour({})",
+    "0000-00-00T00",
+    lambda value: value.isoformat()[:13],
+    lambda text: read_moment(f"{text}:00"),
+)
+
+_FRACTIONS = {"seconds": "", "milliseconds": ".000", "microseconds": ".000000"}
+
+
+def iso(precision: Precision, zone: Literal["Z", "+00:00"]) -> Transform:
+    """Return the transform of a moment to ISO text in UTC."""
+    if precision not in _FRACTIONS or zone not in ("Z", "+00:00"):
+        raise DeclarationError(
+            f"iso(…, {precision!r}, zone={zone!r}): the precision is seconds, milliseconds or "
+            "microseconds, and the zone 'Z' or '+00:00'"
+        )
+
+    def text(value: datetime) -> str:
+        return value.isoformat(timespec=precision).removesuffix("+00:00") + zone
+
+    shown = f", zone={zone!r}" if zone != "Z" else ""
+    form = f"0000-00-00T00:00:00{_FRACTIONS[precision]}{zone}"
+    made = _moments(f"iso({{}}, {precision!r}{shown})", form, text, read_moment)
+    if precision != "microseconds":
+        return made
+    return Transform(made.label, lambda inner: _replace(made.apply(inner), is_exact=True))
+
+
+def _replace(form: Form, **changes: Any) -> Form:
+    fields = {name: getattr(form, name) for name in form.__struct_fields__}
+    return Form(**(fields | changes))
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _epoch(label: str, width: int, unit: timedelta) -> Transform:
+    def text(value: datetime) -> str:
+        count = (value - _EPOCH) // unit
+        if not 0 <= count < 10**width:
+            raise InvalidValue(f"is {value}, before 1970 or after the year 2286")
+        return f"{count:0{width}d}"
+
+    return _moments(label, "0" * width, text, lambda written: _EPOCH + int(written) * unit)
+
+
+SECONDS = _epoch("epoch_seconds({})", 10, timedelta(seconds=1))
+MILLIS = _epoch("epoch_millis({})", 13, timedelta(milliseconds=1))
+
+
+# -- numbers -------------------------------------------------------------------------------------
+
+
+def padded(width: int) -> Transform:
+    """Return the transform of a whole number to a fixed number of digits."""
+    if width < 1:
+        raise DeclarationError(f"padded(…, {width}): the number of digits is at least 1")
+
+    def apply(inner: Form) -> Form:
+        _needs(inner, int)
+        return _replace(padded_number(width), derive=inner.derive, is_exact=inner.is_exact)
+
+    return Transform(f"padded({{}}, {width})", apply)
+
+
+def fixed_point(width: int, places: int) -> Transform:
+    """Return the transform of a Decimal to `width` digits, a point, and `places` digits."""
+    if width < 1 or places < 1:
+        raise DeclarationError(
+            f"fixed_point(…, {width}, {places}): at least one digit before and behind the point"
+        )
+    bound = Decimal(10) ** width
+    unit = Decimal(1).scaleb(-places)
+
+    def encode(value: Decimal | int) -> str:
+        number = Decimal(value)
+        if not number.is_finite() or not 0 <= number < bound:
+            raise InvalidValue(
+                f"is {value}, and {width} digits before the point hold numbers from 0 to below "
+                f"{bound}"
+            )
+        if number % unit:
+            raise InvalidValue(f"is {value}, which has more than {places} digits after the point")
+        return f"{number:0{width + places + 1}.{places}f}"
+
+    def apply(inner: Form) -> Form:
+        _needs(inner, Decimal, int)
+        form = parse_form("0" * width + "." + "0" * places)
+        read = Decimal if issubclass(inner.kind, Decimal) else (lambda text: int(Decimal(text)))
+        return Form(inner.kind, checked(inner.kind, encode), read, form, inner.derive)
+
+    return Transform(f"fixed_point({{}}, {width}, {places})", apply)
+
+
+_COMPLEMENTS = str.maketrans(DIGITS, DIGITS[::-1])
+
+
+def _complement(text: str) -> str:
+    return text.translate(_COMPLEMENTS)
+
+
+def _is_fixed_digits(language: Language) -> bool:
+    """Whether each character of the texts is any digit, or always the same."""
+    match language:
+        case Chars(members, negated):
+            is_digit = members == frozenset(DIGITS)
+            return not negated and (is_digit or (len(members) == 1 and not members & set(DIGITS)))
+        case Sequence(items):
+            return all(map(_is_fixed_digits, items))
+        case Repeat(item, least, most):
+            return least == most and _is_fixed_digits(item)
+    return False
+
+
+def _descending(inner: Form) -> Form:
+    if not inner.is_ordered or not _is_fixed_digits(inner.language):
+        raise DeclarationError(
+            "counts down from the largest text of a fixed number of digits; say how many with "
+            "attr(pad=…) or padded(…), or use epoch_seconds(…), iso(…), day(…)"
+        )
+    return _replace(
+        inner,
+        encode=lambda value: _complement(inner.encode(value)),
+        decode=lambda text: inner.decode(_complement(text)),
+        is_reversed=not inner.is_reversed,
+    )
+
+
+DESCENDING = Transform("descending({})", _descending)
+
+
+def _number(inner: Form) -> Form:
+    if inner.kind in (int, Decimal) and inner.derive is None and not inner.is_reversed:
+        plain = plain_number(int) if inner.kind is int else decimal_number()
+        return _replace(plain, is_ordered=True, tag="N")
+    width = width_of(inner.language)
+    if width is None or may_contain(inner.language, "-:.TZW+"):
+        raise DeclarationError(f"is for numbers, not for {name_of(inner.kind)}")
+    return _replace(
+        inner,
+        encode=lambda value: str(int(inner.encode(value))),
+        decode=lambda text: inner.decode(text.zfill(width)),
+        language=sequence(Repeat(literal("-"), 0, 1), Repeat(Chars(frozenset(DIGITS)), 1, None)),
+        tag="N",
+    )
+
+
+NUMBER = Transform("number({})", _number)
+
+
+def _binary(inner: Form) -> Form:
+    _needs(inner, bytes)
+
+    def decode(text: str) -> bytes:
+        return binascii.a2b_base64(text, strict_mode=True)
+
+    encode = checked(bytes, lambda value: binascii.b2a_base64(value, newline=False).decode())
+    return Form(inner.kind, encode, decode, ANYTHING, inner.derive, tag="B")
+
+
+BINARY = Transform("binary({})", _binary)
+
+
+# -- texts ---------------------------------------------------------------------------------------
+
+
+def _cased(label: str, change: Callable[[str], str]) -> Transform:
+    def apply(inner: Form) -> Form:
+        _needs(inner, str)
+
+        def encode(value: Any) -> str:
+            return inner.encode(change(value) if isinstance(value, str) else value)
+
+        return _replace(inner, encode=encode, decode=str, is_exact=False)
+
+    return Transform(label, apply)
+
+
+LOWER = _cased("lower({})", str.lower)
+UPPER = _cased("upper({})", str.upper)
+CASEFOLD = _cased("casefold({})", str.casefold)
+
+
+def truncated(length: int) -> Transform:
+    """Return the transform of a text to its first characters."""
+    if length < 1:
+        raise DeclarationError(f"truncated(…, {length}): keep at least one character")
+    made = _cased(f"truncated({{}}, {length})", lambda text: text[:length])
+
+    def apply(inner: Form) -> Form:
+        form = made.apply(inner)
+        return _replace(form, language=Repeat(Chars(frozenset(), negated=True), 1, length))
+
+    return Transform(made.label, apply)
+
+
+# -- shards, members of documents, and what users write themselves -------------------------------
+
+
+def shard(count: int) -> Transform:
+    """Return the transform of any value to a number from 0 to `count - 1`."""
+    width = len(str(count - 1))
+    plain = padded_number(width)
+
+    def encode(value: int) -> str:
+        if not 0 <= value < count:
+            raise InvalidValue(f"is {value}; the shards are 0 to {count - 1}")
+        return plain.encode(value)
+
+    def apply(inner: Form) -> Form:
+        def number(value: Any) -> int:
+            asked = value if inner.derive is None else inner.derive(value)
+            return zlib.crc32(inner.encode(asked).encode()) % count
+
+        return Form(int, checked(int, encode), int, digits(width), number, is_exact=False)
+
+    return Transform(f"shard({{}}, of={count})", apply)
+
+
+def coded(codec: SupportsCodec[Any], label: str) -> Transform:
+    """Return the transform by a codec of the user's."""
+    alphabet, width = getattr(codec, "alphabet", None), getattr(codec, "width", None)
+    is_ordered = bool(getattr(codec, "ordered", False))
+    member = Chars(frozenset(), negated=True) if alphabet is None else Chars(frozenset(alphabet))
+    language = Repeat(member, 1 if width is None else width, width)
+
+    def encode(value: Any) -> str:
+        try:
+            text = codec.encode(value)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise InvalidValue(f"is {value!r}, which {label} does not encode: {error}") from None
+        if not isinstance(text, str) or not text:
+            raise InvalidValue(f"is {value!r}, for which {label} gives {text!r}; give a text")
+        if width is not None and len(text) != width:
+            raise InvalidValue(
+                f"is {value!r}, for which {label} gives {text!r}; its width is declared as {width}"
+            )
+        if alphabet is not None and not set(text) <= set(alphabet):
+            raise InvalidValue(
+                f"is {value!r}, for which {label} gives {text!r}; its alphabet is {alphabet!r}"
+            )
+        return text
+
+    def apply(inner: Form) -> Form:
+        return Form(
+            inner.kind,
+            encode,
+            codec.decode,
+            language,
+            inner.derive,
+            is_ordered=is_ordered,
+            is_free=alphabet is None,
+        )
+
+    return Transform(f"{label}({{}})", apply)
+
+
+def member(label: str, kind: Any, read: Callable[[Any], Any]) -> Transform:
+    """Return the transform of a document to one of its members, of which calls give the value."""
+
+    def apply(inner: Form) -> Form:
+        form = form_of(kind, None)
+        if form is None:
+            raise no_form(kind)
+        return _replace(form, derive=_then(inner.derive, read))
+
+    return Transform(label, apply)
