@@ -63,11 +63,11 @@ class Form(Struct, frozen=True):
     #: Texts sort as values do.
     is_ordered: bool = True
     #: Larger values have smaller texts.
-    is_reversed: bool = False
+    is_descending: bool = False
     #: A text says exactly which value the attribute has.
     is_exact: bool = True
     #: The texts are any texts at all: a beginning of one makes sense, and it needs escaping.
-    is_free: bool = False
+    is_free_text: bool = False
     #: The type of the key attribute in DynamoDB; N and B only where the part is the whole key.
     tag: Literal["S", "N", "B"] = "S"
 
@@ -120,7 +120,7 @@ def _text(kind: Any, pad: int | None) -> Form:
             raise InvalidValue("is empty; a part of a key needs a value")
         return str.__str__(value)
 
-    return Form(str, checked(str, encode), str, Repeat(ANY_CHARACTER, 1, None), is_free=True)
+    return Form(str, checked(str, encode), str, Repeat(ANY_CHARACTER, 1, None), is_free_text=True)
 
 
 def _id(kind: type, pad: int | None) -> Form:

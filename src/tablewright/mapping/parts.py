@@ -20,7 +20,7 @@ from tablewright.mapping.transforms import Transform
 from tablewright.symbol import Symbol
 
 
-class Part(Struct, frozen=True):
+class KeyPart(Struct, frozen=True):
     """A value's place in a key."""
 
     attribute: str
@@ -34,22 +34,38 @@ class Part(Struct, frozen=True):
     #: The texts that are possible.
     language: Language
     #: Texts sort as values do only in the last place: something in them sorts below the delimiter.
-    is_loose: bool
+    sorts_only_last: bool
 
-    def asked(self, value: Any) -> Any:
-        """Return what a call gives, from an attribute's value."""
+    def argument(self, value: Any) -> Any:
+        """Return the argument of a call for a value of the attribute."""
         derive = self.form.derive
         return value if derive is None or isinstance(value, Symbol) else derive(value)
 
     @property
-    def of(self) -> Callable[[Any], str]:
+    def is_ordered(self) -> bool:
+        return self.form.is_ordered
+
+    @property
+    def is_exact(self) -> bool:
+        return self.form.is_exact
+
+    @property
+    def is_free_text(self) -> bool:
+        return self.form.is_free_text
+
+    @property
+    def is_descending(self) -> bool:
+        return self.form.is_descending
+
+    @property
+    def attribute_text(self) -> Callable[[Any], str]:
         """Return the function that gives the text of an attribute's value."""
-        asked, text = self.asked, self.text
-        return text if self.form.derive is None else lambda value: text(asked(value))
+        argument, text = self.argument, self.text
+        return text if self.form.derive is None else lambda value: text(argument(value))
 
     def explains(self, text: str, value: Any) -> bool:
         """Whether a stored text stands for an attribute's value, perhaps in another spelling."""
-        canonical = self.of(value)
+        canonical = self.attribute_text(value)
         if text == canonical:
             return True
         try:
@@ -66,13 +82,13 @@ def make_part(
     pad: int | None,
     delimiter: Delimiter,
     where: str,
-) -> Part:
+) -> KeyPart:
     """Return the part of an attribute of a type; `where` names the key in messages."""
     form, label = _form(attribute, kind, transforms, pad, where)
     is_escaped = form.tag == "S" and may_contain(form.language, delimiter.special)
     language = delimiter.language(form.language) if is_escaped else form.language
     below = "".join(map(chr, range(ord(delimiter.text[0]))))
-    return Part(
+    return KeyPart(
         attribute,
         label,
         form,
@@ -121,7 +137,7 @@ def _writer(form: Form, delimiter: Delimiter, where: str, *, is_escaped: bool) -
             return value
         return write(value)
 
-    is_plain_text = form.is_free and form.is_exact and form.kind is str
+    is_plain_text = form.is_free_text and form.is_exact and form.kind is str
     return write_text if is_plain_text else write
 
 

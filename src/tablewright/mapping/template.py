@@ -2,7 +2,7 @@
 
     "ORDER" / created_at / order_id
 
-    pieces     ("ORDER#", Part(created_at), "#", Part(order_id))
+    pieces     ("ORDER#", KeyPart(created_at), "#", KeyPart(order_id))
     composed   ORDER#2026-01-15T10:15:30.000000Z#O100
     parsed     (datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC), "O100")
 
@@ -34,7 +34,7 @@ from tablewright.mapping.language import (
     to_regex,
     width_of,
 )
-from tablewright.mapping.parts import Part
+from tablewright.mapping.parts import KeyPart
 from tablewright.symbol import Symbol
 from tablewright.values import Value
 
@@ -44,7 +44,7 @@ Tag = Literal["S", "N", "B"]
 class Template(Struct, frozen=True):
     """One key attribute: literals and parts."""
 
-    pieces: tuple[str | Part, ...]
+    pieces: tuple[str | KeyPart, ...]
     #: For each part, the position of its value among the arguments of a call.
     slots: tuple[int, ...] = ()
     delimiter: Delimiter = Delimiter.DEFAULT
@@ -53,8 +53,8 @@ class Template(Struct, frozen=True):
     tag: Tag = "S"
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        return tuple(piece for piece in self.pieces if isinstance(piece, Part))
+    def parts(self) -> tuple[KeyPart, ...]:
+        return tuple(piece for piece in self.pieces if isinstance(piece, KeyPart))
 
     def language(self, count: int | None = None) -> Language:
         """Return the texts that the key can be, or its first `count` pieces."""
@@ -77,7 +77,7 @@ class Template(Struct, frozen=True):
         for part, following in zip(self.pieces, self.pieces[1:], strict=False):
             if isinstance(part, str) or width_of(part.language) is not None:
                 continue
-            if isinstance(following, Part):
+            if isinstance(following, KeyPart):
                 raise DeclarationError(
                     f"{where}: nothing separates {part.label} from {following.label}, so a key "
                     f"cannot be read; write / between them, or give {part.label} a fixed width"
@@ -102,7 +102,7 @@ class Composer:
         self.form = "".join(
             piece.replace("%", "%%") if isinstance(piece, str) else "%s" for piece in leading
         )
-        self.texts = tuple(piece.text for piece in leading if isinstance(piece, Part))
+        self.texts = tuple(piece.text for piece in leading if isinstance(piece, KeyPart))
         self.slots = template.slots[: len(self.texts)]
 
     def __call__(self, arguments: Sequence[Any]) -> str:
@@ -154,31 +154,29 @@ def encode_natural(natural: Converter, value: Any) -> Value:
 # -- what two templates have in common -----------------------------------------------------------
 
 
-def overlap(one: Template, other: Template) -> bool:
-    """Whether two templates can give the same key value."""
+def templates_can_collide(one: Template, other: Template) -> bool:
+    """Return whether two templates can produce the same key value."""
     return intersects(one.language(), other.language())
 
 
-def shares_beginning(beginning: Language, template: Template) -> bool:
-    """Whether a template can give a text that begins with a text of a language."""
+def can_begin_with(template: Template, beginning: Language) -> bool:
+    """Return whether a template can produce a text that begins with one of a language."""
     return starts_with(template.language(), beginning)
 
 
-def extends(template: Template, theirs: Template) -> bool:
-    """Whether their texts are those of a template, a delimiter, and more."""
-    delimiter = template.delimiter.text
-    if len(theirs.pieces) < len(template.pieces):
+def extends(longer: Template, shorter: Template) -> bool:
+    """Return whether one key begins with all pieces of the other, a delimiter, and more."""
+    if len(longer.pieces) < len(shorter.pieces):
         return False
-    for piece, other in zip(template.pieces, theirs.pieces, strict=False):
-        if isinstance(piece, Part) and isinstance(other, Part):
-            continue
-        if piece != other:
-            is_last = piece is template.pieces[-1]
-            return (
-                is_last
-                and isinstance(piece, str)
-                and isinstance(other, str)
-                and other.startswith(piece + delimiter)
-            )
-    following = theirs.pieces[len(template.pieces) :]
-    return bool(following) and str(following[0]).startswith(delimiter)
+    delimiter = shorter.delimiter.text
+    last = len(shorter.pieces) - 1
+    for position, (piece, other) in enumerate(zip(shorter.pieces, longer.pieces, strict=False)):
+        if isinstance(piece, KeyPart) or isinstance(other, KeyPart):
+            if isinstance(piece, str) or isinstance(other, str):
+                return False
+        elif piece != other:
+            return position == last and other.startswith(piece + delimiter)
+    following = longer.pieces[last + 1 : last + 2]
+    return all(isinstance(piece, str) and piece.startswith(delimiter) for piece in following) and (
+        bool(following)
+    )

@@ -290,7 +290,7 @@ def _descending(inner: Form) -> Form:
         inner,
         encode=lambda value: _complement(inner.encode(value)),
         decode=lambda text: inner.decode(_complement(text)),
-        is_reversed=not inner.is_reversed,
+        is_descending=not inner.is_descending,
     )
 
 
@@ -298,7 +298,7 @@ DESCENDING = Transform("descending({})", _descending)
 
 
 def _number(inner: Form) -> Form:
-    if inner.kind in (int, Decimal) and inner.derive is None and not inner.is_reversed:
+    if inner.kind in (int, Decimal) and inner.derive is None and not inner.is_descending:
         plain = plain_number(int) if inner.kind is int else decimal_number()
         return _replace(plain, is_ordered=True, tag="N")
     width = width_of(inner.language)
@@ -417,7 +417,7 @@ def coded(codec: SupportsCodec[Any], label: str) -> Transform:
             language,
             inner.derive,
             is_ordered=is_ordered,
-            is_free=alphabet is None,
+            is_free_text=alphabet is None,
         )
 
     return Transform(f"{label}({{}})", apply)
