@@ -1,6 +1,6 @@
 """Key parts: the place of one value in a key, with its delimiters escaped.
 
-A part has a form, which says how its values are written, and the delimiter of its key. Its texts
+A part has a notation, which says how its values are written, and the delimiter of its key. Its texts
 never contain the delimiter. Order among texts of different length holds only where nothing
 follows: behind a shorter text comes the delimiter, and a space or `!` sorts below `#`.
 """
@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.forms import Form, form_of, no_form
+from tablewright.mapping.notation import Notation, notation_of, no_notation
 from tablewright.mapping.language import ANYTHING, Language, may_contain, width_of
-from tablewright.mapping.transforms import Transform
+from tablewright.mapping.formats import Format
 from tablewright.symbol import Symbol
 
 
@@ -26,7 +26,7 @@ class KeyPart(Struct, frozen=True):
     attribute: str
     #: How the part is shown: `created_at`, `day(created_at)`.
     label: str
-    form: Form
+    notation: Notation
     #: The text of what a call gives. Raises InvalidValue, which names the key.
     text: Callable[[Any], str]
     #: What a call would give for a text. Raises ValueError.
@@ -38,30 +38,30 @@ class KeyPart(Struct, frozen=True):
 
     def argument(self, value: Any) -> Any:
         """Return the argument of a call for a value of the attribute."""
-        derive = self.form.derive
+        derive = self.notation.derive
         return value if derive is None or isinstance(value, Symbol) else derive(value)
 
     @property
     def is_ordered(self) -> bool:
-        return self.form.is_ordered
+        return self.notation.is_ordered
 
     @property
     def is_exact(self) -> bool:
-        return self.form.is_exact
+        return self.notation.is_exact
 
     @property
     def is_free_text(self) -> bool:
-        return self.form.is_free_text
+        return self.notation.is_free_text
 
     @property
     def is_descending(self) -> bool:
-        return self.form.is_descending
+        return self.notation.is_descending
 
     @property
     def attribute_text(self) -> Callable[[Any], str]:
         """Return the function that gives the text of an attribute's value."""
         argument, text = self.argument, self.text
-        return text if self.form.derive is None else lambda value: text(argument(value))
+        return text if self.notation.derive is None else lambda value: text(argument(value))
 
     def explains(self, text: str, value: Any) -> bool:
         """Whether a stored text stands for an attribute's value, perhaps in another spelling."""
@@ -77,47 +77,47 @@ class KeyPart(Struct, frozen=True):
 def make_part(
     attribute: str,
     kind: Any,
-    transforms: tuple[Transform, ...],
+    formats: tuple[Format, ...],
     *,
     pad: int | None,
     delimiter: Delimiter,
     where: str,
 ) -> KeyPart:
     """Return the part of an attribute of a type; `where` names the key in messages."""
-    form, label = _form(attribute, kind, transforms, pad, where)
-    is_escaped = form.tag == "S" and may_contain(form.language, delimiter.special)
-    language = delimiter.language(form.language) if is_escaped else form.language
+    notation, label = _notation(attribute, kind, formats, pad, where)
+    is_escaped = notation.tag == "S" and may_contain(notation.language, delimiter.special)
+    language = delimiter.language(notation.language) if is_escaped else notation.language
     below = "".join(map(chr, range(ord(delimiter.text[0]))))
     return KeyPart(
         attribute,
         label,
-        form,
-        _writer(form, delimiter, f"{where}: {label}", is_escaped=is_escaped),
-        _reader(form, delimiter) if is_escaped else form.decode,
+        notation,
+        _writer(notation, delimiter, f"{where}: {label}", is_escaped=is_escaped),
+        _reader(notation, delimiter) if is_escaped else notation.decode,
         language,
         width_of(language) is None and may_contain(language, below),
     )
 
 
-def _form(
-    attribute: str, kind: Any, transforms: tuple[Transform, ...], pad: int | None, where: str
-) -> tuple[Form, str]:
+def _notation(
+    attribute: str, kind: Any, formats: tuple[Format, ...], pad: int | None, where: str
+) -> tuple[Notation, str]:
     label = attribute
     try:
-        form = form_of(kind, pad)
-        if form is None and not transforms:
-            raise no_form(kind)
-        form = form or Form(kind, str, str, ANYTHING)  # until a transform gives it one
-        for transform in transforms:
-            label = transform.label.format(label)
-            form = transform.apply(form)
+        notation = notation_of(kind, pad)
+        if notation is None and not formats:
+            raise no_notation(kind)
+        notation = notation or Notation(kind, str, str, ANYTHING)  # until a format gives it one
+        for format in formats:
+            label = format.label.format(label)
+            notation = format.apply(notation)
     except DeclarationError as error:
         raise DeclarationError(f"{where}: {label} {error}") from None
-    return form, label
+    return notation, label
 
 
-def _writer(form: Form, delimiter: Delimiter, where: str, *, is_escaped: bool) -> Any:
-    encode, special = form.encode, delimiter.special
+def _writer(notation: Notation, delimiter: Delimiter, where: str, *, is_escaped: bool) -> Any:
+    encode, special = notation.encode, delimiter.special
 
     def write(value: Any) -> str:
         try:
@@ -137,9 +137,9 @@ def _writer(form: Form, delimiter: Delimiter, where: str, *, is_escaped: bool) -
             return value
         return write(value)
 
-    is_plain_text = form.is_free_text and form.is_exact and form.kind is str
+    is_plain_text = notation.is_free_text and notation.is_exact and notation.kind is str
     return write_text if is_plain_text else write
 
 
-def _reader(form: Form, delimiter: Delimiter) -> Any:
-    return lambda text: form.decode(delimiter.read(text))
+def _reader(notation: Notation, delimiter: Delimiter) -> Any:
+    return lambda text: notation.decode(delimiter.read(text))

@@ -16,23 +16,21 @@ reference that makes conditions and changes; on an instance it is the value.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import datetime
 from typing import (
     TYPE_CHECKING,
     Any,
     Generic,
     Literal,
     NoReturn,
-    TypeAlias,
     TypeVar,
     TypeVarTuple,
     overload,
 )
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping import parts
 from tablewright.mapping.entity import Role
-from tablewright.mapping.parts import PartFormat
+from tablewright.mapping.formats import Format
 from tablewright.plan.reference import Comparable, Ref
 from tablewright.values import Value
 
@@ -40,18 +38,28 @@ E = TypeVar("E")
 T = TypeVar("T")
 U = TypeVar("U")
 V = TypeVar("V")
-Text = TypeVar("Text", bound=str)
 Ts = TypeVarTuple("Ts")
 
 MISSING: Any = object()
 
 
+class Delimiter:
+    """The place of a delimiter between two pieces of a path."""
+
+    def __repr__(self) -> str:
+        return "/"
+
+
+#: Which delimiter that is, the key or the table says.
+DELIMITER = Delimiter()
+
+
 class Piece(Generic[T]):
     """Something that a key can be made of."""
 
-    #: The attribute, and its format in the key if that is not the default of its type.
+    #: The attribute, and its formats in the key, the innermost first.
     attribute: Attr[Any]
-    part_format: PartFormat | None = None
+    formats: tuple[Format, ...] = ()
 
     # An index has an entry only while its parts have values: a call gives one, never None.
     @overload
@@ -59,7 +67,7 @@ class Piece(Generic[T]):
     @overload
     def __rtruediv__(self, before: str) -> Path[T]: ...
     def __rtruediv__(self, before: str) -> Any:
-        return Path((before, self))
+        return Path((before, DELIMITER, self))
 
     @overload
     def __truediv__(self, behind: str | Again) -> Path[T]: ...
@@ -68,6 +76,22 @@ class Piece(Generic[T]):
     @overload
     def __truediv__(self, behind: Piece[U]) -> Path[T, U]: ...
     def __truediv__(self, behind: Any) -> Any:
+        return Path((self, DELIMITER, behind))
+
+    @overload
+    def __radd__(self: Piece[V | None], before: str) -> Path[V]: ...
+    @overload
+    def __radd__(self, before: str) -> Path[T]: ...
+    def __radd__(self, before: str) -> Any:
+        return Path((before, self))
+
+    @overload
+    def __add__(self, behind: str | Again) -> Path[T]: ...
+    @overload
+    def __add__(self, behind: Piece[U | None]) -> Path[T, U]: ...
+    @overload
+    def __add__(self, behind: Piece[U]) -> Path[T, U]: ...
+    def __add__(self, behind: Any) -> Any:
         return Path((self, behind))
 
     def __str__(self) -> NoReturn:
@@ -91,16 +115,25 @@ class Again:
         self.piece = piece
 
     def __rtruediv__(self, before: str) -> Path[*tuple[()]]:
-        return Path((before, self))
+        return Path((before, DELIMITER, self))
 
     def __truediv__(self, behind: Any) -> Any:
+        return Path((self, DELIMITER, behind))
+
+    def __radd__(self, before: str) -> Path[*tuple[()]]:
+        return Path((before, self))
+
+    def __add__(self, behind: Any) -> Any:
         return Path((self, behind))
 
 
 class Path(Generic[*Ts]):
-    """Literals and pieces in order: `"ORDER" / order_id / "ITEM" / item_id`."""
+    """Literals and pieces in order: `"ORDER" / order_id / "ITEM" / item_id`.
 
-    def __init__(self, pieces: tuple[str | Piece[Any] | Again, ...]) -> None:
+    `/` puts a delimiter between two of them, `+` puts nothing.
+    """
+
+    def __init__(self, pieces: tuple[str | int | Piece[Any] | Again | Delimiter, ...]) -> None:
         self.pieces = pieces
 
     @overload
@@ -110,6 +143,15 @@ class Path(Generic[*Ts]):
     @overload
     def __truediv__(self, behind: Piece[U]) -> Path[*Ts, U]: ...
     def __truediv__(self, behind: Any) -> Any:
+        return Path((*self.pieces, DELIMITER, behind))
+
+    @overload
+    def __add__(self, behind: str | Again) -> Path[*Ts]: ...
+    @overload
+    def __add__(self, behind: Piece[U | None]) -> Path[*Ts, U]: ...
+    @overload
+    def __add__(self, behind: Piece[U]) -> Path[*Ts, U]: ...
+    def __add__(self, behind: Any) -> Any:
         return Path((*self.pieces, behind))
 
 
@@ -173,19 +215,22 @@ class Attr(Piece[T], Comparable[Any, T]):
         return self.name or "attr()"
 
 
-class Derived(Piece[T]):
+class Formatted(Piece[T]):
     """An attribute in another format."""
 
-    def __init__(self, attribute: Attr[Any], part_format: PartFormat) -> None:
-        if not isinstance(attribute, Attr):
+    def __init__(self, piece: Piece[Any], format: Format) -> None:
+        if not isinstance(piece, Piece):
             raise DeclarationError(
-                f"{part_format.label.format('…')} takes an attribute, not {attribute!r}"
+                f"{format.label.format('…')} takes an attribute, not {piece!r}"
             )
-        self.attribute = attribute
-        self.part_format = part_format
+        self.attribute = piece.attribute
+        self.formats = (*piece.formats, format)
 
     def __repr__(self) -> str:
-        return self.part_format.label.format(repr(self.attribute)) if self.part_format else ""
+        label = repr(self.attribute)
+        for format in self.formats:
+            label = format.label.format(label)
+        return label
 
 
 @overload
@@ -238,43 +283,3 @@ def ttl(
 ) -> Any:
     """When DynamoDB may delete the item; stored in seconds since 1970, as its TTL wants."""
     return Attr(name=name, default=default, default_factory=default_factory, role="ttl")
-
-
-#: What has a day.
-Moment: TypeAlias = Attr[datetime] | Attr[date] | Attr[datetime | None] | Attr[date | None]
-
-
-def day(moment: Moment) -> Derived[date]:
-    """In a key: the day of a moment, in UTC."""
-    return Derived(moment, parts.DAY)
-
-
-def year_month(moment: Moment) -> Derived[date]:
-    """In a key: the month of a moment, in UTC; a call takes any day of it."""
-    return Derived(moment, parts.YEAR_MONTH)
-
-
-def epoch_seconds(moment: Attr[datetime] | Attr[datetime | None]) -> Derived[datetime]:
-    """In a key: the seconds since 1970, ten digits."""
-    return Derived(moment, parts.EPOCH_SECONDS)
-
-
-@overload
-def lower(text: Attr[Text]) -> Derived[str]: ...
-@overload
-def lower(text: Attr[Text | None]) -> Derived[str]: ...
-def lower(text: Attr[Any]) -> Derived[str]:
-    """In a key: the text in lower case."""
-    return Derived(text, parts.LOWER)
-
-
-def shard(value: Attr[Any], *, of: int) -> Derived[int]:
-    """In a key: a number from 0 to `of - 1`, by a checksum of the value."""
-    if of < 2:
-        raise DeclarationError(f"shard(of={of}): at least 2")
-    return Derived(value, parts.shard_format(of))
-
-
-def descending(number: Attr[int] | Attr[int | None]) -> Derived[int]:
-    """In a key: the number, so that the largest sorts first."""
-    return Derived(number, parts.DESCENDING)

@@ -1,8 +1,8 @@
-"""Transforms: other forms of a value inside a key, made from the form of its type.
+"""Formats: other notations of a value inside a key, made from the notation of its type.
 
-A transform takes a form and returns a form, so transforms nest: `descending(epoch_seconds(at))`.
+A format takes a notation and returns a notation, so formats nest: `descending(epoch_seconds(at))`.
 
-    transform                     text                          a call gives
+    format                     text                          a call gives
     day(at)                       2026-01-15                    a date
     hour(at)                      2026-01-15T10                 a datetime, any moment of the hour
     week(at)                      2026-W03                      a date, any day of the week
@@ -20,8 +20,8 @@ A transform takes a form and returns a form, so transforms nest: `descending(epo
     number(stars)                 the number 7, of type N       the number
     binary(digest)                the bytes, of type B          the bytes
 
-`descending` replaces each digit by its complement to 9, so larger values have smaller texts; its
-form has a fixed width and consists of digits and literals.
+`descending` replaces each digit by its complement to 9, so larger values have smaller texts. It is
+for notations of a fixed width that consist of digits and literals.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.codec import SupportsCodec
-from tablewright.mapping.forms import (
-    Form,
+from tablewright.mapping.notation import (
+    Notation,
     checked,
     decimal_number,
-    form_of,
+    notation_of,
     in_utc,
     iso_date,
     name_of,
-    no_form,
+    no_notation,
     padded_number,
     plain_number,
     read_moment,
@@ -68,19 +69,19 @@ from tablewright.mapping.language import (
 Precision: TypeAlias = Literal["seconds", "milliseconds", "microseconds"]
 
 
-class Transform(Struct, frozen=True):
-    """Makes another form of a value."""
+class Format(Struct, frozen=True):
+    """Makes another notation of a value."""
 
     #: How it is shown, with {} for what it is made from.
     label: str
     #: Raises DeclarationError, with a message that begins after the label.
-    apply: Callable[[Form], Form]
+    apply: Callable[[Notation], Notation]
 
 
-def _needs(form: Form, *kinds: type) -> None:
-    if not (isinstance(form.kind, type) and issubclass(form.kind, kinds)):
+def _needs(notation: Notation, *kinds: type) -> None:
+    if not (isinstance(notation.kind, type) and issubclass(notation.kind, kinds)):
         wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise DeclarationError(f"is for {wanted}, not for {name_of(form.kind)}")
+        raise DeclarationError(f"is for {wanted}, not for {name_of(notation.kind)}")
 
 
 def _then(first: Callable[[Any], Any] | None, second: Callable[[Any], Any]) -> Any:
@@ -96,16 +97,16 @@ def _date_of(value: Any) -> Any:
 
 def _cut_dates(
     label: str, form: str, text: Callable[[date], str], read: Callable[[str], date]
-) -> Transform:
-    """Return the transform of a moment to a part of its date, for which a call gives a date."""
+) -> Format:
+    """Return the format of a moment to a part of its date, for which a call gives a date."""
 
     def encode(value: date) -> str:
         iso_date(value)  # refuses a datetime
         return text(value)
 
-    def apply(inner: Form) -> Form:
+    def apply(inner: Notation) -> Notation:
         _needs(inner, datetime, date)
-        return Form(
+        return Notation(
             date,
             checked(date, encode),
             read,
@@ -114,7 +115,7 @@ def _cut_dates(
             is_exact=inner.kind is date and form == "0000-00-00",
         )
 
-    return Transform(label, apply)
+    return Format(label, apply)
 
 
 def _week_text(value: date) -> str:
@@ -137,9 +138,9 @@ MONTH = _cut_dates(
 )
 
 
-def _year(inner: Form) -> Form:
+def _year(inner: Notation) -> Notation:
     _needs(inner, datetime, date)
-    return Form(
+    return Notation(
         int,
         padded_number(4).encode,
         int,
@@ -149,20 +150,20 @@ def _year(inner: Form) -> Form:
     )
 
 
-YEAR = Transform("year({})", _year)
+YEAR = Format("year({})", _year)
 
 
 def _moments(
     label: str, form: str, text: Callable[[datetime], str], read: Callable[[str], datetime]
-) -> Transform:
-    """Return the transform of a moment to another text, for which a call gives a datetime."""
+) -> Format:
+    """Return the format of a moment to another text, for which a call gives a datetime."""
 
-    def apply(inner: Form) -> Form:
+    def apply(inner: Notation) -> Notation:
         _needs(inner, datetime)
         encode = checked(datetime, lambda value: text(in_utc(value)))
-        return Form(datetime, encode, read, parse_form(form), inner.derive, is_exact=False)
+        return Notation(datetime, encode, read, parse_form(form), inner.derive, is_exact=False)
 
-    return Transform(label, apply)
+    return Format(label, apply)
 
 
 HOUR = _moments(
@@ -175,8 +176,8 @@ HOUR = _moments(
 _FRACTIONS = {"seconds": "", "milliseconds": ".000", "microseconds": ".000000"}
 
 
-def iso(precision: Precision, zone: Literal["Z", "+00:00"]) -> Transform:
-    """Return the transform of a moment to ISO text in UTC."""
+def iso(precision: Precision, zone: Literal["Z", "+00:00"]) -> Format:
+    """Return the format of a moment to ISO text in UTC."""
     if precision not in _FRACTIONS or zone not in ("Z", "+00:00"):
         raise DeclarationError(
             f"iso(…, {precision!r}, zone={zone!r}): the precision is seconds, milliseconds or "
@@ -191,18 +192,13 @@ def iso(precision: Precision, zone: Literal["Z", "+00:00"]) -> Transform:
     made = _moments(f"iso({{}}, {precision!r}{shown})", form, text, read_moment)
     if precision != "microseconds":
         return made
-    return Transform(made.label, lambda inner: _replace(made.apply(inner), is_exact=True))
-
-
-def _replace(form: Form, **changes: Any) -> Form:
-    fields = {name: getattr(form, name) for name in form.__struct_fields__}
-    return Form(**(fields | changes))
+    return Format(made.label, lambda inner: replace(made.apply(inner), is_exact=True))
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def _epoch(label: str, width: int, unit: timedelta) -> Transform:
+def _epoch(label: str, width: int, unit: timedelta) -> Format:
     def text(value: datetime) -> str:
         count = (value - _EPOCH) // unit
         if not 0 <= count < 10**width:
@@ -219,20 +215,20 @@ MILLIS = _epoch("epoch_millis({})", 13, timedelta(milliseconds=1))
 # -- numbers -------------------------------------------------------------------------------------
 
 
-def padded(width: int) -> Transform:
-    """Return the transform of a whole number to a fixed number of digits."""
+def padded(width: int) -> Format:
+    """Return the format of a whole number to a fixed number of digits."""
     if width < 1:
         raise DeclarationError(f"padded(…, {width}): the number of digits is at least 1")
 
-    def apply(inner: Form) -> Form:
+    def apply(inner: Notation) -> Notation:
         _needs(inner, int)
-        return _replace(padded_number(width), derive=inner.derive, is_exact=inner.is_exact)
+        return replace(padded_number(width), derive=inner.derive, is_exact=inner.is_exact)
 
-    return Transform(f"padded({{}}, {width})", apply)
+    return Format(f"padded({{}}, {width})", apply)
 
 
-def fixed_point(width: int, places: int) -> Transform:
-    """Return the transform of a Decimal to `width` digits, a point, and `places` digits."""
+def fixed_point(width: int, places: int) -> Format:
+    """Return the format of a Decimal to `width` digits, a point, and `places` digits."""
     if width < 1 or places < 1:
         raise DeclarationError(
             f"fixed_point(…, {width}, {places}): at least one digit before and behind the point"
@@ -251,13 +247,13 @@ def fixed_point(width: int, places: int) -> Transform:
             raise InvalidValue(f"is {value}, which has more than {places} digits after the point")
         return f"{number:0{width + places + 1}.{places}f}"
 
-    def apply(inner: Form) -> Form:
+    def apply(inner: Notation) -> Notation:
         _needs(inner, Decimal, int)
         form = parse_form("0" * width + "." + "0" * places)
         read = Decimal if issubclass(inner.kind, Decimal) else (lambda text: int(Decimal(text)))
-        return Form(inner.kind, checked(inner.kind, encode), read, form, inner.derive)
+        return Notation(inner.kind, checked(inner.kind, encode), read, form, inner.derive)
 
-    return Transform(f"fixed_point({{}}, {width}, {places})", apply)
+    return Format(f"fixed_point({{}}, {width}, {places})", apply)
 
 
 _COMPLEMENTS = str.maketrans(DIGITS, DIGITS[::-1])
@@ -280,13 +276,13 @@ def _is_fixed_digits(language: Language) -> bool:
     return False
 
 
-def _descending(inner: Form) -> Form:
+def _descending(inner: Notation) -> Notation:
     if not inner.is_ordered or not _is_fixed_digits(inner.language):
         raise DeclarationError(
             "counts down from the largest text of a fixed number of digits; say how many with "
             "attr(pad=…) or padded(…), or use epoch_seconds(…), iso(…), day(…)"
         )
-    return _replace(
+    return replace(
         inner,
         encode=lambda value: _complement(inner.encode(value)),
         decode=lambda text: inner.decode(_complement(text)),
@@ -294,17 +290,17 @@ def _descending(inner: Form) -> Form:
     )
 
 
-DESCENDING = Transform("descending({})", _descending)
+DESCENDING = Format("descending({})", _descending)
 
 
-def _number(inner: Form) -> Form:
+def _number(inner: Notation) -> Notation:
     if inner.kind in (int, Decimal) and inner.derive is None and not inner.is_descending:
         plain = plain_number(int) if inner.kind is int else decimal_number()
-        return _replace(plain, is_ordered=True, tag="N")
+        return replace(plain, is_ordered=True, tag="N")
     width = width_of(inner.language)
     if width is None or may_contain(inner.language, "-:.TZW+"):
         raise DeclarationError(f"is for numbers, not for {name_of(inner.kind)}")
-    return _replace(
+    return replace(
         inner,
         encode=lambda value: str(int(inner.encode(value))),
         decode=lambda text: inner.decode(text.zfill(width)),
@@ -313,35 +309,35 @@ def _number(inner: Form) -> Form:
     )
 
 
-NUMBER = Transform("number({})", _number)
+NUMBER = Format("number({})", _number)
 
 
-def _binary(inner: Form) -> Form:
+def _binary(inner: Notation) -> Notation:
     _needs(inner, bytes)
 
     def decode(text: str) -> bytes:
         return binascii.a2b_base64(text, strict_mode=True)
 
     encode = checked(bytes, lambda value: binascii.b2a_base64(value, newline=False).decode())
-    return Form(inner.kind, encode, decode, ANYTHING, inner.derive, tag="B")
+    return Notation(inner.kind, encode, decode, ANYTHING, inner.derive, tag="B")
 
 
-BINARY = Transform("binary({})", _binary)
+BINARY = Format("binary({})", _binary)
 
 
 # -- texts ---------------------------------------------------------------------------------------
 
 
-def _cased(label: str, change: Callable[[str], str]) -> Transform:
-    def apply(inner: Form) -> Form:
+def _cased(label: str, change: Callable[[str], str]) -> Format:
+    def apply(inner: Notation) -> Notation:
         _needs(inner, str)
 
         def encode(value: Any) -> str:
             return inner.encode(change(value) if isinstance(value, str) else value)
 
-        return _replace(inner, encode=encode, decode=str, is_exact=False)
+        return replace(inner, encode=encode, decode=str, is_exact=False)
 
-    return Transform(label, apply)
+    return Format(label, apply)
 
 
 LOWER = _cased("lower({})", str.lower)
@@ -349,24 +345,24 @@ UPPER = _cased("upper({})", str.upper)
 CASEFOLD = _cased("casefold({})", str.casefold)
 
 
-def truncated(length: int) -> Transform:
-    """Return the transform of a text to its first characters."""
+def truncated(length: int) -> Format:
+    """Return the format of a text to its first characters."""
     if length < 1:
         raise DeclarationError(f"truncated(…, {length}): keep at least one character")
     made = _cased(f"truncated({{}}, {length})", lambda text: text[:length])
 
-    def apply(inner: Form) -> Form:
-        form = made.apply(inner)
-        return _replace(form, language=Repeat(Chars(frozenset(), negated=True), 1, length))
+    def apply(inner: Notation) -> Notation:
+        notation = made.apply(inner)
+        return replace(notation, language=Repeat(Chars(frozenset(), negated=True), 1, length))
 
-    return Transform(made.label, apply)
+    return Format(made.label, apply)
 
 
 # -- shards, members of documents, and what users write themselves -------------------------------
 
 
-def shard(count: int) -> Transform:
-    """Return the transform of any value to a number from 0 to `count - 1`."""
+def shard(count: int) -> Format:
+    """Return the format of any value to a number from 0 to `count - 1`."""
     width = len(str(count - 1))
     plain = padded_number(width)
 
@@ -375,18 +371,18 @@ def shard(count: int) -> Transform:
             raise InvalidValue(f"is {value}; the shards are 0 to {count - 1}")
         return plain.encode(value)
 
-    def apply(inner: Form) -> Form:
+    def apply(inner: Notation) -> Notation:
         def number(value: Any) -> int:
             asked = value if inner.derive is None else inner.derive(value)
             return zlib.crc32(inner.encode(asked).encode()) % count
 
-        return Form(int, checked(int, encode), int, digits(width), number, is_exact=False)
+        return Notation(int, checked(int, encode), int, digits(width), number, is_exact=False)
 
-    return Transform(f"shard({{}}, of={count})", apply)
+    return Format(f"shard({{}}, of={count})", apply)
 
 
-def coded(codec: SupportsCodec[Any], label: str) -> Transform:
-    """Return the transform by a codec of the user's."""
+def coded(codec: SupportsCodec[Any], label: str) -> Format:
+    """Return the format by a codec of the user's."""
     alphabet, width = getattr(codec, "alphabet", None), getattr(codec, "width", None)
     is_ordered = bool(getattr(codec, "ordered", False))
     member = Chars(frozenset(), negated=True) if alphabet is None else Chars(frozenset(alphabet))
@@ -409,8 +405,8 @@ def coded(codec: SupportsCodec[Any], label: str) -> Transform:
             )
         return text
 
-    def apply(inner: Form) -> Form:
-        return Form(
+    def apply(inner: Notation) -> Notation:
+        return Notation(
             inner.kind,
             encode,
             codec.decode,
@@ -420,16 +416,16 @@ def coded(codec: SupportsCodec[Any], label: str) -> Transform:
             is_free_text=alphabet is None,
         )
 
-    return Transform(f"{label}({{}})", apply)
+    return Format(f"{label}({{}})", apply)
 
 
-def member(label: str, kind: Any, read: Callable[[Any], Any]) -> Transform:
-    """Return the transform of a document to one of its members, of which calls give the value."""
+def member(label: str, kind: Any, read: Callable[[Any], Any]) -> Format:
+    """Return the format of a document to one of its members, of which calls give the value."""
 
-    def apply(inner: Form) -> Form:
-        form = form_of(kind, None)
-        if form is None:
-            raise no_form(kind)
-        return _replace(form, derive=_then(inner.derive, read))
+    def apply(inner: Notation) -> Notation:
+        notation = notation_of(kind, None)
+        if notation is None:
+            raise no_notation(kind)
+        return replace(notation, derive=_then(inner.derive, read))
 
-    return Transform(label, apply)
+    return Format(label, apply)

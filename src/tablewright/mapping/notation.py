@@ -1,4 +1,4 @@
-"""Forms: how the values of a type are written as text inside a key.
+"""Notations: how the values of a type are written as text inside a key.
 
     type                 text                            in order   example
     str                  itself                          yes        ann@example.com
@@ -9,11 +9,11 @@
     Enum, Literal        the value                       yes        PAID
     bool                 false, true                     yes        true
 
-Invariants: `decode(encode(value))` is the value, unless the form keeps less than the value
+Invariants: `decode(encode(value))` is the value, unless the notation keeps less than the value
 (`is_exact` is false); no two texts of one value. `encode` raises InvalidValue, `decode` raises
 ValueError; the messages begin after the name of the part: "is 7 of type int; …".
 
-This module knows nothing of delimiters: a form writes the plain text, a part escapes it.
+This module knows nothing of delimiters: a notation writes the plain text, a part escapes it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ UPPERCASE = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 HEX = DIGITS + "abcdef"
 
 
-class Form(Struct, frozen=True):
+class Notation(Struct, frozen=True):
     """How the values of a type are written inside a key."""
 
     #: The type of the values that a call gives.
@@ -72,12 +72,12 @@ class Form(Struct, frozen=True):
     tag: Literal["S", "N", "B"] = "S"
 
 
-#: Makes the form of a type; `pad` is the number of digits that the attribute declares.
-Maker = Callable[[Any, int | None], Form]
+#: Makes the notation of a type; `pad` is the number of digits that the attribute declares.
+Maker = Callable[[Any, int | None], Notation]
 
 
-def form_of(kind: Any, pad: int | None) -> Form | None:
-    """Return the form that values of a type have by default; None if there is none."""
+def notation_of(kind: Any, pad: int | None) -> Notation | None:
+    """Return the notation that values of a type have by default; None if there is none."""
     for base, make in _KINDS:
         if isinstance(kind, type) and issubclass(kind, base):
             return make(kind, pad)
@@ -86,7 +86,7 @@ def form_of(kind: Any, pad: int | None) -> Form | None:
     return None
 
 
-def no_form(kind: Any) -> DeclarationError:
+def no_notation(kind: Any) -> DeclarationError:
     return DeclarationError(
         f"is {name_of(kind)}, which has no text that sorts as its values do; use a str, int, "
         "datetime, date, UUID, Enum, KSUID or ULID, a codec, or an index on the attribute itself"
@@ -114,16 +114,16 @@ def wrong_type(value: Any, kind: type) -> InvalidValue:
     )
 
 
-def _text(kind: Any, pad: int | None) -> Form:
+def _text(kind: Any, pad: int | None) -> Notation:
     def encode(value: str) -> str:
         if not value:
             raise InvalidValue("is empty; a part of a key needs a value")
         return str.__str__(value)
 
-    return Form(str, checked(str, encode), str, Repeat(ANY_CHARACTER, 1, None), is_free_text=True)
+    return Notation(str, checked(str, encode), str, Repeat(ANY_CHARACTER, 1, None), is_free_text=True)
 
 
-def _id(kind: type, pad: int | None) -> Form:
+def _id(kind: type, pad: int | None) -> Notation:
     def encode(value: Any) -> str:
         if type(value) is kind:
             return str.__str__(value)
@@ -136,21 +136,21 @@ def _id(kind: type, pad: int | None) -> Form:
         if issubclass(kind, KSUID)
         else characters(DIGITS + UPPERCASE, 26, 26)
     )
-    return Form(kind, encode, kind, language)
+    return Notation(kind, encode, kind, language)
 
 
-def _int(kind: Any, pad: int | None) -> Form:
+def _int(kind: Any, pad: int | None) -> Notation:
     return plain_number(int) if pad is None else padded_number(pad)
 
 
-def plain_number(kind: type) -> Form:
-    """Return the form of a number as it is."""
+def plain_number(kind: type) -> Notation:
+    """Return the notation of a number as it is."""
     language = sequence(Repeat(literal("-"), 0, 1), characters(DIGITS))
-    return Form(int, checked(int, str), int, language, is_ordered=False)
+    return Notation(int, checked(int, str), int, language, is_ordered=False)
 
 
-def padded_number(width: int) -> Form:
-    """Return the form of a whole number from 0, with zeros in front."""
+def padded_number(width: int) -> Notation:
+    """Return the notation of a whole number from 0, with zeros in front."""
     bound = 10**width
 
     def encode(value: int) -> str:
@@ -161,7 +161,7 @@ def padded_number(width: int) -> Form:
             )
         return f"{value:0{width}d}"
 
-    return Form(int, checked(int, encode), int, digits(width))
+    return Notation(int, checked(int, encode), int, digits(width))
 
 
 def in_utc(value: datetime) -> datetime:
@@ -181,8 +181,8 @@ def read_moment(text: str) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def _datetime(kind: Any, pad: int | None) -> Form:
-    return Form(
+def _datetime(kind: Any, pad: int | None) -> Notation:
+    return Notation(
         datetime,
         checked(datetime, lambda value: utc_text(in_utc(value))),
         read_moment,
@@ -196,21 +196,21 @@ def iso_date(value: date) -> str:
     return value.isoformat()
 
 
-def _date(kind: Any, pad: int | None) -> Form:
-    return Form(date, checked(date, iso_date), date.fromisoformat, parse_form("0000-00-00"))
+def _date(kind: Any, pad: int | None) -> Notation:
+    return Notation(date, checked(date, iso_date), date.fromisoformat, parse_form("0000-00-00"))
 
 
-def _uuid(kind: Any, pad: int | None) -> Form:
+def _uuid(kind: Any, pad: int | None) -> Notation:
     groups = [characters(HEX, count, count) for count in (8, 4, 4, 4, 12)]
     dashed = [item for group in groups for item in (literal("-"), group)][1:]
-    return Form(UUID, checked(UUID, str), UUID, sequence(*dashed))
+    return Notation(UUID, checked(UUID, str), UUID, sequence(*dashed))
 
 
-def _bool(kind: Any, pad: int | None) -> Form:
+def _bool(kind: Any, pad: int | None) -> Notation:
     return _choices(bool, {False: "false", True: "true"})
 
 
-def _enum(kind: type[Enum], pad: int | None) -> Form:
+def _enum(kind: type[Enum], pad: int | None) -> Notation:
     members = list(kind)
     if all(isinstance(member.value, str) for member in members):
         return _choices(kind, {member: member.value for member in members})
@@ -223,7 +223,7 @@ def _enum(kind: type[Enum], pad: int | None) -> Form:
     )
 
 
-def _choices(kind: type, texts: dict[Any, str]) -> Form:
+def _choices(kind: type, texts: dict[Any, str]) -> Notation:
     values = {text: value for value, text in texts.items()}
 
     def encode(value: Any) -> str:
@@ -238,13 +238,13 @@ def _choices(kind: type, texts: dict[Any, str]) -> Form:
             raise ValueError(f"{text!r} is not one of {', '.join(values)}")
         return values[text]
 
-    return Form(kind, checked(kind, encode), decode, one_of(values))
+    return Notation(kind, checked(kind, encode), decode, one_of(values))
 
 
-def decimal_number() -> Form:
-    """Return the form of a Decimal as a number of DynamoDB's."""
+def decimal_number() -> Notation:
+    """Return the notation of a Decimal as a number of DynamoDB's."""
     language = sequence(characters("-+.E" + DIGITS))
-    return Form(Decimal, checked(Decimal, str), Decimal, language, is_ordered=False)
+    return Notation(Decimal, checked(Decimal, str), Decimal, language, is_ordered=False)
 
 
 _KINDS: list[tuple[type, Maker]] = [

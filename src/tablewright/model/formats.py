@@ -1,0 +1,196 @@
+"""Formats of values inside keys: `"ORDER" / day(created_at)`, `"EMAIL" / lower(email)`.
+
+Without one, a value has the notation of its type: a datetime is ISO text with microseconds, an int
+is written as it is (or padded, with `attr(pad=…)`), a text is itself. Formats nest:
+`descending(epoch_seconds(created_at))`.
+
+    moments    day  hour  week  year_month  year  iso  epoch_seconds  epoch_millis
+    numbers    padded  fixed_point
+    texts      lower  upper  casefold  truncated
+    any        descending  shard  coded  member
+    types      number  binary                        a key attribute of type N or B
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias, TypeVar, overload
+
+from tablewright.errors import DeclarationError
+from tablewright.mapping import formats
+from tablewright.mapping.codec import Codec, SupportsCodec
+from tablewright.mapping.formats import Precision
+from tablewright.model.attribute import Attr, Formatted, Piece
+from tablewright.model.members import follow_member
+
+__all__ = [
+    "Codec",
+    "binary",
+    "casefold",
+    "coded",
+    "day",
+    "descending",
+    "epoch_millis",
+    "epoch_seconds",
+    "fixed_point",
+    "hour",
+    "iso",
+    "lower",
+    "member",
+    "number",
+    "padded",
+    "shard",
+    "truncated",
+    "upper",
+    "week",
+    "year",
+    "year_month",
+]
+
+T = TypeVar("T")
+V = TypeVar("V")
+Text = TypeVar("Text", bound=str)
+Number = TypeVar("Number", int, Decimal)
+
+#: What has a date.
+Day: TypeAlias = Piece[datetime] | Piece[date] | Piece[datetime | None] | Piece[date | None]
+Moment: TypeAlias = Piece[datetime] | Piece[datetime | None]
+Whole: TypeAlias = Piece[int] | Piece[int | None]
+
+
+def day(moment: Day) -> Formatted[date]:
+    """The day of a moment, in UTC: `2026-01-15`."""
+    return Formatted(moment, formats.DAY)
+
+
+def week(moment: Day) -> Formatted[date]:
+    """The ISO week of a moment, in UTC: `2026-W03`; a call takes any day of it."""
+    return Formatted(moment, formats.WEEK)
+
+
+def year_month(moment: Day) -> Formatted[date]:
+    """The month of a moment, in UTC: `2026-01`; a call takes any day of it."""
+    return Formatted(moment, formats.MONTH)
+
+
+def year(moment: Day) -> Formatted[int]:
+    """The year of a moment, in UTC: `2026`."""
+    return Formatted(moment, formats.YEAR)
+
+
+def hour(moment: Moment) -> Formatted[datetime]:
+    """The hour of a moment, in UTC: `2026-01-15T10`; a call takes any moment of it."""
+    return Formatted(moment, formats.HOUR)
+
+
+def iso(
+    moment: Moment, precision: Precision, *, zone: Literal["Z", "+00:00"] = "Z"
+) -> Formatted[datetime]:
+    """ISO text in UTC, cut to a precision: `2026-01-15T10:15:30Z`."""
+    return Formatted(moment, formats.iso(precision, zone))
+
+
+def epoch_seconds(moment: Moment) -> Formatted[datetime]:
+    """The seconds since 1970, ten digits."""
+    return Formatted(moment, formats.SECONDS)
+
+
+def epoch_millis(moment: Moment) -> Formatted[datetime]:
+    """The milliseconds since 1970, thirteen digits."""
+    return Formatted(moment, formats.MILLIS)
+
+
+def padded(number: Whole, digits: int) -> Formatted[int]:
+    """A whole number from 0 with zeros in front: `000007`."""
+    return Formatted(number, formats.padded(digits))
+
+
+@overload
+def fixed_point(number: Piece[Number], digits: int, places: int) -> Formatted[Number]: ...
+@overload
+def fixed_point(number: Piece[Number | None], digits: int, places: int) -> Formatted[Number]: ...
+def fixed_point(number: Piece[Any], digits: int, places: int) -> Formatted[Any]:
+    """A number from 0 with `digits` before the point and `places` behind it: `0012.50`."""
+    return Formatted(number, formats.fixed_point(digits, places))
+
+
+@overload
+def lower(text: Piece[Text]) -> Formatted[str]: ...
+@overload
+def lower(text: Piece[Text | None]) -> Formatted[str]: ...
+def lower(text: Piece[Any]) -> Formatted[str]:
+    """The text in lower case."""
+    return Formatted(text, formats.LOWER)
+
+
+@overload
+def upper(text: Piece[Text]) -> Formatted[str]: ...
+@overload
+def upper(text: Piece[Text | None]) -> Formatted[str]: ...
+def upper(text: Piece[Any]) -> Formatted[str]:
+    """The text in upper case."""
+    return Formatted(text, formats.UPPER)
+
+
+@overload
+def casefold(text: Piece[Text]) -> Formatted[str]: ...
+@overload
+def casefold(text: Piece[Text | None]) -> Formatted[str]: ...
+def casefold(text: Piece[Any]) -> Formatted[str]:
+    """The text for comparison without case, in any language: `STRASSE` and `straße` are equal."""
+    return Formatted(text, formats.CASEFOLD)
+
+
+@overload
+def truncated(text: Piece[Text], length: int) -> Formatted[str]: ...
+@overload
+def truncated(text: Piece[Text | None], length: int) -> Formatted[str]: ...
+def truncated(text: Piece[Any], length: int) -> Formatted[str]:
+    """The first characters of the text."""
+    return Formatted(text, formats.truncated(length))
+
+
+@overload
+def descending(piece: Piece[T | None]) -> Formatted[T]: ...
+@overload
+def descending(piece: Piece[T]) -> Formatted[T]: ...
+def descending(piece: Piece[Any]) -> Formatted[Any]:
+    """The complement of each digit, so that the largest value sorts first."""
+    return Formatted(piece, formats.DESCENDING)
+
+
+def shard(value: Piece[Any], *, of: int) -> Formatted[int]:
+    """A number from 0 to `of - 1`, by a checksum (CRC-32) of the value's text."""
+    if of < 2:
+        raise DeclarationError(f"shard(of={of}): the number of shards is at least 2")
+    return Formatted(value, formats.shard(of))
+
+
+@overload
+def coded(value: Piece[T | None], codec: SupportsCodec[T]) -> Formatted[T]: ...
+@overload
+def coded(value: Piece[T], codec: SupportsCodec[T]) -> Formatted[T]: ...
+def coded(value: Piece[Any], codec: SupportsCodec[Any]) -> Formatted[Any]:
+    """The value by a codec of your own: any object with `encode` and `decode`."""
+    return Formatted(value, formats.coded(codec, type(codec).__name__))
+
+
+def member(document: Attr[T], read: Callable[[T], V]) -> Formatted[V]:
+    """A value inside a document: `member(address, lambda address: address.city)`."""
+    return Formatted(document, follow_member(read))
+
+
+@overload
+def number(value: Piece[T | None]) -> Formatted[T]: ...
+@overload
+def number(value: Piece[T]) -> Formatted[T]: ...
+def number(value: Piece[Any]) -> Formatted[Any]:
+    """A number, in a key attribute of type N: an int, a Decimal, or what consists of digits."""
+    return Formatted(value, formats.NUMBER)
+
+
+def binary(value: Piece[bytes] | Piece[bytes | None]) -> Formatted[bytes]:
+    """Bytes, in a key attribute of type B."""
+    return Formatted(value, formats.BINARY)
