@@ -21,12 +21,12 @@ from tablewright.expression.legacy import (
 from tablewright.wire import requests
 from tablewright.wire.requests import Shape
 
-Projecting = requests.GetItem | requests.KeysAndAttributes | requests.Get
+ProjectionRequest = requests.GetItem | requests.KeysAndAttributes | requests.Get
 
 
 def read_condition(request: requests.PutItem | requests.DeleteItem) -> Condition | None:
     """The condition of PutItem and DeleteItem."""
-    legacy = _legacy_condition(request)
+    legacy = _read_legacy_condition(request)
     scope = Scope(request.names, request.values)
     condition = scope.condition(request.condition)
     scope.close()
@@ -35,10 +35,10 @@ def read_condition(request: requests.PutItem | requests.DeleteItem) -> Condition
 
 def read_update(request: requests.UpdateItem) -> tuple[Update | None, Condition | None]:
     """The update and the condition of UpdateItem."""
-    legacy_condition = _legacy_condition(request)
+    legacy_condition = _read_legacy_condition(request)
     legacy_update = None
     if request.attribute_updates:
-        refuse_mixture(_present(request))
+        refuse_mixture(_present_members(request))
         legacy_update = attribute_updates(request.attribute_updates)
     scope = Scope(request.names, request.values)
     update = scope.update(request.update)
@@ -58,11 +58,11 @@ def read_action(action: requests.AnyAction) -> tuple[Update | None, Condition | 
     return update, condition
 
 
-def read_projection(request: Projecting) -> Project | None:
+def read_projection(request: ProjectionRequest) -> Project | None:
     """The projection of GetItem, BatchGetItem (by table) and TransactGetItems (by item)."""
     legacy = None
     if request.attributes_to_get:
-        refuse_mixture(_present(request))
+        refuse_mixture(_present_members(request))
         legacy = attributes_to_get(request.attributes_to_get)
     if request.projection is None and request.names is None:
         return legacy
@@ -76,12 +76,12 @@ def read_query(
     request: requests.Query,
 ) -> tuple[Key | LegacyKey, Condition | None, Project | None]:
     """The key condition, the filter and the projection of Query."""
-    legacy_keep, legacy_project = _legacy_reading(request, request.query_filter)
+    legacy_filter, legacy_project = _read_legacy_filter(request, request.query_filter)
     legacy_key = None
     if request.key_conditions is not None:
         legacy_key = key_conditions(request.key_conditions)
     scope = Scope(request.names, request.values)
-    keep = scope.filter(request.filter)
+    item_filter = scope.filter(request.filter)
     project = scope.projection(request.projection)
     key = scope.key_condition(request.key_condition) or legacy_key
     scope.close()
@@ -90,20 +90,20 @@ def read_query(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in "
             "the request."
         )
-    return key, keep or legacy_keep, project or legacy_project
+    return key, item_filter or legacy_filter, project or legacy_project
 
 
 def read_scan(request: requests.Scan) -> tuple[Condition | None, Project | None]:
     """The filter and the projection of Scan."""
-    legacy_keep, legacy_project = _legacy_reading(request, request.scan_filter)
+    legacy_filter, legacy_project = _read_legacy_filter(request, request.scan_filter)
     scope = Scope(request.names, request.values)
-    keep = scope.filter(request.filter)
+    item_filter = scope.filter(request.filter)
     project = scope.projection(request.projection)
     scope.close()
-    return keep or legacy_keep, project or legacy_project
+    return item_filter or legacy_filter, project or legacy_project
 
 
-def _legacy_reading(
+def _read_legacy_filter(
     request: requests.Query | requests.Scan, conditions: requests.Legacy | None
 ) -> tuple[Condition | None, Project | None]:
     """The filter and the projection of a Query or Scan, where they are not expressions."""
@@ -111,7 +111,7 @@ def _legacy_reading(
         isinstance(request, requests.Query) and request.key_conditions
     ):
         return None, None
-    present = _present(request)
+    present = _present_members(request)
     if "KeyConditionExpression" not in present:
         present.discard("KeyConditions")  # alone, it may go with a FilterExpression
     refuse_mixture(present)
@@ -121,13 +121,13 @@ def _legacy_reading(
     )
 
 
-def _legacy_condition(request: requests.Conditional) -> Condition | None:
+def _read_legacy_condition(request: requests.Conditional) -> Condition | None:
     if not request.expected and request.conditional_operator is None:
         return None
-    refuse_mixture(_present(request))
+    refuse_mixture(_present_members(request))
     return expected(request.expected, request.conditional_operator)
 
 
-def _present(request: Shape) -> set[str]:
+def _present_members(request: Shape) -> set[str]:
     """The names of the members a request has; an empty map is as good as none."""
     return {name for name, value in request.given().items() if value != {}}

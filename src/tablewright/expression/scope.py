@@ -20,13 +20,13 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, ParamSpec, TypeAlias, TypeVar, cast
 
-from tablewright.encoding.echo import MAX_ECHO, echo_all
 from tablewright.encoding.items import (
     NAME_TOO_LARGE,
     TOO_DEEP,
     normalise,
     value_size,
 )
+from tablewright.encoding.truncation import MAX_ECHO_LENGTH, join_truncated
 from tablewright.errors import ValidationException
 from tablewright.expression.document import compile_projection
 from tablewright.expression.evaluate import Test, compile_condition
@@ -379,7 +379,7 @@ def _refuse_unused(what: str, given: Mapping[str, object], used: frozenset[str])
     if unused:
         raise ValidationException(
             f"Value provided in ExpressionAttribute{what} unused in expressions: "
-            f"keys: {{{echo_all(_java_set_order(unused))}}}"
+            f"keys: {{{join_truncated(_java_set_order(unused))}}}"
         )
 
 
@@ -388,7 +388,7 @@ def _java_set_order(keys: list[str]) -> list[str]:
 
     Of more than a message shows, the order is not worth the time.
     """
-    if len(keys) > MAX_ECHO:
+    if len(keys) > MAX_ECHO_LENGTH:
         return keys
     size = 16
     while len(keys) > size * 3 // 4:

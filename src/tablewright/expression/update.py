@@ -17,7 +17,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from tablewright.encoding.numbers import canonical_number
+from tablewright.encoding.numbers import format_number
 from tablewright.errors import ValidationException
 from tablewright.expression.document import Branch, Branches, branches
 from tablewright.expression.evaluate import path_reader
@@ -162,7 +162,7 @@ def _delete(
 
 def _sum(left: AttributeValue, right: AttributeValue, sign: int) -> AttributeValue:
     one, two = Decimal(left["N"]), Decimal(right["N"])
-    return {"N": canonical_number(EXACT.add(one, two) if sign > 0 else EXACT.subtract(one, two))}
+    return {"N": format_number(EXACT.add(one, two) if sign > 0 else EXACT.subtract(one, two))}
 
 
 # -- operands

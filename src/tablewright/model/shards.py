@@ -26,7 +26,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from tablewright.encoding.numbers import read_number
+from tablewright.encoding.numbers import normalise_number
 from tablewright.errors import DeclarationError, InvalidValue, ValidationException
 from tablewright.mapping.keys import KeyMap, Template, can_collide
 from tablewright.mapping.parts import ANY_TEXT, DELIMITER, KeyPart, escape
@@ -54,7 +54,7 @@ def key_value(value: object) -> KeyValue | None:
         if tag == "S":
             return tag, content
         if tag == "N":
-            return tag, read_number(content)
+            return tag, normalise_number(content)
         if tag == "B":
             return tag, binascii.a2b_base64(content, strict_mode=True)
     except (ValidationException, ValueError):

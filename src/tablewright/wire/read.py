@@ -13,7 +13,7 @@ Invariant: the cost of a refused request is bounded by what its limits allow, no
 - Of a list or map that is longer than its limit, only the entries within the limit are read.
 - A list or map is read up to the tenth error. (A wrong type behind that place is not reported.)
 - A path is put together for an error, never for an entry that has none; the value that an error
-  shows is cut (`tablewright.encoding.echo`).
+  shows is cut (`tablewright.encoding.truncation`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, Union, cast, get_args, ge
 
 import msgspec
 
-from tablewright.encoding.echo import ELLIPSIS, MAX_ECHO, echo
+from tablewright.encoding.truncation import ELLIPSIS, MAX_ECHO_LENGTH, truncate
 from tablewright.errors import ValidationException
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import Constraint, Length, LengthOfEach, Like
@@ -65,7 +65,7 @@ class _Error(msgspec.Struct):
 
     def __str__(self) -> str:
         value = "null" if self.shown is None else f"'{self.shown}'"
-        path = echo(".".join(reversed(self.path)))
+        path = truncate(".".join(reversed(self.path)))
         return f"Value {value} at '{path}' failed to satisfy constraint: {self.problem}"
 
 
@@ -330,9 +330,9 @@ def _java(raw: Any, annotation: Any = None) -> str:
     for part in _java_parts(raw, annotation):
         shown.append(part)
         length += len(part)
-        if length > MAX_ECHO:
+        if length > MAX_ECHO_LENGTH:
             break
-    return echo("".join(shown))
+    return truncate("".join(shown))
 
 
 def _java_parts(raw: Any, annotation: Any, level: int = 0) -> Iterator[str]:
