@@ -18,12 +18,9 @@ from msgspec.structs import astuple
 
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.converters import Converter
-from tablewright.mapping.keys import (
-    KeyMap,
-    Template,
-    encode_natural,
-)
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.parts import natural_part
+from tablewright.mapping.template import Template, encode_natural
 from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
 
@@ -262,7 +259,7 @@ class EntityMap:
 
     def _type_template(self, name: str) -> dict[str, Template]:
         attribute = self.table.type_attribute
-        return {} if attribute is None else {attribute: Template((name,), ())}
+        return {} if attribute is None else {attribute: Template((name,))}
 
     def key_in_index_of(self, key: KeyMap) -> KeyMap | None:
         """Return this entity's key in the index of another key; None if it is not in it."""
@@ -277,7 +274,7 @@ class EntityMap:
 def _natural(attribute: AttributeMap) -> Template:
     """Return the template of an attribute that is a key itself."""
     return Template(
-        (KeyPart(attribute.name, None, str, ".+", attribute.name),), (0,), attribute.converter
+        (natural_part(attribute.name, attribute.converter),), (0,), natural=attribute.converter
     )
 
 

@@ -16,6 +16,7 @@ A format takes a notation and returns a notation, so formats nest: `descending(e
     lower(email), upper, casefold ann@example.com               a str
     truncated(name, 3)            Ann                           a str
     shard(id, of=8)               3                             the number of the shard
+    coded(host, Reversed())       com.example                   what the codec takes
     descending(padded(score, 3))  992 for 7                     what it gives without descending
     number(stars)                 the number 7, of type N       the number
     binary(digest)                the bytes, of type B          the bytes
@@ -42,11 +43,9 @@ from tablewright.mapping.notation import (
     Notation,
     checked,
     decimal_number,
-    notation_of,
     in_utc,
     iso_date,
     name_of,
-    no_notation,
     padded_number,
     plain_number,
     read_moment,
@@ -358,7 +357,7 @@ def truncated(length: int) -> Format:
     return Format(made.label, apply)
 
 
-# -- shards, members of documents, and what users write themselves -------------------------------
+# -- shards, and what users write themselves -----------------------------------------------------
 
 
 def shard(count: int) -> Format:
@@ -417,15 +416,3 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
         )
 
     return Format(f"{label}({{}})", apply)
-
-
-def member(label: str, kind: Any, read: Callable[[Any], Any]) -> Format:
-    """Return the format of a document to one of its members, of which calls give the value."""
-
-    def apply(inner: Notation) -> Notation:
-        notation = notation_of(kind, None)
-        if notation is None:
-            raise no_notation(kind)
-        return replace(notation, derive=_then(inner.derive, read))
-
-    return Format(label, apply)

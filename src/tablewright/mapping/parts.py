@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.mapping.converters import Converter
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.notation import Notation, notation_of, no_notation
 from tablewright.mapping.language import ANYTHING, Language, may_contain, width_of
@@ -97,6 +98,14 @@ def make_part(
         language,
         width_of(language) is None and may_contain(language, below),
     )
+
+
+def natural_part(attribute: str, converter: Converter) -> KeyPart:
+    """Return the part of an attribute that is a key attribute itself, as it is stored."""
+    notation = notation_of(converter.kind, None) if converter.tag == "S" else None
+    language = ANYTHING if notation is None else notation.language
+    stored = Notation(converter.kind, str, str, language)
+    return KeyPart(attribute, attribute, stored, str, str, language, sorts_only_last=False)
 
 
 def _notation(

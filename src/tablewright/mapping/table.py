@@ -12,15 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablewright.errors import DeclarationError
+from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap, content_of
-from tablewright.mapping.keys import (
-    IndexMap,
-    KeyMap,
-    Template,
-    can_begin_with,
-    templates_can_collide,
-)
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.keys import IndexMap, KeyMap
+from tablewright.mapping.language import EMPTY, Language, to_regex
+from tablewright.mapping.template import Template, can_begin_with, templates_can_collide
 from tablewright.values import Item, Value
 
 
@@ -34,6 +30,7 @@ class TableMap:
         attributes: tuple[str, str | None],
         type_attribute: str | None,
         indexes: dict[str, IndexMap],
+        delimiter: Delimiter = Delimiter.DEFAULT,
     ) -> None:
         #: The name of the class that declares the table.
         self.owner = owner
@@ -41,6 +38,8 @@ class TableMap:
         self.attributes = attributes
         self.type_attribute = type_attribute
         self.indexes = indexes
+        #: What separates the parts of keys that do not name another.
+        self.delimiter = delimiter
         self.entities: list[EntityMap] = []
         #: The access patterns of the table, by module and qualified name.
         self.patterns: dict[str, Any] = {}
@@ -83,7 +82,7 @@ class TableMap:
         keys = {*self.attributes, *(n for index in self.indexes.values() for n in index.attributes)}
         for name, template in entity.templates().items():
             if name in keys:
-                tag = "S" if template.natural is None else template.natural.tag
+                tag = template.tag if template.natural is None else template.natural.tag
                 known = self.key_types.setdefault(name, tag or "S")
                 if known != tag:
                     raise DeclarationError(
@@ -131,10 +130,10 @@ class TableMap:
         """Return whether a query with `bound` arguments can return items of other entities."""
         facts = self._shared
         if (key, bound) not in facts:
-            segments = [] if key.sort is None else _beginning(key, key.sort, bound)
+            beginning = _beginning(key, bound)
             facts[key, bound] = any(
                 templates_can_collide(key.partition, partition)
-                and (sort is None or can_begin_with(sort, segments))
+                and (sort is None or can_begin_with(sort, beginning))
                 for partition, sort in self._others(key)
             )
         return facts[key, bound]
@@ -158,17 +157,19 @@ class TableMap:
         ]
 
 
-def _beginning(key: KeyMap, sort: Template, bound: int) -> list[str | KeyPart]:
-    """Return the segments that a query with `bound` arguments fixes."""
+def _beginning(key: KeyMap, bound: int) -> Language:
+    """Return the texts with which the sort keys of a query with `bound` arguments begin."""
     following = key.next_part(bound)
-    segments: list[str | KeyPart] = []
-    for segment in sort.segments:
-        if segment is following:
-            break
-        segments.append(segment)
-    return segments
+    if key.sort is None:
+        return EMPTY
+    pieces = key.sort.pieces
+    return key.sort.language(last=None if following is None else pieces.index(following))
 
 
 def _recognizers(key: KeyMap) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    sort = "" if key.sort is None else key.sort.pattern()
-    return re.compile(key.partition.pattern(), re.DOTALL), re.compile(sort, re.DOTALL)
+    templates = (key.partition, key.sort)
+    first, second = (
+        re.compile("" if each is None else to_regex(each.language()), re.DOTALL)
+        for each in templates
+    )
+    return first, second

@@ -56,12 +56,12 @@ class Template(Struct, frozen=True):
     def parts(self) -> tuple[KeyPart, ...]:
         return tuple(piece for piece in self.pieces if isinstance(piece, KeyPart))
 
-    def language(self, count: int | None = None) -> Language:
-        """Return the texts that the key can be, or its first `count` pieces."""
+    def language(self, first: int = 0, last: int | None = None) -> Language:
+        """Return the texts that the key can be, or those of some of its pieces."""
         return sequence(
             *(
                 literal(piece) if isinstance(piece, str) else piece.language
-                for piece in self.pieces[:count]
+                for piece in self.pieces[first:last]
             )
         )
 
@@ -114,7 +114,7 @@ class Composer:
 class Parser:
     """Reads the parts of a key from its text."""
 
-    __slots__ = ("match", "parts", "template")
+    __slots__ = ("_begin", "match", "parts", "template")
 
     def __init__(self, template: Template) -> None:
         pattern = "".join(
@@ -124,6 +124,13 @@ class Parser:
         self.template = template
         self.match = re.compile(pattern, re.DOTALL).fullmatch
         self.parts = template.parts
+        end = re.escape(template.delimiter.text)
+        self._begin = re.compile(f"{pattern}(?={end}|$)", re.DOTALL).match
+
+    def beginning(self, text: str) -> str:
+        """Return the text of this key with which a longer key begins; "" if there is none."""
+        found = self._begin(text)
+        return "" if found is None else found[0]
 
     def texts(self, text: str) -> tuple[str, ...] | None:
         """Return the text of each part; None if the key is another."""

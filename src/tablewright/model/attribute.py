@@ -43,7 +43,7 @@ Ts = TypeVarTuple("Ts")
 MISSING: Any = object()
 
 
-class Delimiter:
+class PathDelimiter:
     """The place of a delimiter between two pieces of a path."""
 
     def __repr__(self) -> str:
@@ -51,7 +51,7 @@ class Delimiter:
 
 
 #: Which delimiter that is, the key or the table says.
-DELIMITER = Delimiter()
+DELIMITER = PathDelimiter()
 
 
 class Piece(Generic[T]):
@@ -133,7 +133,7 @@ class Path(Generic[*Ts]):
     `/` puts a delimiter between two of them, `+` puts nothing.
     """
 
-    def __init__(self, pieces: tuple[str | int | Piece[Any] | Again | Delimiter, ...]) -> None:
+    def __init__(self, pieces: tuple[str | int | Piece[Any] | Again | PathDelimiter, ...]) -> None:
         self.pieces = pieces
 
     @overload

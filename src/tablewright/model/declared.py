@@ -17,11 +17,13 @@ from pydantic import TypeAdapter, ValidationError
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
 from tablewright.mapping.converters import Converter, converter
+from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import AttributeMap
-from tablewright.mapping.keys import IndexMap, KeyMap, Template
-from tablewright.mapping.parts import DELIMITER, KeyPart, make_part
+from tablewright.mapping.keys import IndexMap, KeyMap
+from tablewright.mapping.parts import KeyPart, make_part, natural_part
 from tablewright.mapping.table import TableMap
-from tablewright.model.attribute import MISSING, Again, Attr, Path, Piece
+from tablewright.mapping.template import Tag, Template
+from tablewright.model.attribute import MISSING, Again, Attr, Path, PathDelimiter
 from tablewright.values import Value
 
 
@@ -82,43 +84,65 @@ class Declared:
         path: Path[Any],
         where: str,
         attribute: str,
-        asked: dict[tuple[str, str], int],
+        parameters: dict[tuple[str, str], int],
+        delimiter: Delimiter,
         *,
         sorts: bool,
     ) -> Template:
-        """A template for one key attribute; `asked` numbers the values that calls give."""
+        """Return the template of one key attribute; `parameters` numbers the values of calls."""
         natural = self._natural(path, attribute)
-        known = set(asked)
+        known = set(parameters)
         pieces: list[str | KeyPart] = []
         slots: list[int] = []
         for piece in path.pieces:
-            if isinstance(piece, str):
-                pieces.append(self._literal(piece, where))
+            text = _literal(piece, delimiter)
+            if text is not None:
+                if pieces and isinstance(pieces[-1], str):
+                    pieces[-1] += text
+                elif text:
+                    pieces.append(text)
                 continue
-            again = isinstance(piece, Again)
+            is_again = isinstance(piece, Again)
             use = piece.piece if isinstance(piece, Again) else piece
-            made = self._part(use, where, natural=natural is not None)
+            made = self._part(use, where, delimiter, natural=natural)
             identity = (made.attribute, made.label)
-            if again and identity not in asked:
+            if is_again and identity not in parameters:
                 raise DeclarationError(
                     f"{where}: {made.label}.again, and {made.label} is not in the key before it"
                 )
-            if not again and identity in asked:
+            if not is_again and identity in parameters:
                 raise DeclarationError(
                     f"{where}: {made.label} is in the key twice; write {made.label}.again the "
                     "second time"
                 )
             if sorts and not made.is_ordered and identity not in known and natural is None:
-                raise DeclarationError(
-                    f"{where}: {made.label} is a number without a width, so 10 sorts before 9; "
-                    f"write {made.attribute}: Attr[int] = attr(pad=…)"
-                )
-            slots.append(asked.setdefault(identity, len(asked)))
+                raise DeclarationError(f"{where}: {_unordered(made)}")
+            slots.append(parameters.setdefault(identity, len(parameters)))
             pieces.append(made)
-        return Template(tuple(pieces), tuple(slots), natural)
+        template = Template(
+            tuple(pieces), tuple(slots), delimiter, natural, self._tag(path, pieces, where)
+        )
+        template.check(where)
+        return template
+
+    def _tag(self, path: Path[Any], pieces: list[str | KeyPart], where: str) -> Tag:
+        """Return the type of a key attribute: N and B are for one part, or one number."""
+        if len(path.pieces) == 1 and isinstance(path.pieces[0], int):
+            return "N"
+        for piece in pieces:
+            if isinstance(piece, KeyPart) and piece.notation.tag != "S":
+                if len(pieces) > 1:
+                    raise DeclarationError(
+                        f"{where}: {piece.label} is not a text, and a key with other pieces is; "
+                        "use it alone"
+                    )
+                return piece.notation.tag
+        if not pieces:
+            raise DeclarationError(f"{where}: a key is at least one character; it is empty")
+        return "S"
 
     def _natural(self, path: Path[Any], attribute: str) -> Converter | None:
-        """How an attribute is stored that is a key attribute itself."""
+        """Return how an attribute is stored that is a key attribute itself."""
         if len(path.pieces) == 1 and isinstance(path.pieces[0], Attr):
             found = self.maps.get(path.pieces[0].name)
             if found is not None and found.stored == attribute:
@@ -130,15 +154,9 @@ class Declared:
                 return found.converter
         return None
 
-    def _literal(self, text: str, where: str) -> str:
-        if not text or "$" in text or text.endswith(DELIMITER):
-            raise DeclarationError(
-                f"{where}: the literal {text!r} is empty, holds a $, or ends with the # that is "
-                "put behind it anyway"
-            )
-        return text
-
-    def _part(self, piece: Piece[Any], where: str, *, natural: bool) -> KeyPart:
+    def _part(
+        self, piece: Any, where: str, delimiter: Delimiter, *, natural: Converter | None
+    ) -> KeyPart:
         declared = getattr(piece, "attribute", None)
         if not isinstance(declared, Attr):
             raise DeclarationError(f"{where}: {piece!r} is neither a literal nor an attribute")
@@ -149,16 +167,16 @@ class Declared:
                 f"{self.name}{did_you_mean(name, self.attributes)}"
             )
         kind = self.maps[name].converter.kind
-        if natural:
-            if self.maps[name].converter.tag not in ("S", "N", "B"):
+        if natural is not None:
+            if natural.tag not in ("S", "N", "B"):
                 raise DeclarationError(
                     f"{where}: {name!r} is {kind}, which DynamoDB takes for no key: they are "
                     "texts, numbers and bytes"
                 )
-            return KeyPart(name, None, str, ".+", name)
-        if piece.part_format is not None:
-            return piece.part_format.make_part(name, kind, declared.pad, where)
-        return make_part(name, kind, declared.pad, where)
+            return natural_part(name, natural)
+        return make_part(
+            name, kind, piece.formats, pad=declared.pad, delimiter=delimiter, where=where
+        )
 
     def key_map(
         self,
@@ -169,19 +187,29 @@ class Declared:
         *,
         index: IndexMap | None = None,
         when: Any = None,
+        delimiter: str | None = None,
     ) -> KeyMap:
+        """Return the compiled key; `delimiter` replaces the table's."""
         where = f"{self.name}.{name}"
+        separator = self.table.delimiter
+        if delimiter is not None:
+            separator = Delimiter(delimiter, escapes=separator.escapes)
+            separator.check(where)
         if (attributes[1] is None) != (sort is None):
             wanted = "no sort key" if attributes[1] is None else f"a sort key, {attributes[1]!r}"
             raise DeclarationError(
                 f"{where}: {index.name if index else self.table.name} has {wanted}; "
                 f"{'leave the second path out' if sort else 'give a second path'}"
             )
-        asked: dict[tuple[str, str], int] = {}
-        first = self.template(partition, where, attributes[0], asked, sorts=False)
+        parameters: dict[tuple[str, str], int] = {}
+        first = self.template(
+            partition, where, attributes[0], parameters, separator, sorts=False
+        )
         second = None
         if sort is not None and attributes[1] is not None:
-            second = self.template(sort, where, attributes[1], asked, sorts=True)
+            second = self.template(
+                sort, where, attributes[1], parameters, separator, sorts=True
+            )
         provided: frozenset[str] = frozenset()
         if index is not None:
             provided = frozenset(name for name in self.table.attributes if name is not None)
@@ -200,6 +228,25 @@ class Declared:
                     f"{where}: {attribute!r} is composed, and {self.name}.{other.name} is stored "
                     "under that name; use attr(name=…), or the attribute alone as the key"
                 )
+
+
+def _literal(piece: Any, delimiter: Delimiter) -> str | None:
+    """Return the text of a literal or a delimiter; None for a part."""
+    if isinstance(piece, PathDelimiter):
+        return delimiter.text
+    return str(piece) if isinstance(piece, (str, int)) else None
+
+
+def _unordered(part: KeyPart) -> str:
+    if issubclass(part.notation.kind, int):
+        return (
+            f"{part.label} is a number without a width, so 10 sorts before 9; write "
+            f"{part.attribute}: Attr[int] = attr(pad=…)"
+        )
+    return (
+        f"the texts of {part.label} do not sort as its values do, so no range can be queried; use "
+        "it in the partition key, or declare its codec with ordered = True if it is"
+    )
 
 
 def _collected(owner: type, hints: Mapping[str, Any]) -> dict[str, Attr[Any]]:

@@ -22,8 +22,8 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping import formats
 from tablewright.mapping.codec import Codec, SupportsCodec
 from tablewright.mapping.formats import Precision
+from tablewright.mapping.members import member_format
 from tablewright.model.attribute import Attr, Formatted, Piece
-from tablewright.model.members import follow_member
 
 __all__ = [
     "Codec",
@@ -179,7 +179,7 @@ def coded(value: Piece[Any], codec: SupportsCodec[Any]) -> Formatted[Any]:
 
 def member(document: Attr[T], read: Callable[[T], V]) -> Formatted[V]:
     """A value inside a document: `member(address, lambda address: address.city)`."""
-    return Formatted(document, follow_member(read))
+    return Formatted(document, member_format(read))
 
 
 @overload

@@ -28,9 +28,19 @@ from msgspec import Struct
 
 from tablewright.encoding.numbers import normalise_number
 from tablewright.errors import DeclarationError, InvalidValue, ValidationException
-from tablewright.mapping.keys import KeyMap, Template, can_collide
-from tablewright.mapping.parts import ANY_TEXT, DELIMITER, KeyPart, escape
+from tablewright.mapping.delimiter import Delimiter
+from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.language import (
+    ANY_CHARACTER,
+    Language,
+    Repeat,
+    intersects,
+    literal,
+    sequence,
+)
+from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
+from tablewright.mapping.template import Template
 from tablewright.values import Value, tag_of
 
 #: The type tag of a key value and its content, in a form in which equal values are equal.
@@ -69,9 +79,10 @@ class Shard(Struct, frozen=True):
     #: What stands before the id and behind it, with the delimiters.
     prefix: str
     suffix: str
+    delimiter: Delimiter = Delimiter.DEFAULT
 
     @classmethod
-    def parse(cls, tenant: str, text: str) -> Shard:
+    def parse(cls, tenant: str, text: str, delimiter: Delimiter = Delimiter.DEFAULT) -> Shard:
         """Read a declared shard; raise DeclarationError if the id is not one whole part of it."""
         prefix, found, suffix = text.partition(f"{{{tenant}}}")
         if not found or re.search(r"\{.*?\}", prefix + suffix):
@@ -79,14 +90,14 @@ class Shard(Struct, frozen=True):
                 f"Tenancy({tenant!r}): the shard {text!r} must hold {{{tenant}}} once, and "
                 "nothing else in braces"
             )
-        if (prefix and not prefix.endswith(DELIMITER)) or (
-            suffix and not suffix.startswith(DELIMITER)
+        if (prefix and not prefix.endswith(delimiter.text)) or (
+            suffix and not suffix.startswith(delimiter.text)
         ):
             raise DeclarationError(
                 f"Tenancy({tenant!r}): in the shard {text!r}, {{{tenant}}} must be a whole part, "
-                f"between two {DELIMITER!r}"
+                f"between two {delimiter.text!r}"
             )
-        return cls(tenant, prefix, suffix)
+        return cls(tenant, prefix, suffix, delimiter)
 
     def __str__(self) -> str:
         return f"{self.prefix}{{{self.tenant}}}{self.suffix}"
@@ -96,41 +107,28 @@ class Shard(Struct, frozen=True):
         """The id is the whole key."""
         return not self.prefix and not self.suffix
 
-    def segments(self) -> list[str | None]:
-        """The literals, with None where the id stands."""
-        before = self.prefix.split(DELIMITER)[:-1]
-        return [*before, None, *self.suffix.split(DELIMITER)[1:]]
-
-    def pattern(self) -> re.Pattern[str]:
-        """A regular expression for the key values of all tenants."""
-        text = re.escape(self.prefix) + ANY_TEXT + re.escape(self.suffix)
-        return re.compile(text, re.DOTALL)
+    def language(self) -> Language:
+        """Return the key values of all tenants."""
+        ids = self.delimiter.language(Repeat(ANY_CHARACTER, 1, None))
+        return sequence(literal(self.prefix), ids, literal(self.suffix))
 
     def part_in(self, template: Template) -> KeyPart | None:
         """Return the part of a composed key that holds the id; None if the key is another."""
-        own, theirs = self.segments(), template.segments
-        part = theirs[own.index(None)] if len(own) == len(theirs) else None
-        if not isinstance(part, KeyPart) or not all(
-            literal is None or can_collide(literal, segment)
-            for literal, segment in zip(own, theirs, strict=True)
-        ):
-            return None
-        return part
+        found = [
+            piece
+            for position, piece in enumerate(template.pieces)
+            if isinstance(piece, KeyPart)
+            and intersects(template.language(0, position), literal(self.prefix))
+            and intersects(template.language(position + 1), literal(self.suffix))
+        ]
+        return next(iter(found), None)
 
 
 def refuse_collisions(shards: Sequence[Shard]) -> None:
     """Raise DeclarationError if two tenants can have the same shard, as with A#{id} and {id}#B."""
     for position, shard in enumerate(shards):
         for other in shards[:position]:
-            here, there = shard.segments(), other.segments()
-            if (
-                shard != other
-                and len(here) == len(there)
-                and all(
-                    one is None or another is None or one == another
-                    for one, another in zip(here, there, strict=True)
-                )
-            ):
+            if shard != other and intersects(shard.language(), other.language()):
                 raise DeclarationError(
                     f"Tenancy({shard.tenant!r}): the shards {str(shard)!r} and {str(other)!r} can "
                     "be the same partition for two tenants; begin each with a literal of its own"
@@ -183,11 +181,11 @@ def _values(shard: Shard, table: TableMap, tenant: object) -> Iterator[Value]:
         text = _plain_text(tenant)
         if text is None:
             raise InvalidValue("give the id as a str, an int or a UUID")
-        yield {"S": shard.prefix + escape(text) + shard.suffix}
+        yield {"S": shard.prefix + shard.delimiter.write(text) + shard.suffix}
 
 
 def _part_text(shard: Shard, key: KeyMap, part: KeyPart, tenant: object) -> str:
-    if part.derive is not None and part.attribute == shard.tenant:
+    if part.notation.derive is not None and part.attribute == shard.tenant:
         raise DeclarationError(
             f"{key.name}: several values of {shard.tenant!r} have the same {part.label}, so the "
             f"partition {str(shard)!r} belongs to no single tenant"
@@ -199,7 +197,7 @@ def _part_text(shard: Shard, key: KeyMap, part: KeyPart, tenant: object) -> str:
         text = _plain_text(tenant) if part.is_free_text or isinstance(tenant, str) else None
         if text is None:
             raise
-        return escape(text)
+        return shard.delimiter.write(text)
 
 
 def _plain_text(tenant: object) -> str | None:
@@ -219,14 +217,14 @@ def _refuse_foreign(
     if text is None:
         return
     foreign = [
-        (key.name, re.compile(key.partition.pattern(), re.DOTALL))
+        (key.name, key.partition.language())
         for key in _keys(table)
         if key.partition.natural is None and shard.part_in(key.partition) is None
     ]
     if shard.is_whole_key:
-        foreign += [(str(other), other.pattern()) for other in others if other != shard]
-    for name, pattern in foreign:
-        if pattern.fullmatch(text):
+        foreign += [(str(other), other.language()) for other in others if other != shard]
+    for name, language in foreign:
+        if intersects(language, literal(text)):
             raise InvalidValue(
                 f"{where}: the id reads like a partition of {name}, which is not this tenant's; "
                 "give the tenant another id"

@@ -12,6 +12,7 @@ import re
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from tablewright.errors import DeclarationError
+from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.model.tenancy import Tenancy
@@ -91,9 +92,15 @@ class Table:
         pk: str = "PK",
         sk: str | None = "SK",
         type_attribute: str | None = "type",
+        delimiter: str = "#",
+        escape: bool = True,
     ) -> None:
         super().__init_subclass__()
-        table = TableMap(cls.__name__, name or cls.__name__, (pk, sk), type_attribute, {})
+        separator = Delimiter(delimiter, escapes=escape)
+        separator.check(cls.__name__)
+        table = TableMap(
+            cls.__name__, name or cls.__name__, (pk, sk), type_attribute, {}, separator
+        )
         for attribute, value in list(vars(cls).items()):
             if isinstance(value, (GSI, LSI)):
                 index = value.compile(table)
@@ -103,6 +110,7 @@ class Table:
                     )
                 table.indexes[index.name] = index
             elif isinstance(value, Tenancy):
+                value.compile(separator)
                 cls.__tenancy__ = value
             elif not attribute.startswith("_") and not callable(value):
                 raise DeclarationError(

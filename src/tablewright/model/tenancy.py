@@ -36,6 +36,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
+from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.model.shards import KeyValue, Shard, key_value, refuse_collisions, shard_value
@@ -66,8 +67,16 @@ class Tenancy:
         self.filtered = filtered
         if not write and not read:
             raise DeclarationError(f"Tenancy({tenant!r}) has no shards; name them in write=, read=")
-        self._writable = [Shard.parse(tenant, text) for text in write]
-        self._readable = [*self._writable, *(Shard.parse(tenant, text) for text in read)]
+        self._writable: list[Shard] = []
+        self._readable: list[Shard] = []
+
+    def compile(self, delimiter: Delimiter) -> None:
+        """Read the shards, in a table with this delimiter; raise DeclarationError if one is wrong.
+        """
+        tenant = self.tenant
+        self._writable = [Shard.parse(tenant, text, delimiter) for text in self.write]
+        readable = [Shard.parse(tenant, text, delimiter) for text in self.read]
+        self._readable = [*self._writable, *readable]
         refuse_collisions(self._readable)
 
     def guard(self, table: TableMap, name: str, tenant: object) -> TenantGuard:

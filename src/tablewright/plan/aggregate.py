@@ -18,8 +18,9 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import KeyMap, SortCondition, Template, extends, templates_can_collide
-from tablewright.mapping.parts import AFTER_DELIMITER, DELIMITER, KeyPart
+from tablewright.mapping.keys import KeyMap, SortCondition
+from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.template import Parser, Template, extends, templates_can_collide
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.query import check_held, checked_size, decode_answer
 from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
@@ -190,7 +191,7 @@ class Load(Plan[T | None], Generic[T]):
         if not self._extends:
             return None
         root = self._key.sort_value(self._arguments)
-        return SortCondition("between", (root, {"S": root["S"] + AFTER_DELIMITER}))
+        return SortCondition("between", (root, {"S": root["S"] + self._key.partition.delimiter.above}))
 
     def _steps(self, context: Context) -> Steps[T | None]:
         self._check_limit()
@@ -222,6 +223,7 @@ class Load(Plan[T | None], Generic[T]):
         """The rows that belong to the aggregate, each with its place in the partition."""
         members = set(self._kind.entities())
         root = self._root_place() if self._extends else None
+        delimiter = self._key.partition.delimiter.text
         rows = []
         for item in items:
             entity = self._entity.table.entity_of(item)
@@ -229,7 +231,7 @@ class Load(Plan[T | None], Generic[T]):
                 continue
             place = self._place(item)
             # Free text may sort between the root and its children: `O1 x` is below `O1#…`.
-            if root is None or place == root or place.startswith(root + DELIMITER):
+            if root is None or place == root or place.startswith(root + delimiter):
                 rows.append(Placed(entity, place, item))
         return rows
 
@@ -291,7 +293,7 @@ def _beginning(sort: Template) -> str:
     for piece in sort.pieces:
         if isinstance(piece, KeyPart):
             break
-        text += piece + DELIMITER
+        text += piece
     return text
 
 
@@ -323,12 +325,11 @@ def _assemble_members(kind: AggregateMap, key: KeyMap, rows: list[Placed]) -> li
     root = kind.root.entity.key_in_index_of(key)
     assert root is not None
     assert root.sort is not None
-    length = len(root.sort.segments)
+    parser = Parser(root.sort)
     entities = set(kind.entities())
     groups: dict[str, list[Placed]] = {}
     for row in rows:
         if row.entity in entities:
-            beginning = DELIMITER.join(row.place.split(DELIMITER)[:length])
-            groups.setdefault(beginning, []).append(row)
+            groups.setdefault(parser.beginning(row.place), []).append(row)
     made = (_assemble(kind, key, group, place) for place, group in groups.items())
     return [aggregate for aggregate in made if aggregate is not None]

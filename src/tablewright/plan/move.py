@@ -30,8 +30,9 @@ from tablewright.errors import (
 )
 from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.entity import EntityMap, Values
-from tablewright.mapping.keys import KeyMap, SortCondition, extends, templates_can_collide
-from tablewright.mapping.parts import DELIMITER, KeyPart
+from tablewright.mapping.keys import KeyMap, SortCondition
+from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.template import extends, templates_can_collide
 from tablewright.plan.condition import Condition
 from tablewright.plan.guard import Conditions, failed_condition, read_from, refusal, stale
 from tablewright.plan.keeping import event_actions, sentinel_actions
@@ -269,12 +270,14 @@ def _follows(key: KeyMap, theirs: KeyMap) -> dict[str, str] | None:
         or theirs.sort is None
     ):
         return None
-    pairs = list(zip(key.partition.segments, theirs.partition.segments, strict=True))
+    if len(key.partition.pieces) != len(theirs.partition.pieces):
+        return None
+    pairs = list(zip(key.partition.pieces, theirs.partition.pieces, strict=True))
     if extends(theirs.sort, key.sort):
-        pairs += zip(key.sort.segments, theirs.sort.segments, strict=False)
+        pairs += zip(key.sort.pieces, theirs.sort.pieces, strict=False)
     elif len(key.parameters) > key.partition_arity:  # there are others like it in the partition
         return None
-    if any(isinstance(part, KeyPart) and part.derive is not None for _, part in pairs):
+    if any(isinstance(part, KeyPart) and part.notation.derive is not None for _, part in pairs):
         return None  # made from a value of its own, which does not follow
     return {
         part.attribute: own.attribute
@@ -293,8 +296,9 @@ def _rows_below(
     partition, sort = entity.table.attributes
     assert sort is not None
     below_root = None
+    delimiter = entity.primary.partition.delimiter.text
     if all(extends(m.primary.sort, entity.primary.sort) for m in members):  # type: ignore[arg-type]
-        below_root = SortCondition("begins_with", ({"S": key[sort]["S"] + DELIMITER},))
+        below_root = SortCondition("begins_with", ({"S": key[sort]["S"] + delimiter},))
     request = QueryRequest(
         "Query",
         {"TableName": context.name_of(entity.table), "ConsistentRead": True},

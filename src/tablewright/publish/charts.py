@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import KeyMap, Template
+from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.template import Template
 from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
 from tablewright.values import Item
