@@ -11,7 +11,6 @@ from tablewright import (
     GSI,
     Aggregate,
     Attr,
-    Database,
     Engine,
     Entity,
     Load,
@@ -27,6 +26,7 @@ from tablewright import (
     put,
     root,
 )
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, TablewrightError
 from tablewright.plan.query_request import QueryRequest
 from tablewright.plans import LoadFound, Plan

@@ -20,7 +20,6 @@ from tablewright import (
     GSI,
     LSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Query,
@@ -34,7 +33,6 @@ from tablewright import (
     connect_async,
     create,
     delete,
-    epoch_seconds,
     index,
     key,
     put,
@@ -44,6 +42,7 @@ from tablewright import (
     update,
     version,
 )
+from tablewright.database import Database
 from tablewright.engine import maintenance
 from tablewright.errors import (
     AlreadyExists,
@@ -55,6 +54,7 @@ from tablewright.errors import (
     TableNotFound,
     TablewrightError,
 )
+from tablewright.formats import epoch_seconds
 from tablewright.model.provision import Provision
 from tablewright.plan.plan import run
 from tablewright.plans import Plan

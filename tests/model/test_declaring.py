@@ -22,22 +22,17 @@ from tablewright import (
     connect,
     create,
     created_at,
-    day,
-    descending,
-    epoch_seconds,
     history,
     index,
     key,
-    lower,
     put,
-    shard,
     ttl,
     unique,
     updated_at,
     version,
-    year_month,
 )
 from tablewright.errors import DeclarationError, InvalidValue, UniqueViolation
+from tablewright.formats import day, descending, epoch_seconds, lower, shard, year_month
 from tablewright.model.provision import definition
 
 

@@ -23,7 +23,6 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
@@ -39,6 +38,7 @@ from tablewright import (
     updated_at,
     version,
 )
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.ids import KSUID, ULID
 from tablewright.transport import Local

@@ -10,18 +10,15 @@ import pytest
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
     attr,
     connect,
     create,
-    day,
     history,
     index,
     key,
-    lower,
     put,
     transact,
     unique,
@@ -30,6 +27,7 @@ from tablewright import (
     version,
 )
 from tablewright.backoff import Backoff
+from tablewright.database import Database
 from tablewright.errors import (
     AlreadyExists,
     ConditionFailed,
@@ -40,6 +38,7 @@ from tablewright.errors import (
     UniqueViolation,
     VersionConflict,
 )
+from tablewright.formats import day, lower
 from tests.transports import InterferingTransport, Interrupted, InterruptedTransport
 
 

@@ -20,7 +20,6 @@ from tablewright import (
     Aggregate,
     Attr,
     Create,
-    Database,
     Delete,
     Engine,
     Entity,
@@ -34,7 +33,6 @@ from tablewright import (
     Transaction,
     Update,
     access_pattern,
-    access_patterns,
     attr,
     batch_get,
     batch_write,
@@ -42,14 +40,10 @@ from tablewright import (
     condition_check,
     connect,
     create,
-    day,
     delete,
-    descending,
-    epoch_seconds,
     explain,
     index,
     key,
-    lower,
     put,
     root,
     transact,
@@ -57,9 +51,20 @@ from tablewright import (
     update,
     version,
 )
+from tablewright.database import Database
 from tablewright.errors import DeclarationError
+from tablewright.formats import day, descending, epoch_seconds, lower
 from tablewright.plan.plan import Wait
-from tablewright.plans import AccessPattern, BatchGet, BatchWrite, Count, Plan, Scan, Shape
+from tablewright.plans import (
+    AccessPattern,
+    BatchGet,
+    BatchWrite,
+    Count,
+    Plan,
+    Scan,
+    Shape,
+    access_patterns,
+)
 
 
 class Club(Table, name="pattern_club"):

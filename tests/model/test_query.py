@@ -18,7 +18,6 @@ from tablewright import (
     GSI,
     LSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Query,
@@ -26,18 +25,15 @@ from tablewright import (
     attr,
     connect,
     create,
-    day,
-    descending,
-    epoch_seconds,
     index,
     key,
-    lower,
     put,
     unique,
     update,
-    year_month,
 )
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
+from tablewright.formats import day, descending, epoch_seconds, lower, year_month
 from tablewright.plan.query_request import QueryRequest
 
 

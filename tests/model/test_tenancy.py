@@ -18,7 +18,6 @@ from tablewright import (
     GSI,
     Aggregate,
     Attr,
-    Database,
     Entity,
     GetByUnique,
     Query,
@@ -44,6 +43,7 @@ from tablewright import (
     updated_at,
     version,
 )
+from tablewright.database import Database
 from tablewright.errors import (
     DeclarationError,
     InvalidCursor,

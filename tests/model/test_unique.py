@@ -8,7 +8,6 @@ import pytest
 
 from tablewright import (
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
@@ -17,7 +16,6 @@ from tablewright import (
     create,
     delete,
     key,
-    lower,
     put,
     transact,
     ttl,
@@ -26,7 +24,9 @@ from tablewright import (
     version,
 )
 from tablewright.backoff import Backoff
+from tablewright.database import Database
 from tablewright.errors import ConditionFailed, Contention, DeclarationError, UniqueViolation
+from tablewright.formats import lower
 from tests.transports import InterferingTransport, RecordingTransport
 
 

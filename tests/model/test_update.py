@@ -13,7 +13,6 @@ from tablewright import (
     GSI,
     LSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
@@ -21,11 +20,8 @@ from tablewright import (
     connect,
     create,
     created_at,
-    day,
-    descending,
     index,
     key,
-    lower,
     put,
     ttl,
     update,
@@ -33,6 +29,7 @@ from tablewright import (
     version,
 )
 from tablewright.backoff import Backoff
+from tablewright.database import Database
 from tablewright.errors import (
     ConditionFailed,
     Contention,
@@ -41,6 +38,7 @@ from tablewright.errors import (
     NotFound,
     VersionConflict,
 )
+from tablewright.formats import day, descending, lower
 from tablewright.plans import Condition, Ref
 from tests.transports import InterferingTransport, RecordingTransport
 

@@ -23,7 +23,6 @@ from tablewright import (
     GSI,
     Aggregate,
     Attr,
-    Database,
     Entity,
     Table,
     attr,
@@ -31,18 +30,15 @@ from tablewright import (
     children,
     connect,
     create,
-    day,
-    descending,
-    epoch_seconds,
     index,
     key,
-    lower,
     put,
     root,
     unique,
-    year_month,
 )
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.formats import day, descending, epoch_seconds, lower, year_month
 from tablewright.ids import KSUID, ULID
 from tablewright.model.attribute import Again, Path
 
