@@ -5,58 +5,199 @@
     primary  = key("CUST" / customer_id, "DAY" / day(created_at) / order_id)
     by_email = unique("EMAIL" / lower(email))
 
-A format takes an attribute in the body of an entity and is a part of a key. The texts of the
-formats are in `tablewright.mapping.parts`; this module declares their types for checkers.
+A format takes an attribute in the body of an entity, or another format of one, and is a part of a
+key: `descending(epoch_seconds(created_at))`.
+
+    moments     day  hour  week  year_month  year  iso  epoch_seconds  epoch_millis
+    numbers     padded  fixed_point
+    texts       lower  upper  casefold  truncated
+    any value   descending  shard  coded (with a codec of your own)
+    documents   member
+    types       number  binary: a key attribute of type N or B
+
+The texts are made in `tablewright.mapping.formats`; this module declares their types for checkers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, datetime
-from typing import Any, TypeAlias, TypeVar, overload
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping import parts
-from tablewright.model.attribute import Attr, Derived
+from tablewright.mapping import formats
+from tablewright.mapping.codec import Codec, SupportsCodec
+from tablewright.mapping.formats import Precision
+from tablewright.mapping.members import member_format
+from tablewright.model.attribute import Attr, Formatted, Piece
 
+__all__ = [
+    "Codec",
+    "binary",
+    "casefold",
+    "coded",
+    "day",
+    "descending",
+    "epoch_millis",
+    "epoch_seconds",
+    "fixed_point",
+    "hour",
+    "iso",
+    "lower",
+    "member",
+    "number",
+    "padded",
+    "shard",
+    "truncated",
+    "upper",
+    "week",
+    "year",
+    "year_month",
+]
+
+T = TypeVar("T")
+V = TypeVar("V")
 Text = TypeVar("Text", bound=str)
+Number = TypeVar("Number", int, Decimal)
 
-#: An attribute with a day.
-Moment: TypeAlias = Attr[datetime] | Attr[date] | Attr[datetime | None] | Attr[date | None]
+#: What has a date.
+Day: TypeAlias = Piece[datetime] | Piece[date] | Piece[datetime | None] | Piece[date | None]
+Moment: TypeAlias = Piece[datetime] | Piece[datetime | None]
+Whole: TypeAlias = Piece[int] | Piece[int | None]
 
-__all__ = ["day", "descending", "epoch_seconds", "lower", "shard", "year_month"]
 
-
-def day(moment: Moment) -> Derived[date]:
+def day(moment: Day) -> Formatted[date]:
     """Write the day of a moment, in UTC: `2026-01-15`."""
-    return Derived(moment, parts.DAY)
+    return Formatted(moment, formats.DAY)
 
 
-def year_month(moment: Moment) -> Derived[date]:
+def week(moment: Day) -> Formatted[date]:
+    """Write the ISO week of a moment, in UTC: `2026-W03`. A call takes any day of it."""
+    return Formatted(moment, formats.WEEK)
+
+
+def year_month(moment: Day) -> Formatted[date]:
     """Write the month of a moment, in UTC: `2026-01`. A call takes any day of the month."""
-    return Derived(moment, parts.YEAR_MONTH)
+    return Formatted(moment, formats.MONTH)
 
 
-def epoch_seconds(moment: Attr[datetime] | Attr[datetime | None]) -> Derived[datetime]:
+def year(moment: Day) -> Formatted[int]:
+    """Write the year of a moment, in UTC: `2026`."""
+    return Formatted(moment, formats.YEAR)
+
+
+def hour(moment: Moment) -> Formatted[datetime]:
+    """Write the hour of a moment, in UTC: `2026-01-15T10`. A call takes any moment of it."""
+    return Formatted(moment, formats.HOUR)
+
+
+def iso(
+    moment: Moment, precision: Precision, *, zone: Literal["Z", "+00:00"] = "Z"
+) -> Formatted[datetime]:
+    """Write ISO text in UTC, cut to a precision: `2026-01-15T10:15:30Z`."""
+    return Formatted(moment, formats.iso(precision, zone))
+
+
+def epoch_seconds(moment: Moment) -> Formatted[datetime]:
     """Write the whole seconds since 1970, with ten digits: `1768472130`."""
-    return Derived(moment, parts.EPOCH_SECONDS)
+    return Formatted(moment, formats.SECONDS)
+
+
+def epoch_millis(moment: Moment) -> Formatted[datetime]:
+    """Write the whole milliseconds since 1970, with thirteen digits: `1768472130000`."""
+    return Formatted(moment, formats.MILLIS)
+
+
+def padded(number: Whole, digits: int) -> Formatted[int]:
+    """Write a whole number from 0 with zeros in front: `000007`."""
+    return Formatted(number, formats.padded(digits))
 
 
 @overload
-def lower(text: Attr[Text]) -> Derived[str]: ...
+def fixed_point(number: Piece[Number], digits: int, places: int) -> Formatted[Number]: ...
 @overload
-def lower(text: Attr[Text | None]) -> Derived[str]: ...
-def lower(text: Attr[Any]) -> Derived[str]:
+def fixed_point(number: Piece[Number | None], digits: int, places: int) -> Formatted[Number]: ...
+def fixed_point(number: Piece[Any], digits: int, places: int) -> Formatted[Any]:
+    """Write a number from 0 with `digits` before the point and `places` behind it: `0012.50`."""
+    return Formatted(number, formats.fixed_point(digits, places))
+
+
+@overload
+def lower(text: Piece[Text]) -> Formatted[str]: ...
+@overload
+def lower(text: Piece[Text | None]) -> Formatted[str]: ...
+def lower(text: Piece[Any]) -> Formatted[str]:
     """Write the text in lower case."""
-    return Derived(text, parts.LOWER)
+    return Formatted(text, formats.LOWER)
 
 
-def shard(value: Attr[Any], *, of: int) -> Derived[int]:
-    """Write a number from 0 to `of - 1`, a checksum of the value. A call takes the number."""
+@overload
+def upper(text: Piece[Text]) -> Formatted[str]: ...
+@overload
+def upper(text: Piece[Text | None]) -> Formatted[str]: ...
+def upper(text: Piece[Any]) -> Formatted[str]:
+    """Write the text in upper case."""
+    return Formatted(text, formats.UPPER)
+
+
+@overload
+def casefold(text: Piece[Text]) -> Formatted[str]: ...
+@overload
+def casefold(text: Piece[Text | None]) -> Formatted[str]: ...
+def casefold(text: Piece[Any]) -> Formatted[str]:
+    """Write the text without case, for any language: `STRASSE` and `straße` are equal."""
+    return Formatted(text, formats.CASEFOLD)
+
+
+@overload
+def truncated(text: Piece[Text], length: int) -> Formatted[str]: ...
+@overload
+def truncated(text: Piece[Text | None], length: int) -> Formatted[str]: ...
+def truncated(text: Piece[Any], length: int) -> Formatted[str]:
+    """Write the first characters of the text."""
+    return Formatted(text, formats.truncated(length))
+
+
+@overload
+def descending(piece: Piece[T | None]) -> Formatted[T]: ...
+@overload
+def descending(piece: Piece[T]) -> Formatted[T]: ...
+def descending(piece: Piece[Any]) -> Formatted[Any]:
+    """Write the complement of each digit, so that larger values sort first."""
+    return Formatted(piece, formats.DESCENDING)
+
+
+def shard(value: Piece[Any], *, of: int) -> Formatted[int]:
+    """Write a number from 0 to `of - 1`: the CRC-32 of the text, modulo `of`. A call takes it."""
     if of < 2:
         raise DeclarationError(f"shard(…, of={of}): a key needs at least 2 shards; write of=2")
-    return Derived(value, parts.shard_format(of))
+    return Formatted(value, formats.shard(of))
 
 
-def descending(number: Attr[int] | Attr[int | None]) -> Derived[int]:
-    """Write the number so that larger numbers sort first. The attribute needs `attr(pad=…)`."""
-    return Derived(number, parts.DESCENDING)
+@overload
+def coded(value: Piece[T | None], codec: SupportsCodec[T]) -> Formatted[T]: ...
+@overload
+def coded(value: Piece[T], codec: SupportsCodec[T]) -> Formatted[T]: ...
+def coded(value: Piece[Any], codec: SupportsCodec[Any]) -> Formatted[Any]:
+    """Write the value by a codec of your own: any object with `encode` and `decode`."""
+    return Formatted(value, formats.coded(codec, type(codec).__name__))
+
+
+def member(document: Attr[T], read: Callable[[T], V]) -> Formatted[V]:
+    """Write a value inside a document: `member(address, lambda address: address.city)`."""
+    return Formatted(document, member_format(read))
+
+
+@overload
+def number(value: Piece[T | None]) -> Formatted[T]: ...
+@overload
+def number(value: Piece[T]) -> Formatted[T]: ...
+def number(value: Piece[Any]) -> Formatted[Any]:
+    """Write a number into a key attribute of type N: an int, a Decimal, or an epoch."""
+    return Formatted(value, formats.NUMBER)
+
+
+def binary(value: Piece[bytes] | Piece[bytes | None]) -> Formatted[bytes]:
+    """Write bytes into a key attribute of type B."""
+    return Formatted(value, formats.BINARY)

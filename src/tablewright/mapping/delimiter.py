@@ -112,8 +112,10 @@ class Delimiter(Struct, frozen=True):
         if len(self.text) == 2:
             return chars
         special = frozenset(self.special)
-        plain = Chars(chars.members | special if chars.negated else chars.members - special,
-                      negated=chars.negated)
+        plain = Chars(
+            chars.members | special if chars.negated else chars.members - special,
+            negated=chars.negated,
+        )
         if not self.escapes:
             return plain
         escape = self.escape_character

@@ -39,17 +39,6 @@ from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.codec import SupportsCodec
-from tablewright.mapping.notation import (
-    Notation,
-    checked,
-    decimal_number,
-    in_utc,
-    iso_date,
-    name_of,
-    padded_number,
-    plain_number,
-    read_moment,
-)
 from tablewright.mapping.language import (
     ANYTHING,
     DIGITS,
@@ -63,6 +52,17 @@ from tablewright.mapping.language import (
     parse_form,
     sequence,
     width_of,
+)
+from tablewright.mapping.notation import (
+    Notation,
+    checked,
+    decimal_number,
+    in_utc,
+    iso_date,
+    name_of,
+    padded_number,
+    plain_number,
+    read_moment,
 )
 
 Precision: TypeAlias = Literal["seconds", "milliseconds", "microseconds"]
@@ -392,7 +392,7 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
             text = codec.encode(value)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             raise InvalidValue(f"is {value!r}, which {label} does not encode: {error}") from None
-        if not isinstance(text, str) or not text:
+        if type(text) is not str or not text:
             raise InvalidValue(f"is {value!r}, for which {label} gives {text!r}; give a text")
         if width is not None and len(text) != width:
             raise InvalidValue(

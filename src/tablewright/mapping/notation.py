@@ -122,7 +122,9 @@ def _text(kind: Any, pad: int | None) -> Notation:
             raise InvalidValue("is empty; a part of a key needs a value")
         return str.__str__(value)
 
-    return Notation(str, checked(str, encode), str, Repeat(ANY_CHARACTER, 1, None), is_free_text=True)
+    return Notation(
+        str, checked(str, encode), str, Repeat(ANY_CHARACTER, 1, None), is_free_text=True
+    )
 
 
 def _id(kind: type, pad: int | None) -> Notation:

@@ -1,7 +1,7 @@
 """Key parts: the place of one value in a key, with its delimiters escaped.
 
-A part has a notation, which says how its values are written, and the delimiter of its key. Its texts
-never contain the delimiter. Order among texts of different length holds only where nothing
+A part has a notation, which says how its values are written, and the delimiter of its key. Its
+texts never contain the delimiter. Order among texts of different length holds only where nothing
 follows: behind a shorter text comes the delimiter, and a space or `!` sorts below `#`.
 """
 
@@ -15,9 +15,9 @@ from msgspec import Struct
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.notation import Notation, notation_of, no_notation
-from tablewright.mapping.language import ANYTHING, Language, may_contain, width_of
 from tablewright.mapping.formats import Format
+from tablewright.mapping.language import ANYTHING, Language, may_contain, width_of
+from tablewright.mapping.notation import Notation, no_notation, notation_of
 from tablewright.symbol import Symbol
 
 
@@ -117,9 +117,9 @@ def _notation(
         if notation is None and not formats:
             raise no_notation(kind)
         notation = notation or Notation(kind, str, str, ANYTHING)  # until a format gives it one
-        for format in formats:
-            label = format.label.format(label)
-            notation = format.apply(notation)
+        for each in formats:
+            label = each.label.format(label)
+            notation = each.apply(notation)
     except DeclarationError as error:
         raise DeclarationError(f"{where}: {label} {error}") from None
     return notation, label

@@ -218,18 +218,16 @@ class Attr(Piece[T], Comparable[Any, T]):
 class Formatted(Piece[T]):
     """An attribute in another format."""
 
-    def __init__(self, piece: Piece[Any], format: Format) -> None:
+    def __init__(self, piece: Piece[Any], how: Format) -> None:
         if not isinstance(piece, Piece):
-            raise DeclarationError(
-                f"{format.label.format('…')} takes an attribute, not {piece!r}"
-            )
+            raise DeclarationError(f"{how.label.format('…')} takes an attribute, not {piece!r}")
         self.attribute = piece.attribute
-        self.formats = (*piece.formats, format)
+        self.formats = (*piece.formats, how)
 
     def __repr__(self) -> str:
         label = repr(self.attribute)
-        for format in self.formats:
-            label = format.label.format(label)
+        for each in self.formats:
+            label = each.label.format(label)
         return label
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.model.attribute import Again, Path
+from tablewright.model.attribute import Again, Path, Piece
 from tablewright.model.declared import Declared
 from tablewright.model.key import History, Index, Key, Unique
 from tablewright.model.table import LSI
@@ -57,7 +57,13 @@ def _primary(declared: Declared) -> KeyMap:
             'write one: primary = key("…" / …, "…" / …)'
         )
     ((name, value),) = found.items()
-    primary = declared.key_map(name, declared.table.attributes, value.partition, value.sort)
+    primary = declared.key_map(
+        name,
+        declared.table.attributes,
+        value.partition,
+        value.sort,
+        delimiter=value.delimiter,
+    )
     for attribute in primary.depends_on:
         if declared.maps[attribute].converter.optional:
             raise DeclarationError(
@@ -92,7 +98,13 @@ def _index(declared: Declared, name: str, value: Index[Any, Any], primary: KeyMa
         sort = Path((type_name,))
     _check_when(declared, f"{declared.name}.{name}", value.when)
     key = declared.key_map(
-        name, index.attributes, value.partition, sort, index=index, when=value.when
+        name,
+        index.attributes,
+        value.partition,
+        sort,
+        index=index,
+        when=value.when,
+        delimiter=value.delimiter,
     )
     if key.when is not None and not key.composed:
         raise DeclarationError(
@@ -142,11 +154,11 @@ def _unique(declared: Declared, name: str, value: Unique[Any, Any], primary: Key
     if sort is None and attributes[1] is not None:
         sort = Path(
             tuple(
-                piece if isinstance(piece, (str, Again)) else Again(piece)
+                Again(piece) if isinstance(piece, Piece) else piece
                 for piece in value.partition.pieces
             )
         )
-    key = declared.key_map(name, attributes, value.partition, sort)
+    key = declared.key_map(name, attributes, value.partition, sort, delimiter=value.delimiter)
     if not key.depends_on:
         raise DeclarationError(f"{key.name}: unique() needs an attribute; what is to be unique?")
     if value.keep is None:

@@ -202,14 +202,10 @@ class Declared:
                 f"{'leave the second path out' if sort else 'give a second path'}"
             )
         parameters: dict[tuple[str, str], int] = {}
-        first = self.template(
-            partition, where, attributes[0], parameters, separator, sorts=False
-        )
+        first = self.template(partition, where, attributes[0], parameters, separator, sorts=False)
         second = None
         if sort is not None and attributes[1] is not None:
-            second = self.template(
-                sort, where, attributes[1], parameters, separator, sorts=True
-            )
+            second = self.template(sort, where, attributes[1], parameters, separator, sorts=True)
         provided: frozenset[str] = frozenset()
         if index is not None:
             provided = frozenset(name for name in self.table.attributes if name is not None)

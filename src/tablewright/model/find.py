@@ -149,9 +149,7 @@ def _proposal(entity: EntityMap, equal: list[str], compared: list[str]) -> str:
 
 def _part(entity: EntityMap, name: str) -> KeyPart:
     kind = entity.attributes[name].converter.kind
-    return make_part(
-        name, kind, (), pad=None, delimiter=entity.table.delimiter, where=entity.name
-    )
+    return make_part(name, kind, (), pad=None, delimiter=entity.table.delimiter, where=entity.name)
 
 
 def _composes(entity: EntityMap, name: str) -> bool:

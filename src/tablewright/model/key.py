@@ -56,6 +56,7 @@ class Index(Generic[P, S]):
         *,
         local: bool = False,
         swapped: bool = False,
+        delimiter: str | None = None,
     ) -> None:
         self.index = index
         self.partition = partition
@@ -63,6 +64,7 @@ class Index(Generic[P, S]):
         self.when = when
         self.local = local
         self.swapped = swapped
+        self.delimiter = delimiter
 
     if TYPE_CHECKING:
 
@@ -72,9 +74,10 @@ class Index(Generic[P, S]):
 class Key(Generic[P, S]):
     """The primary key, declared in the body of an entity."""
 
-    def __init__(self, partition: Any, sort: Any) -> None:
+    def __init__(self, partition: Any, sort: Any, delimiter: str | None = None) -> None:
         self.partition = _path(partition)
         self.sort = None if sort is None else _path(sort)
+        self.delimiter = delimiter
 
     if TYPE_CHECKING:
 
@@ -85,14 +88,14 @@ class Key(Generic[P, S]):
         def __get__(self, instance: Any, owner: type[E]) -> Any: ...
 
     @overload
-    def local(self, index: LSI, sort: str | Again, /) -> Index[P, Path[()]]: ...
+    def local(self, index: LSI, sort: str | int | Again, /) -> Index[P, Path[()]]: ...
     @overload
     def local(self, index: LSI, sort: Piece[T], /) -> Index[P, Path[T]]: ...
     @overload
     def local(self, index: LSI, sort: S_, /) -> Index[P, S_]: ...
     def local(self, index: LSI, sort: Any, /) -> Any:
         """A place in a local index: this partition key, and another sort key."""
-        return Index(index, self.partition, _path(sort), local=True)
+        return Index(index, self.partition, _path(sort), local=True, delimiter=self.delimiter)
 
     def swapped(self, index: GSI, /) -> Index[S, P]:
         """A place in an index whose keys are the table's own, the sort key first."""
@@ -102,19 +105,25 @@ class Key(Generic[P, S]):
                 "swapped() is for a sort key without .again; write the index out: "
                 "index(…, the path of the sort key, the path of the partition key)"
             )
-        return Index(index, sort, self.partition, swapped=True)
+        return Index(index, sort, self.partition, swapped=True, delimiter=self.delimiter)
 
 
 class Unique(Generic[P, S]):
     """A value that no two entities share, declared in the body of an entity."""
 
     def __init__(
-        self, partition: Any, sort: Any, keep: tuple[Attr[Any], ...] | None, type_name: str | None
+        self,
+        partition: Any,
+        sort: Any,
+        keep: tuple[Attr[Any], ...] | None,
+        type_name: str | None,
+        delimiter: str | None,
     ) -> None:
         self.partition = _path(partition)
         self.sort = None if sort is None else _path(sort)
         self.keep = keep
         self.type_name = type_name
+        self.delimiter = delimiter
 
     if TYPE_CHECKING:
 
@@ -131,89 +140,159 @@ class History:
 
 
 @overload
-def key(partition: str, sort: str, /) -> Key[Path[()], Path[()]]: ...
+def key(
+    partition: str, sort: str | int, /, *, delimiter: str | None = None
+) -> Key[Path[()], Path[()]]: ...
 @overload
-def key(partition: str, sort: Again, /) -> Key[Path[()], Path[()]]: ...
+def key(
+    partition: str, sort: Again, /, *, delimiter: str | None = None
+) -> Key[Path[()], Path[()]]: ...
 @overload
-def key(partition: str, sort: Piece[T], /) -> Key[Path[()], Path[T]]: ...
+def key(
+    partition: str, sort: Piece[T], /, *, delimiter: str | None = None
+) -> Key[Path[()], Path[T]]: ...
 @overload
-def key(partition: str, sort: S_, /) -> Key[Path[()], S_]: ...
+def key(partition: str, sort: S_, /, *, delimiter: str | None = None) -> Key[Path[()], S_]: ...
 @overload
-def key(partition: Piece[A], sort: None = None, /) -> Key[Path[A], Path[()]]: ...
+def key(
+    partition: Piece[A], sort: None = None, /, *, delimiter: str | None = None
+) -> Key[Path[A], Path[()]]: ...
 @overload
-def key(partition: Piece[A], sort: str, /) -> Key[Path[A], Path[()]]: ...
+def key(
+    partition: Piece[A], sort: str | int, /, *, delimiter: str | None = None
+) -> Key[Path[A], Path[()]]: ...
 @overload
-def key(partition: Piece[A], sort: Again, /) -> Key[Path[A], Path[()]]: ...
+def key(
+    partition: Piece[A], sort: Again, /, *, delimiter: str | None = None
+) -> Key[Path[A], Path[()]]: ...
 @overload
-def key(partition: Piece[A], sort: Piece[T], /) -> Key[Path[A], Path[T]]: ...
+def key(
+    partition: Piece[A], sort: Piece[T], /, *, delimiter: str | None = None
+) -> Key[Path[A], Path[T]]: ...
 @overload
-def key(partition: Piece[A], sort: S_, /) -> Key[Path[A], S_]: ...
+def key(partition: Piece[A], sort: S_, /, *, delimiter: str | None = None) -> Key[Path[A], S_]: ...
 @overload
-def key(partition: P_, sort: None = None, /) -> Key[P_, Path[()]]: ...
+def key(
+    partition: P_, sort: None = None, /, *, delimiter: str | None = None
+) -> Key[P_, Path[()]]: ...
 @overload
-def key(partition: P_, sort: str, /) -> Key[P_, Path[()]]: ...
+def key(
+    partition: P_, sort: str | int, /, *, delimiter: str | None = None
+) -> Key[P_, Path[()]]: ...
 @overload
-def key(partition: P_, sort: Again, /) -> Key[P_, Path[()]]: ...
+def key(partition: P_, sort: Again, /, *, delimiter: str | None = None) -> Key[P_, Path[()]]: ...
 @overload
-def key(partition: P_, sort: Piece[T], /) -> Key[P_, Path[T]]: ...
+def key(partition: P_, sort: Piece[T], /, *, delimiter: str | None = None) -> Key[P_, Path[T]]: ...
 @overload
-def key(partition: P_, sort: S_, /) -> Key[P_, S_]: ...
-def key(partition: Any, sort: Any = None, /) -> Any:
+def key(partition: P_, sort: S_, /, *, delimiter: str | None = None) -> Key[P_, S_]: ...
+def key(partition: Any, sort: Any = None, /, *, delimiter: str | None = None) -> Any:
     """The primary key: its partition key, and its sort key."""
-    return Key(partition, sort)
+    return Key(partition, sort, delimiter)
 
 
 @overload
 def index(
-    index: GSI, partition: str, sort: str | None = None, /, *, when: Condition[Any] | None = None
+    index: GSI,
+    partition: str,
+    sort: str | int | None = None,
+    /,
+    *,
+    when: Condition[Any] | None = None,
+    delimiter: str | None = None,
 ) -> Index[Path[()], Path[()]]: ...
 @overload
 def index(
-    index: GSI, partition: str, sort: Piece[T], /, *, when: Condition[Any] | None = None
+    index: GSI,
+    partition: str,
+    sort: Piece[T],
+    /,
+    *,
+    when: Condition[Any] | None = None,
+    delimiter: str | None = None,
 ) -> Index[Path[()], Path[T]]: ...
 @overload
 def index(
-    index: GSI, partition: str, sort: S_, /, *, when: Condition[Any] | None = None
+    index: GSI,
+    partition: str,
+    sort: S_,
+    /,
+    *,
+    when: Condition[Any] | None = None,
+    delimiter: str | None = None,
 ) -> Index[Path[()], S_]: ...
 @overload
 def index(
     index: GSI,
     partition: Piece[A],
-    sort: str | Again | None = None,
+    sort: str | int | Again | None = None,
     /,
     *,
     when: Condition[Any] | None = None,
+    delimiter: str | None = None,
 ) -> Index[Path[A], Path[()]]: ...
 @overload
 def index(
-    index: GSI, partition: Piece[A], sort: Piece[T], /, *, when: Condition[Any] | None = None
+    index: GSI,
+    partition: Piece[A],
+    sort: Piece[T],
+    /,
+    *,
+    when: Condition[Any] | None = None,
+    delimiter: str | None = None,
 ) -> Index[Path[A], Path[T]]: ...
 @overload
 def index(
-    index: GSI, partition: Piece[A], sort: S_, /, *, when: Condition[Any] | None = None
+    index: GSI,
+    partition: Piece[A],
+    sort: S_,
+    /,
+    *,
+    when: Condition[Any] | None = None,
+    delimiter: str | None = None,
 ) -> Index[Path[A], S_]: ...
 @overload
 def index(
     index: GSI,
     partition: P_,
-    sort: str | Again | None = None,
+    sort: str | int | Again | None = None,
     /,
     *,
     when: Condition[Any] | None = None,
+    delimiter: str | None = None,
 ) -> Index[P_, Path[()]]: ...
 @overload
 def index(
-    index: GSI, partition: P_, sort: Piece[T], /, *, when: Condition[Any] | None = None
+    index: GSI,
+    partition: P_,
+    sort: Piece[T],
+    /,
+    *,
+    when: Condition[Any] | None = None,
+    delimiter: str | None = None,
 ) -> Index[P_, Path[T]]: ...
 @overload
 def index(
-    index: GSI, partition: P_, sort: S_, /, *, when: Condition[Any] | None = None
+    index: GSI,
+    partition: P_,
+    sort: S_,
+    /,
+    *,
+    when: Condition[Any] | None = None,
+    delimiter: str | None = None,
 ) -> Index[P_, S_]: ...
 def index(
-    index: GSI, partition: Any, sort: Any = None, /, *, when: Condition[Any] | None = None
+    index: GSI,
+    partition: Any,
+    sort: Any = None,
+    /,
+    *,
+    when: Condition[Any] | None = None,
+    delimiter: str | None = None,
 ) -> Any:
     """A place in a global index, while every part has a value and `when` holds."""
-    return Index(index, _path(partition), None if sort is None else _path(sort), when)
+    return Index(
+        index, _path(partition), None if sort is None else _path(sort), when, delimiter=delimiter
+    )
 
 
 @overload
@@ -224,6 +303,7 @@ def unique(
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
+    delimiter: str | None = None,
 ) -> Unique[Path[()], Path[T]]: ...
 @overload
 def unique(
@@ -233,15 +313,17 @@ def unique(
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
+    delimiter: str | None = None,
 ) -> Unique[Path[()], S_]: ...
 @overload
 def unique(
     partition: Piece[A],
-    sort: str | Again | None = None,
+    sort: str | int | Again | None = None,
     /,
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
+    delimiter: str | None = None,
 ) -> Unique[Path[A], Path[()]]: ...
 @overload
 def unique(
@@ -251,6 +333,7 @@ def unique(
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
+    delimiter: str | None = None,
 ) -> Unique[Path[A], Path[T]]: ...
 @overload
 def unique(
@@ -260,15 +343,17 @@ def unique(
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
+    delimiter: str | None = None,
 ) -> Unique[Path[A], S_]: ...
 @overload
 def unique(
     partition: P_,
-    sort: str | Again | None = None,
+    sort: str | int | Again | None = None,
     /,
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
+    delimiter: str | None = None,
 ) -> Unique[P_, Path[()]]: ...
 @overload
 def unique(
@@ -278,6 +363,7 @@ def unique(
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
+    delimiter: str | None = None,
 ) -> Unique[P_, Path[T]]: ...
 @overload
 def unique(
@@ -287,6 +373,7 @@ def unique(
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
+    delimiter: str | None = None,
 ) -> Unique[P_, S_]: ...
 def unique(
     partition: Any,
@@ -295,13 +382,14 @@ def unique(
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
+    delimiter: str | None = None,
 ) -> Any:
     """A value that no two entities share: an item with this key exists while one has it.
 
     The sort key is the same text, unless one is given. `keep` are the attributes that the item
     holds; those of the primary key, without it, so that the value can be looked up.
     """
-    return Unique(partition, sort, keep, type_name)
+    return Unique(partition, sort, keep, type_name, delimiter)
 
 
 def history(

@@ -71,8 +71,7 @@ class Tenancy:
         self._readable: list[Shard] = []
 
     def compile(self, delimiter: Delimiter) -> None:
-        """Read the shards, in a table with this delimiter; raise DeclarationError if one is wrong.
-        """
+        """Read the shards; raise DeclarationError for a wrong one. Called by the table."""
         tenant = self.tenant
         self._writable = [Shard.parse(tenant, text, delimiter) for text in self.write]
         readable = [Shard.parse(tenant, text, delimiter) for text in self.read]

@@ -191,7 +191,9 @@ class Load(Plan[T | None], Generic[T]):
         if not self._extends:
             return None
         root = self._key.sort_value(self._arguments)
-        return SortCondition("between", (root, {"S": root["S"] + self._key.partition.delimiter.above}))
+        return SortCondition(
+            "between", (root, {"S": root["S"] + self._key.partition.delimiter.above})
+        )
 
     def _steps(self, context: Context) -> Steps[T | None]:
         self._check_limit()

@@ -7,8 +7,8 @@ from typing import Any
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.template import Template
 from tablewright.mapping.table import TableMap
+from tablewright.mapping.template import Template
 from tablewright.model.pattern import AccessPattern
 from tablewright.values import Item
 
