@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from tablewright.engine.rows import Row
 from tablewright.errors import ConditionalCheckFailedException
-from tablewright.expression import Condition
+from tablewright.expression import CompiledCondition
 
 
-def hold(condition: Condition | None, row: Row | None, return_on_failure: str | None) -> None:
+def hold(
+    condition: CompiledCondition | None, row: Row | None, return_on_failure: str | None
+) -> None:
     """Raise unless the condition holds for the item (None: there is none)."""
     if condition is None or condition.holds(row.item if row else {}):
         return

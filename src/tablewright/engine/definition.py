@@ -136,7 +136,7 @@ def _key_schema(
     return KeySchema(of("HASH"), of("RANGE"))
 
 
-def projection(shape: requests.Projection) -> Projection:
+def projection(shape: requests.IndexProjection) -> Projection:
     kind, names = shape.projection_type, shape.non_key_attributes
     if kind is None:
         raise invalid("Unknown ProjectionType: null")

@@ -50,8 +50,13 @@ from tablewright.engine.expressions import (
 )
 from tablewright.engine.keys import Keys
 from tablewright.errors import ValidationException
-from tablewright.expression import Condition, Key, Project, Update
-from tablewright.expression.legacy import LegacyKey
+from tablewright.expression import (
+    CompiledCondition,
+    CompiledKeyCondition,
+    CompiledProjection,
+    CompiledUpdate,
+)
+from tablewright.expression.legacy import LegacyKeyCondition
 from tablewright.policy.keys import (
     ENCLOSING_OPERATION,
     REQUEST_TAG,
@@ -63,6 +68,7 @@ from tablewright.policy.keys import (
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
 from tablewright.wire import requests
+from tablewright.wire.members import Structure
 
 #: Finds the partition key values in a request, by the key of the table or index it is about.
 Partitions: TypeAlias = Callable[[Keys], list[tuple[str, ...]]]
@@ -100,7 +106,7 @@ def _in_items(items: Iterable[Item], keys: Keys) -> list[tuple[str, ...]]:
     return found
 
 
-def _in_query(request: requests.Query, keys: Keys) -> list[tuple[str, ...]]:
+def _in_query(request: requests.QueryInput, keys: Keys) -> list[tuple[str, ...]]:
     """Of a key condition."""
     condition, _, _ = read_query(request)
     try:
@@ -122,13 +128,22 @@ def _shown(attribute: KeyAttribute, value: Value | None) -> str | None:
 
 
 def _named(
-    *sources: Iterable[str] | Condition | Project | Key | LegacyKey | Update | None,
+    *sources: Iterable[str]
+    | CompiledCondition
+    | CompiledProjection
+    | CompiledKeyCondition
+    | LegacyKeyCondition
+    | CompiledUpdate
+    | None,
 ) -> Iterator[str]:
     """The top-level attributes that parts of a request name."""
     for source in sources:
-        if isinstance(source, Update):
-            yield from source.mentioned
-        elif isinstance(source, (Condition, Project, Key, LegacyKey)):
+        if isinstance(source, CompiledUpdate):
+            yield from source.referenced_names
+        elif isinstance(
+            source,
+            (CompiledCondition, CompiledProjection, CompiledKeyCondition, LegacyKeyCondition),
+        ):
             yield from source.names
         elif source is not None:
             yield from source
@@ -160,11 +175,11 @@ def _capacity(request: Any) -> tuple[str, ...]:
 # -- rows
 
 
-def _get_item(request: requests.GetItem) -> Iterator[Touch]:
+def _get_item(request: requests.GetItemInput) -> Iterator[Touch]:
     yield _get(request, {RETURN_CAPACITY: _capacity(request)})
 
 
-def _transact_get_items(request: requests.TransactGetItems) -> Iterator[Touch]:
+def _transact_get_items(request: requests.TransactGetItemsInput) -> Iterator[Touch]:
     enclosing = {
         ENCLOSING_OPERATION: ("TransactGetItems",),
         RETURN_CAPACITY: _capacity(request),
@@ -173,7 +188,9 @@ def _transact_get_items(request: requests.TransactGetItems) -> Iterator[Touch]:
         yield _get(action.get, enclosing)
 
 
-def _get(request: requests.GetItem | requests.Get, keys: dict[str, tuple[str, ...]]) -> Touch:
+def _get(
+    request: requests.GetItemInput | requests.TransactGet, keys: dict[str, tuple[str, ...]]
+) -> Touch:
     return Touch(
         "GetItem",
         request.table_name,
@@ -183,7 +200,7 @@ def _get(request: requests.GetItem | requests.Get, keys: dict[str, tuple[str, ..
     )
 
 
-def _batch_get_item(request: requests.BatchGetItem) -> Iterator[Touch]:
+def _batch_get_item(request: requests.BatchGetItemInput) -> Iterator[Touch]:
     for name, wanted in request.tables.items():
         yield Touch(
             "BatchGetItem",
@@ -198,7 +215,7 @@ def _batch_get_attributes(wanted: requests.KeysAndAttributes) -> Iterator[str]:
     return _named(*wanted.keys, read_projection(wanted))
 
 
-def _query(request: requests.Query) -> Iterator[Touch]:
+def _query(request: requests.QueryInput) -> Iterator[Touch]:
     yield Touch(
         "Query",
         request.table_name,
@@ -209,7 +226,7 @@ def _query(request: requests.Query) -> Iterator[Touch]:
     )
 
 
-def _scan(request: requests.Scan) -> Iterator[Touch]:
+def _scan(request: requests.ScanInput) -> Iterator[Touch]:
     yield Touch(
         "Scan",
         request.table_name,
@@ -221,7 +238,7 @@ def _scan(request: requests.Scan) -> Iterator[Touch]:
 
 def _write(action: str, request: Any) -> Iterator[Touch]:
     """PutItem, UpdateItem and DeleteItem."""
-    item = request.item if isinstance(request, requests.PutItem) else request.key
+    item = request.item if isinstance(request, requests.PutItemInput) else request.key
     yield Touch(
         action,
         request.table_name,
@@ -235,14 +252,14 @@ def _write(action: str, request: Any) -> Iterator[Touch]:
 
 
 def _expressions(
-    request: requests.PutItem | requests.UpdateItem | requests.DeleteItem,
-) -> tuple[Update | Condition | None, ...]:
-    if isinstance(request, requests.UpdateItem):
+    request: requests.PutItemInput | requests.UpdateItemInput | requests.DeleteItemInput,
+) -> tuple[CompiledUpdate | CompiledCondition | None, ...]:
+    if isinstance(request, requests.UpdateItemInput):
         return read_update(request)
     return (read_condition(request),)
 
 
-def _batch_write_item(request: requests.BatchWriteItem) -> Iterator[Touch]:
+def _batch_write_item(request: requests.BatchWriteItemInput) -> Iterator[Touch]:
     for name, writes in request.tables.items():
         items = [write.put.item for write in writes if write.put]
         items += [write.delete.key for write in writes if write.delete]
@@ -255,20 +272,20 @@ def _batch_write_item(request: requests.BatchWriteItem) -> Iterator[Touch]:
         )
 
 
-_MEMBER_ACTIONS: dict[type[requests.Action], str] = {
-    requests.Put: "PutItem",
-    requests.Update: "UpdateItem",
-    requests.Delete: "DeleteItem",
-    requests.ConditionCheck: "ConditionCheckItem",
+_MEMBER_ACTIONS: dict[type[requests.TransactAction], str] = {
+    requests.TransactPut: "PutItem",
+    requests.TransactUpdate: "UpdateItem",
+    requests.TransactDelete: "DeleteItem",
+    requests.TransactConditionCheck: "ConditionCheckItem",
 }
 
 
-def _transact_write_items(request: requests.TransactWriteItems) -> Iterator[Touch]:
+def _transact_write_items(request: requests.TransactWriteItemsInput) -> Iterator[Touch]:
     for entry in request.actions:
         for action in (entry.check, entry.put, entry.delete, entry.update):
             if action is None:
                 continue
-            item = action.item if isinstance(action, requests.Put) else action.key
+            item = action.item if isinstance(action, requests.TransactPut) else action.key
             yield Touch(
                 _MEMBER_ACTIONS[type(action)],
                 action.table_name,
@@ -282,27 +299,27 @@ def _transact_write_items(request: requests.TransactWriteItems) -> Iterator[Touc
             )
 
 
-def _member_attributes(item: Item, action: requests.AnyAction) -> Iterator[str]:
+def _member_attributes(item: Item, action: requests.AnyTransactAction) -> Iterator[str]:
     return _named(item, *read_action(action))
 
 
-def _on_table(action: str, request: requests.TableRequest) -> Iterator[Touch]:
+def _on_table(action: str, request: requests.TableInput) -> Iterator[Touch]:
     yield Touch(action, request.table_name)
 
 
-def _create_table(request: requests.CreateTable) -> Iterator[Touch]:
+def _create_table(request: requests.CreateTableInput) -> Iterator[Touch]:
     yield Touch("CreateTable", request.table_name, keys=_tag_keys(request.tags or ()))
 
 
-def _tag_resource(request: requests.TagResource) -> Iterator[Touch]:
+def _tag_resource(request: requests.TagResourceInput) -> Iterator[Touch]:
     yield Touch("TagResource", request.resource_arn, keys=_tag_keys(request.tags))
 
 
-def _untag_resource(request: requests.UntagResource) -> Iterator[Touch]:
+def _untag_resource(request: requests.UntagResourceInput) -> Iterator[Touch]:
     yield Touch("UntagResource", request.resource_arn, keys={TAG_KEYS: tuple(request.tag_keys)})
 
 
-def _list_tags(request: requests.ListTagsOfResource) -> Iterator[Touch]:
+def _list_tags(request: requests.ListTagsOfResourceInput) -> Iterator[Touch]:
     yield Touch("ListTagsOfResource", request.resource_arn)
 
 
@@ -314,7 +331,7 @@ def _tag_keys(tags: Iterable[requests.Tag]) -> dict[str, tuple[str, ...]]:
     return keys
 
 
-def _on_nothing(action: str, resource: str, request: requests.Shape) -> Iterator[Touch]:
+def _on_nothing(action: str, resource: str, request: Structure) -> Iterator[Touch]:
     yield Touch(action, resource=resource)
 
 

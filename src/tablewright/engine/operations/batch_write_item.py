@@ -16,11 +16,11 @@ from tablewright.engine.table import Table
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.values import Item
-from tablewright.wire.answers import BatchWritten, ItemCollectionMetrics
-from tablewright.wire.requests import BatchWriteItem, WriteRequest
+from tablewright.wire.requests import BatchWriteItemInput, WriteRequest
+from tablewright.wire.responses import BatchWriteItemOutput, ItemCollectionMetrics
 
 
-def batch_write_item(request: BatchWriteItem) -> Write:
+def batch_write_item(request: BatchWriteItemInput) -> Write:
     if not request.tables:
         raise ValidationException("The requestItems parameter is required for BatchWriteItem")
     if sum(map(len, request.tables.values())) > MAX_BATCH_WRITES:
@@ -33,7 +33,7 @@ def batch_write_item(request: BatchWriteItem) -> Write:
         (name, *_prepared(write)) for name, writes in request.tables.items() for write in writes
     ]
 
-    def run(writing: Writing) -> BatchWritten:
+    def run(writing: Writing) -> BatchWriteItemOutput:
         tables = {name: writing.table(name) for name in request.tables}
         writes = [
             (tables[name], _key(tables[name], new, key_values), new, key_values)
@@ -49,7 +49,7 @@ def batch_write_item(request: BatchWriteItem) -> Write:
             collection = collection_metrics(table, key_values, request.return_metrics)
             if collection:
                 metrics.setdefault(table.name, []).append(collection)
-        return BatchWritten(
+        return BatchWriteItemOutput(
             unprocessed_items={},
             item_collection_metrics=metrics or None,
             consumed_capacity=consumed_by_table(charges, request.return_capacity),

@@ -18,14 +18,14 @@ from tablewright.engine.step import Write, Writing
 from tablewright.errors import ResourceInUseException, ValidationException, invalid
 from tablewright.schema import IndexSchema, KeySchema, Stream, TableSchema
 from tablewright.wire import requests
-from tablewright.wire.requests import CreateTable
+from tablewright.wire.requests import CreateTableInput
 
 NO_VIEW_TYPE = (
     "Invalid StreamViewType: Stream ViewType must not be null or empty when enabling streams."
 )
 
 
-def create_table(request: CreateTable) -> Write:
+def create_table(request: CreateTableInput) -> Write:
     definition.check_name(request.table_name)
     schema = _schema(request)
 
@@ -39,7 +39,7 @@ def create_table(request: CreateTable) -> Write:
     return Write(run)
 
 
-def _schema(request: CreateTable) -> TableSchema:
+def _schema(request: CreateTableInput) -> TableSchema:
     billing = request.billing_mode or "PROVISIONED"
     definition.check_billing(billing, request.provisioned_throughput)
     throughput = definition.throughput(request.provisioned_throughput)

@@ -15,17 +15,17 @@ from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.rows import find, replace
 from tablewright.engine.step import Write, Writing
 from tablewright.errors import ValidationException
-from tablewright.wire.answers import Written
-from tablewright.wire.requests import DeleteItem
+from tablewright.wire.requests import DeleteItemInput
+from tablewright.wire.responses import WriteItemOutput
 
 
-def delete_item(request: DeleteItem) -> Write:
+def delete_item(request: DeleteItemInput) -> Write:
     condition = read_condition(request)
     if request.return_values not in (None, "NONE", "ALL_OLD"):
         raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
     key_values = normalise_item(request.key)
 
-    def run(writing: Writing) -> Written:
+    def run(writing: Writing) -> WriteItemOutput:
         table = writing.table(request.table_name)
         table.refuse_paths_into_keys(condition)
         key = table.keys.check_key(key_values)
@@ -33,7 +33,7 @@ def delete_item(request: DeleteItem) -> Write:
         hold(condition, old, request.return_on_failure)
         charge = Charge(table)
         replace(writing.tx, table, key, old, None, charge)
-        return Written(
+        return WriteItemOutput(
             Raw(old.body) if old and request.return_values == "ALL_OLD" else None,
             charge.consumed(request.return_capacity),
             collection_metrics(table, key_values, request.return_metrics),

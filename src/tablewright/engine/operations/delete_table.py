@@ -12,10 +12,10 @@ from tablewright.engine.describe import describe
 from tablewright.engine.maintenance import delete_tree
 from tablewright.engine.step import Write, Writing
 from tablewright.errors import ResourceInUseException, ValidationException
-from tablewright.wire.requests import DeleteTable
+from tablewright.wire.requests import DeleteTableInput
 
 
-def delete_table(request: DeleteTable) -> Write:
+def delete_table(request: DeleteTableInput) -> Write:
     def run(writing: Writing) -> dict[str, Any]:
         table = writing.known_table(request.table_name)
         if table.schema.deletion_protected:

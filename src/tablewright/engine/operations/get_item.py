@@ -10,21 +10,21 @@ from tablewright.engine.capacity import Charge, read_units
 from tablewright.engine.expressions import read_projection
 from tablewright.engine.rows import answered
 from tablewright.engine.step import Read, Reading
-from tablewright.wire.answers import Got
-from tablewright.wire.requests import GetItem
+from tablewright.wire.requests import GetItemInput
+from tablewright.wire.responses import GetItemOutput
 
 
-def get_item(request: GetItem) -> Read:
+def get_item(request: GetItemInput) -> Read:
     project = read_projection(request)
     key_values = normalise_item(request.key)
 
-    def run(reading: Reading) -> Got:
+    def run(reading: Reading) -> GetItemOutput:
         table = reading.table(request.table_name)
         if project:
             table.refuse_paths_into_keys(project)
         key = table.keys.check_key(key_values)
         found = reading.snapshot.get(table.tree, key)
-        answer = Got()
+        answer = GetItemOutput()
         if found is not None:
             answer.item = answered(found[1], project)
         if request.return_capacity is not None:

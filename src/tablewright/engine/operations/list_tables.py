@@ -6,10 +6,10 @@ from typing import Any
 
 from tablewright.engine.step import Read, Reading
 from tablewright.limits import MAX_LISTED_TABLES
-from tablewright.wire.requests import ListTables
+from tablewright.wire.requests import ListTablesInput
 
 
-def list_tables(request: ListTables) -> Read:
+def list_tables(request: ListTablesInput) -> Read:
     most = request.limit or MAX_LISTED_TABLES
 
     def run(reading: Reading) -> dict[str, Any]:

@@ -22,17 +22,17 @@ from tablewright.engine.step import Write, Writing
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE, MAX_ITEM_SIZE
 from tablewright.values import Item
-from tablewright.wire.answers import Written
-from tablewright.wire.requests import PutItem
+from tablewright.wire.requests import PutItemInput
+from tablewright.wire.responses import WriteItemOutput
 
 
-def put_item(request: PutItem) -> Write:
+def put_item(request: PutItemInput) -> Write:
     condition = read_condition(request)
     new = new_row(request.item)
     if request.return_values not in (None, "NONE", "ALL_OLD"):
         raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
 
-    def run(writing: Writing) -> Written:
+    def run(writing: Writing) -> WriteItemOutput:
         table = writing.table(request.table_name)
         table.refuse_paths_into_keys(condition)
         key = table.check_item(new.item, new.size)
@@ -40,7 +40,7 @@ def put_item(request: PutItem) -> Write:
         hold(condition, old, request.return_on_failure)
         charge = Charge(table)
         replace(writing.tx, table, key, old, new, charge)
-        return Written(
+        return WriteItemOutput(
             Raw(old.body) if old and request.return_values == "ALL_OLD" else None,
             charge.consumed(request.return_capacity),
             collection_metrics(table, new.item, request.return_metrics),

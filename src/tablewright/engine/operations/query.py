@@ -24,17 +24,17 @@ from tablewright.errors import ValidationException
 from tablewright.expression import KeySelection
 from tablewright.schema import KeyAttribute
 from tablewright.values import Value
-from tablewright.wire.answers import Page
-from tablewright.wire.requests import Query
+from tablewright.wire.requests import QueryInput
+from tablewright.wire.responses import PageOutput
 
 
-def query(request: Query) -> Read:
+def query(request: QueryInput) -> Read:
     key_condition, keep, project = read_query(request)
     check_select(request, project)
     backwards = request.forward is False
     start_key = read_start_key(request)
 
-    def run(reading: Reading) -> Page:
+    def run(reading: Reading) -> PageOutput:
         source = Source(reading, request)
         source.table.refuse_paths_into_keys(keep, project)
         selection = source.select(key_condition)

@@ -11,17 +11,17 @@ from tablewright.engine.expressions import read_scan
 from tablewright.engine.reading import Source, check_select, is_costly, read_page, read_start_key
 from tablewright.engine.step import Read, Reading
 from tablewright.errors import ValidationException
-from tablewright.wire.answers import Page
-from tablewright.wire.requests import Scan
+from tablewright.wire.requests import ScanInput
+from tablewright.wire.responses import PageOutput
 
 
-def scan(request: Scan) -> Read:
+def scan(request: ScanInput) -> Read:
     keep, project = read_scan(request)
     check_select(request, project)
     _check_segment(request.segment, request.total_segments)
     start_key = read_start_key(request)
 
-    def run(reading: Reading) -> Page:
+    def run(reading: Reading) -> PageOutput:
         source = Source(reading, request)
         source.table.refuse_paths_into_keys(keep, project)
         first, end = segment(request.segment or 0, request.total_segments or 1)

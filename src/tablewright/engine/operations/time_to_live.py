@@ -8,10 +8,10 @@ import msgspec
 
 from tablewright.engine.step import Read, Reading, Write, Writing
 from tablewright.errors import ValidationException
-from tablewright.wire.requests import DescribeTimeToLive, UpdateTimeToLive
+from tablewright.wire.requests import DescribeTimeToLiveInput, UpdateTimeToLiveInput
 
 
-def update_time_to_live(request: UpdateTimeToLive) -> Write:
+def update_time_to_live(request: UpdateTimeToLiveInput) -> Write:
     name, enabled = request.specification.attribute_name, request.specification.enabled
 
     def run(writing: Writing) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def update_time_to_live(request: UpdateTimeToLive) -> Write:
     return Write(run)
 
 
-def describe_time_to_live(request: DescribeTimeToLive) -> Read:
+def describe_time_to_live(request: DescribeTimeToLiveInput) -> Read:
     def run(reading: Reading) -> dict[str, Any]:
         reading.catalog.refresh(reading.snapshot)
         name = reading.known_table(request.table_name).schema.ttl_attribute

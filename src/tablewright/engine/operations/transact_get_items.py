@@ -14,14 +14,14 @@ from tablewright.engine.rows import answered
 from tablewright.engine.step import Read, Reading
 from tablewright.engine.table import Table
 from tablewright.errors import ValidationException
-from tablewright.wire.answers import Got, TransactionGot
-from tablewright.wire.requests import Get, TransactGetItems
+from tablewright.wire.requests import TransactGet, TransactGetItemsInput
+from tablewright.wire.responses import GetItemOutput, TransactGetItemsOutput
 
 
-def transact_get_items(request: TransactGetItems) -> Read:
+def transact_get_items(request: TransactGetItemsInput) -> Read:
     gets = [_Get(action.get) for action in request.actions]
 
-    def run(reading: Reading) -> TransactionGot:
+    def run(reading: Reading) -> TransactGetItemsOutput:
         for get in gets:
             get.table = reading.table(get.request.table_name)
             get.table.refuse_paths_into_keys(get.project)
@@ -38,8 +38,8 @@ def transact_get_items(request: TransactGetItems) -> Read:
                 found = reading.snapshot.get(get.table.tree, get.key)
                 size = found[0] if found else 0
                 charges[get.table.name].add(read_units(size, consistent=True))
-                responses.append(Got(answered(found[1], get.project) if found else None))
-        return TransactionGot(
+                responses.append(GetItemOutput(answered(found[1], get.project) if found else None))
+        return TransactGetItemsOutput(
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
             responses=responses,
         )
@@ -55,7 +55,7 @@ class _Get:
     table: Table
     key: bytes
 
-    def __init__(self, request: Get) -> None:
+    def __init__(self, request: TransactGet) -> None:
         self.request = request
         self.project = read_projection(request)
         self.key_values = normalise_item(request.key)

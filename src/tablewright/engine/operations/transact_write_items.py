@@ -37,24 +37,24 @@ from tablewright.errors import (
 from tablewright.limits import MAX_TRANSACTION_SIZE
 from tablewright.storage import WriteTransaction
 from tablewright.values import Item
-from tablewright.wire.answers import ItemCollectionMetrics, TransactionWritten
 from tablewright.wire.requests import (
-    AnyAction,
-    ConditionCheck,
-    Put,
+    AnyTransactAction,
+    TransactConditionCheck,
+    TransactPut,
+    TransactUpdate,
     TransactWriteItem,
-    TransactWriteItems,
-    Update,
+    TransactWriteItemsInput,
 )
+from tablewright.wire.responses import ItemCollectionMetrics, TransactWriteItemsOutput
 
 TOKEN_SECONDS = 600
 
 
-def transact_write_items(request: TransactWriteItems) -> Write:
+def transact_write_items(request: TransactWriteItemsInput) -> Write:
     writes = [_Write(_only_action(entry)) for entry in request.actions]
     fingerprint = _fingerprint(request) if request.token else b""
 
-    def run(writing: Writing) -> TransactionWritten:
+    def run(writing: Writing) -> TransactWriteItemsOutput:
         tx = writing.tx
         for write in writes:
             write.table = writing.table(write.action.table_name)
@@ -67,7 +67,7 @@ def transact_write_items(request: TransactWriteItems) -> Write:
                 "Transaction request cannot include multiple operations on one item"
             )
         if request.token and _already_done(tx, request.token, fingerprint):
-            return TransactionWritten(
+            return TransactWriteItemsOutput(
                 consumed_capacity=consumed_by_table(_replay(tx, writes), request.return_capacity)
             )
         cancel_unless_all(partial(write.decide, tx) for write in writes)
@@ -81,7 +81,7 @@ def transact_write_items(request: TransactWriteItems) -> Write:
                 metrics.setdefault(write.table.name, []).append(metric)
         if request.token:
             tx.put(TOKENS, request.token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)
-        return TransactionWritten(
+        return TransactWriteItemsOutput(
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
             item_collection_metrics=metrics or None,
         )
@@ -99,10 +99,10 @@ class _Write:
     old: Row | None
     new: Row | None
 
-    def __init__(self, action: AnyAction) -> None:
+    def __init__(self, action: AnyTransactAction) -> None:
         self.action = action
         self.update, self.condition = read_action(action)
-        if isinstance(action, Put):
+        if isinstance(action, TransactPut):
             self.new = new_row(action.item)
             self.key_values: Item = self.new.item
         else:
@@ -111,7 +111,7 @@ class _Write:
 
     def locate(self) -> None:
         """Check the key, or the item's keys."""
-        if self.new and isinstance(self.action, Put):
+        if self.new and isinstance(self.action, TransactPut):
             self.key = self.table.check_item(self.new.item, self.new.size)
         else:
             self.key = self.table.keys.check_key(self.key_values)
@@ -121,17 +121,17 @@ class _Write:
         """Check the condition, and find out what the item will be."""
         self.old = find(tx, self.table.tree, self.key)
         hold(self.condition, self.old, self.action.return_on_failure)
-        if isinstance(self.action, Update):
+        if isinstance(self.action, TransactUpdate):
             self.new = updated_row(self.table, self.update, self.old, self.key_values)
 
     def apply(self, tx: WriteTransaction, charge: Charge) -> None:
-        if isinstance(self.action, ConditionCheck):
+        if isinstance(self.action, TransactConditionCheck):
             charge.add(write_units(self.old.size if self.old else 0))
         else:
             replace(tx, self.table, self.key, self.old, self.new, charge)
 
 
-def _only_action(entry: TransactWriteItem) -> AnyAction:
+def _only_action(entry: TransactWriteItem) -> AnyTransactAction:
     given = [a for a in (entry.check, entry.put, entry.delete, entry.update) if a is not None]
     if not given:
         raise ValidationException(
@@ -152,7 +152,7 @@ def _check_total_size(writes: Iterable[_Write]) -> None:
         )
 
 
-def _fingerprint(request: TransactWriteItems) -> bytes:
+def _fingerprint(request: TransactWriteItemsInput) -> bytes:
     """Equal for requests that ask for the same, in whatever order their JSON was written."""
     return hashlib.sha256(msgspec.json.encode(request.actions, order="deterministic")).digest()
 

@@ -15,20 +15,20 @@ from tablewright.engine.rows import Row, find, replace
 from tablewright.engine.step import Write, Writing
 from tablewright.engine.table import Table
 from tablewright.errors import ValidationException, invalid
-from tablewright.expression import Update
+from tablewright.expression import CompiledUpdate
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item
-from tablewright.wire.answers import ItemOut, Written
-from tablewright.wire.requests import UpdateItem
+from tablewright.wire.requests import UpdateItemInput
+from tablewright.wire.responses import ItemOut, WriteItemOutput
 
 _TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
 
-def update_item(request: UpdateItem) -> Write:
+def update_item(request: UpdateItemInput) -> Write:
     update, condition = read_update(request)
     key_values = normalise_item(request.key)
 
-    def run(writing: Writing) -> Written:
+    def run(writing: Writing) -> WriteItemOutput:
         table = writing.table(request.table_name)
         key = table.keys.check_key(key_values)
         refuse_key_changes(table, update)
@@ -38,7 +38,7 @@ def update_item(request: UpdateItem) -> Write:
         new = updated_row(table, update, old, key_values)
         charge = Charge(table)
         replace(writing.tx, table, key, old, new, charge)
-        return Written(
+        return WriteItemOutput(
             _returned(request.return_values, update, old, new),
             charge.consumed(request.return_capacity),
             collection_metrics(table, key_values, request.return_metrics),
@@ -47,14 +47,16 @@ def update_item(request: UpdateItem) -> Write:
     return Write(run)
 
 
-def refuse_key_changes(table: Table, update: Update | None) -> None:
+def refuse_key_changes(table: Table, update: CompiledUpdate | None) -> None:
     """An item's key is what it is; another key is another item."""
     for name in table.names:
         if update and name in update.names:
             raise invalid(f"Cannot update attribute {name}. This attribute is part of the key")
 
 
-def updated_row(table: Table, update: Update | None, old: Row | None, key_values: Item) -> Row:
+def updated_row(
+    table: Table, update: CompiledUpdate | None, old: Row | None, key_values: Item
+) -> Row:
     """The item after the update, checked as a new item would be."""
     item = old.item if old else key_values
     row = Row(update.apply(item) if update else item)
@@ -70,7 +72,7 @@ def updated_row(table: Table, update: Update | None, old: Row | None, key_values
 
 
 def _returned(
-    wanted: str | None, update: Update | None, old: Row | None, new: Row
+    wanted: str | None, update: CompiledUpdate | None, old: Row | None, new: Row
 ) -> ItemOut | None:
     if wanted is None or wanted == "NONE":
         return None
@@ -79,4 +81,4 @@ def _returned(
         return None
     if wanted.startswith("ALL"):
         return row.item
-    return update.touched(row.item) if update else None
+    return update.project_written(row.item) if update else None

@@ -30,12 +30,12 @@ from tablewright.errors import (
 )
 from tablewright.schema import IndexSchema, Stream, TableSchema, Throughput
 from tablewright.wire import requests
-from tablewright.wire.requests import GlobalSecondaryIndexUpdate, UpdateTable
+from tablewright.wire.requests import GlobalSecondaryIndexUpdate, UpdateTableInput
 
 _replaced = msgspec.structs.replace
 
 
-def update_table(request: UpdateTable) -> Write:
+def update_table(request: UpdateTableInput) -> Write:
     updates = request.global_index_updates or []
     if request.billing_mode == "PAY_PER_REQUEST":
         definition.check_billing("PAY_PER_REQUEST", request.provisioned_throughput)
@@ -71,7 +71,7 @@ def update_table(request: UpdateTable) -> Write:
     return Write(run, counted=request.table_name)
 
 
-def _changes(request: UpdateTable) -> Sequence[object]:
+def _changes(request: UpdateTableInput) -> Sequence[object]:
     return [
         value is not None
         for value in (
@@ -112,7 +112,7 @@ def _one_at_a_time() -> LimitExceededException:
     )
 
 
-def _with_settings(schema: TableSchema, request: UpdateTable, now: float) -> TableSchema:
+def _with_settings(schema: TableSchema, request: UpdateTableInput, now: float) -> TableSchema:
     """The schema with everything changed but the indexes."""
     billing = request.billing_mode or schema.billing
     if request.provisioned_throughput or billing != schema.billing:
@@ -187,7 +187,7 @@ def _with_index_update(
     writing: Writing,
     schema: TableSchema,
     update: GlobalSecondaryIndexUpdate,
-    request: UpdateTable,
+    request: UpdateTableInput,
     now: float,
 ) -> TableSchema:
     names = {index.name: index for index in schema.indexes}
