@@ -38,7 +38,7 @@ class KeySchema(msgspec.Struct, frozen=True):
         return tuple(attribute.name for attribute in self)
 
 
-class Projection(msgspec.Struct, frozen=True):
+class IndexProjection(msgspec.Struct, frozen=True):
     """Which attributes an index holds: ALL, KEYS_ONLY, or INCLUDE the named ones."""
 
     type: str
@@ -69,7 +69,7 @@ class IndexSchema(msgspec.Struct, frozen=True):
     name: str
     kind: Literal["local", "global"]
     keys: KeySchema
-    projection: Projection
+    projection: IndexProjection
     tree: int = 0  # a number once it is stored
     throughput: Throughput = Throughput()
     on_demand: OnDemand | None = None

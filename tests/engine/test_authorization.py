@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tablewright.engine import OPERATIONS, Engine
-from tablewright.engine.authorization import access_of
-from tablewright.engine.touches import TOUCHES
+from tablewright.engine.authorization import resolve_access
+from tablewright.engine.requested_access import REQUESTED_ACCESSES
 from tablewright.errors import (
     AccessDeniedException,
     ConditionalCheckFailedException,
@@ -70,8 +70,8 @@ def accesses(
     typed = read(OPERATIONS[operation][0], request)
     OPERATIONS[operation][1](typed)  # what the operation would refuse is no case
     found = []
-    for touch in TOUCHES[operation](typed):
-        access = access_of(touch, engine._writer_catalog.tables, lambda *_: ALL_KEYS)
+    for requested in REQUESTED_ACCESSES[operation](typed):
+        access = resolve_access(requested, engine._writer_catalog.tables, lambda *_: ALL_KEYS)
         keys = {
             name.partition(":")[2]: list(found)
             for name, found in access.keys.items()
@@ -453,7 +453,9 @@ def test_an_operation_needs_exactly_these_accesses(
 
 
 def test_every_operation_has_a_row_and_a_case() -> None:
-    assert TOUCHES.keys() == OPERATIONS.keys() == {operation for operation, _, _ in CASES}
+    assert (
+        REQUESTED_ACCESSES.keys() == OPERATIONS.keys() == {operation for operation, _, _ in CASES}
+    )
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -500,25 +502,27 @@ def test_parts_of_a_partition_key_have_keys_of_their_own(engine: Engine) -> None
         "ExpressionAttributeValues": values(t="a", r=1),
     }
     typed = read(OPERATIONS["Query"][0], request)
-    (touch,) = TOUCHES["Query"](typed)
-    keys = access_of(touch, engine._writer_catalog.tables, lambda *_: ALL_KEYS).keys
+    (requested,) = REQUESTED_ACCESSES["Query"](typed)
+    keys = resolve_access(requested, engine._writer_catalog.tables, lambda *_: ALL_KEYS).keys
     assert [keys.get(name) for name in PARTITION_KEYS] == [("a",), ("1",), None, None]
     assert keys["dynamodb:leadingkeys"] == ("a",)
-    (touch,) = TOUCHES["GetItem"](read(OPERATIONS["GetItem"][0], {"TableName": "shop", "Key": KEY}))
-    keys = access_of(touch, engine._writer_catalog.tables, lambda *_: ALL_KEYS).keys
+    (requested,) = REQUESTED_ACCESSES["GetItem"](
+        read(OPERATIONS["GetItem"][0], {"TableName": "shop", "Key": KEY})
+    )
+    keys = resolve_access(requested, engine._writer_catalog.tables, lambda *_: ALL_KEYS).keys
     assert [keys.get(name) for name in PARTITION_KEYS] == [("a",), None, None, None]
 
 
 def test_only_keys_that_a_policy_looks_at_are_computed(engine: Engine) -> None:
     typed = read(OPERATIONS["GetItem"][0], {"TableName": "shop", "Key": KEY})
-    (touch,) = TOUCHES["GetItem"](typed)
+    (requested,) = REQUESTED_ACCESSES["GetItem"](typed)
     seen = []
 
     def keys_for(action: str, resource: str) -> frozenset[str]:
         seen.append((action, resource))
         return frozenset(["dynamodb:select"])
 
-    keys = access_of(touch, engine._writer_catalog.tables, keys_for).keys
+    keys = resolve_access(requested, engine._writer_catalog.tables, keys_for).keys
     assert seen == [("dynamodb:GetItem", ARN)]
     assert keys.keys().isdisjoint(["dynamodb:leadingkeys", "dynamodb:attributes"])
 

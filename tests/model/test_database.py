@@ -567,7 +567,7 @@ def test_a_table_that_somebody_else_made_as_declared_is_opened() -> None:
 @pytest.fixture
 def building(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """An engine with the table as declared, but one of its indexes is not ready yet."""
-    monkeypatch.setattr(maintenance, "STEP_ROWS", 1)
+    monkeypatch.setattr(maintenance, "MAX_STEP_ROWS", 1)
     monkeypatch.setattr(tables, "POLL_SECONDS", 0.0)
     monkeypatch.setattr(tables, "MAX_POLLS", 5)
     request = as_declared()

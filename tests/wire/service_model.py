@@ -14,7 +14,7 @@ import msgspec
 
 from tablewright.engine import OPERATIONS
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import EnumValues, Length, Pattern, Range, ReadAs
+from tablewright.wire.constraints import EnumValues, Length, NumberRange, ReadAs, RegularExpression
 from tablewright.wire.members import Long, Structure
 
 MODEL: Any = botocore.session.get_session().get_service_model("dynamodb")
@@ -83,9 +83,9 @@ def _constraints(path: str, marks: tuple[Any, ...], model: Any) -> Iterator[str]
     ours: dict[str, Any] = {}
     for mark in marks:
         match mark:
-            case Length(least, most) | Range(least, most):
+            case Length(least, most) | NumberRange(least, most):
                 ours |= {"min": least, "max": most}
-            case Pattern(pattern):
+            case RegularExpression(pattern):
                 ours["pattern"] = pattern
             case EnumValues(words):
                 ours["enum"] = sorted(words)

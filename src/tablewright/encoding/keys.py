@@ -32,7 +32,7 @@ class EmptyComponent(ValueError):
     """A key attribute is never empty."""
 
 
-def component(tag: str, content: str) -> bytes:
+def encode_component(tag: str, content: str) -> bytes:
     """The bytes of one key attribute's value; an `EmptyComponent` if there is nothing in it.
 
     >>> component("S", "a").hex(" "), component("B", "YQA=").hex(" "), component("N", "7").hex(" ")
@@ -46,7 +46,7 @@ def component(tag: str, content: str) -> bytes:
     return (raw.replace(b"\x00", b"\x00\x01") if b"\x00" in raw else raw) + END
 
 
-def read_component(tag: str, data: bytes) -> tuple[str, bytes]:
+def decode_component(tag: str, data: bytes) -> tuple[str, bytes]:
     """The value of the component that `data` begins with, and the bytes behind it.
 
     Raises ValueError (or IndexError) if `data` does not begin with a component.
@@ -63,9 +63,9 @@ def read_component(tag: str, data: bytes) -> tuple[str, bytes]:
     return content, data[end + len(END) :]
 
 
-def prefix(tag: str, content: str) -> bytes:
+def encode_prefix(tag: str, content: str) -> bytes:
     """What every component that begins with this content begins with: for `begins_with`."""
-    return component(tag, content)[: -len(END)]
+    return encode_component(tag, content)[: -len(END)]
 
 
 def partition(components: bytes) -> bytes:
@@ -73,7 +73,7 @@ def partition(components: bytes) -> bytes:
     return zlib.crc32(components).to_bytes(4, "big") + components
 
 
-def after(start: bytes) -> bytes | None:
+def end_of_prefix(start: bytes) -> bytes | None:
     """The first key that does not begin with `start`; None if there is none.
 
     >>> after(b"a"), after(b"a\\xff"), after(b"\\xff")
@@ -85,7 +85,7 @@ def after(start: bytes) -> bytes | None:
     return trimmed[:-1] + bytes((trimmed[-1] + 1,))
 
 
-def segment(number: int, total: int) -> tuple[bytes, bytes | None]:
+def segment_range(number: int, total: int) -> tuple[bytes, bytes | None]:
     """The range of keys that segment `number` of `total` scans: from, and up to but without.
 
     >>> [tuple(edge and edge.hex() for edge in segment(n, 2)) for n in (0, 1)]

@@ -23,7 +23,7 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
-from tablewright.encoding.echo import echo
+from tablewright.encoding.truncation import truncate
 from tablewright.errors import ValidationException
 from tablewright.values import EXACT
 
@@ -45,7 +45,7 @@ _READ_DIGITS = str.maketrans("123456789a", "0123456789")
 _READ_COMPLEMENTED_DIGITS = str.maketrans("edcba98765", "0123456789")
 
 
-def read_number(text: str) -> str:
+def normalise_number(text: str) -> str:
     """The canonical spelling of a number that came with a request.
 
     >>> read_number("1e3"), read_number("-0"), read_number("07.50")
@@ -56,12 +56,12 @@ def read_number(text: str) -> str:
     found = _NUMBER(text)
     if not found:
         # DynamoDB names the text, except where there is none.
-        shown = f": {echo(text)}" if text else ""
+        shown = f": {truncate(text)}" if text else ""
         raise ValidationException(f"The parameter cannot be converted to a numeric value{shown}")
-    return _spelled(*found.groups(""))
+    return _format_parts(*found.groups(""))
 
 
-def _spelled(sign: str, whole: str, fraction: str, exponent: str) -> str:
+def _format_parts(sign: str, whole: str, fraction: str, exponent: str) -> str:
     """The canonical spelling of a number in parts.
 
     A request may spell a number with megabytes of digits: the lengths of its parts decide whether
@@ -87,7 +87,7 @@ def _spelled(sign: str, whole: str, fraction: str, exponent: str) -> str:
     return f"{negative}{significant[:point]}.{significant[point:]}"
 
 
-def canonical_number(number: Decimal) -> str:
+def format_number(number: Decimal) -> str:
     """The canonical spelling of a number, or a fault if DynamoDB cannot hold it."""
     if not number:
         return "0"
@@ -163,7 +163,7 @@ def decode_number(data: bytes) -> tuple[str, int]:
     digits = pairs.translate(_READ_COMPLEMENTED_DIGITS if negative else _READ_DIGITS)
     exponent = 125 - data[1] if negative else data[1] - 130
     number = Decimal(f"{'-' if negative else ''}{digits}e{exponent - len(digits) + 1}")
-    return canonical_number(number), end + 1
+    return format_number(number), end + 1
 
 
 @lru_cache(maxsize=4096)

@@ -27,14 +27,14 @@ from tablewright.expression.legacy import (
 from tablewright.wire import requests
 from tablewright.wire.members import Structure
 
-Projecting = requests.GetItemInput | requests.KeysAndAttributes | requests.TransactGet
+ProjectionRequest = requests.GetItemInput | requests.KeysAndAttributes | requests.TransactGet
 
 
 def read_condition(
     request: requests.PutItemInput | requests.DeleteItemInput,
 ) -> CompiledCondition | None:
     """The condition of PutItem and DeleteItem."""
-    legacy = _legacy_condition(request)
+    legacy = _read_legacy_condition(request)
     scope = Scope(request.names, request.values)
     condition = scope.condition(request.condition)
     scope.require_all_used()
@@ -45,10 +45,10 @@ def read_update(
     request: requests.UpdateItemInput,
 ) -> tuple[CompiledUpdate | None, CompiledCondition | None]:
     """The update and the condition of UpdateItem."""
-    legacy_condition = _legacy_condition(request)
+    legacy_condition = _read_legacy_condition(request)
     legacy_update = None
     if request.attribute_updates:
-        refuse_mixture(_present(request))
+        refuse_mixture(_present_members(request))
         legacy_update = compile_attribute_updates(request.attribute_updates)
     scope = Scope(request.names, request.values)
     update = scope.update(request.update)
@@ -70,11 +70,11 @@ def read_action(
     return update, condition
 
 
-def read_projection(request: Projecting) -> CompiledProjection | None:
+def read_projection(request: ProjectionRequest) -> CompiledProjection | None:
     """The projection of GetItem, BatchGetItem (by table) and TransactGetItems (by item)."""
     legacy = None
     if request.attributes_to_get:
-        refuse_mixture(_present(request))
+        refuse_mixture(_present_members(request))
         legacy = compile_attributes_to_get(request.attributes_to_get)
     if request.projection is None and request.names is None:
         return legacy
@@ -90,12 +90,12 @@ def read_query(
     CompiledKeyCondition | LegacyKeyCondition, CompiledCondition | None, CompiledProjection | None
 ]:
     """The key condition, the filter and the projection of Query."""
-    legacy_keep, legacy_project = _legacy_reading(request, request.query_filter)
+    legacy_filter, legacy_project = _read_legacy_filter(request, request.query_filter)
     legacy_key = None
     if request.key_conditions is not None:
         legacy_key = read_key_conditions(request.key_conditions)
     scope = Scope(request.names, request.values)
-    keep = scope.filter(request.filter)
+    item_filter = scope.filter(request.filter)
     project = scope.projection(request.projection)
     key = scope.key_condition(request.key_condition) or legacy_key
     scope.require_all_used()
@@ -104,22 +104,22 @@ def read_query(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in "
             "the request."
         )
-    return key, keep or legacy_keep, project or legacy_project
+    return key, item_filter or legacy_filter, project or legacy_project
 
 
 def read_scan(
     request: requests.ScanInput,
 ) -> tuple[CompiledCondition | None, CompiledProjection | None]:
     """The filter and the projection of Scan."""
-    legacy_keep, legacy_project = _legacy_reading(request, request.scan_filter)
+    legacy_filter, legacy_project = _read_legacy_filter(request, request.scan_filter)
     scope = Scope(request.names, request.values)
-    keep = scope.filter(request.filter)
+    item_filter = scope.filter(request.filter)
     project = scope.projection(request.projection)
     scope.require_all_used()
-    return keep or legacy_keep, project or legacy_project
+    return item_filter or legacy_filter, project or legacy_project
 
 
-def _legacy_reading(
+def _read_legacy_filter(
     request: requests.QueryInput | requests.ScanInput, conditions: requests.LegacyEntries | None
 ) -> tuple[CompiledCondition | None, CompiledProjection | None]:
     """The filter and the projection of a Query or Scan, where they are not expressions."""
@@ -127,7 +127,7 @@ def _legacy_reading(
         isinstance(request, requests.QueryInput) and request.key_conditions
     ):
         return None, None
-    present = _present(request)
+    present = _present_members(request)
     if "KeyConditionExpression" not in present:
         present.discard("KeyConditions")  # alone, it may go with a FilterExpression
     refuse_mixture(present)
@@ -137,13 +137,13 @@ def _legacy_reading(
     )
 
 
-def _legacy_condition(request: requests.WriteItemInput) -> CompiledCondition | None:
+def _read_legacy_condition(request: requests.WriteItemInput) -> CompiledCondition | None:
     if not request.expected and request.conditional_operator is None:
         return None
-    refuse_mixture(_present(request))
+    refuse_mixture(_present_members(request))
     return compile_expected(request.expected, request.conditional_operator)
 
 
-def _present(request: Structure) -> set[str]:
+def _present_members(request: Structure) -> set[str]:
     """The names of the members a request has; an empty map is as good as none."""
     return {name for name, value in request.present_members().items() if value != {}}

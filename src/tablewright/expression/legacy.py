@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tablewright.encoding.echo import echo
 from tablewright.encoding.items import normalise
+from tablewright.encoding.truncation import truncate
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import tree
 from tablewright.expression.compiled import CompiledCondition, CompiledProjection, CompiledUpdate
@@ -127,7 +127,7 @@ def compile_attributes_to_get(names: Sequence[str] | None) -> CompiledProjection
     for name in names:
         _check_name(name)
         if name in seen:
-            raise invalid(f"Duplicate value in attribute name: {echo(name)}")
+            raise invalid(f"Duplicate value in attribute name: {truncate(name)}")
         seen.add(name)
     return CompiledProjection(tuple(tree.Path((name,)) for name in names))
 
@@ -213,7 +213,7 @@ def _read_expected(name: str, entry: Mapping[str, Any]) -> _Comparison:
     exists, operator = entry.get("Exists"), entry.get("ComparisonOperator")
 
     def fault(reason: str) -> ValidationException:
-        return invalid(f"{reason} for Attribute: {echo(name)}")
+        return invalid(f"{reason} for Attribute: {truncate(name)}")
 
     if value is not None and listed is not None:
         raise fault("Value and AttributeValueList cannot be used together")

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from tablewright.encoding.echo import MAX_ECHO, echo_all
 from tablewright.encoding.items import (
     NAME_TOO_LARGE,
     TOO_DEEP,
     normalise,
     value_size,
 )
+from tablewright.encoding.truncation import MAX_ECHO_LENGTH, join_truncated
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE, MAX_PLACEHOLDER_LENGTH, MAX_SUBSTITUTED_SIZE
 from tablewright.values import Value
@@ -86,7 +86,7 @@ def refuse_unused(kind: str, given: Mapping[str, object], used: frozenset[str]) 
     if unused:
         raise ValidationException(
             f"Value provided in ExpressionAttribute{kind} unused in expressions: "
-            f"keys: {{{echo_all(_java_set_order(unused))}}}"
+            f"keys: {{{join_truncated(_java_set_order(unused))}}}"
         )
 
 
@@ -95,7 +95,7 @@ def _java_set_order(keys: list[str]) -> list[str]:
 
     Keys that do not fit into the message are not sorted.
     """
-    if len(keys) > MAX_ECHO:
+    if len(keys) > MAX_ECHO_LENGTH:
         return keys
     size = 16
     while len(keys) > size * 3 // 4:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from tablewright.encoding.numbers import canonical_number
+from tablewright.encoding.numbers import format_number
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.expression.document import Branch, Branches, build_branches
@@ -151,7 +151,7 @@ def _delete(old: Value | None, value: Value, wrong_type: str) -> Value | None:
 
 def _sum(left: Value, right: Value, sign: int) -> Value:
     one, two = Decimal(left["N"]), Decimal(right["N"])
-    return {"N": canonical_number(EXACT.add(one, two) if sign > 0 else EXACT.subtract(one, two))}
+    return {"N": format_number(EXACT.add(one, two) if sign > 0 else EXACT.subtract(one, two))}
 
 
 # -- operands

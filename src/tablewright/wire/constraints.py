@@ -63,7 +63,7 @@ class LengthOfEach(NamedTuple):
         }
 
 
-class Range(NamedTuple):
+class NumberRange(NamedTuple):
     """The range of a number."""
 
     minimum: int
@@ -77,7 +77,7 @@ class Range(NamedTuple):
         return None
 
 
-class Pattern(NamedTuple):
+class RegularExpression(NamedTuple):
     """A regular expression that a string must match as a whole; "" always matches."""
 
     pattern: str
@@ -95,7 +95,7 @@ class TableNameOrArn(NamedTuple):
         return None if value.startswith("arn:") else _NAME.violation(value)
 
 
-_NAME = Pattern(NAME_PATTERN)
+_NAME = RegularExpression(NAME_PATTERN)
 
 
 class EnumValues(NamedTuple):
@@ -109,7 +109,7 @@ class EnumValues(NamedTuple):
         return f"Member must satisfy enum value set: [{', '.join(self.words)}]"
 
 
-Constraint = Length | LengthOfEach | Range | Pattern | TableNameOrArn | EnumValues
+Constraint = Length | LengthOfEach | NumberRange | RegularExpression | TableNameOrArn | EnumValues
 
 
 class ReadAs(NamedTuple):

@@ -20,19 +20,19 @@ from tablewright.wire.constraints import (
     NAME_PATTERN,
     EnumValues,
     Length,
-    Pattern,
-    Range,
+    NumberRange,
+    RegularExpression,
     TableNameOrArn,
 )
 
 TableName = Annotated[str, Length(1, 1024), TableNameOrArn()]
-Name = Annotated[str, Length(MIN_NAME_LENGTH, MAX_NAME_LENGTH), Pattern(NAME_PATTERN)]
+Name = Annotated[str, Length(MIN_NAME_LENGTH, MAX_NAME_LENGTH), RegularExpression(NAME_PATTERN)]
 IndexName = Name
 AttributeName = Annotated[str, Length(0, MAX_ATTRIBUTE_NAME_SIZE)]
 KeyAttributeName = Annotated[str, Length(1, MAX_KEY_ATTRIBUTE_NAME_LENGTH)]
 ResourceArn = Annotated[str, Length(1, 1283)]
 Long = NewType("Long", int)  # a Java type that faults name
-CapacityUnits = Annotated[Long, Range(1)]
+CapacityUnits = Annotated[Long, NumberRange(1)]
 
 BillingMode = Annotated[str, EnumValues(("PROVISIONED", "PAY_PER_REQUEST"))]
 KeyType = Annotated[str, EnumValues(("HASH", "RANGE"))]

@@ -13,7 +13,7 @@ Invariant: the cost of a refused request is bounded by the limits, not by the si
 - If a list or map is longer than its limit, only the entries within the limit are read.
 - A list or map is read up to the tenth error. (A wrong type after that entry is not reported.)
 - A path is composed only for an error; the value in a message is truncated
-  (`tablewright.encoding.echo`).
+  (`tablewright.encoding.truncation`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, Union, cast, get_args, ge
 
 import msgspec
 
-from tablewright.encoding.echo import ELLIPSIS, MAX_ECHO, echo
+from tablewright.encoding.truncation import ELLIPSIS, MAX_ECHO_LENGTH, truncate
 from tablewright.errors import ValidationException
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import Constraint, Length, LengthOfEach, ReadAs
@@ -67,7 +67,7 @@ class _Error(msgspec.Struct):
 
     def __str__(self) -> str:
         value = "null" if self.shown is None else f"'{self.shown}'"
-        path = echo(".".join(reversed(self.path)))
+        path = truncate(".".join(reversed(self.path)))
         return f"Value {value} at '{path}' failed to satisfy constraint: {self.problem}"
 
 
@@ -342,9 +342,9 @@ def _java_string(raw: Any, annotation: Any = None) -> str:
     for part in _java_parts(raw, annotation):
         shown.append(part)
         length += len(part)
-        if length > MAX_ECHO:
+        if length > MAX_ECHO_LENGTH:
             break
-    return echo("".join(shown))
+    return truncate("".join(shown))
 
 
 def _java_parts(raw: Any, annotation: Any, level: int = 0) -> Iterator[str]:

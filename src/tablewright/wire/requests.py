@@ -22,7 +22,7 @@ from tablewright.limits import (
     MAX_TRANSACTION_ACTIONS,
 )
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Length, LengthOfEach, Range, ReadAs
+from tablewright.wire.constraints import Length, LengthOfEach, NumberRange, ReadAs
 from tablewright.wire.members import (
     CAPPED,
     AttributeAction,
@@ -76,9 +76,7 @@ TableKeys = Annotated[list[KeySchemaElement], Length(1, 2)]
 IndexKeys = Annotated[list[KeySchemaElement], Length(1, 2 * MAX_INDEX_KEY_ATTRIBUTES)]
 
 
-class IndexProjection(Structure):
-    model_name = "Projection"
-
+class Projection(Structure):
     projection_type: ProjectionType | None = None
     non_key_attributes: (
         Annotated[list[KeyAttributeName], Length(1, MAX_INCLUDED_ATTRIBUTES)] | None
@@ -98,7 +96,7 @@ class OnDemandThroughput(Structure):
 class LocalSecondaryIndex(Structure):
     index_name: IndexName
     key_schema: IndexKeys
-    projection: IndexProjection
+    projection: Projection
 
 
 class GlobalSecondaryIndex(LocalSecondaryIndex):
@@ -185,7 +183,7 @@ class DeleteTableInput(TableInput, kw_only=True):
 
 class ListTablesInput(Structure):
     start_name: Name | None = field(name="ExclusiveStartTableName", default=None)
-    limit: Annotated[int, Range(1, MAX_LISTED_TABLES)] | None = None
+    limit: Annotated[int, NumberRange(1, MAX_LISTED_TABLES)] | None = None
 
 
 class TimeToLiveSpecification(Structure):
@@ -306,7 +304,7 @@ class PagedInput(Structure):
     index_name: IndexName | None = None
     select: Select | None = None
     attributes_to_get: AttributeNames | None = None
-    limit: Annotated[int, Range(1)] | None = None
+    limit: Annotated[int, NumberRange(1)] | None = None
     consistent: bool | None = field(name="ConsistentRead", default=None)
     conditional_operator: ConditionalOperator | None = None
     start_key: Item | None = field(name="ExclusiveStartKey", default=None)
@@ -326,8 +324,8 @@ class QueryInput(PagedInput):
 
 class ScanInput(PagedInput):
     scan_filter: LegacyConditions | None = None
-    total_segments: Annotated[int, Range(1, 1_000_000)] | None = None
-    segment: Annotated[int, Range(0, 999_999)] | None = None
+    total_segments: Annotated[int, NumberRange(1, 1_000_000)] | None = None
+    segment: Annotated[int, NumberRange(0, 999_999)] | None = None
 
 
 class KeysAndAttributes(Structure, omit_defaults=True):

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-MAX_ECHO = 4096
+MAX_ECHO_LENGTH = 4096
 ELLIPSIS = "..."
 
 
-def echo(text: str) -> str:
+def truncate(text: str) -> str:
     """
     >>> echo("short"), len(echo("x" * 10_000))
     ('short', 4099)
     """
-    return text if len(text) <= MAX_ECHO else text[:MAX_ECHO] + ELLIPSIS
+    return text if len(text) <= MAX_ECHO_LENGTH else text[:MAX_ECHO_LENGTH] + ELLIPSIS
 
 
-def echo_all(texts: Iterable[str]) -> str:
+def join_truncated(texts: Iterable[str]) -> str:
     """Join texts with commas; take no more of them than are shown.
 
     >>> echo_all(["a", "b"]), len(echo_all("x" * 10_000))
@@ -31,8 +31,8 @@ def echo_all(texts: Iterable[str]) -> str:
     shown: list[str] = []
     length = 0
     for text in texts:
-        shown.append(text[: MAX_ECHO + 1])
+        shown.append(text[: MAX_ECHO_LENGTH + 1])
         length += len(text) + 2
-        if length > MAX_ECHO + 2:
+        if length > MAX_ECHO_LENGTH + 2:
             break
-    return echo(", ".join(shown))
+    return truncate(", ".join(shown))

@@ -38,7 +38,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.encoding.numbers import read_number
+from tablewright.encoding.numbers import normalise_number
 from tablewright.engine.describe import table_arn
 from tablewright.engine.expressions import (
     read_action,
@@ -71,16 +71,16 @@ from tablewright.wire import requests
 from tablewright.wire.members import Structure
 
 #: Finds the partition key values in a request, by the key of the table or index it is about.
-Partitions: TypeAlias = Callable[[Keys], list[tuple[str, ...]]]
+PartitionReader: TypeAlias = Callable[[Keys], list[tuple[str, ...]]]
 
 
-class Touch(Struct):
+class RequestedAccess(Struct):
     """One access that a request means, without what its table decides."""
 
     action: str
     table: str | None = None  # a name or an ARN; None: the request is about no table
     index: str | None = None
-    partitions: Partitions | None = None
+    partitions: PartitionReader | None = None
     attributes: Callable[[], Iterable[str]] | None = None
     keys: dict[str, tuple[str, ...]] = {}  # all others
     resource: str = "*"  # where there is no table
@@ -94,40 +94,44 @@ def add_value(keys: dict[str, tuple[str, ...]], key: str, value: str) -> None:
 # -- the values of partition keys
 
 
-def _in_items(items: Iterable[Item], keys: Keys) -> list[tuple[str, ...]]:
+def _partitions_of_items(items: Iterable[Item], keys: Keys) -> list[tuple[str, ...]]:
     """Of items, or of their keys."""
     found = []
     for item in items:
         attributes = keys.schema.partition
-        values = [_shown(attribute, item.get(attribute.name)) for attribute in attributes]
+        values = [
+            _format_key_value(attribute, item.get(attribute.name)) for attribute in attributes
+        ]
         present = tuple([value for value in values if value is not None])
         if len(present) == len(attributes):
             found.append(present)
     return found
 
 
-def _in_query(request: requests.QueryInput, keys: Keys) -> list[tuple[str, ...]]:
+def _partitions_of_query(request: requests.QueryInput, keys: Keys) -> list[tuple[str, ...]]:
     """Of a key condition."""
     condition, _, _ = read_query(request)
     try:
         selected = condition.select(keys.partition_names, keys.sort_names, keys.types)
     except ValidationException:  # the operation raises it, if the request is allowed at all
         return []
-    return _in_items((dict(zip(keys.partition_names, selected.partition, strict=True)),), keys)
+    return _partitions_of_items(
+        (dict(zip(keys.partition_names, selected.partition, strict=True)),), keys
+    )
 
 
-def _shown(attribute: KeyAttribute, value: Value | None) -> str | None:
+def _format_key_value(attribute: KeyAttribute, value: Value | None) -> str | None:
     """The value of a key attribute as text; None if it is missing or of another type."""
     content: str | None = None if value is None else value.get(attribute.type)
     if content is not None and attribute.type == "N":
-        return read_number(content)
+        return normalise_number(content)
     return content  # `wire` has spelt base64 in its one canonical form
 
 
 # -- attributes
 
 
-def _named(
+def _attribute_names(
     *sources: Iterable[str]
     | CompiledCondition
     | CompiledProjection
@@ -152,7 +156,7 @@ def _named(
 # -- single values
 
 
-def _select(request: Any) -> tuple[str, ...]:
+def _effective_select(request: Any) -> tuple[str, ...]:
     """What a read returns: its Select, or what it amounts to."""
     stated: str | None = getattr(request, "select", None)
     if stated is not None:
@@ -163,26 +167,26 @@ def _select(request: Any) -> tuple[str, ...]:
     return ("ALL_PROJECTED_ATTRIBUTES" if indexed else "ALL_ATTRIBUTES",)
 
 
-def _returned(*members: str | None) -> tuple[str, ...]:
+def _effective_return_values(*members: str | None) -> tuple[str, ...]:
     """What a write returns of the item: NONE, or what ReturnValues and its companion ask for."""
     return tuple(dict.fromkeys(one for one in members if one not in (None, "NONE"))) or ("NONE",)
 
 
-def _capacity(request: Any) -> tuple[str, ...]:
+def _effective_capacity(request: Any) -> tuple[str, ...]:
     return (request.return_capacity or "NONE",)
 
 
 # -- rows
 
 
-def _get_item(request: requests.GetItemInput) -> Iterator[Touch]:
-    yield _get(request, {RETURN_CAPACITY: _capacity(request)})
+def _get_item(request: requests.GetItemInput) -> Iterator[RequestedAccess]:
+    yield _get(request, {RETURN_CAPACITY: _effective_capacity(request)})
 
 
-def _transact_get_items(request: requests.TransactGetItemsInput) -> Iterator[Touch]:
+def _transact_get_items(request: requests.TransactGetItemsInput) -> Iterator[RequestedAccess]:
     enclosing = {
         ENCLOSING_OPERATION: ("TransactGetItems",),
-        RETURN_CAPACITY: _capacity(request),
+        RETURN_CAPACITY: _effective_capacity(request),
     }
     for action in request.actions:
         yield _get(action.get, enclosing)
@@ -190,68 +194,70 @@ def _transact_get_items(request: requests.TransactGetItemsInput) -> Iterator[Tou
 
 def _get(
     request: requests.GetItemInput | requests.TransactGet, keys: dict[str, tuple[str, ...]]
-) -> Touch:
-    return Touch(
+) -> RequestedAccess:
+    return RequestedAccess(
         "GetItem",
         request.table_name,
-        partitions=partial(_in_items, (request.key,)),
-        attributes=lambda: _named(request.key, read_projection(request)),
-        keys={SELECT: _select(request), **keys},
+        partitions=partial(_partitions_of_items, (request.key,)),
+        attributes=lambda: _attribute_names(request.key, read_projection(request)),
+        keys={SELECT: _effective_select(request), **keys},
     )
 
 
-def _batch_get_item(request: requests.BatchGetItemInput) -> Iterator[Touch]:
+def _batch_get_item(request: requests.BatchGetItemInput) -> Iterator[RequestedAccess]:
     for name, wanted in request.tables.items():
-        yield Touch(
+        yield RequestedAccess(
             "BatchGetItem",
             name,
-            partitions=partial(_in_items, wanted.keys),
+            partitions=partial(_partitions_of_items, wanted.keys),
             attributes=partial(_batch_get_attributes, wanted),
-            keys={SELECT: _select(wanted), RETURN_CAPACITY: _capacity(request)},
+            keys={SELECT: _effective_select(wanted), RETURN_CAPACITY: _effective_capacity(request)},
         )
 
 
 def _batch_get_attributes(wanted: requests.KeysAndAttributes) -> Iterator[str]:
-    return _named(*wanted.keys, read_projection(wanted))
+    return _attribute_names(*wanted.keys, read_projection(wanted))
 
 
-def _query(request: requests.QueryInput) -> Iterator[Touch]:
-    yield Touch(
+def _query(request: requests.QueryInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(
         "Query",
         request.table_name,
         request.index_name,
-        partitions=partial(_in_query, request),
-        attributes=lambda: _named(*read_query(request), request.start_key),
-        keys={SELECT: _select(request), RETURN_CAPACITY: _capacity(request)},
+        partitions=partial(_partitions_of_query, request),
+        attributes=lambda: _attribute_names(*read_query(request), request.start_key),
+        keys={SELECT: _effective_select(request), RETURN_CAPACITY: _effective_capacity(request)},
     )
 
 
-def _scan(request: requests.ScanInput) -> Iterator[Touch]:
-    yield Touch(
+def _scan(request: requests.ScanInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(
         "Scan",
         request.table_name,
         request.index_name,
-        attributes=lambda: _named(*read_scan(request), request.start_key),
-        keys={SELECT: _select(request), RETURN_CAPACITY: _capacity(request)},
+        attributes=lambda: _attribute_names(*read_scan(request), request.start_key),
+        keys={SELECT: _effective_select(request), RETURN_CAPACITY: _effective_capacity(request)},
     )
 
 
-def _write(action: str, request: Any) -> Iterator[Touch]:
+def _write(action: str, request: Any) -> Iterator[RequestedAccess]:
     """PutItem, UpdateItem and DeleteItem."""
     item = request.item if isinstance(request, requests.PutItemInput) else request.key
-    yield Touch(
+    yield RequestedAccess(
         action,
         request.table_name,
-        partitions=partial(_in_items, (item,)),
-        attributes=lambda: _named(item, *_expressions(request)),
+        partitions=partial(_partitions_of_items, (item,)),
+        attributes=lambda: _attribute_names(item, *_read_expressions(request)),
         keys={
-            RETURN_VALUES: _returned(request.return_values, request.return_on_failure),
-            RETURN_CAPACITY: _capacity(request),
+            RETURN_VALUES: _effective_return_values(
+                request.return_values, request.return_on_failure
+            ),
+            RETURN_CAPACITY: _effective_capacity(request),
         },
     )
 
 
-def _expressions(
+def _read_expressions(
     request: requests.PutItemInput | requests.UpdateItemInput | requests.DeleteItemInput,
 ) -> tuple[CompiledUpdate | CompiledCondition | None, ...]:
     if isinstance(request, requests.UpdateItemInput):
@@ -259,20 +265,20 @@ def _expressions(
     return (read_condition(request),)
 
 
-def _batch_write_item(request: requests.BatchWriteItemInput) -> Iterator[Touch]:
+def _batch_write_item(request: requests.BatchWriteItemInput) -> Iterator[RequestedAccess]:
     for name, writes in request.tables.items():
         items = [write.put.item for write in writes if write.put]
         items += [write.delete.key for write in writes if write.delete]
-        yield Touch(
+        yield RequestedAccess(
             "BatchWriteItem",
             name,
-            partitions=partial(_in_items, items),
-            attributes=partial(_named, *items),
-            keys={RETURN_CAPACITY: _capacity(request)},
+            partitions=partial(_partitions_of_items, items),
+            attributes=partial(_attribute_names, *items),
+            keys={RETURN_CAPACITY: _effective_capacity(request)},
         )
 
 
-_MEMBER_ACTIONS: dict[type[requests.TransactAction], str] = {
+_TRANSACTION_ACTIONS: dict[type[requests.TransactAction], str] = {
     requests.TransactPut: "PutItem",
     requests.TransactUpdate: "UpdateItem",
     requests.TransactDelete: "DeleteItem",
@@ -280,47 +286,49 @@ _MEMBER_ACTIONS: dict[type[requests.TransactAction], str] = {
 }
 
 
-def _transact_write_items(request: requests.TransactWriteItemsInput) -> Iterator[Touch]:
+def _transact_write_items(request: requests.TransactWriteItemsInput) -> Iterator[RequestedAccess]:
     for entry in request.actions:
         for action in (entry.check, entry.put, entry.delete, entry.update):
             if action is None:
                 continue
             item = action.item if isinstance(action, requests.TransactPut) else action.key
-            yield Touch(
-                _MEMBER_ACTIONS[type(action)],
+            yield RequestedAccess(
+                _TRANSACTION_ACTIONS[type(action)],
                 action.table_name,
-                partitions=partial(_in_items, (item,)),
-                attributes=partial(_member_attributes, item, action),
+                partitions=partial(_partitions_of_items, (item,)),
+                attributes=partial(_action_attributes, item, action),
                 keys={
-                    RETURN_VALUES: _returned(action.return_on_failure),
-                    RETURN_CAPACITY: _capacity(request),
+                    RETURN_VALUES: _effective_return_values(action.return_on_failure),
+                    RETURN_CAPACITY: _effective_capacity(request),
                     ENCLOSING_OPERATION: ("TransactWriteItems",),
                 },
             )
 
 
-def _member_attributes(item: Item, action: requests.AnyTransactAction) -> Iterator[str]:
-    return _named(item, *read_action(action))
+def _action_attributes(item: Item, action: requests.AnyTransactAction) -> Iterator[str]:
+    return _attribute_names(item, *read_action(action))
 
 
-def _on_table(action: str, request: requests.TableInput) -> Iterator[Touch]:
-    yield Touch(action, request.table_name)
+def _table_request(action: str, request: requests.TableInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(action, request.table_name)
 
 
-def _create_table(request: requests.CreateTableInput) -> Iterator[Touch]:
-    yield Touch("CreateTable", request.table_name, keys=_tag_keys(request.tags or ()))
+def _create_table(request: requests.CreateTableInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("CreateTable", request.table_name, keys=_tag_keys(request.tags or ()))
 
 
-def _tag_resource(request: requests.TagResourceInput) -> Iterator[Touch]:
-    yield Touch("TagResource", request.resource_arn, keys=_tag_keys(request.tags))
+def _tag_resource(request: requests.TagResourceInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("TagResource", request.resource_arn, keys=_tag_keys(request.tags))
 
 
-def _untag_resource(request: requests.UntagResourceInput) -> Iterator[Touch]:
-    yield Touch("UntagResource", request.resource_arn, keys={TAG_KEYS: tuple(request.tag_keys)})
+def _untag_resource(request: requests.UntagResourceInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(
+        "UntagResource", request.resource_arn, keys={TAG_KEYS: tuple(request.tag_keys)}
+    )
 
 
-def _list_tags(request: requests.ListTagsOfResourceInput) -> Iterator[Touch]:
-    yield Touch("ListTagsOfResource", request.resource_arn)
+def _list_tags(request: requests.ListTagsOfResourceInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("ListTagsOfResource", request.resource_arn)
 
 
 def _tag_keys(tags: Iterable[requests.Tag]) -> dict[str, tuple[str, ...]]:
@@ -331,24 +339,24 @@ def _tag_keys(tags: Iterable[requests.Tag]) -> dict[str, tuple[str, ...]]:
     return keys
 
 
-def _on_nothing(action: str, resource: str, request: Structure) -> Iterator[Touch]:
-    yield Touch(action, resource=resource)
+def _account_request(action: str, resource: str, request: Structure) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(action, resource=resource)
 
 
 #: For each operation what it touches.
-TOUCHES: dict[str, Callable[[Any], Iterator[Touch]]] = {
+REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "BatchGetItem": _batch_get_item,
     "BatchWriteItem": _batch_write_item,
     "CreateTable": _create_table,
     "DeleteItem": partial(_write, "DeleteItem"),
-    "DeleteTable": partial(_on_table, "DeleteTable"),
-    "DescribeEndpoints": partial(_on_nothing, "DescribeEndpoints", "*"),
-    "DescribeLimits": partial(_on_nothing, "DescribeLimits", "*"),
-    "DescribeTable": partial(_on_table, "DescribeTable"),
-    "DescribeTimeToLive": partial(_on_table, "DescribeTimeToLive"),
+    "DeleteTable": partial(_table_request, "DeleteTable"),
+    "DescribeEndpoints": partial(_account_request, "DescribeEndpoints", "*"),
+    "DescribeLimits": partial(_account_request, "DescribeLimits", "*"),
+    "DescribeTable": partial(_table_request, "DescribeTable"),
+    "DescribeTimeToLive": partial(_table_request, "DescribeTimeToLive"),
     "GetItem": _get_item,
     # IAM names all tables as its resource: `table/*` allows it, `table/shop-*` does not.
-    "ListTables": partial(_on_nothing, "ListTables", table_arn("*")),
+    "ListTables": partial(_account_request, "ListTables", table_arn("*")),
     "ListTagsOfResource": _list_tags,
     "PutItem": partial(_write, "PutItem"),
     "Query": _query,
@@ -358,6 +366,6 @@ TOUCHES: dict[str, Callable[[Any], Iterator[Touch]]] = {
     "TransactWriteItems": _transact_write_items,
     "UntagResource": _untag_resource,
     "UpdateItem": partial(_write, "UpdateItem"),
-    "UpdateTable": partial(_on_table, "UpdateTable"),
-    "UpdateTimeToLive": partial(_on_table, "UpdateTimeToLive"),
+    "UpdateTable": partial(_table_request, "UpdateTable"),
+    "UpdateTimeToLive": partial(_table_request, "UpdateTimeToLive"),
 }
