@@ -386,7 +386,7 @@ def test_counting_down_needs_a_width() -> None:
 
 
 def test_one_shard_is_none() -> None:
-    with refused("shard(of=1)", "at least 2"):
+    with refused("shard(…, of=1)", "at least 2"):
         shard(attr(), of=1)
 
 
