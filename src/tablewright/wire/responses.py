@@ -1,7 +1,7 @@
-"""The answers: what operations give back, in the members and the order DynamoDB has them.
+"""The responses: the output of every operation, with DynamoDB's members in DynamoDB's order.
 
-A member that is None is left out. Items that nothing looked into are `Raw`: the stored bytes go
-into the answer unread.
+A member that is None is omitted. An item that is returned as it is stored is `Raw`: its bytes are
+copied into the response without decoding.
 """
 
 from __future__ import annotations
@@ -13,54 +13,54 @@ from msgspec import Raw, Struct, field
 
 from tablewright.values import Item
 
-#: An item on its way out: the stored bytes, or a dict where something was computed from it.
+#: An item in a response: the stored bytes, or a dict if it was computed.
 ItemOut: TypeAlias = Raw | Item
 
 
-class Answer(Struct, rename="pascal", omit_defaults=True, gc=False):
+class Output(Struct, rename="pascal", omit_defaults=True, gc=False):
     """The output of one operation."""
 
 
-class Units(Answer):
-    """Capacity units, in all and, in transactions, by kind."""
+class Capacity(Output):
+    """Capacity units: the total and, in transactions, the reads and writes."""
 
     capacity_units: float
     read_capacity_units: float | None = None
     write_capacity_units: float | None = None
 
 
-class ConsumedCapacity(Answer):
+class ConsumedCapacity(Output):
     table_name: str
     capacity_units: float
     read_capacity_units: float | None = None
     write_capacity_units: float | None = None
-    table: Units | None = None
-    local_secondary_indexes: dict[str, Units] | None = None
-    global_secondary_indexes: dict[str, Units] | None = None
+    table: Capacity | None = None
+    local_secondary_indexes: dict[str, Capacity] | None = None
+    global_secondary_indexes: dict[str, Capacity] | None = None
 
 
-class ItemCollectionMetrics(Answer):
+class ItemCollectionMetrics(Output):
     item_collection_key: Item
     size_estimate: tuple[float, float] = field(name="SizeEstimateRangeGB")
 
 
-class Got(Answer):
-    """GetItem, and one response of TransactGetItems."""
+class GetItemOutput(Output):
+    """The output of GetItem, and one response of TransactGetItems."""
 
     item: ItemOut | None = None
     consumed_capacity: ConsumedCapacity | None = None
 
 
-class Written(Answer):
-    """PutItem, UpdateItem and DeleteItem."""
+class WriteItemOutput(Output):
+    """The output of PutItem, UpdateItem and DeleteItem."""
 
     attributes: ItemOut | None = None
     consumed_capacity: ConsumedCapacity | None = None
     item_collection_metrics: ItemCollectionMetrics | None = None
 
 
-class Page(Answer, kw_only=True):
-    """Query and Scan."""
+class PageOutput(Output, kw_only=True):
+    """The output of Query and Scan."""
 
     items: list[ItemOut] | None = None
     count: int
@@ -69,24 +69,24 @@ class Page(Answer, kw_only=True):
     consumed_capacity: ConsumedCapacity | None = None
 
 
-class BatchGot(Answer, kw_only=True):
+class BatchGetItemOutput(Output, kw_only=True):
     responses: dict[str, list[ItemOut]]
     unprocessed_keys: dict[str, Any]
     consumed_capacity: list[ConsumedCapacity] | None = None
 
 
-class BatchWritten(Answer, kw_only=True):
+class BatchWriteItemOutput(Output, kw_only=True):
     unprocessed_items: dict[str, Any]
     item_collection_metrics: dict[str, list[ItemCollectionMetrics]] | None = None
     consumed_capacity: list[ConsumedCapacity] | None = None
 
 
-class TransactionGot(Answer, kw_only=True):
+class TransactGetItemsOutput(Output, kw_only=True):
     consumed_capacity: list[ConsumedCapacity] | None = None
-    responses: list[Got]
+    responses: list[GetItemOutput]
 
 
-class TransactionWritten(Answer, kw_only=True):
+class TransactWriteItemsOutput(Output, kw_only=True):
     consumed_capacity: list[ConsumedCapacity] | None = None
     item_collection_metrics: dict[str, list[ItemCollectionMetrics]] | None = None
 
