@@ -13,7 +13,7 @@ from tablewright.encoding.numbers import (
     format_number,
     normalise_number,
     number_size,
-    significant,
+    split_number,
 )
 from tablewright.errors import ValidationException
 from tests.encoding.strategies import decimals, spellings
@@ -139,7 +139,7 @@ def test_no_number_begins_with_the_bytes_of_another(left: Decimal, right: Decima
 
 @given(decimals())
 def test_the_significant_digits_give_the_number_back(number: Decimal) -> None:
-    negative, exponent, digits = significant(format_number(number))
+    negative, exponent, digits = split_number(format_number(number))
     scale = exponent - len(digits) + 1 if digits else 0
     assert Decimal((negative, tuple(map(int, digits)) or (0,), scale)) == number
 

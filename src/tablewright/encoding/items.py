@@ -1,9 +1,9 @@
-"""Items: normal values, their sizes, and the bytes they are stored as.
+"""Items: normalised values, their sizes, and their stored bytes.
 
-A *normal* value is what DynamoDB would give back: numbers in canonical spelling, sets sorted and
-without duplicates. `normalise` makes one from a value whose JSON types are already right, or says
-in DynamoDB's words what is wrong with it. Items are stored as their DynamoDB JSON, so an answer
-can pass the stored bytes through unread.
+A *normalised* value is the value as DynamoDB returns it: numbers in canonical form, sets sorted and
+without duplicates. `normalise` expects a value whose JSON types are checked already, and raises
+DynamoDB's own faults for invalid values. Items are stored as DynamoDB JSON, so a response can
+contain the stored bytes without decoding them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TOO_DEEP = (
 
 
 def normalise_item(raw: Item) -> Item:
-    """The normal form of an item (or a key) that came with a request."""
+    """Return the normalised form of an item (or a key) of a request."""
     if "" in raw:
         raise ValidationException("Empty attribute name")
     return _normalise_values(raw, 0)
@@ -46,14 +46,14 @@ def normalise_item(raw: Item) -> Item:
 
 def _normalise_values(values: Item, depth: int) -> Item:
     return {
-        # most values are plain strings, which are normal as they are
+        # Most values are strings, which need no normalisation.
         name: value if len(value) == 1 and "S" in value else normalise(value, depth)
         for name, value in values.items()
     }
 
 
 def normalise(value: Value, depth: int = 0) -> Value:
-    """The normal form of a value; the value itself where it is normal already.
+    """Return the normalised form of a value; the same object if it is normalised already.
 
     >>> normalise({"N": "1e2"}), normalise({"SS": ["b", "a"]})
     ({'N': '100'}, {'SS': ['a', 'b']})
@@ -86,7 +86,7 @@ def normalise(value: Value, depth: int = 0) -> Value:
 
 
 def check_depth(value: Value, depth: int = 0) -> None:
-    """Raise if a value that was put together from normal ones is nested too deeply."""
+    """Raise a fault if a value is nested too deeply; its parts are normalised already."""
     for tag, content in value.items():
         if tag == "M" or tag == "L":
             if depth == MAX_NESTING - 1:
@@ -128,7 +128,7 @@ _NORMALISE_SET = {"SS": _string_set, "NS": _number_set, "BS": _binary_set}
 
 
 def item_size(item: Item) -> int:
-    """The bytes DynamoDB counts for an item: names, values, and what nesting costs.
+    """Return the size of an item as DynamoDB counts it: names, values and nesting overhead.
 
     >>> item_size({"id": {"S": "abc"}, "tags": {"L": [{"S": "x"}]}})
     14
@@ -147,10 +147,10 @@ def item_size(item: Item) -> int:
 
 
 def value_size(value: Value) -> int:
-    """The bytes DynamoDB counts for a value, without its name."""
+    """Return the size of a value as DynamoDB counts it, without its attribute name."""
     for tag, content in value.items():
         return _SIZES[tag](content)
-    raise ValueError("a value has exactly one type")
+    raise ValueError("a value must have exactly one type, and this one has none")
 
 
 def _text_size(text: str) -> int:

@@ -1,9 +1,9 @@
-"""Echoes: the parts of a request that a message repeats, cut to a bounded length.
+"""Truncation: bound the length of the request data that an error message repeats.
 
-Owns how much of a client's own data an error message may contain. DynamoDB repeats values of a few
-kilobytes whole; where it cuts longer ones is not known, so the limit and the ellipsis are ours.
+DynamoDB repeats values of a few kilobytes in full. Where it truncates longer ones is not known, so
+the limit and the ellipsis are our own choice.
 
-Invariant: an echo costs time and memory for what it shows, not for what the client sent.
+Invariant: the time and memory used depend on the length of the result, not of the input.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ ELLIPSIS = "..."
 
 
 def truncate(text: str) -> str:
-    """
-    >>> echo("short"), len(echo("x" * 10_000))
+    """Return the text, shortened to `MAX_ECHO_LENGTH` characters and an ellipsis if it is longer.
+
+    >>> truncate("short"), len(truncate("x" * 10_000))
     ('short', 4099)
     """
     return text if len(text) <= MAX_ECHO_LENGTH else text[:MAX_ECHO_LENGTH] + ELLIPSIS
 
 
 def join_truncated(texts: Iterable[str]) -> str:
-    """Join texts with commas; take no more of them than are shown.
+    """Join texts with commas and truncate the result; read no more texts than it shows.
 
-    >>> echo_all(["a", "b"]), len(echo_all("x" * 10_000))
+    >>> join_truncated(["a", "b"]), len(join_truncated("x" * 10_000))
     ('a, b', 4099)
     """
     shown: list[str] = []

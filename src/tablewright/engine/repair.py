@@ -221,7 +221,7 @@ class _ReachableRows:
 def _middle_key(first: bytes, end: bytes | None) -> bytes | None:
     """A key about half way between two; None if there is none.
 
-    >>> _between(b"a", b"c"), _between(b"a", b"a\\x00"), _between(b"\\xf0", None)
+    >>> _middle_key(b"a", b"c"), _middle_key(b"a", b"a\\x00"), _middle_key(b"\\xf0", None)
     (b'b\\x00\\x00\\x00\\x00\\x00\\x00\\x00', None, b'\\xf8\\x00\\x00\\x00\\x00\\x00\\x00\\x00')
     """
     common = 0

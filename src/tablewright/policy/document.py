@@ -143,7 +143,7 @@ class Policy:
     ...     "Version": "2012-10-17",
     ...     "Statement": {"Effect": "Allow", "Action": "dynamodb:Get*", "Resource": "*"},
     ... })
-    >>> policy.evaluate(Access("dynamodb:GetItem", "arn:aws:dynamodb:::table/t", {})).outcome
+    >>> policy.evaluate(AccessRequest("dynamodb:GetItem", "arn:aws:dynamodb:::table/t", {})).outcome
     'allowed'
     """
 

@@ -45,7 +45,7 @@ class Principal:
 
     >>> ann = Principal("ann", {"Statement": {
     ...     "Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "*"}})
-    >>> ann.decide(Access("dynamodb:PutItem", "arn:aws:dynamodb:::table/t", {})).outcome
+    >>> ann.decide(AccessRequest("dynamodb:PutItem", "arn:aws:dynamodb:::table/t", {})).outcome
     'implicit deny'
     """
 
