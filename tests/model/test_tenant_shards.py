@@ -289,13 +289,17 @@ def test_shards_that_are_the_same_for_two_tenants_are_an_error_at_import(
     shards: tuple[str, ...],
 ) -> None:
     with pytest.raises(DeclarationError, match="can be the same partition for two tenants"):
-        Tenancy("id", write=shards)
+
+        class Shop(Table):
+            tenancy = Tenancy("id", write=shards)
 
 
 @pytest.mark.parametrize("text", ["U{id}", "U#x{id}", "{id}x", "U#{id}x#O"])
 def test_an_id_that_is_not_a_whole_part_of_the_shard_is_an_error_at_import(text: str) -> None:
     with pytest.raises(DeclarationError, match="must be a whole part"):
-        Tenancy("id", read=(text,))
+
+        class Shop(Table):
+            tenancy = Tenancy("id", read=(text,))
 
 
 # -- queries that carry their condition as values ------------------------------------------------

@@ -80,7 +80,9 @@ class Format(Struct, frozen=True):
 def _needs(notation: Notation, *kinds: type) -> None:
     if not (isinstance(notation.kind, type) and issubclass(notation.kind, kinds)):
         wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise DeclarationError(f"is for {wanted}, not for {name_of(notation.kind)}")
+        raise DeclarationError(
+            f"takes a value of type {wanted}, not of type {name_of(notation.kind)}"
+        )
 
 
 def _then(first: Callable[[Any], Any] | None, second: Callable[[Any], Any]) -> Any:
@@ -201,7 +203,7 @@ def _epoch(label: str, width: int, unit: timedelta) -> Format:
     def text(value: datetime) -> str:
         count = (value - _EPOCH) // unit
         if not 0 <= count < 10**width:
-            raise InvalidValue(f"is {value}, before 1970 or after the year 2286")
+            raise InvalidValue(f"is {value}; give a moment from 1970 to 2286")
         return f"{count:0{width}d}"
 
     return _moments(label, "0" * width, text, lambda written: _EPOCH + int(written) * unit)
@@ -278,8 +280,8 @@ def _is_fixed_digits(language: Language) -> bool:
 def _descending(inner: Notation) -> Notation:
     if not inner.is_ordered or not _is_fixed_digits(inner.language):
         raise DeclarationError(
-            "counts down from the largest text of a fixed number of digits; say how many with "
-            "attr(pad=…) or padded(…), or use epoch_seconds(…), iso(…), day(…)"
+            "needs a fixed number of digits; write attr(pad=…) or padded(…) for a number, and "
+            "epoch_seconds(…), iso(…) or day(…) for a moment"
         )
     return replace(
         inner,
@@ -298,7 +300,7 @@ def _number(inner: Notation) -> Notation:
         return replace(plain, is_ordered=True, tag="N")
     width = width_of(inner.language)
     if width is None or may_contain(inner.language, "-:.TZW+"):
-        raise DeclarationError(f"is for numbers, not for {name_of(inner.kind)}")
+        raise DeclarationError(f"takes a number, not a value of type {name_of(inner.kind)}")
     return replace(
         inner,
         encode=lambda value: str(int(inner.encode(value))),
@@ -367,7 +369,9 @@ def shard(count: int) -> Format:
 
     def encode(value: int) -> str:
         if not 0 <= value < count:
-            raise InvalidValue(f"is {value}; the shards are 0 to {count - 1}")
+            raise InvalidValue(
+                f"is {value}, which is not the number of a shard; give 0 to {count - 1}"
+            )
         return plain.encode(value)
 
     def apply(inner: Notation) -> Notation:

@@ -90,8 +90,9 @@ def notation_of(kind: Any, pad: int | None) -> Notation | None:
 
 def no_notation(kind: Any) -> DeclarationError:
     return DeclarationError(
-        f"is {name_of(kind)}, which has no text that sorts as its values do; use a str, int, "
-        "datetime, date, UUID, Enum, KSUID or ULID, a codec, or an index on the attribute itself"
+        f"is of type {name_of(kind)}, which cannot be a part of a key: it has no text that sorts "
+        "as its values do; use str, int, datetime, date, UUID, Enum, KSUID or ULID, a codec, or an "
+        "index on the attribute itself"
     )
 
 
@@ -119,7 +120,7 @@ def wrong_type(value: Any, kind: type) -> InvalidValue:
 def _text(kind: Any, pad: int | None) -> Notation:
     def encode(value: str) -> str:
         if not value:
-            raise InvalidValue("is empty; a part of a key needs a value")
+            raise InvalidValue("is empty; a part of a key must not be")
         return str.__str__(value)
 
     return Notation(
@@ -160,8 +161,8 @@ def padded_number(width: int) -> Notation:
     def encode(value: int) -> str:
         if not 0 <= value < bound:
             raise InvalidValue(
-                f"is {value}, and {width} digits hold 0 to {bound - 1}; more digits change every "
-                "key"
+                f"is {value}, outside of 0 to {bound - 1} ({width} digits); more digits change "
+                "every stored key"
             )
         return f"{value:0{width}d}"
 
@@ -196,7 +197,7 @@ def _datetime(kind: Any, pad: int | None) -> Notation:
 
 def iso_date(value: date) -> str:
     if isinstance(value, datetime):
-        raise InvalidValue(f"is a date; use {value!r}.date()")
+        raise InvalidValue(f"takes a date, not {value!r}; use its .date()")
     return value.isoformat()
 
 
@@ -222,8 +223,8 @@ def _enum(kind: type[Enum], pad: int | None) -> Notation:
         width = max(len(str(member.value)) for member in members)
         return _choices(kind, {member: f"{member.value:0{width}d}" for member in members})
     raise DeclarationError(
-        f"the values of {kind.__name__} are neither all texts nor all whole numbers from 0, so "
-        "they have no order as text"
+        f"is of type {kind.__name__}, whose values have no order as text; give its members only "
+        "str values, or only int values from 0"
     )
 
 
@@ -234,7 +235,7 @@ def _choices(kind: type, texts: dict[Any, str]) -> Notation:
         text = texts.get(value)
         if text is None:
             known = ", ".join(map(repr, texts))
-            raise InvalidValue(f"is {value!r}; it is one of {known}")
+            raise InvalidValue(f"is {value!r}; give one of {known}")
         return text
 
     def decode(text: str) -> Any:

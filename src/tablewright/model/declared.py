@@ -95,7 +95,7 @@ class Declared:
         pieces: list[str | KeyPart] = []
         slots: list[int] = []
         for piece in path.pieces:
-            text = _literal(piece, delimiter)
+            text = _literal(piece, delimiter, is_whole=len(path.pieces) == 1)
             if text is not None:
                 if pieces and isinstance(pieces[-1], str):
                     pieces[-1] += text
@@ -226,11 +226,13 @@ class Declared:
                 )
 
 
-def _literal(piece: Any, delimiter: Delimiter) -> str | None:
-    """Return the text of a literal or a delimiter; None for a part."""
+def _literal(piece: Any, delimiter: Delimiter, *, is_whole: bool) -> str | None:
+    """Return the text of a literal or a delimiter; None for a part. A number is a whole key."""
     if isinstance(piece, PathDelimiter):
         return delimiter.text
-    return str(piece) if isinstance(piece, (str, int)) else None
+    if is_whole and type(piece) is int:
+        return str(piece)
+    return piece if isinstance(piece, str) else None
 
 
 def _unordered(part: KeyPart) -> str:

@@ -82,22 +82,26 @@ class Shard(Struct, frozen=True):
     delimiter: Delimiter = Delimiter.DEFAULT
 
     @classmethod
-    def parse(cls, tenant: str, text: str, delimiter: Delimiter = Delimiter.DEFAULT) -> Shard:
-        """Read a declared shard; raise DeclarationError if the id is not one whole part of it."""
+    def parse(cls, tenant: str, text: str) -> Shard:
+        """Read a declared shard; raise DeclarationError if the id is not in it once."""
         prefix, found, suffix = text.partition(f"{{{tenant}}}")
         if not found or re.search(r"\{.*?\}", prefix + suffix):
             raise DeclarationError(
                 f"Tenancy({tenant!r}): the shard {text!r} must hold {{{tenant}}} once, and "
                 "nothing else in braces"
             )
-        if (prefix and not prefix.endswith(delimiter.text)) or (
-            suffix and not suffix.startswith(delimiter.text)
+        return cls(tenant, prefix, suffix)
+
+    def bind(self, delimiter: Delimiter) -> Shard:
+        """Return the shard with a delimiter; raise DeclarationError if it does not fit."""
+        if (self.prefix and not self.prefix.endswith(delimiter.text)) or (
+            self.suffix and not self.suffix.startswith(delimiter.text)
         ):
             raise DeclarationError(
-                f"Tenancy({tenant!r}): in the shard {text!r}, {{{tenant}}} must be a whole part, "
-                f"between two {delimiter.text!r}"
+                f"Tenancy({self.tenant!r}): in the shard {str(self)!r}, {{{self.tenant}}} must be "
+                f"a whole part, between two {delimiter.text!r}"
             )
-        return cls(tenant, prefix, suffix, delimiter)
+        return Shard(self.tenant, self.prefix, self.suffix, delimiter)
 
     def __str__(self) -> str:
         return f"{self.prefix}{{{self.tenant}}}{self.suffix}"

@@ -67,15 +67,13 @@ class Tenancy:
         self.filtered = filtered
         if not write and not read:
             raise DeclarationError(f"Tenancy({tenant!r}) has no shards; name them in write=, read=")
-        self._writable: list[Shard] = []
-        self._readable: list[Shard] = []
+        self._writable = [Shard.parse(tenant, text) for text in write]
+        self._readable = [*self._writable, *(Shard.parse(tenant, text) for text in read)]
 
     def compile(self, delimiter: Delimiter) -> None:
-        """Read the shards; raise DeclarationError for a wrong one. Called by the table."""
-        tenant = self.tenant
-        self._writable = [Shard.parse(tenant, text, delimiter) for text in self.write]
-        readable = [Shard.parse(tenant, text, delimiter) for text in self.read]
-        self._readable = [*self._writable, *readable]
+        """Take the delimiter of the table; raise DeclarationError if a shard does not fit it."""
+        self._writable = [shard.bind(delimiter) for shard in self._writable]
+        self._readable = [shard.bind(delimiter) for shard in self._readable]
         refuse_collisions(self._readable)
 
     def guard(self, table: TableMap, name: str, tenant: object) -> TenantGuard:

@@ -173,7 +173,7 @@ def test_a_refused_entity_leaves_its_table_as_it_was() -> None:
 
             class Order(Entity, table=Shop):
                 order: Attr[str] = attr()
-                primary = key(literal / order, "ORDER")
+                primary = key("ORDER" / order, literal)
 
         except DeclarationError:
             assert Shop.__table__.entities == []

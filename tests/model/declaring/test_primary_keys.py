@@ -198,7 +198,7 @@ def test_a_number_needs_no_width_where_nothing_sorts_by_it() -> None:
 def test_a_type_without_an_ordered_text_is_no_part(kind: Any) -> None:
     class Shop(Table): ...
 
-    with refused("Order.primary", "'value'", "use str, int, datetime"):
+    with refused("Order.primary", "value is of type", "use str, int, datetime"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
@@ -259,21 +259,14 @@ def test_an_enum_whose_order_nothing_breaks_takes_a_range() -> None:
     assert [one.status for one in found] == [Spaced.OPEN_LATE]
 
 
-@pytest.mark.parametrize("literal", ["", "A$B", "$", "A#", "#"])
-def test_a_literal_that_is_empty_or_holds_what_the_library_writes_is_refused(literal: str) -> None:
+def test_a_key_must_not_be_empty() -> None:
     class Shop(Table): ...
 
-    with refused("Order.primary", repr(literal)):
+    with refused("Order.primary", "at least one character"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
-            primary = key(literal / order, "ORDER")
-
-    with refused("Item.primary", repr(literal)):
-
-        class Item(Entity, table=Shop):
-            item: Attr[str] = attr()
-            primary = key("ITEM" / item, literal)
+            primary = key("ORDER" / order, "")
 
 
 def test_an_attribute_in_an_f_string_is_refused() -> None:
@@ -356,19 +349,19 @@ def test_a_natural_key_is_a_text_a_number_or_bytes(kind: Any) -> None:
 def test_a_transform_of_another_type_is_refused() -> None:
     class Shop(Table): ...
 
-    with refused("Order.primary", "day(order)", "datetime or date", "'order' is of type str"):
+    with refused("Order.primary", "day(order)", "datetime or date", "not of type str"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
             primary = key("DAY" / day(order), "ORDER")  # type: ignore[arg-type]
 
-    with refused("Item.primary", "epoch_seconds(on)", "datetime", "'on' is of type date"):
+    with refused("Item.primary", "epoch_seconds(on)", "datetime", "not of type date"):
 
         class Item(Entity, table=Shop):
             on: Attr[date] = attr()
             primary = key("AT" / epoch_seconds(on), "ITEM")  # type: ignore[arg-type]
 
-    with refused("User.primary", "lower(number)", "str", "'number' is of type int"):
+    with refused("User.primary", "lower(number)", "str", "not of type int"):
 
         class User(Entity, table=Shop):
             number: Attr[int] = attr()
@@ -378,7 +371,7 @@ def test_a_transform_of_another_type_is_refused() -> None:
 def test_counting_down_needs_a_width() -> None:
     class Shop(Table): ...
 
-    with refused("Score.primary", "descending(points)", "points: Attr[int] = attr(pad=…)"):
+    with refused("Score.primary", "descending(points)", "attr(pad=…)"):
 
         class Score(Entity, table=Shop):
             points: Attr[int] = attr()
