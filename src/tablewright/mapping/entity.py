@@ -20,6 +20,7 @@ from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import natural_part
+from tablewright.mapping.stored_key import StoredKey, check_key_only
 from tablewright.mapping.template import Template, encode_natural
 from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
@@ -63,6 +64,8 @@ class AttributeMap(Struct, frozen=True):
     #: Returns the value if the item does not have the attribute; None if it must have it.
     default: Callable[[], Any] | None = None
     doc: str = ""
+    #: Stored only inside keys.
+    is_key_only: bool = False
 
     def store(self, value: Any) -> Value | None:
         """Return the stored value; None if the attribute is left out.
@@ -128,18 +131,31 @@ class EntityMap:
         self.created_at = roles.get("created_at")
         self.updated_at = roles.get("updated_at")
         self.ttl = roles.get("ttl")
-        self._stored = tuple(attribute.stored for attribute in attributes.values())
-        self._readers = tuple(
-            (attribute.name, attribute.converter.decode) for attribute in attributes.values()
-        )
-        self._got, self._page = _decoders(self._stored)
+        stored = [each for each in attributes.values() if not each.is_key_only]
+        self._key_only = {each.name for each in attributes.values() if each.is_key_only}
+        self._stored_key = StoredKey(primary, indexes, self._key_only)
+        self._names = tuple(attribute.stored for attribute in stored)
+        self._readers = tuple((attribute.name, attribute.converter.decode) for attribute in stored)
+        self._fields = (*self._names, *self._stored_key.names)
+        self._get, self._page = _decoders(self._fields)
         self._composed = frozenset(name for key in (primary, *indexes) for name in key.composed)
         self._writers = tuple(
-            (attribute.name, attribute.stored, attribute.store) for attribute in attributes.values()
+            (attribute.name, attribute.stored, attribute.store) for attribute in stored
+        )
+        self._checks = tuple(
+            part for part in primary.parameters if part.attribute in self._key_only
+        ) + tuple(
+            part
+            for index in indexes
+            for part in index.parameters
+            if part.attribute in self._key_only and part.attribute not in primary.depends_on
         )
 
     def encode(self, values: Mapping[str, Any]) -> Item:
         """Return the item of an entity, with its key, its index keys and its type."""
+        for part in self._checks:
+            if values[part.attribute] is not None:
+                check_key_only(part, values[part.attribute])
         item = self._keys(values)
         if self.table.type_attribute is not None:
             item[self.table.type_attribute] = {"S": self.type_name}
@@ -172,39 +188,91 @@ class EntityMap:
     def decode(self, item: Mapping[str, Value]) -> Any:
         """Return the entity of an item; raise UnreadableItem, which names the item."""
         try:
-            return self._build(map(item.get, self._stored))
+            return self._decode(tuple(map(item.get, self._fields)))
         except UnreadableItem as error:
             names = [name for name in self.table.attributes if name is not None and name in item]
             key = ", ".join(f'{name}="{content_of(item, name)}"' for name in names)
-            raise UnreadableItem(f"{error} (the item with {key})") from None
+            raise UnreadableItem(f"{error} (the item with {key})", item=dict(item)) from None
 
     def decode_get(self, answer: bytes) -> Any:
         """Return the entity in the answer of a GetItem, or None."""
-        item = self._got(answer).Item
+        item = self._get(answer).Item
         try:
-            return None if item is None else self._build(astuple(item))
+            return None if item is None else self._decode(astuple(item))
         except UnreadableItem:
             return self.decode(_plain(answer)["Item"])  # raises an error that names the item
 
-    def decode_page(self, answer: bytes) -> tuple[list[Any], Item | None]:
-        """Return the entities in the answer of a Query, and its last evaluated key."""
+    def decode_page(
+        self, answer: bytes
+    ) -> tuple[list[Any], Item | None, tuple[UnreadableItem, ...]]:
+        """Return the entities in the answer of a Query, its last evaluated key, and what of it
+        cannot be read."""
         page = self._page(answer)
         try:
-            return [self._build(astuple(item)) for item in page.Items], page.LastEvaluatedKey
+            return [self._decode(astuple(item)) for item in page.Items], page.LastEvaluatedKey, ()
         except UnreadableItem:
-            return [self.decode(item) for item in _plain(answer)["Items"]], page.LastEvaluatedKey
+            entities, unreadable = self.decode_all(_plain(answer)["Items"])
+            return entities, page.LastEvaluatedKey, unreadable
 
-    def _build(self, stored: Iterable[Value | None]) -> Any:
-        """Return the entity with these stored attributes, in the order of their declaration."""
-        entity: Any = _new(self.type)
-        values = entity.__dict__
-        for (name, decode), value in zip(self._readers, stored, strict=True):
-            values[name] = self.value_if_absent(name) if value is None else decode(value)
+    def decode_all(
+        self, items: Iterable[Mapping[str, Value]]
+    ) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
+        """Return the entities of items, and the errors of those that cannot be read."""
+        entities, unreadable = [], []
+        for item in items:
+            try:
+                entities.append(self.decode(item))
+            except UnreadableItem as error:
+                unreadable.append(error)
+        return entities, tuple(unreadable)
+
+    def _decode(self, stored: tuple[Value | None, ...]) -> Any:
+        """Return the entity of these fields, which keeps a key in another spelling."""
+        entity = self._build(stored)
+        key = self._stored_key.check(entity.__dict__, stored[len(self._names) :])
+        if key is not None:
+            entity._stored_key = key
         return entity
 
+    def _build(self, stored: tuple[Value | None, ...]) -> Any:
+        """Return the entity of these fields, whatever its key is."""
+        entity: Any = _new(self.type)
+        values = entity.__dict__
+        if self._key_only:
+            values.update(dict.fromkeys(self.attributes))
+            values.update(self._values_in_keys(stored))
+        for (name, decode), value in zip(self._readers, stored, strict=False):
+            values[name] = self._absent(name, stored) if value is None else decode(value)
+        return entity
+
+    def _absent(self, name: str, stored: tuple[Value | None, ...]) -> Any:
+        """Return the value of an attribute that is not among the fields of an item."""
+        if name in self.primary.depends_on:  # an index that contains only keys
+            found = self._values_in_keys(stored)
+            if name in found:
+                return found[name]
+        return self.value_if_absent(name)
+
+    def _values_in_keys(self, stored: tuple[Value | None, ...]) -> Values:
+        keys = zip(self._stored_key.names, stored[len(self._names) :], strict=True)
+        return self._stored_key.values({name: value for name, value in keys if value is not None})
+
     def values(self, item: Mapping[str, Value]) -> Values:
-        """Return the values of an item's entity, by attribute."""
-        return dict(vars(self.decode(item)))
+        """Return the values of an item's entity, by attribute, whatever its key is."""
+        return dict(vars(self._build(tuple(map(item.get, self._fields)))))
+
+    def stored_key(self, entity: Any) -> Item:
+        """Return the key of an entity in the table: as it was read, if its values are the same."""
+        values = vars(entity)
+        key = self.key_of(values)
+        kept: Item | None = getattr(entity, "_stored_key", None)
+        if kept is None:
+            return key
+        try:
+            self._stored_key.check(values, [kept.get(name) for name in self._stored_key.names])
+        except UnreadableItem:
+            return key  # its key has changed
+        return key | kept
 
     def value_if_absent(self, name: str) -> Any:
         """Return the value of an attribute that an item does not have."""
