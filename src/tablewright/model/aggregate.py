@@ -12,7 +12,6 @@ may be an aggregate itself, for several levels.
 
 from __future__ import annotations
 
-import builtins
 import sys
 from collections.abc import Mapping
 from types import NoneType, UnionType
@@ -36,6 +35,7 @@ from pydantic_core import core_schema
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.schema import core_schema_of, model_of
+from tablewright.model.annotations import namespace, resolve
 from tablewright.plan.aggregate import AggregateMap, Load, LoadFound, Member
 from tablewright.plan.get import Fetch
 from tablewright.plan.get_by_unique import GetByUnique
@@ -173,12 +173,12 @@ def _refuse_what_a_root_has_not(name: str, root: Range[Any, *tuple[Any, ...]]) -
 
 
 def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
-    module = sys.modules.get(cls.__module__)
-    names = {**vars(builtins), **(vars(module) if module else {}), **local}
-    hints = {}
-    for name, annotation in vars(cls).get("__annotations__", {}).items():
-        hints[name] = eval(annotation, names) if isinstance(annotation, str) else annotation
-    return hints
+    """Return the types of the members; `local` are the variables where the class is defined."""
+    names = namespace(cls.__module__, local)
+    return {
+        name: resolve(annotation, names, f"{cls.__name__}.{name}")
+        for name, annotation in vars(cls).get("__annotations__", {}).items()
+    }
 
 
 def _member(cls: type, name: str, field: _Field, hint: Any) -> Member:

@@ -12,7 +12,6 @@ decoded by a converter made for its type.
 
 from __future__ import annotations
 
-import builtins
 import dataclasses
 import math
 import sys
@@ -38,6 +37,7 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.converters.times import NAIVE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.schema import core_schema_of
+from tablewright.model.annotations import namespace, resolve
 from tablewright.model.attribute import Attr, attr, created_at, ttl, updated_at, version
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
@@ -136,25 +136,18 @@ class Entity:
 
 
 def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
-    """The annotations of a class and its bases, as types; `local` is where it is defined."""
+    """Return the types of the attributes of a class and its bases.
+
+    `local` are the variables where the class is defined.
+    """
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        module = sys.modules.get(base.__module__)
         # An attribute may have the name of a type: `date: Attr[date]`.
         body = {name: value for name, value in vars(base).items() if not isinstance(value, Attr)}
-        names = {**vars(builtins), **(vars(module) if module else {}), **local, **body}
+        names = {**namespace(base.__module__, local), **body, "Attr": Attr}
         for name, annotation in vars(base).get("__annotations__", {}).items():
-            if isinstance(annotation, str):
-                if "Attr" not in annotation:
-                    continue
-                try:
-                    annotation = eval(annotation, {**names, "Attr": Attr})
-                except Exception as error:
-                    raise DeclarationError(
-                        f"{cls.__name__}.{name}: the annotation {annotation!r} cannot be "
-                        f"evaluated: {error}"
-                    ) from None
-            hints[name] = annotation
+            if not isinstance(annotation, str) or "Attr" in annotation:
+                hints[name] = resolve(annotation, names, f"{cls.__name__}.{name}")
     return hints
 
 

@@ -13,7 +13,6 @@ there and then. A call runs the function as it is written.
 
 from __future__ import annotations
 
-import builtins
 import collections.abc
 import functools
 import inspect
@@ -27,6 +26,7 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
+from tablewright.model.annotations import namespace, resolve
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
@@ -116,7 +116,9 @@ def _traced(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pl
             raise DeclarationError(f"it returns {plan!r}, not a plan")
         return plan, plan._shape()
     except DeclarationError as error:
-        raise DeclarationError(f"pattern {name}: {error}") from None
+        raise DeclarationError(
+            f"pattern {name}: {error.message}", location=error.location
+        ) from None
     except TypeError as error:
         told = (
             f"pattern {name}: {error}. While it is traced its arguments have no values; compute "
@@ -168,23 +170,15 @@ def _told(shape: Shape) -> str:
 
 
 def _hints(function: Callable[..., Any], local: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a function, and their types."""
-    module = sys.modules.get(function.__module__)
-    names = {**vars(builtins), **(vars(module) if module else {}), **local}
-    hints: dict[str, Any] = {}
-    for parameter in inspect.signature(function).parameters.values():
-        hint = parameter.annotation
-        if isinstance(hint, str):
-            try:
-                hint = eval(hint, names)
-            except Exception as error:
-                raise DeclarationError(
-                    f"pattern {function.__name__}: the annotation {hint!r} cannot be evaluated: "
-                    f"{error}"
-                ) from None
-        if parameter.kind is not parameter.VAR_KEYWORD:
-            hints[parameter.name] = hint
-    return hints
+    """Return the types of the parameters; `local` are the variables where it is defined."""
+    names = namespace(function.__module__, local)
+    return {
+        parameter.name: resolve(
+            parameter.annotation, names, f"pattern {function.__name__}: {parameter.name}"
+        )
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is not parameter.VAR_KEYWORD
+    }
 
 
 def symbolic(name: str, hint: Any) -> Any:

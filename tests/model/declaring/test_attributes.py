@@ -54,7 +54,7 @@ def test_an_annotation_without_attr_is_none() -> None:
 def test_an_annotation_of_an_unknown_type_is_refused() -> None:
     class Shop(Table): ...
 
-    with refused("Order.note", "'Attr[Nothing]'", "cannot be evaluated", "Nothing"):
+    with refused("Order.note", "'Attr[Nothing]'", "is not valid", "Nothing"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
