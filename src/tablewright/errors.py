@@ -113,7 +113,14 @@ class InvalidValue(TablewrightError, ValueError):
 
 
 class UnreadableItem(TablewrightError):
-    """A stored item does not match its entity: another program or an older model wrote it."""
+    """A stored item does not match its entity: another program or an older model wrote it.
+
+    `item` is the item as it is stored, if it is known.
+    """
+
+    def __init__(self, message: str, *, item: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.item = item
 
 
 class WriteRejected(TablewrightError):

@@ -66,6 +66,8 @@ class AttributeMap(Struct, frozen=True):
     doc: str = ""
     #: Stored only inside keys.
     is_key_only: bool = False
+    #: Does not change after the entity was created.
+    is_immutable: bool = False
 
     def store(self, value: Any) -> Value | None:
         """Return the stored value; None if the attribute is left out.
@@ -231,7 +233,7 @@ class EntityMap:
         entity = self._build(stored)
         key = self._stored_key.check(entity.__dict__, stored[len(self._names) :])
         if key is not None:
-            entity._stored_key = key
+            object.__setattr__(entity, "_stored_key", key)
         return entity
 
     def _build(self, stored: tuple[Value | None, ...]) -> Any:

@@ -167,6 +167,8 @@ class Attr(Piece[T], Comparable[Any, T]):
         pad: int | None = None,
         role: Role = "",
         init: bool = True,
+        key_only: bool = False,
+        immutable: bool = False,
         doc: str = "",
     ) -> None:
         if default is not MISSING and default_factory is not None:
@@ -179,6 +181,8 @@ class Attr(Piece[T], Comparable[Any, T]):
         self.pad = pad
         self.role: Role = role
         self.init = init
+        self.key_only = key_only
+        self.immutable = immutable
         self.doc = doc
         #: Its name in the body of the class.
         self.name = ""
@@ -233,7 +237,13 @@ class Formatted(Piece[T]):
 
 @overload
 def attr(
-    *, name: str | None = None, default: T, pad: int | None = None, doc: str = ""
+    *,
+    name: str | None = None,
+    default: T,
+    pad: int | None = None,
+    key_only: bool = False,
+    immutable: bool = False,
+    doc: str = "",
 ) -> Attr[T]: ...
 @overload
 def attr(
@@ -241,21 +251,44 @@ def attr(
     name: str | None = None,
     default_factory: Callable[[], T],
     pad: int | None = None,
+    key_only: bool = False,
+    immutable: bool = False,
     doc: str = "",
 ) -> Attr[T]: ...
 @overload
-def attr(*, name: str | None = None, pad: int | None = None, doc: str = "") -> Any: ...
+def attr(
+    *,
+    name: str | None = None,
+    pad: int | None = None,
+    key_only: bool = False,
+    immutable: bool = False,
+    doc: str = "",
+) -> Any: ...
 def attr(
     *,
     name: str | None = None,
     default: Any = MISSING,
     default_factory: Callable[[], Any] | None = None,
     pad: int | None = None,
+    key_only: bool = False,
+    immutable: bool = False,
     doc: str = "",
 ) -> Any:
-    """An attribute. `name` is what it is called in the item; `pad` is how many digits an int has
-    inside keys, so that they sort as numbers do."""
-    return Attr(name=name, default=default, default_factory=default_factory, pad=pad, doc=doc)
+    """Declare an attribute.
+
+    `name` is its name in the item, if that is another one. `pad` is the number of digits of an int
+    inside keys, so that texts sort as numbers do. A `key_only` attribute is stored only inside
+    keys, and parsed from them. An `immutable` one cannot change after the entity was created.
+    """
+    return Attr(
+        name=name,
+        default=default,
+        default_factory=default_factory,
+        pad=pad,
+        key_only=key_only,
+        immutable=immutable,
+        doc=doc,
+    )
 
 
 def version(*, name: str | None = None, init: Literal[False] = False) -> Attr[int]:

@@ -46,6 +46,7 @@ def compile_entity(declared: Declared, type_name: str) -> EntityMap:
         if isinstance(value, History)
     )
     _check_ttl(entity)
+    _check_key_only(entity)
     return entity
 
 
@@ -208,6 +209,33 @@ def _history(declared: Declared, name: str, value: History) -> HistoryMap:
                 f"history(…) nor an attribute of {declared.name}"
             )
     return HistoryMap(value.attribute.name, event, sources)
+
+
+def _check_key_only(entity: EntityMap) -> None:
+    """Raise DeclarationError for a key_only attribute that its keys do not give back."""
+    templates = [
+        template
+        for key in (entity.primary, *entity.indexes)
+        for template in (key.partition, key.sort)
+        if template is not None and template.natural is None
+    ]
+    parsed = {
+        part.attribute
+        for template in templates
+        for part in template.parts
+        if part.notation.derive is None
+    }
+    for attribute in entity.attributes.values():
+        if not attribute.is_key_only:
+            continue
+        where = f"{entity.name}.{attribute.name}"
+        if attribute.role:
+            raise DeclarationError(f"{where}: a {attribute.role}() is not key_only")
+        if attribute.name not in parsed:
+            raise DeclarationError(
+                f"{where} is key_only, and no key contains its value; write it into a key, or "
+                "leave key_only out"
+            )
 
 
 def _check_ttl(entity: EntityMap) -> None:

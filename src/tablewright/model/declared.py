@@ -47,6 +47,11 @@ class Declared:
             raise DeclarationError(f"{where} is {told}; write {name}: Attr[…] = attr(…)")
         (kind,) = get_args(hint)
         stored = declared.stored or name
+        if declared.key_only and declared.stored is not None:
+            raise DeclarationError(
+                f"{where}: attr(name=…, key_only=True): an attribute that is only in keys has no "
+                "name in the item; leave name= out"
+            )
         for other in self.maps.values():
             if other.stored == stored:
                 raise DeclarationError(
@@ -67,7 +72,14 @@ class Declared:
         self.attributes[name] = declared
         self.kinds[name] = kind
         self.maps[name] = AttributeMap(
-            name, stored, conversion, declared.role, default_of(declared), declared.doc
+            name,
+            stored,
+            conversion,
+            declared.role,
+            default_of(declared),
+            declared.doc,
+            is_key_only=declared.key_only,
+            is_immutable=declared.immutable,
         )
 
     def _check_default(self, declared: Attr[Any], conversion: Converter, where: str) -> None:

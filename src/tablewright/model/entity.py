@@ -60,6 +60,9 @@ class Entity:
     A subclass without a table is abstract: its attributes are there for others to build on.
     """
 
+    #: A key as it was read, where it has another spelling than the values give.
+    __slots__ = ("__dict__", "__weakref__", "_stored_key")
+
     __entity__: ClassVar[EntityMap]
     __model__: ClassVar[type[pydantic.BaseModel]]
 
