@@ -28,7 +28,7 @@ from tablewright import (
     root,
 )
 from tablewright.errors import DeclarationError, InvalidValue, TablewrightError
-from tablewright.plan.query_request import QueryRequest
+from tablewright.plan.reads.query_request import QueryRequest
 from tablewright.plans import LoadFound, Plan
 
 # -- orders and what belongs to them -------------------------------------------------------------

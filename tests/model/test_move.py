@@ -495,7 +495,9 @@ def test_an_item_that_is_deleted_after_it_was_read_is_not_found(
 def test_a_move_that_never_wins_gives_up_and_changes_nothing(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
+    monkeypatch.setattr(
+        "tablewright.plan.writes.commit.CONTENTION", Backoff(8, first=0.0, longest=0.0)
+    )
     db.run(create(Product(menu="m", section="s", product="p")))
     other = connect(engine, Menus)
     db._transport = InterferingTransport(
@@ -774,7 +776,7 @@ def test_a_move_too_large_for_its_transaction_is_refused_before_sending(
     db.run(create(Menu(menu="m")))
     before = items(engine)
 
-    with pytest.raises(InvalidValue, match=r"60 rows lie below it, .* move it on its own"):
+    with pytest.raises(InvalidValue, match=r"60 rows below it are too many .* move it on its own"):
         db.run(transact(RENAME, create(Menu(menu="m"))))
 
     assert items(engine) == before

@@ -38,7 +38,7 @@ from tablewright import (
     year_month,
 )
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
-from tablewright.plan.query_request import QueryRequest
+from tablewright.plan.reads.query_request import QueryRequest
 
 
 class Desk(Table, name="query_desk", type_attribute="kind"):

@@ -196,7 +196,9 @@ def test_an_update_of_an_instance_refreshes_it(db: Database, order: Order) -> No
 
 
 def test_an_update_of_what_is_not_there_is_refused(db: Database, engine: Engine) -> None:
-    with pytest.raises(NotFound, match=r'Order .*PK="CUST#C1", SK="ORDER#0007".* not there') as no:
+    with pytest.raises(
+        NotFound, match=r'Order .*PK="CUST#C1", SK="ORDER#0007".* does not exist'
+    ) as no:
         db.run(Order.primary("C1", 7).update(Order.note.set("x")))
 
     assert no.value.entity == "Order"
@@ -676,7 +678,7 @@ def test_a_version_that_is_expected_is_not_waited_for(db: Database, engine: Engi
         db._transport, lambda _: other.run(Job.primary("J1").update(Job.note.set("theirs")))
     )
 
-    with pytest.raises(VersionConflict, match="version 1 was expected, and version 2 is stored"):
+    with pytest.raises(VersionConflict, match="version 1 was expected, but version 2 is stored"):
         db.run(Job.primary("J1").update(Job.queue.set("high")).condition(Job.version == 1))
 
     assert index_keys(engine, "JOB#J1") == {"GSI1PK": "QUEUE#low", "GSI1SK": "PRIO#001#J1"}
@@ -699,7 +701,9 @@ def test_an_item_that_is_deleted_after_it_was_read_is_not_found(
 def test_an_update_that_never_wins_gives_up_and_writes_nothing(
     db: Database, engine: Engine, order: Order, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
+    monkeypatch.setattr(
+        "tablewright.plan.writes.commit.CONTENTION", Backoff(8, first=0.0, longest=0.0)
+    )
     other = connect(engine, Orders)
     db._transport = race = InterferingTransport(
         db._transport,
@@ -851,7 +855,7 @@ def test_a_stamp_changed_by_hand_is_refused(stamp: Ref[Task, datetime]) -> None:
 
 
 def test_a_change_of_another_entity_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="is not a change of Order's"):
+    with pytest.raises(InvalidValue, match="is not a change of an attribute of Order"):
         Order.primary("C1", 7).update(Job.note.set("x"))  # type: ignore[arg-type]
 
 

@@ -13,7 +13,7 @@ is there afterwards (None: nothing).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -39,6 +39,8 @@ from tablewright.values import EXACT, Item, sorted_members
 from tablewright.values import Value as AttributeValue
 
 Change: TypeAlias = Callable[[AttributeValue | None, Item, Values], AttributeValue | None]
+#: A change that depends on nothing but the value that it replaces.
+ValueChange: TypeAlias = Callable[[AttributeValue | None], AttributeValue | None]
 Compute: TypeAlias = Callable[[Item, Values], AttributeValue]
 
 INVALID_PATH = "The document path provided in the update expression is invalid for update"
@@ -58,6 +60,19 @@ def compile_update(update: Update, wrong_type: str = WRONG_TYPE) -> Callable[[It
         for action in section.actions
     )
     return lambda item, values: _members(item, top, item, values)
+
+
+def apply_changes(item: Item, changes: Iterable[tuple[tuple[str | int, ...], ValueChange]]) -> Item:
+    """Return the item with the value at each path changed; no path may contain another.
+
+    Raises `ValidationException` where the parent of a path does not exist.
+    """
+    top = branches((path, _leaf(change)) for path, change in changes)
+    return _members(item, top, item, {})
+
+
+def _leaf(change: ValueChange) -> Change:
+    return lambda old, item, values: change(old)
 
 
 # -- along the paths
@@ -127,13 +142,16 @@ def _change(action: Action, wrong_type: str) -> Change:
             return lambda old, item, values: None
         case Add(_, value):
             name = value.name
-            return lambda old, item, values: _add(old, values[name], wrong_type)
+            return lambda old, item, values: add_value(old, values[name], wrong_type)
         case Delete(_, value):
             name = value.name
-            return lambda old, item, values: _delete(old, values[name], wrong_type)
+            return lambda old, item, values: delete_value(old, values[name], wrong_type)
 
 
-def _add(old: AttributeValue | None, value: AttributeValue, wrong_type: str) -> AttributeValue:
+def add_value(
+    old: AttributeValue | None, value: AttributeValue, wrong_type: str = WRONG_TYPE
+) -> AttributeValue:
+    """Return what ADD makes of a value: a sum, a union of sets, or two lists as one."""
     if old is None:
         return value
     for tag, content in value.items():
@@ -147,9 +165,10 @@ def _add(old: AttributeValue | None, value: AttributeValue, wrong_type: str) -> 
     raise ValidationException(wrong_type)
 
 
-def _delete(
-    old: AttributeValue | None, value: AttributeValue, wrong_type: str
+def delete_value(
+    old: AttributeValue | None, value: AttributeValue, wrong_type: str = WRONG_TYPE
 ) -> AttributeValue | None:
+    """Return what DELETE leaves of a set; None if no member is left."""
     if old is None:
         return None
     for tag, content in value.items():
