@@ -10,7 +10,7 @@ This module defines nothing. It must not be imported by the modules that it list
 
 from __future__ import annotations
 
-from tablewright.model.pattern import AccessPattern
+from tablewright.model.pattern import AccessPattern, access_patterns
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.aggregate import Load, LoadFound
@@ -62,5 +62,6 @@ __all__ = [
     "Transaction",
     "Update",
     "Write",
+    "access_patterns",
     "backfill",
 ]

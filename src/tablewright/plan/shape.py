@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import KeyMap, Sort
+from tablewright.mapping.keys import KeyMap, SortCondition
 from tablewright.values import Value
 
 #: The assumed size of a value of each type in bytes, for estimates.
@@ -85,7 +85,7 @@ def key_template(entity: EntityMap) -> str:
     )
 
 
-def query_condition(key: KeyMap, partition: Value, sort: Sort | None) -> str:
+def query_condition(key: KeyMap, partition: Value, sort: SortCondition | None) -> str:
     """Render the key condition of a query."""
     name, sort_name = key.attributes
     text = f"{name}={content(partition)}"

@@ -40,8 +40,8 @@ class Get(Single[E], Generic[E]):
         """Change attributes of the item; NotFound if it does not exist."""
         known = {
             part.attribute: value
-            for part, value in zip(self._entity.primary.asked, self._arguments, strict=True)
-            if part.exact
+            for part, value in zip(self._entity.primary.parameters, self._arguments, strict=True)
+            if part.is_exact
         }
         return update_item(self._entity, self._key, known, changes)
 
@@ -53,7 +53,7 @@ class Get(Single[E], Generic[E]):
         body: dict[str, Any] = {"TableName": context.name_of(self._entity.table), "Key": self._key}
         if self._is_consistent:
             body["ConsistentRead"] = True
-        found: E | None = self._entity.decode_got((yield Request("GetItem", body)))
+        found: E | None = self._entity.decode_get((yield Request("GetItem", body)))
         return found
 
     def _shape(self) -> Shape:

@@ -28,8 +28,8 @@ def read_item(context: Context, entity: EntityMap, key: Item) -> Steps[Item | No
 
 def key_from(primary: KeyMap, arguments: tuple[Any, ...]) -> Item:
     """Return the key of the table that the arguments of a call give."""
-    if len(arguments) != len(primary.asked):
-        primary.check(arguments, complete=True)
+    if len(arguments) != len(primary.parameters):
+        primary.check_arguments(arguments, complete=True)
     partition, sort = primary.attributes
     key = {partition: primary.partition_value(arguments)}
     if sort is not None:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import Comparison, KeyMap, Sort
+from tablewright.mapping.keys import Comparison, KeyMap, SortCondition
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.cursor import open_cursor, sign
@@ -73,8 +73,8 @@ class Pages(Plan[Page[R]], Generic[R]):
     _columns: tuple[Ref[Any, Any], ...] = ()
 
     def __init__(self, entity: EntityMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
-        if len(arguments) < key.in_partition:
-            key.check(arguments, complete=False)
+        if len(arguments) < key.partition_arity:
+            key.check_arguments(arguments, complete=False)
         self._entity = entity
         self._key = key
         self._arguments = arguments
@@ -142,11 +142,13 @@ class Pages(Plan[Page[R]], Generic[R]):
     @property
     def _may_contain_others(self) -> bool:
         """Whether the range may contain items of other entities."""
-        return self._entity.table.mixed(self._key, len(self._arguments))
+        return self._entity.table.may_contain_others(self._key, len(self._arguments))
 
-    def _sort_condition(self) -> Sort | None:
-        alone = self._entity.table.alone(self._key)
-        return self._key.condition(self._arguments, self._comparison, self._operands, alone=alone)
+    def _sort_condition(self) -> SortCondition | None:
+        exclusive = self._entity.table.is_exclusive(self._key)
+        return self._key.condition(
+            self._arguments, self._comparison, self._operands, is_exclusive=exclusive
+        )
 
     def _request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
         """Return the request, whether some items of a page may have to be left out, and the sort

@@ -57,7 +57,7 @@ class Delete(Write[E | None], Generic[E]):
             old = yield from read_item(context, entity, key)
             if old is None and not guards and not self._conditions:
                 return Prepared([], lambda _: None)
-            names = frozenset().union(*(unique.key.names for unique in entity.uniques))
+            names = frozenset().union(*(unique.key.depends_on for unique in entity.uniques))
             guards |= snapshot(old, sorted(entity.attributes[name].stored for name in names))
         effect = write_effect(entity, key, old, None, {}, affected_by_all(entity))
         expressions = WriteExpressions()

@@ -46,7 +46,7 @@ class Affected(Struct, frozen=True):
 
     def index_sources(self) -> set[str]:
         """Return the attributes of which the index keys are made."""
-        return {name for key in self.indexes for name in key.names}
+        return {name for key in self.indexes for name in key.depends_on}
 
     def side_sources(self) -> set[str]:
         """Return the attributes whose old values decide on the side items."""
@@ -56,14 +56,14 @@ class Affected(Struct, frozen=True):
 
 def unique_names(unique: UniqueMap) -> frozenset[str]:
     """Return the attributes of which a sentinel is made."""
-    return unique.key.names | {kept.name for kept in unique.keeps}
+    return unique.key.depends_on | {kept.name for kept in unique.keeps}
 
 
 @lru_cache(maxsize=1024)
 def affected_by(entity: EntityMap, names: frozenset[str]) -> Affected:
     """Return what a write of these attributes can change."""
     return Affected(
-        tuple(key for key in entity.indexes if key.composed and key.names & names),
+        tuple(key for key in entity.indexes if key.composed and key.depends_on & names),
         tuple(unique for unique in entity.uniques if unique_names(unique) & names),
         tuple(history for history in entity.histories if history.attribute in names),
     )
@@ -149,7 +149,9 @@ def read_values(entity: EntityMap, item: Mapping[str, Value], names: Iterable[st
             if attribute is not None:
                 value = item.get(attribute.stored)
                 values[name] = (
-                    entity.absent(name) if value is None else attribute.converter.decode(value)
+                    entity.value_if_absent(name)
+                    if value is None
+                    else attribute.converter.decode(value)
                 )
     except UnreadableItem:
         entity.decode(item)  # raises the same, and names the item

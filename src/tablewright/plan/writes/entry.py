@@ -40,7 +40,7 @@ def update(instance: Stored, *changes: Change[Stored]) -> Update[Stored]:
     """Change attributes of an entity: of the version at hand, if it is versioned."""
     entity = entity_of(instance)
     values = vars(instance)
-    known = {name: values[name] for name in entity.primary.names}
+    known = {name: values[name] for name in entity.primary.depends_on}
     return update_item(entity, entity.key_of(values), known, changes, instance)
 
 
@@ -66,5 +66,5 @@ def update_item(
     if not changes:
         raise InvalidValue(f"{entity.name}: update() needs at least one change")
     # Update reports what is not a change.
-    moves = any(getattr(change, "name", "") in entity.primary.names for change in changes)
+    moves = any(getattr(change, "name", "") in entity.primary.depends_on for change in changes)
     return (Move if moves else Update)(entity, key, known, changes, instance)

@@ -68,7 +68,7 @@ class EntityWrite(Write[E], Generic[E]):
 
     def _shape_of_write(self, *, reads: bool) -> Shape:
         entity, values = self._entity, vars(self._instance)
-        known = not any(isinstance(values[name], Symbol) for name in entity.primary.names)
+        known = not any(isinstance(values[name], Symbol) for name in entity.primary.depends_on)
         return write_shape(
             entity,
             "PutItem",

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import KeyMap, Sort, goes_on, overlap
-from tablewright.mapping.parts import DELIMITER, Part
+from tablewright.mapping.keys import KeyMap, SortCondition, extends, templates_can_collide
+from tablewright.mapping.parts import DELIMITER, KeyPart
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
@@ -45,19 +45,23 @@ def _follows(key: KeyMap, theirs: KeyMap) -> dict[str, str] | None:
     templates = (key.partition, key.sort, theirs.partition, theirs.sort)
     if any(template is None or template.natural is not None for template in templates):
         return None
-    if not overlap(key.partition, theirs.partition) or key.sort is None or theirs.sort is None:
+    if (
+        not templates_can_collide(key.partition, theirs.partition)
+        or key.sort is None
+        or theirs.sort is None
+    ):
         return None
     pairs = list(zip(key.partition.segments, theirs.partition.segments, strict=True))
-    if goes_on(key.sort, theirs.sort):
+    if extends(theirs.sort, key.sort):
         pairs += zip(key.sort.segments, theirs.sort.segments, strict=False)
-    elif len(key.asked) > key.in_partition:  # there are others like it in the partition
+    elif len(key.parameters) > key.partition_arity:  # there are others like it in the partition
         return None
-    if any(isinstance(part, Part) and part.derive is not None for _, part in pairs):
+    if any(isinstance(part, KeyPart) and part.derive is not None for _, part in pairs):
         return None  # made from a value of its own, which does not follow
     return {
         part.attribute: own.attribute
         for own, part in pairs
-        if isinstance(own, Part) and isinstance(part, Part)
+        if isinstance(own, KeyPart) and isinstance(part, KeyPart)
     }
 
 
@@ -71,8 +75,8 @@ def read_rows_below(
     partition, sort = entity.table.attributes
     assert sort is not None
     below = None
-    if all(goes_on(entity.primary.sort, each.primary.sort) for each in by_entity):  # type: ignore[arg-type]
-        below = Sort("begins_with", ({"S": key[sort]["S"] + DELIMITER},))
+    if all(extends(each.primary.sort, entity.primary.sort) for each in by_entity):  # type: ignore[arg-type]
+        below = SortCondition("begins_with", ({"S": key[sort]["S"] + DELIMITER},))
     request = QueryRequest(
         "Query",
         {"TableName": context.name_of(entity.table), "ConsistentRead": True},

@@ -50,7 +50,7 @@ def _reserve(effect: WriteEffect, unique: UniqueMap, sentinel: Item, *, is_ours:
 def _shown(entity: EntityMap, unique: UniqueMap, sentinel: Item) -> str:
     """Render the unique attributes, each with its value where the sentinel keeps it."""
     shown = []
-    for name in sorted(unique.key.names):
+    for name in sorted(unique.key.depends_on):
         value = sentinel.get(entity.attributes[name].stored)
         shown.append(name if value is None else f"{name} {next(iter(value.values()))!r}")
     return ", ".join(shown)

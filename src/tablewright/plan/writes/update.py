@@ -222,7 +222,7 @@ class Update(Write[E], Generic[E]):
         for change, _ in changes:
             if len(change.operand.steps) == 1:
                 if isinstance(change, Remove):
-                    values[change.name] = self._entity.absent(change.name)
+                    values[change.name] = self._entity.value_if_absent(change.name)
                 elif isinstance(change, Set):
                     values[change.name] = change.value
         return values
