@@ -112,6 +112,13 @@ class KeyMap:
         self._required = tuple(
             part.attribute for template in _present(partition, sort) for part in template.parts
         )
+        #: Parts that may have no value although their attribute has one.
+        self._optional = tuple(
+            (part.attribute, part.argument)
+            for template in _present(partition, sort)
+            for part in template.parts
+            if part.notation.is_optional
+        )
         self._forms = tuple(
             (
                 attribute,
@@ -254,6 +261,9 @@ class KeyMap:
             return None
         for name in self._required:
             if values[name] is None:
+                return None
+        for name, argument in self._optional:
+            if argument(values[name]) is None:
                 return None
         return {
             attribute: {tag: form % tuple([text(values[name]) for name, text in parts])}
