@@ -28,9 +28,9 @@ def engine() -> Engine:
 @pytest.mark.parametrize(
     ("operation", "hint"),
     [
-        ("PutItme", "there is no operation 'PutItme'; did you mean 'PutItem'?"),
-        ("put_item", "there is no operation 'put_item'; did you mean 'PutItem'?"),
-        ("ExecuteStatement", "there is no operation 'ExecuteStatement'"),
+        ("PutItme", "unknown operation 'PutItme'; did you mean 'PutItem'?"),
+        ("put_item", "unknown operation 'put_item'; did you mean 'PutItem'?"),
+        ("ExecuteStatement", "unknown operation 'ExecuteStatement'"),
     ],
 )
 def test_an_unknown_operation_is_told_what_was_meant(

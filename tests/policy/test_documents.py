@@ -128,8 +128,8 @@ def test_a_policy_is_json_text_or_python_values_with_one_statement_or_several() 
         ),
         (
             policy(allow(Principal="*")),
-            "Statement[0]: Principal belongs to resource-based policies; remove it from a policy of "
-            "a user",
+            "Statement[0]: Principal belongs to resource-based policies; remove it from a policy "
+            "of a user",
         ),
         (
             policy(allow(Effect="allow")),
@@ -247,5 +247,5 @@ def test_a_mistake_is_an_error_that_says_where_it_is(document: Any, message: str
 
 def test_a_name_twice_in_one_object_is_an_error() -> None:
     text = '{"Statement": {"Effect": "Allow", "Effect": "Deny", "Action": "*", "Resource": "*"}}'
-    with pytest.raises(InvalidValue, match="^the policy has the name 'Effect' twice"):
+    with pytest.raises(InvalidValue, match=r"^the policy has the name 'Effect' twice"):
         parse_policy(text)

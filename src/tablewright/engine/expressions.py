@@ -1,8 +1,8 @@
-"""The expressions of a request, or the legacy parameters that say the same.
+"""The expressions of a request, or the equivalent legacy parameters.
 
-Each function takes a request and gives what is in it, checked as far as that needs no table. The
-order in which expressions are looked at is DynamoDB's, operation by operation. Legacy parameters
-are only looked for where there are some, so they cost nothing otherwise.
+Each function parses and checks the expressions of one kind of request, as far as possible without
+tables. The order of evaluation is DynamoDB's for each operation. Legacy parameters are processed
+only if a request has some, so other requests do not pay for them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ProjectionRequest = requests.GetItem | requests.KeysAndAttributes | requests.Get
 
 
 def read_condition(request: requests.PutItem | requests.DeleteItem) -> Condition | None:
-    """The condition of PutItem and DeleteItem."""
+    """Read the condition of PutItem and DeleteItem."""
     legacy = _read_legacy_condition(request)
     scope = Scope(request.names, request.values)
     condition = scope.condition(request.condition)
@@ -34,7 +34,7 @@ def read_condition(request: requests.PutItem | requests.DeleteItem) -> Condition
 
 
 def read_update(request: requests.UpdateItem) -> tuple[Update | None, Condition | None]:
-    """The update and the condition of UpdateItem."""
+    """Read the update and the condition of UpdateItem."""
     legacy_condition = _read_legacy_condition(request)
     legacy_update = None
     if request.attribute_updates:
@@ -48,7 +48,7 @@ def read_update(request: requests.UpdateItem) -> tuple[Update | None, Condition 
 
 
 def read_action(action: requests.AnyAction) -> tuple[Update | None, Condition | None]:
-    """The update and the condition of one action of a transaction."""
+    """Read the update and the condition of one action of a transaction."""
     scope = Scope(action.names, action.values)
     update = None
     if isinstance(action, requests.Update):
@@ -59,7 +59,7 @@ def read_action(action: requests.AnyAction) -> tuple[Update | None, Condition | 
 
 
 def read_projection(request: ProjectionRequest) -> Project | None:
-    """The projection of GetItem, BatchGetItem (by table) and TransactGetItems (by item)."""
+    """Read the projection of GetItem, BatchGetItem (per table) or TransactGetItems (per item)."""
     legacy = None
     if request.attributes_to_get:
         refuse_mixture(_present_members(request))
@@ -75,7 +75,7 @@ def read_projection(request: ProjectionRequest) -> Project | None:
 def read_query(
     request: requests.Query,
 ) -> tuple[Key | LegacyKey, Condition | None, Project | None]:
-    """The key condition, the filter and the projection of Query."""
+    """Read the key condition, the filter and the projection of Query."""
     legacy_filter, legacy_project = _read_legacy_filter(request, request.query_filter)
     legacy_key = None
     if request.key_conditions is not None:
@@ -94,7 +94,7 @@ def read_query(
 
 
 def read_scan(request: requests.Scan) -> tuple[Condition | None, Project | None]:
-    """The filter and the projection of Scan."""
+    """Read the filter and the projection of Scan."""
     legacy_filter, legacy_project = _read_legacy_filter(request, request.scan_filter)
     scope = Scope(request.names, request.values)
     item_filter = scope.filter(request.filter)
@@ -106,14 +106,16 @@ def read_scan(request: requests.Scan) -> tuple[Condition | None, Project | None]
 def _read_legacy_filter(
     request: requests.Query | requests.Scan, conditions: requests.Legacy | None
 ) -> tuple[Condition | None, Project | None]:
-    """The filter and the projection of a Query or Scan, where they are not expressions."""
+    """Read the legacy filter and projection of Query or Scan."""
     if not (conditions or request.attributes_to_get or request.conditional_operator) and not (
         isinstance(request, requests.Query) and request.key_conditions
     ):
         return None, None
     present = _present_members(request)
     if "KeyConditionExpression" not in present:
-        present.discard("KeyConditions")  # alone, it may go with a FilterExpression
+        present.discard(
+            "KeyConditions"
+        )  # without the expression it may be combined with a FilterExpression
     refuse_mixture(present)
     return (
         filter_conditions(conditions, request.conditional_operator),
@@ -129,5 +131,5 @@ def _read_legacy_condition(request: requests.Conditional) -> Condition | None:
 
 
 def _present_members(request: Shape) -> set[str]:
-    """The names of the members a request has; an empty map is as good as none."""
+    """Return the names of the present members of a request; an empty map counts as absent."""
     return {name for name, value in request.given().items() if value != {}}
