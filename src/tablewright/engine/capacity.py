@@ -12,7 +12,7 @@ from typing import Literal
 
 from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
-from tablewright.wire.answers import ConsumedCapacity, Units
+from tablewright.wire.responses import Capacity, ConsumedCapacity
 
 
 def read_units(size: int, *, consistent: bool | None) -> float:
@@ -76,11 +76,11 @@ class Charge:
                 answer.global_secondary_indexes = self._units_by_name(self.globals)
         return answer
 
-    def _units_by_name(self, units: dict[str, float]) -> dict[str, Units]:
+    def _units_by_name(self, units: dict[str, float]) -> dict[str, Capacity]:
         return {name: self._to_units(number) for name, number in units.items()}
 
-    def _to_units(self, number: float) -> Units:
-        return Units(
+    def _to_units(self, number: float) -> Capacity:
+        return Capacity(
             number,
             number if self.kind == "read" else None,
             number if self.kind == "write" else None,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import ConditionalCheckFailedException
-from tablewright.expression import Condition
+from tablewright.expression import CompiledCondition
 
 
 def check_condition(
-    condition: Condition | None, row: ItemRow | None, return_on_failure: str | None
+    condition: CompiledCondition | None, row: ItemRow | None, return_on_failure: str | None
 ) -> None:
     """Raise a fault unless the condition is true for the row (None: no item exists)."""
     if condition is None or condition.holds(row.item if row else {}):

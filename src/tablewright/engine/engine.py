@@ -47,8 +47,8 @@ from tablewright.storage import (
     Store,
     WriteTransaction,
 )
-from tablewright.wire.answers import encode
 from tablewright.wire.read import read
+from tablewright.wire.responses import encode
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 

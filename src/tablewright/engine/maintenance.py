@@ -172,9 +172,7 @@ def _read_first_keys(tx: WriteTransaction, tree: Tree) -> tuple[list[bytes], boo
     """Return the keys of the first rows that one step may delete, and whether they are all."""
     keys: list[bytes] = []
     size = 0
-    with closing(
-        tx.inspect(tree, b"", None)
-    ) as walk:  # `inspect`, because damaged rows must be deleted, too
+    with closing(tx.inspect(tree, b"", None)) as walk:  # damaged rows must be deleted, too
         for key, _, body, intact in walk:
             keys.append(key)
             size += len(body) if intact else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablewright.engine.table import StoredTable
 from tablewright.values import Item
-from tablewright.wire.answers import ItemCollectionMetrics
+from tablewright.wire.responses import ItemCollectionMetrics
 
 
 def collection_metrics(

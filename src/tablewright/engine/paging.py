@@ -19,13 +19,18 @@ from tablewright.engine.keys import KEY_MISMATCH, Keys, empty_key_error
 from tablewright.engine.step import ReadContext
 from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import ValidationException, invalid
-from tablewright.expression import Condition, Key, KeySelection, Project
-from tablewright.expression.legacy import LegacyKey
+from tablewright.expression import (
+    CompiledCondition,
+    CompiledKeyCondition,
+    CompiledProjection,
+    KeySelection,
+)
+from tablewright.expression.legacy import LegacyKeyCondition
 from tablewright.limits import MAX_PAGE_SIZE
 from tablewright.storage import Tree
 from tablewright.values import Item
 from tablewright.wire import requests
-from tablewright.wire.answers import ItemOut, Page
+from tablewright.wire.responses import ItemOut, PageOutput
 
 #: A filter of at most this many characters is not costly, for items of any size.
 SHORT_FILTER = 100
@@ -38,7 +43,7 @@ class Source:
 
     __slots__ = ("index", "keys", "position_names", "table", "tree")
 
-    def __init__(self, context: ReadContext, request: requests.Paged) -> None:
+    def __init__(self, context: ReadContext, request: requests.PagedInput) -> None:
         table = self.table = context.find_table(request.table_name)
         self.index: StoredIndex | None = None
         self.tree: Tree = table.tree
@@ -64,7 +69,7 @@ class Source:
             self.keys = index.keys
             self.position_names = index.position_names
 
-    def select(self, condition: Key | LegacyKey) -> KeySelection:
+    def select(self, condition: CompiledKeyCondition | LegacyKeyCondition) -> KeySelection:
         """Return what a key condition selects in this table or index."""
         keys = self.keys
         return condition.select(
@@ -94,7 +99,7 @@ class Source:
         return entry
 
 
-def read_start_key(request: requests.Paged) -> Item | None:
+def read_start_key(request: requests.PagedInput) -> Item | None:
     """Normalise an ExclusiveStartKey; it is checked against the key schema later."""
     if request.start_key is None:
         return None
@@ -106,7 +111,7 @@ def read_start_key(request: requests.Paged) -> Item | None:
         raise ValidationException(f"{_INVALID_START}: {fault.message}") from None
 
 
-def check_select(request: requests.Paged, projection: Project | None) -> None:
+def check_select(request: requests.PagedInput, projection: CompiledProjection | None) -> None:
     """Check `Select` and its combination with other parameters, without the table."""
     select = request.select
     given = "ProjectionExpression" if request.projection is not None else "AttributesToGet"
@@ -125,7 +130,7 @@ def check_select(request: requests.Paged, projection: Project | None) -> None:
         )
 
 
-def is_costly(request: requests.Paged, item_filter: Condition | None) -> bool:
+def is_costly(request: requests.PagedInput, item_filter: CompiledCondition | None) -> bool:
     """Return whether a filter may take seconds for one page.
 
     A page of 1 MB has up to 30,000 small items, or a list of 100,000 elements that `contains`
@@ -139,9 +144,9 @@ def is_costly(request: requests.Paged, item_filter: Condition | None) -> bool:
 
 def needs_table_rows(
     source: Source,
-    request: requests.Paged,
-    item_filter: Condition | None,
-    projection: Project | None,
+    request: requests.PagedInput,
+    item_filter: CompiledCondition | None,
+    projection: CompiledProjection | None,
 ) -> bool:
     """Return whether a local index needs rows of its table; raise a fault for a global index."""
     index = source.index
@@ -170,7 +175,7 @@ def needs_table_rows(
 
 
 def reject_filter_on_keys(
-    request: requests.Query, item_filter: Condition | None, keys: Keys
+    request: requests.QueryInput, item_filter: CompiledCondition | None, keys: Keys
 ) -> None:
     """Reject a Query filter on key attributes; they belong in the key condition."""
     for name in keys.names:
@@ -185,13 +190,13 @@ def reject_filter_on_keys(
 def read_page(
     context: ReadContext,
     source: Source,
-    request: requests.Paged,
+    request: requests.PagedInput,
     bounds: tuple[bytes, bytes | None],
     *,
     backwards: bool,
-    item_filter: Condition | None,
-    project: Project | None,
-) -> Page:
+    item_filter: CompiledCondition | None,
+    project: CompiledProjection | None,
+) -> PageOutput:
     """Read one page of the rows between `bounds`."""
     fetch = needs_table_rows(source, request, item_filter, project)
     is_count = request.select == "COUNT"
@@ -219,7 +224,7 @@ def read_page(
                 last = body
                 break
     charge.add(read_units(size, consistent=request.consistent), source.index)
-    return Page(
+    return PageOutput(
         items=None if is_count else items,
         count=count,
         scanned_count=scanned,

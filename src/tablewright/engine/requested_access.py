@@ -50,8 +50,13 @@ from tablewright.engine.expressions import (
 )
 from tablewright.engine.keys import Keys
 from tablewright.errors import ValidationException
-from tablewright.expression import Condition, Key, Project, Update
-from tablewright.expression.legacy import LegacyKey
+from tablewright.expression import (
+    CompiledCondition,
+    CompiledKeyCondition,
+    CompiledProjection,
+    CompiledUpdate,
+)
+from tablewright.expression.legacy import LegacyKeyCondition
 from tablewright.policy.keys import (
     ENCLOSING_OPERATION,
     REQUEST_TAG,
@@ -63,6 +68,7 @@ from tablewright.policy.keys import (
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
 from tablewright.wire import requests
+from tablewright.wire.members import Structure
 
 #: Reads the partition key values of a request, given the keys of its table or index.
 PartitionReader: TypeAlias = Callable[[Keys], list[tuple[str, ...]]]
@@ -102,7 +108,7 @@ def _partitions_of_items(items: Iterable[Item], keys: Keys) -> list[tuple[str, .
     return found
 
 
-def _partitions_of_query(request: requests.Query, keys: Keys) -> list[tuple[str, ...]]:
+def _partitions_of_query(request: requests.QueryInput, keys: Keys) -> list[tuple[str, ...]]:
     """Return the partition key values of a key condition."""
     condition, _, _ = read_query(request)
     try:
@@ -126,13 +132,22 @@ def _format_key_value(attribute: KeyAttribute, value: Value | None) -> str | Non
 
 
 def _attribute_names(
-    *sources: Iterable[str] | Condition | Project | Key | LegacyKey | Update | None,
+    *sources: Iterable[str]
+    | CompiledCondition
+    | CompiledProjection
+    | CompiledKeyCondition
+    | LegacyKeyCondition
+    | CompiledUpdate
+    | None,
 ) -> Iterator[str]:
     """Yield the top-level attributes that parts of a request use."""
     for source in sources:
-        if isinstance(source, Update):
-            yield from source.mentioned
-        elif isinstance(source, (Condition, Project, Key, LegacyKey)):
+        if isinstance(source, CompiledUpdate):
+            yield from source.referenced_names
+        elif isinstance(
+            source,
+            (CompiledCondition, CompiledProjection, CompiledKeyCondition, LegacyKeyCondition),
+        ):
             yield from source.names
         elif source is not None:
             yield from source
@@ -164,11 +179,11 @@ def _effective_capacity(request: Any) -> tuple[str, ...]:
 # -- rows
 
 
-def _get_item(request: requests.GetItem) -> Iterator[RequestedAccess]:
+def _get_item(request: requests.GetItemInput) -> Iterator[RequestedAccess]:
     yield _get(request, {RETURN_CAPACITY: _effective_capacity(request)})
 
 
-def _transact_get_items(request: requests.TransactGetItems) -> Iterator[RequestedAccess]:
+def _transact_get_items(request: requests.TransactGetItemsInput) -> Iterator[RequestedAccess]:
     enclosing = {
         ENCLOSING_OPERATION: ("TransactGetItems",),
         RETURN_CAPACITY: _effective_capacity(request),
@@ -178,7 +193,7 @@ def _transact_get_items(request: requests.TransactGetItems) -> Iterator[Requeste
 
 
 def _get(
-    request: requests.GetItem | requests.Get, keys: dict[str, tuple[str, ...]]
+    request: requests.GetItemInput | requests.TransactGet, keys: dict[str, tuple[str, ...]]
 ) -> RequestedAccess:
     return RequestedAccess(
         "GetItem",
@@ -189,7 +204,7 @@ def _get(
     )
 
 
-def _batch_get_item(request: requests.BatchGetItem) -> Iterator[RequestedAccess]:
+def _batch_get_item(request: requests.BatchGetItemInput) -> Iterator[RequestedAccess]:
     for name, wanted in request.tables.items():
         yield RequestedAccess(
             "BatchGetItem",
@@ -204,7 +219,7 @@ def _batch_get_attributes(wanted: requests.KeysAndAttributes) -> Iterator[str]:
     return _attribute_names(*wanted.keys, read_projection(wanted))
 
 
-def _query(request: requests.Query) -> Iterator[RequestedAccess]:
+def _query(request: requests.QueryInput) -> Iterator[RequestedAccess]:
     yield RequestedAccess(
         "Query",
         request.table_name,
@@ -215,7 +230,7 @@ def _query(request: requests.Query) -> Iterator[RequestedAccess]:
     )
 
 
-def _scan(request: requests.Scan) -> Iterator[RequestedAccess]:
+def _scan(request: requests.ScanInput) -> Iterator[RequestedAccess]:
     yield RequestedAccess(
         "Scan",
         request.table_name,
@@ -227,7 +242,7 @@ def _scan(request: requests.Scan) -> Iterator[RequestedAccess]:
 
 def _write(action: str, request: Any) -> Iterator[RequestedAccess]:
     """Yield the access of PutItem, UpdateItem or DeleteItem."""
-    item = request.item if isinstance(request, requests.PutItem) else request.key
+    item = request.item if isinstance(request, requests.PutItemInput) else request.key
     yield RequestedAccess(
         action,
         request.table_name,
@@ -243,14 +258,14 @@ def _write(action: str, request: Any) -> Iterator[RequestedAccess]:
 
 
 def _read_expressions(
-    request: requests.PutItem | requests.UpdateItem | requests.DeleteItem,
-) -> tuple[Update | Condition | None, ...]:
-    if isinstance(request, requests.UpdateItem):
+    request: requests.PutItemInput | requests.UpdateItemInput | requests.DeleteItemInput,
+) -> tuple[CompiledUpdate | CompiledCondition | None, ...]:
+    if isinstance(request, requests.UpdateItemInput):
         return read_update(request)
     return (read_condition(request),)
 
 
-def _batch_write_item(request: requests.BatchWriteItem) -> Iterator[RequestedAccess]:
+def _batch_write_item(request: requests.BatchWriteItemInput) -> Iterator[RequestedAccess]:
     for name, writes in request.tables.items():
         items = [write.put.item for write in writes if write.put]
         items += [write.delete.key for write in writes if write.delete]
@@ -263,20 +278,20 @@ def _batch_write_item(request: requests.BatchWriteItem) -> Iterator[RequestedAcc
         )
 
 
-_TRANSACTION_ACTIONS: dict[type[requests.Action], str] = {
-    requests.Put: "PutItem",
-    requests.Update: "UpdateItem",
-    requests.Delete: "DeleteItem",
-    requests.ConditionCheck: "ConditionCheckItem",
+_TRANSACTION_ACTIONS: dict[type[requests.TransactAction], str] = {
+    requests.TransactPut: "PutItem",
+    requests.TransactUpdate: "UpdateItem",
+    requests.TransactDelete: "DeleteItem",
+    requests.TransactConditionCheck: "ConditionCheckItem",
 }
 
 
-def _transact_write_items(request: requests.TransactWriteItems) -> Iterator[RequestedAccess]:
+def _transact_write_items(request: requests.TransactWriteItemsInput) -> Iterator[RequestedAccess]:
     for entry in request.actions:
         for action in (entry.check, entry.put, entry.delete, entry.update):
             if action is None:
                 continue
-            item = action.item if isinstance(action, requests.Put) else action.key
+            item = action.item if isinstance(action, requests.TransactPut) else action.key
             yield RequestedAccess(
                 _TRANSACTION_ACTIONS[type(action)],
                 action.table_name,
@@ -290,29 +305,29 @@ def _transact_write_items(request: requests.TransactWriteItems) -> Iterator[Requ
             )
 
 
-def _action_attributes(item: Item, action: requests.AnyAction) -> Iterator[str]:
+def _action_attributes(item: Item, action: requests.AnyTransactAction) -> Iterator[str]:
     return _attribute_names(item, *read_action(action))
 
 
-def _table_request(action: str, request: requests.TableRequest) -> Iterator[RequestedAccess]:
+def _table_request(action: str, request: requests.TableInput) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, request.table_name)
 
 
-def _create_table(request: requests.CreateTable) -> Iterator[RequestedAccess]:
+def _create_table(request: requests.CreateTableInput) -> Iterator[RequestedAccess]:
     yield RequestedAccess("CreateTable", request.table_name, keys=_tag_keys(request.tags or ()))
 
 
-def _tag_resource(request: requests.TagResource) -> Iterator[RequestedAccess]:
+def _tag_resource(request: requests.TagResourceInput) -> Iterator[RequestedAccess]:
     yield RequestedAccess("TagResource", request.resource_arn, keys=_tag_keys(request.tags))
 
 
-def _untag_resource(request: requests.UntagResource) -> Iterator[RequestedAccess]:
+def _untag_resource(request: requests.UntagResourceInput) -> Iterator[RequestedAccess]:
     yield RequestedAccess(
         "UntagResource", request.resource_arn, keys={TAG_KEYS: tuple(request.tag_keys)}
     )
 
 
-def _list_tags(request: requests.ListTagsOfResource) -> Iterator[RequestedAccess]:
+def _list_tags(request: requests.ListTagsOfResourceInput) -> Iterator[RequestedAccess]:
     yield RequestedAccess("ListTagsOfResource", request.resource_arn)
 
 
@@ -324,9 +339,7 @@ def _tag_keys(tags: Iterable[requests.Tag]) -> dict[str, tuple[str, ...]]:
     return keys
 
 
-def _account_request(
-    action: str, resource: str, request: requests.Shape
-) -> Iterator[RequestedAccess]:
+def _account_request(action: str, resource: str, request: Structure) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, resource=resource)
 
 

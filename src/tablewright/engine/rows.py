@@ -12,10 +12,10 @@ from msgspec import Raw
 from tablewright.encoding.items import dump, item_size, load
 from tablewright.engine.capacity import Charge, write_units
 from tablewright.engine.table import StoredIndex, StoredTable
-from tablewright.expression import Project
+from tablewright.expression import CompiledProjection
 from tablewright.storage import Snapshot, Tree, WriteTransaction
 from tablewright.values import Item
-from tablewright.wire.answers import ItemOut
+from tablewright.wire.responses import ItemOut
 
 
 class ItemRow:
@@ -56,7 +56,7 @@ def find_row(snapshot: Snapshot, tree: Tree, key: bytes) -> ItemRow | None:
     return None if found is None else ItemRow(None, *found)
 
 
-def render_item(body: bytes, project: Project | None) -> ItemOut:
+def render_item(body: bytes, project: CompiledProjection | None) -> ItemOut:
     """Return a stored item for a response: its bytes, or its decoded projection."""
     return project(load(body)) if project else Raw(body)
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from tablewright.encoding.items import check_depth
 from tablewright.engine.keys import Keys, index_key_error
 from tablewright.errors import ValidationException
-from tablewright.expression import Condition, Project, Update
+from tablewright.expression import CompiledCondition, CompiledProjection, CompiledUpdate
 from tablewright.expression.key import not_scalar
 from tablewright.limits import MAX_SORT_KEY_SIZE
 from tablewright.schema import IndexSchema, TableSchema
@@ -88,16 +88,18 @@ class StoredTable:
         assert position is not None
         return position
 
-    def reject_paths_into_keys(self, *expressions: Condition | Project | Update | None) -> None:
+    def reject_paths_into_keys(
+        self, *expressions: CompiledCondition | CompiledProjection | CompiledUpdate | None
+    ) -> None:
         """Reject expressions with a path into a key attribute, which is always a scalar."""
         for expression in expressions:
-            if expression is None or not expression.nested:
+            if expression is None or not expression.nested_names:
                 continue
             for name in self.key_names:
-                if name in expression.nested:
+                if name in expression.nested_names:
                     raise not_scalar(name, on_index=False)
             for name, _, _ in self._index_attributes:
-                if name in expression.nested:
+                if name in expression.nested_names:
                     raise not_scalar(name, on_index=True)
 
     def check_item(self, item: Item, size: int) -> bytes:

@@ -49,9 +49,8 @@ class Snapshot:
         self.in_use = False
         self._connection = connection
         self._execute = connection.execute
-        self._execute_lookup = (
-            connection.cursor().execute
-        )  # one cursor for all lookups: faster than a new one each time
+        # One cursor for all lookups is faster than a new one each time.
+        self._execute_lookup = connection.cursor().execute
 
     def get(self, tree: Tree, key: bytes) -> tuple[int, bytes] | None:
         """Return size and body of the row with this key, or None if there is no such row."""
@@ -211,9 +210,8 @@ class WriteTransaction(Snapshot):
         if self.has_open_transaction():  # an interrupted read has left its statement open
             for cursor in list(self._walks):
                 cursor.close()
-            self._execute_lookup = (
-                self._connection.cursor().execute
-            )  # this closes the previous cursor
+            # Replacing the cursor closes the previous one.
+            self._execute_lookup = self._connection.cursor().execute
 
     def _range(self, tree: Tree, first: bytes, end: bytes | None, backwards: bool) -> apsw.Cursor:
         cursor = super()._range(tree, first, end, backwards)

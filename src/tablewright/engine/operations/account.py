@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablewright.engine.describe import REGION
 from tablewright.engine.step import ReadStep
-from tablewright.wire.requests import DescribeEndpoints, DescribeLimits
+from tablewright.wire.requests import DescribeEndpointsRequest, DescribeLimitsInput
 
 _LIMITS = {
     "AccountMaxReadCapacityUnits": 80_000,
@@ -15,9 +15,9 @@ _LIMITS = {
 _ENDPOINT = {"Address": f"dynamodb.{REGION}.amazonaws.com", "CachePeriodInMinutes": 1440}
 
 
-def describe_limits(request: DescribeLimits) -> ReadStep:
+def describe_limits(request: DescribeLimitsInput) -> ReadStep:
     return ReadStep(lambda context: _LIMITS)
 
 
-def describe_endpoints(request: DescribeEndpoints) -> ReadStep:
+def describe_endpoints(request: DescribeEndpointsRequest) -> ReadStep:
     return ReadStep(lambda context: {"Endpoints": [_ENDPOINT]})

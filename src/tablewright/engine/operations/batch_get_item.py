@@ -14,24 +14,24 @@ from tablewright.engine.expressions import read_projection
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.errors import ValidationException
-from tablewright.expression import Project
+from tablewright.expression import CompiledProjection
 from tablewright.limits import MAX_BATCH_GET_KEYS, MAX_BATCH_GET_SIZE
 from tablewright.values import Item
-from tablewright.wire.answers import BatchGot, ItemOut
-from tablewright.wire.requests import BatchGetItem, KeysAndAttributes
+from tablewright.wire.requests import BatchGetItemInput, KeysAndAttributes
+from tablewright.wire.responses import BatchGetItemOutput, ItemOut
 
 
-def batch_get_item(request: BatchGetItem) -> ReadStep:
+def batch_get_item(request: BatchGetItemInput) -> ReadStep:
     if sum(len(wanted.keys) for wanted in request.tables.values()) > MAX_BATCH_GET_KEYS:
         raise ValidationException("Too many items requested for the BatchGetItem call")
-    projections: dict[str, Project | None] = {}
+    projections: dict[str, CompiledProjection | None] = {}
     keys_of: dict[str, list[Item]] = {}
     for name, wanted in request.tables.items():
         projections[name] = read_projection(wanted)
         keys_of[name] = [normalise_item(key) for key in wanted.keys]
         _refuse_duplicates(keys_of[name])
 
-    def run(context: ReadContext) -> BatchGot:
+    def run(context: ReadContext) -> BatchGetItemOutput:
         tables = {name: context.find_table(name) for name in request.tables}
         for name, table in tables.items():
             table.reject_paths_into_keys(projections[name])
@@ -58,7 +58,7 @@ def batch_get_item(request: BatchGetItem) -> ReadStep:
                 if found is not None:
                     items.append(render_item(found[1], project))
             responses[name] = items
-        return BatchGot(
+        return BatchGetItemOutput(
             responses=responses,
             unprocessed_keys=unprocessed,
             consumed_capacity=consumed_by_table(charges, request.return_capacity),

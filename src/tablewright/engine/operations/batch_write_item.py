@@ -16,11 +16,11 @@ from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.values import Item
-from tablewright.wire.answers import BatchWritten, ItemCollectionMetrics
-from tablewright.wire.requests import BatchWriteItem, WriteRequest
+from tablewright.wire.requests import BatchWriteItemInput, WriteRequest
+from tablewright.wire.responses import BatchWriteItemOutput, ItemCollectionMetrics
 
 
-def batch_write_item(request: BatchWriteItem) -> WriteStep:
+def batch_write_item(request: BatchWriteItemInput) -> WriteStep:
     if not request.tables:
         raise ValidationException("The requestItems parameter is required for BatchWriteItem")
     if sum(map(len, request.tables.values())) > MAX_BATCH_WRITES:
@@ -35,7 +35,7 @@ def batch_write_item(request: BatchWriteItem) -> WriteStep:
         for write in writes
     ]
 
-    def run(context: WriteContext) -> BatchWritten:
+    def run(context: WriteContext) -> BatchWriteItemOutput:
         tables = {name: context.find_table(name) for name in request.tables}
         writes = [
             (tables[name], _check_key(tables[name], new, key_values), new, key_values)
@@ -51,7 +51,7 @@ def batch_write_item(request: BatchWriteItem) -> WriteStep:
             collection = collection_metrics(table, key_values, request.return_metrics)
             if collection:
                 metrics.setdefault(table.name, []).append(collection)
-        return BatchWritten(
+        return BatchWriteItemOutput(
             unprocessed_items={},
             item_collection_metrics=metrics or None,
             consumed_capacity=consumed_by_table(charges, request.return_capacity),

@@ -18,14 +18,14 @@ from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ResourceInUseException, ValidationException, invalid
 from tablewright.schema import IndexSchema, KeySchema, Stream, TableSchema
 from tablewright.wire import requests
-from tablewright.wire.requests import CreateTable
+from tablewright.wire.requests import CreateTableInput
 
 NO_VIEW_TYPE = (
     "Invalid StreamViewType: Stream ViewType must not be null or empty when enabling streams."
 )
 
 
-def create_table(request: CreateTable) -> WriteStep:
+def create_table(request: CreateTableInput) -> WriteStep:
     definition.check_table_name(request.table_name)
     schema = _build_schema(request)
 
@@ -39,7 +39,7 @@ def create_table(request: CreateTable) -> WriteStep:
     return WriteStep(run)
 
 
-def _build_schema(request: CreateTable) -> TableSchema:
+def _build_schema(request: CreateTableInput) -> TableSchema:
     billing = request.billing_mode or "PROVISIONED"
     definition.check_billing(billing, request.provisioned_throughput)
     throughput = definition.build_throughput(request.provisioned_throughput)

@@ -15,17 +15,17 @@ from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.rows import find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ValidationException
-from tablewright.wire.answers import Written
-from tablewright.wire.requests import DeleteItem
+from tablewright.wire.requests import DeleteItemInput
+from tablewright.wire.responses import WriteItemOutput
 
 
-def delete_item(request: DeleteItem) -> WriteStep:
+def delete_item(request: DeleteItemInput) -> WriteStep:
     condition = read_condition(request)
     if request.return_values not in (None, "NONE", "ALL_OLD"):
         raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
     key_values = normalise_item(request.key)
 
-    def run(context: WriteContext) -> Written:
+    def run(context: WriteContext) -> WriteItemOutput:
         table = context.find_table(request.table_name)
         table.reject_paths_into_keys(condition)
         key = table.keys.check_key(key_values)
@@ -33,7 +33,7 @@ def delete_item(request: DeleteItem) -> WriteStep:
         check_condition(condition, old, request.return_on_failure)
         charge = Charge(table)
         replace_item(context.tx, table, key, old, None, charge)
-        return Written(
+        return WriteItemOutput(
             Raw(old.body) if old and request.return_values == "ALL_OLD" else None,
             charge.to_consumed_capacity(request.return_capacity),
             collection_metrics(table, key_values, request.return_metrics),

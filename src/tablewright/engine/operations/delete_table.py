@@ -12,10 +12,10 @@ from tablewright.engine.describe import describe
 from tablewright.engine.maintenance import delete_tree
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ResourceInUseException, ValidationException
-from tablewright.wire.requests import DeleteTable
+from tablewright.wire.requests import DeleteTableInput
 
 
-def delete_table(request: DeleteTable) -> WriteStep:
+def delete_table(request: DeleteTableInput) -> WriteStep:
     def run(context: WriteContext) -> dict[str, Any]:
         table = context.find_table_for_control_plane(request.table_name)
         if table.schema.deletion_protected:

@@ -6,10 +6,10 @@ from typing import Any
 
 from tablewright.engine.describe import describe
 from tablewright.engine.step import ReadContext, ReadStep
-from tablewright.wire.requests import DescribeTable
+from tablewright.wire.requests import DescribeTableInput
 
 
-def describe_table(request: DescribeTable) -> ReadStep:
+def describe_table(request: DescribeTableInput) -> ReadStep:
     def run(context: ReadContext) -> dict[str, Any]:
         context.catalog.refresh(context.snapshot)
         return {

@@ -10,21 +10,21 @@ from tablewright.engine.capacity import Charge, read_units
 from tablewright.engine.expressions import read_projection
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
-from tablewright.wire.answers import Got
-from tablewright.wire.requests import GetItem
+from tablewright.wire.requests import GetItemInput
+from tablewright.wire.responses import GetItemOutput
 
 
-def get_item(request: GetItem) -> ReadStep:
+def get_item(request: GetItemInput) -> ReadStep:
     project = read_projection(request)
     key_values = normalise_item(request.key)
 
-    def run(context: ReadContext) -> Got:
+    def run(context: ReadContext) -> GetItemOutput:
         table = context.find_table(request.table_name)
         if project:
             table.reject_paths_into_keys(project)
         key = table.keys.check_key(key_values)
         found = context.snapshot.get(table.tree, key)
-        answer = Got()
+        answer = GetItemOutput()
         if found is not None:
             answer.item = render_item(found[1], project)
         if request.return_capacity is not None:

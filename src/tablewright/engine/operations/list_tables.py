@@ -6,10 +6,10 @@ from typing import Any
 
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.limits import MAX_LISTED_TABLES
-from tablewright.wire.requests import ListTables
+from tablewright.wire.requests import ListTablesInput
 
 
-def list_tables(request: ListTables) -> ReadStep:
+def list_tables(request: ListTablesInput) -> ReadStep:
     limit = request.limit or MAX_LISTED_TABLES
 
     def run(context: ReadContext) -> dict[str, Any]:

@@ -22,17 +22,17 @@ from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE, MAX_ITEM_SIZE
 from tablewright.values import Item
-from tablewright.wire.answers import Written
-from tablewright.wire.requests import PutItem
+from tablewright.wire.requests import PutItemInput
+from tablewright.wire.responses import WriteItemOutput
 
 
-def put_item(request: PutItem) -> WriteStep:
+def put_item(request: PutItemInput) -> WriteStep:
     condition = read_condition(request)
     new = build_row(request.item)
     if request.return_values not in (None, "NONE", "ALL_OLD"):
         raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
 
-    def run(context: WriteContext) -> Written:
+    def run(context: WriteContext) -> WriteItemOutput:
         table = context.find_table(request.table_name)
         table.reject_paths_into_keys(condition)
         key = table.check_item(new.item, new.size)
@@ -40,7 +40,7 @@ def put_item(request: PutItem) -> WriteStep:
         check_condition(condition, old, request.return_on_failure)
         charge = Charge(table)
         replace_item(context.tx, table, key, old, new, charge)
-        return Written(
+        return WriteItemOutput(
             Raw(old.body) if old and request.return_values == "ALL_OLD" else None,
             charge.to_consumed_capacity(request.return_capacity),
             collection_metrics(table, new.item, request.return_metrics),

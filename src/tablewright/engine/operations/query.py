@@ -24,17 +24,17 @@ from tablewright.errors import ValidationException
 from tablewright.expression import KeySelection
 from tablewright.schema import KeyAttribute
 from tablewright.values import Value
-from tablewright.wire.answers import Page
-from tablewright.wire.requests import Query
+from tablewright.wire.requests import QueryInput
+from tablewright.wire.responses import PageOutput
 
 
-def query(request: Query) -> ReadStep:
+def query(request: QueryInput) -> ReadStep:
     key_condition, item_filter, project = read_query(request)
     check_select(request, project)
     backwards = request.forward is False
     start_key = read_start_key(request)
 
-    def run(context: ReadContext) -> Page:
+    def run(context: ReadContext) -> PageOutput:
         source = Source(context, request)
         source.table.reject_paths_into_keys(item_filter, project)
         selection = source.select(key_condition)

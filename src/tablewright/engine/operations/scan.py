@@ -11,17 +11,17 @@ from tablewright.engine.expressions import read_scan
 from tablewright.engine.paging import Source, check_select, is_costly, read_page, read_start_key
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.errors import ValidationException
-from tablewright.wire.answers import Page
-from tablewright.wire.requests import Scan
+from tablewright.wire.requests import ScanInput
+from tablewright.wire.responses import PageOutput
 
 
-def scan(request: Scan) -> ReadStep:
+def scan(request: ScanInput) -> ReadStep:
     item_filter, project = read_scan(request)
     check_select(request, project)
     _check_segment(request.segment, request.total_segments)
     start_key = read_start_key(request)
 
-    def run(context: ReadContext) -> Page:
+    def run(context: ReadContext) -> PageOutput:
         source = Source(context, request)
         source.table.reject_paths_into_keys(item_filter, project)
         first, end = segment_range(request.segment or 0, request.total_segments or 1)

@@ -11,12 +11,12 @@ from tablewright.engine.definition import check_tags
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep, table_name
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ResourceNotFoundException, ValidationException
-from tablewright.wire.requests import ListTagsOfResource, TagResource, UntagResource
+from tablewright.wire.requests import ListTagsOfResourceInput, TagResourceInput, UntagResourceInput
 
 _TABLE_ARN = re.compile(r"arn:[^:]+:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]{3,255}")
 
 
-def tag_resource(request: TagResource) -> WriteStep:
+def tag_resource(request: TagResourceInput) -> WriteStep:
     _check_arn(request.resource_arn)
     if not request.tags:
         raise ValidationException("Atleast one Tag needs to be provided as Input.")
@@ -29,7 +29,7 @@ def tag_resource(request: TagResource) -> WriteStep:
     return WriteStep(run)
 
 
-def untag_resource(request: UntagResource) -> WriteStep:
+def untag_resource(request: UntagResourceInput) -> WriteStep:
     _check_arn(request.resource_arn)
     if not request.tag_keys:
         raise ValidationException("Atleast one Tag Key needs to be provided as Input.")
@@ -42,7 +42,7 @@ def untag_resource(request: UntagResource) -> WriteStep:
     return WriteStep(run)
 
 
-def list_tags_of_resource(request: ListTagsOfResource) -> ReadStep:
+def list_tags_of_resource(request: ListTagsOfResourceInput) -> ReadStep:
     _check_arn(request.resource_arn)
 
     def run(context: ReadContext) -> dict[str, Any]:

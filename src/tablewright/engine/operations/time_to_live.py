@@ -8,10 +8,10 @@ import msgspec
 
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep
 from tablewright.errors import ValidationException
-from tablewright.wire.requests import DescribeTimeToLive, UpdateTimeToLive
+from tablewright.wire.requests import DescribeTimeToLiveInput, UpdateTimeToLiveInput
 
 
-def update_time_to_live(request: UpdateTimeToLive) -> WriteStep:
+def update_time_to_live(request: UpdateTimeToLiveInput) -> WriteStep:
     name, enabled = request.specification.attribute_name, request.specification.enabled
 
     def run(context: WriteContext) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def update_time_to_live(request: UpdateTimeToLive) -> WriteStep:
     return WriteStep(run)
 
 
-def describe_time_to_live(request: DescribeTimeToLive) -> ReadStep:
+def describe_time_to_live(request: DescribeTimeToLiveInput) -> ReadStep:
     def run(context: ReadContext) -> dict[str, Any]:
         context.catalog.refresh(context.snapshot)
         name = context.find_table_for_control_plane(request.table_name).schema.ttl_attribute

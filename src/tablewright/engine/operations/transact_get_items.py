@@ -14,14 +14,14 @@ from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException
-from tablewright.wire.answers import Got, TransactionGot
-from tablewright.wire.requests import Get, TransactGetItems
+from tablewright.wire.requests import TransactGet, TransactGetItemsInput
+from tablewright.wire.responses import GetItemOutput, TransactGetItemsOutput
 
 
-def transact_get_items(request: TransactGetItems) -> ReadStep:
+def transact_get_items(request: TransactGetItemsInput) -> ReadStep:
     gets = [_TransactionGet(action.get) for action in request.actions]
 
-    def run(context: ReadContext) -> TransactionGot:
+    def run(context: ReadContext) -> TransactGetItemsOutput:
         for get in gets:
             get.table = context.find_table(get.request.table_name)
             get.table.reject_paths_into_keys(get.project)
@@ -38,8 +38,10 @@ def transact_get_items(request: TransactGetItems) -> ReadStep:
                 found = context.snapshot.get(get.table.tree, get.key)
                 size = found[0] if found else 0
                 charges[get.table.name].add(read_units(size, consistent=True))
-                responses.append(Got(render_item(found[1], get.project) if found else None))
-        return TransactionGot(
+                responses.append(
+                    GetItemOutput(render_item(found[1], get.project) if found else None)
+                )
+        return TransactGetItemsOutput(
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
             responses=responses,
         )
@@ -55,7 +57,7 @@ class _TransactionGet:
     table: StoredTable
     key: bytes
 
-    def __init__(self, request: Get) -> None:
+    def __init__(self, request: TransactGet) -> None:
         self.request = request
         self.project = read_projection(request)
         self.key_values = normalise_item(request.key)

@@ -37,24 +37,24 @@ from tablewright.errors import (
 from tablewright.limits import MAX_TRANSACTION_SIZE
 from tablewright.storage import WriteTransaction
 from tablewright.values import Item
-from tablewright.wire.answers import ItemCollectionMetrics, TransactionWritten
 from tablewright.wire.requests import (
-    AnyAction,
-    ConditionCheck,
-    Put,
+    AnyTransactAction,
+    TransactConditionCheck,
+    TransactPut,
+    TransactUpdate,
     TransactWriteItem,
-    TransactWriteItems,
-    Update,
+    TransactWriteItemsInput,
 )
+from tablewright.wire.responses import ItemCollectionMetrics, TransactWriteItemsOutput
 
 TOKEN_SECONDS = 600
 
 
-def transact_write_items(request: TransactWriteItems) -> WriteStep:
+def transact_write_items(request: TransactWriteItemsInput) -> WriteStep:
     writes = [_TransactionWrite(_require_one_action(entry)) for entry in request.actions]
     fingerprint = _compute_fingerprint(request) if request.token else b""
 
-    def run(context: WriteContext) -> TransactionWritten:
+    def run(context: WriteContext) -> TransactWriteItemsOutput:
         tx = context.tx
         for write in writes:
             write.table = context.find_table(write.action.table_name)
@@ -67,7 +67,7 @@ def transact_write_items(request: TransactWriteItems) -> WriteStep:
                 "Transaction request cannot include multiple operations on one item"
             )
         if request.token and _was_applied(tx, request.token, fingerprint):
-            return TransactionWritten(
+            return TransactWriteItemsOutput(
                 consumed_capacity=consumed_by_table(
                     _charge_replay(tx, writes), request.return_capacity
                 )
@@ -83,7 +83,7 @@ def transact_write_items(request: TransactWriteItems) -> WriteStep:
                 metrics.setdefault(write.table.name, []).append(metric)
         if request.token:
             tx.put(TOKENS, request.token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)
-        return TransactionWritten(
+        return TransactWriteItemsOutput(
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
             item_collection_metrics=metrics or None,
         )
@@ -101,10 +101,10 @@ class _TransactionWrite:
     old: ItemRow | None
     new: ItemRow | None
 
-    def __init__(self, action: AnyAction) -> None:
+    def __init__(self, action: AnyTransactAction) -> None:
         self.action = action
         self.update, self.condition = read_action(action)
-        if isinstance(action, Put):
+        if isinstance(action, TransactPut):
             self.new = build_row(action.item)
             self.key_values: Item = self.new.item
         else:
@@ -113,7 +113,7 @@ class _TransactionWrite:
 
     def check_key(self) -> None:
         """Check the key, or the key attributes of a new item."""
-        if self.new and isinstance(self.action, Put):
+        if self.new and isinstance(self.action, TransactPut):
             self.key = self.table.check_item(self.new.item, self.new.size)
         else:
             self.key = self.table.keys.check_key(self.key_values)
@@ -123,17 +123,17 @@ class _TransactionWrite:
         """Check the condition and compute the new row."""
         self.old = find_row(tx, self.table.tree, self.key)
         check_condition(self.condition, self.old, self.action.return_on_failure)
-        if isinstance(self.action, Update):
+        if isinstance(self.action, TransactUpdate):
             self.new = apply_update(self.table, self.update, self.old, self.key_values)
 
     def apply(self, tx: WriteTransaction, charge: Charge) -> None:
-        if isinstance(self.action, ConditionCheck):
+        if isinstance(self.action, TransactConditionCheck):
             charge.add(write_units(self.old.size if self.old else 0))
         else:
             replace_item(tx, self.table, self.key, self.old, self.new, charge)
 
 
-def _require_one_action(entry: TransactWriteItem) -> AnyAction:
+def _require_one_action(entry: TransactWriteItem) -> AnyTransactAction:
     given = [a for a in (entry.check, entry.put, entry.delete, entry.update) if a is not None]
     if not given:
         raise ValidationException(
@@ -154,7 +154,7 @@ def _check_total_size(writes: Iterable[_TransactionWrite]) -> None:
         )
 
 
-def _compute_fingerprint(request: TransactWriteItems) -> bytes:
+def _compute_fingerprint(request: TransactWriteItemsInput) -> bytes:
     """Return a digest that is equal for equal actions, in any order of their JSON members."""
     return hashlib.sha256(msgspec.json.encode(request.actions, order="deterministic")).digest()
 

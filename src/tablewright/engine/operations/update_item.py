@@ -15,20 +15,20 @@ from tablewright.engine.rows import ItemRow, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException, invalid
-from tablewright.expression import Update
+from tablewright.expression import CompiledUpdate
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item
-from tablewright.wire.answers import ItemOut, Written
-from tablewright.wire.requests import UpdateItem
+from tablewright.wire.requests import UpdateItemInput
+from tablewright.wire.responses import ItemOut, WriteItemOutput
 
 _TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
 
-def update_item(request: UpdateItem) -> WriteStep:
+def update_item(request: UpdateItemInput) -> WriteStep:
     update, condition = read_update(request)
     key_values = normalise_item(request.key)
 
-    def run(context: WriteContext) -> Written:
+    def run(context: WriteContext) -> WriteItemOutput:
         table = context.find_table(request.table_name)
         key = table.keys.check_key(key_values)
         reject_key_changes(table, update)
@@ -38,7 +38,7 @@ def update_item(request: UpdateItem) -> WriteStep:
         new = apply_update(table, update, old, key_values)
         charge = Charge(table)
         replace_item(context.tx, table, key, old, new, charge)
-        return Written(
+        return WriteItemOutput(
             _select_returned(request.return_values, update, old, new),
             charge.to_consumed_capacity(request.return_capacity),
             collection_metrics(table, key_values, request.return_metrics),
@@ -47,7 +47,7 @@ def update_item(request: UpdateItem) -> WriteStep:
     return WriteStep(run)
 
 
-def reject_key_changes(table: StoredTable, update: Update | None) -> None:
+def reject_key_changes(table: StoredTable, update: CompiledUpdate | None) -> None:
     """Reject an update of a key attribute of the table."""
     for name in table.key_names:
         if update and name in update.names:
@@ -55,7 +55,7 @@ def reject_key_changes(table: StoredTable, update: Update | None) -> None:
 
 
 def apply_update(
-    table: StoredTable, update: Update | None, old: ItemRow | None, key_values: Item
+    table: StoredTable, update: CompiledUpdate | None, old: ItemRow | None, key_values: Item
 ) -> ItemRow:
     """Return the row after the update, checked like a new item."""
     item = old.item if old else key_values
@@ -73,7 +73,7 @@ def apply_update(
 
 
 def _select_returned(
-    wanted: str | None, update: Update | None, old: ItemRow | None, new: ItemRow
+    wanted: str | None, update: CompiledUpdate | None, old: ItemRow | None, new: ItemRow
 ) -> ItemOut | None:
     if wanted is None or wanted == "NONE":
         return None
@@ -82,4 +82,4 @@ def _select_returned(
         return None
     if wanted.startswith("ALL"):
         return row.item
-    return update.touched(row.item) if update else None
+    return update.project_written(row.item) if update else None

@@ -30,10 +30,10 @@ from tablewright.errors import (
 )
 from tablewright.schema import IndexSchema, Stream, TableSchema, Throughput
 from tablewright.wire import requests
-from tablewright.wire.requests import GlobalSecondaryIndexUpdate, UpdateTable
+from tablewright.wire.requests import GlobalSecondaryIndexUpdate, UpdateTableInput
 
 
-def update_table(request: UpdateTable) -> WriteStep:
+def update_table(request: UpdateTableInput) -> WriteStep:
     updates = request.global_index_updates or []
     if request.billing_mode == "PAY_PER_REQUEST":
         definition.check_billing("PAY_PER_REQUEST", request.provisioned_throughput)
@@ -69,7 +69,7 @@ def update_table(request: UpdateTable) -> WriteStep:
     return WriteStep(run, counted_table=request.table_name)
 
 
-def _has_changes(request: UpdateTable) -> bool:
+def _has_changes(request: UpdateTableInput) -> bool:
     return any(
         value is not None
         for value in (
@@ -110,7 +110,7 @@ def _concurrent_index_change() -> LimitExceededException:
     )
 
 
-def _apply_settings(schema: TableSchema, request: UpdateTable, now: float) -> TableSchema:
+def _apply_settings(schema: TableSchema, request: UpdateTableInput, now: float) -> TableSchema:
     """Return the schema with all requested changes except those of indexes."""
     billing = request.billing_mode or schema.billing
     if request.provisioned_throughput or billing != schema.billing:
@@ -187,7 +187,7 @@ def _apply_index_update(
     context: WriteContext,
     schema: TableSchema,
     update: GlobalSecondaryIndexUpdate,
-    request: UpdateTable,
+    request: UpdateTableInput,
     now: float,
 ) -> TableSchema:
     names = {index.name: index for index in schema.indexes}
