@@ -10,7 +10,8 @@ from typing import Any
 import boto3
 import pytest
 
-from tablewright import Database, Engine, connect, connect_async, create
+from tablewright import Engine, connect, connect_async, create
+from tablewright.database import Database
 from tablewright.errors import InvalidValue, StoreClosed, TableNotFound
 from tests.model.database.shop import Ledger, Product, Shop, items, product, shelf
 
@@ -67,6 +68,8 @@ def test_closing_twice_is_no_error() -> None:
     db = connect(":memory:", Shop)
     db.close()
     db.close()
+    with pytest.raises(StoreClosed):
+        db.run(shelf("A"))
 
 
 def test_what_is_neither_a_path_nor_an_engine_is_refused() -> None:
