@@ -31,6 +31,7 @@ from msgspec import Meta, Struct
 from tablewright.encoding.items import item_size, normalise_item
 from tablewright.errors import DynamoDBError, TransferRefused
 from tablewright.limits import MAX_ITEM_SIZE
+from tablewright.private_file import open_private
 from tablewright.transfer.checksum import Sum
 from tablewright.transfer.definition import Definition, check_definition, checked_name
 from tablewright.values import Item
@@ -112,7 +113,7 @@ def compressed(data: IO[bytes], name: str) -> Iterator[IO[bytes]]:
 def new_file(path: Path) -> IO[bytes]:
     """Open a new file for writing, readable by its owner only. It replaces a file or a link."""
     path.unlink(missing_ok=True)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+    return open_private(path, "xb")
 
 
 def manifest_file(file: Path) -> Path:
