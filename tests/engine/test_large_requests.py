@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tablewright.encoding.echo import MAX_ECHO
+from tablewright.encoding.truncation import MAX_ECHO_LENGTH
 from tests.engine.database import Database, Json, item, values
 
 KEY = item(pk="a", sk="1")
@@ -32,7 +32,7 @@ def test_a_long_number_with_a_letter_is_refused_at_once(
         db.refuses(
             "PutItem",
             {"TableName": table, "Item": KEY | {"n": {"N": number}}},
-            f"The parameter cannot be converted to a numeric value: {number[:MAX_ECHO]}...",
+            f"The parameter cannot be converted to a numeric value: {number[:MAX_ECHO_LENGTH]}...",
         )
 
 

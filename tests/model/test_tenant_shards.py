@@ -24,7 +24,7 @@ from tablewright import (
     unique,
 )
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
-from tablewright.mapping.keys import Sort
+from tablewright.mapping.keys import SortCondition
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
 from tablewright.plans import Plan
@@ -363,7 +363,9 @@ def test_a_start_key_of_anothers_is_refused(meters: Database, start: Any) -> Non
 def test_a_sort_key_counts_only_if_it_is_fixed(meters: Database) -> None:
     own = meters.for_tenant(owner=7)
     for comparison in (">=", "begins_with", "between"):
-        condition = KeyCondition(("SK", "owner"), {"S": "M#00"}, Sort(comparison, (SEVEN, SEVEN)))
+        condition = KeyCondition(
+            ("SK", "owner"), {"S": "M#00"}, SortCondition(comparison, (SEVEN, SEVEN))
+        )
         with pytest.raises(TenantViolation):
             own.run(query(condition))
 

@@ -32,7 +32,7 @@ from typing import (
 from tablewright.errors import DeclarationError
 from tablewright.mapping import parts
 from tablewright.mapping.entity import Role
-from tablewright.mapping.parts import Transform
+from tablewright.mapping.parts import PartFormat
 from tablewright.plan.reference import Comparable, Ref
 from tablewright.values import Value
 
@@ -49,9 +49,9 @@ MISSING: Any = object()
 class Piece(Generic[T]):
     """Something that a key can be made of."""
 
-    #: The attribute, and what is made of it for the key.
+    #: The attribute, and its format in the key if that is not the default of its type.
     attribute: Attr[Any]
-    transform: Transform | None = None
+    part_format: PartFormat | None = None
 
     # An index has an entry only while its parts have values: a call gives one, never None.
     @overload
@@ -174,18 +174,18 @@ class Attr(Piece[T], Comparable[Any, T]):
 
 
 class Derived(Piece[T]):
-    """What a transform makes of an attribute."""
+    """An attribute in another format."""
 
-    def __init__(self, attribute: Attr[Any], transform: Transform) -> None:
+    def __init__(self, attribute: Attr[Any], part_format: PartFormat) -> None:
         if not isinstance(attribute, Attr):
             raise DeclarationError(
-                f"{transform.label.format('…')} takes an attribute, not {attribute!r}"
+                f"{part_format.label.format('…')} takes an attribute, not {attribute!r}"
             )
         self.attribute = attribute
-        self.transform = transform
+        self.part_format = part_format
 
     def __repr__(self) -> str:
-        return self.transform.label.format(repr(self.attribute)) if self.transform else ""
+        return self.part_format.label.format(repr(self.attribute)) if self.part_format else ""
 
 
 @overload
@@ -251,12 +251,12 @@ def day(moment: Moment) -> Derived[date]:
 
 def year_month(moment: Moment) -> Derived[date]:
     """In a key: the month of a moment, in UTC; a call takes any day of it."""
-    return Derived(moment, parts.MONTH)
+    return Derived(moment, parts.YEAR_MONTH)
 
 
 def epoch_seconds(moment: Attr[datetime] | Attr[datetime | None]) -> Derived[datetime]:
     """In a key: the seconds since 1970, ten digits."""
-    return Derived(moment, parts.EPOCH)
+    return Derived(moment, parts.EPOCH_SECONDS)
 
 
 @overload
@@ -272,7 +272,7 @@ def shard(value: Attr[Any], *, of: int) -> Derived[int]:
     """In a key: a number from 0 to `of - 1`, by a checksum of the value."""
     if of < 2:
         raise DeclarationError(f"shard(of={of}): at least 2")
-    return Derived(value, parts.sharded(of))
+    return Derived(value, parts.shard_format(of))
 
 
 def descending(number: Attr[int] | Attr[int | None]) -> Derived[int]:

@@ -3,7 +3,7 @@
 Invariants:
 - Reads that arrive in one iteration of the event loop share one snapshot. (SQLite takes 2.5 of the
   4 µs of a read to begin and end its snapshot.) They run on the event loop and never wait for a
-  lock: each thread has its own connection to the file. Costly reads (`Read.costly`) run in other
+  lock: each thread has its own connection to the file. Costly reads (`ReadStep.is_costly`) run in other
   threads; a database in memory has only one connection, so there they run on the event loop.
 - One thread (`Writer`) commits the writes to a file; writes that arrive during a commit share the
   next one. The writes of a database in memory run on the event loop, because they never wait.
@@ -30,7 +30,7 @@ from pathlib import Path
 
 import msgspec
 
-from tablewright.engine import Engine, Read, Step, Write
+from tablewright.engine import Engine, ReadStep, Step, WriteStep
 from tablewright.errors import StoreBusy, StoreFailed
 from tablewright.server.accesslog import AccessLog
 from tablewright.server.authentication import Authenticator, OpenAuthenticator
@@ -91,8 +91,8 @@ class Server:
         self.telemetry: Telemetry | None = None
         self.monitor_url: str | None = None
         self._connections: set[Connection] = set()
-        self._reads: list[tuple[Connection, Read]] = []
-        self._writes: list[tuple[Connection, Write]] = []
+        self._reads: list[tuple[Connection, ReadStep]] = []
+        self._writes: list[tuple[Connection, WriteStep]] = []
         self._commits = 0
         self._committed = 0
         self._swept_at = 0.0
@@ -186,7 +186,7 @@ class Server:
 
     def submit(self, connection: Connection, step: Step) -> None:
         """Run a step with the others of this iteration, then call `connection.complete`."""
-        if isinstance(step, Read) and step.costly and self._writer is not None:
+        if isinstance(step, ReadStep) and step.is_costly and self._writer is not None:
             reading = self._loop.run_in_executor(self._readers, self.engine.read_all, [step])
             reading.add_done_callback(
                 lambda reading: self._deliver([(connection, step)], reading.result())
@@ -194,7 +194,7 @@ class Server:
             return
         if not self._reads and not self._writes:
             self._loop.call_soon(self._run_steps)
-        if isinstance(step, Read):
+        if isinstance(step, ReadStep):
             self._reads.append((connection, step))
         else:
             self._writes.append((connection, step))
@@ -225,7 +225,7 @@ class Server:
 
     def _deliver_writes(
         self,
-        submitted: Sequence[tuple[Connection, Write]],
+        submitted: Sequence[tuple[Connection, WriteStep]],
         results: Sequence[bytes | BaseException],
     ) -> None:
         written = sum(isinstance(result, bytes) for result in results)
@@ -240,7 +240,7 @@ class Server:
     ) -> None:
         for (connection, step), result in zip(submitted, results, strict=True):
             if isinstance(result, BaseException):
-                if isinstance(result, StoreFailed) and isinstance(step, Read):
+                if isinstance(result, StoreFailed) and isinstance(step, ReadStep):
                     self._must_probe = True
                 connection.complete(self.failures.to_fault(result))
             else:
