@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tablewright import access_patterns, explain
+from tablewright import explain
+from tablewright.plans import access_patterns
 from typing_tests import accepted, design
 
 ROOT = Path(__file__).parent.parent

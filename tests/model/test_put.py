@@ -10,7 +10,6 @@ import pytest
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
@@ -24,6 +23,7 @@ from tablewright import (
     ttl,
     updated_at,
 )
+from tablewright.database import Database
 from tablewright.errors import (
     AlreadyExists,
     ConditionFailed,

@@ -8,22 +8,10 @@ from typing import Any
 
 import pytest
 
-from tablewright import (
-    GSI,
-    Attr,
-    Database,
-    Entity,
-    Table,
-    Tenancy,
-    attr,
-    connect,
-    index,
-    key,
-    put,
-    shard,
-    unique,
-)
+from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, connect, index, key, put, unique
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
+from tablewright.formats import shard
 from tablewright.mapping.keys import SortCondition
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection

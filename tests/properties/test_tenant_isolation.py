@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from tablewright import (
     Aggregate,
-    Database,
     Entity,
     batch_get,
     batch_write,
@@ -29,6 +28,7 @@ from tablewright import (
     put,
     transact,
 )
+from tablewright.database import Database
 from tablewright.errors import InvalidCursor, TablewrightError, TenantViolation
 from tablewright.mapping.keys import Comparison, SortCondition
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps

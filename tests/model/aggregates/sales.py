@@ -8,7 +8,6 @@ from tablewright import (
     GSI,
     Aggregate,
     Attr,
-    Database,
     Entity,
     Load,
     Table,
@@ -21,6 +20,7 @@ from tablewright import (
     put,
     root,
 )
+from tablewright.database import Database
 from tablewright.plan.query_request import QueryRequest
 from tablewright.plans import LoadFound, Plan
 

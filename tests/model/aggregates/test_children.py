@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Aggregate, Database, Engine, child, children, root
+from tablewright import Aggregate, Engine, child, children, root
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.plan.query_request import QueryRequest
 from tests.model.aggregates.sales import (

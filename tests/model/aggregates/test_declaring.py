@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import Aggregate, Database, Load, access_pattern, child, children, root
+from tablewright import Aggregate, Load, access_pattern, child, children, root
+from tablewright.database import Database
 from tablewright.errors import DeclarationError
 from tests.model.aggregates.sales import (
     Menu,

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Aggregate, Database, children, root
+from tablewright import Aggregate, children, root
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, TablewrightError
 from tests.model.aggregates.sales import (
     Captain,

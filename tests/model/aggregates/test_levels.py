@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tablewright import Aggregate, Database, child, children, root
+from tablewright import Aggregate, child, children, root
+from tablewright.database import Database
 from tests.model.aggregates.sales import Allergen, Menu, Product, Section, SectionNote, store
 
 

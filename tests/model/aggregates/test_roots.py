@@ -10,7 +10,6 @@ from tablewright import (
     GSI,
     Aggregate,
     Attr,
-    Database,
     Engine,
     Entity,
     Load,
@@ -23,6 +22,7 @@ from tablewright import (
     key,
     root,
 )
+from tablewright.database import Database
 from tablewright.errors import DeclarationError
 from tests.model.aggregates.sales import (
     Category,

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright import Database, connect
+from tablewright import connect
+from tablewright.database import Database
 from tablewright.transport import Local
 from tests.model.database.shop import Ledger, Shop, engine_of
 

@@ -15,13 +15,13 @@ from tablewright import (
     Table,
     access_pattern,
     attr,
-    epoch_seconds,
     index,
     key,
     ttl,
     unique,
     version,
 )
+from tablewright.formats import epoch_seconds
 from tablewright.transport import Local
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, connect, create
+from tablewright import Engine, connect, create
+from tablewright.database import Database
 from tablewright.errors import AlreadyExists, ResourceInUseException
 from tablewright.model.provision import Provision
 from tablewright.plan.plan import run

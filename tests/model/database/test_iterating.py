@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tablewright import Database, create
+from tablewright import create
+from tablewright.database import Database
 from tests.model.database.shop import Product, product, shelf
 from tests.transports import record_requests
 

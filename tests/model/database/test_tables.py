@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tablewright import (
-    Database,
     Engine,
     Table,
     batch_get,
@@ -20,6 +19,7 @@ from tablewright import (
     transact,
     update,
 )
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.plans import Plan
 from tests.model.database.shop import (

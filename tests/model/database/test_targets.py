@@ -10,7 +10,8 @@ from typing import Any
 import boto3
 import pytest
 
-from tablewright import Database, Engine, connect, connect_async, create
+from tablewright import Engine, connect, connect_async, create
+from tablewright.database import Database
 from tablewright.errors import InvalidValue, StoreClosed, TableNotFound
 from tests.model.database.shop import Ledger, Product, Shop, items, product, shelf
 

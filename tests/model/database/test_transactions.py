@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from tablewright import Database, connect_async, create
+from tablewright import connect_async, create
+from tablewright.database import Database
 from tablewright.errors import AlreadyExists, DeclarationError
 from tests.model.database.shop import Account, Ledger, Shop, product, shelf
 from tests.transports import record_requests

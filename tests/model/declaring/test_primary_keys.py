@@ -9,23 +9,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import (
-    GSI,
-    Attr,
-    Entity,
-    Table,
-    attr,
-    connect,
-    create,
-    day,
-    descending,
-    epoch_seconds,
-    index,
-    key,
-    lower,
-    shard,
-    year_month,
-)
+from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key
+from tablewright.formats import day, descending, epoch_seconds, lower, shard, year_month
 from tests.model.declaring.declarations import refused
 
 # -- the primary key -------------------------------------------------------------------------------
@@ -401,7 +386,7 @@ def test_counting_down_needs_a_width() -> None:
 
 
 def test_one_shard_is_none() -> None:
-    with refused("shard(of=1)", "at least 2"):
+    with refused("shard(…, of=1)", "at least 2"):
         shard(attr(), of=1)
 
 

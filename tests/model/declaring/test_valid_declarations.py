@@ -6,24 +6,9 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from uuid import UUID
 
-from tablewright import (
-    GSI,
-    LSI,
-    Attr,
-    Entity,
-    Table,
-    attr,
-    connect,
-    create,
-    day,
-    descending,
-    epoch_seconds,
-    index,
-    key,
-    put,
-    year_month,
-)
+from tablewright import GSI, LSI, Attr, Entity, Table, attr, connect, create, index, key, put
 from tablewright.errors import DeclarationError
+from tablewright.formats import day, descending, epoch_seconds, year_month
 from tablewright.model.provision import definition
 from tests.model.declaring.declarations import Status, raw
 

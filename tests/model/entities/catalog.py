@@ -14,7 +14,6 @@ from pydantic import BaseModel, Field
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
@@ -26,6 +25,7 @@ from tablewright import (
     updated_at,
     version,
 )
+from tablewright.database import Database
 from tablewright.ids import KSUID, ULID
 from tablewright.transport import Local
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright import Database, connect
+from tablewright import connect
+from tablewright.database import Database
 from tests.model.entities.catalog import Catalog, engine_of
 
 

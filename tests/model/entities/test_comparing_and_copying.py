@@ -9,7 +9,8 @@ from decimal import Decimal
 
 import pytest
 
-from tablewright import Database, put
+from tablewright import put
+from tablewright.database import Database
 from tablewright.ids import ULID
 from tests.model.entities.catalog import AWARE, FULL, Dog, Everything, Managed, order
 

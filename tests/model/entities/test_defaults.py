@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import GSI, Attr, Database, Entity, Table, attr, connect, create, index, key, put
+from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key, put
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
 from tests.model.entities.catalog import Dog, Everything, Managed, Named, order
 

@@ -11,7 +11,8 @@ import pytest
 from fastapi import Body, FastAPI, HTTPException
 from pydantic import TypeAdapter
 
-from tablewright import Database, create, put
+from tablewright import create, put
+from tablewright.database import Database
 from tablewright.ids import KSUID, ULID
 from tests.model.entities.catalog import Basket, Blob, Managed, Order
 

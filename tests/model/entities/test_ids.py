@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, create
+from tablewright import create
+from tablewright.database import Database
 from tablewright.ids import KSUID, ULID
 from tests.model.entities.catalog import Event, Order, order
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tablewright import Database, create, update
+from tablewright import create, update
+from tablewright.database import Database
 from tests.model.entities.catalog import (
     AWARE,
     FULL,

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from tablewright import Database, connect, put
+from tablewright import connect, put
+from tablewright.database import Database
 from tablewright.ids import KSUID, ULID
 from tests.encoding.strategies import decimals, key_texts, raw_bytes, texts
 from tests.model.entities.catalog import (

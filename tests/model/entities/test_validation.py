@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, create, put
+from tablewright import create, put
+from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tablewright.ids import ULID
 from tests.model.entities.catalog import AWARE, Everything, Line, Managed, Order, order

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright import Database, Engine, connect
+from tablewright import Engine, connect
+from tablewright.database import Database
 from tests.model.move.menus import Menus
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
@@ -18,11 +17,12 @@ from tablewright import (
     history,
     index,
     key,
-    lower,
     unique,
     updated_at,
     version,
 )
+from tablewright.database import Database
+from tablewright.formats import lower
 
 
 class Menus(Table, name="menus"):

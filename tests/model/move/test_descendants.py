@@ -7,21 +7,10 @@ from typing import Any
 
 import pytest
 
-from tablewright import (
-    Attr,
-    Database,
-    Engine,
-    Entity,
-    Table,
-    attr,
-    connect,
-    create,
-    day,
-    history,
-    key,
-    put,
-)
+from tablewright import Attr, Engine, Entity, Table, attr, connect, create, history, key, put
+from tablewright.database import Database
 from tablewright.errors import AlreadyExists
+from tablewright.formats import day
 from tests.model.move.menus import Menu, Menus, Option, Product, Section, build, items, shape
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, connect, create, transact
+from tablewright import Engine, connect, create, transact
+from tablewright.database import Database
 from tablewright.errors import AlreadyExists, ConditionFailed, InvalidValue, UniqueViolation
 from tests.model.move.menus import Menu, Menus, Product, Section, build, items, shape
 from tests.transports import InterferingTransport, Interrupted, InterruptedTransport

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Attr, Database, Engine, Entity, Table, attr, connect, create, key, update
+from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key, update
+from tablewright.database import Database
 from tablewright.errors import UniqueViolation
 from tests.model.move.menus import Menus, Product, Section, StateChange, Ticket, build, items
 

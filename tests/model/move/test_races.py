@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import Database, Engine, connect, create
+from tablewright import Engine, connect, create
 from tablewright.backoff import Backoff
+from tablewright.database import Database
 from tablewright.errors import Contention, NotFound
 from tests.model.move.menus import Menus, Product, Section, items
 from tests.transports import InterferingTransport

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, create, update
+from tablewright import Engine, create, update
+from tablewright.database import Database
 from tablewright.errors import (
     AlreadyExists,
     ConditionFailed,

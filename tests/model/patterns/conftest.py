@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright import Database, Engine, connect, put
+from tablewright import Engine, connect, put
+from tablewright.database import Database
 from tests.model.patterns.club import Club, Numbers
 from tests.model.patterns.found import ITEMS, Found
 

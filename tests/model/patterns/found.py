@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from tablewright import (
-    GSI,
-    Attr,
-    Entity,
-    Table,
-    attr,
-    day,
-    descending,
-    epoch_seconds,
-    index,
-    key,
-    lower,
-)
+from tablewright import GSI, Attr, Entity, Table, attr, index, key
+from tablewright.formats import day, descending, epoch_seconds, lower
 from tests.model.patterns.club import MONDAY
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Get, Query, access_pattern, batch_get, explain
+from tablewright import Get, Query, access_pattern, batch_get, explain
+from tablewright.database import Database
 from tablewright.errors import DeclarationError
 from tablewright.plans import BatchGet
 from tests.model.patterns.club import (

@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from tablewright import (
-    Database,
     Get,
     Query,
     Transaction,
@@ -21,6 +20,7 @@ from tablewright import (
     put,
     transact,
 )
+from tablewright.database import Database
 from tablewright.plan.plan import Wait
 from tablewright.plans import Plan
 from tests.model.patterns.club import (

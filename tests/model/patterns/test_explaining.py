@@ -16,7 +16,6 @@ from tablewright import (
     Query,
     Table,
     access_pattern,
-    access_patterns,
     attr,
     create,
     explain,
@@ -24,6 +23,7 @@ from tablewright import (
     key,
 )
 from tablewright.errors import DeclarationError
+from tablewright.plans import access_patterns
 from tests.model.patterns.club import (
     EXPLAINED,
     MONDAY,

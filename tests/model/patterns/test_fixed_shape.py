@@ -11,18 +11,18 @@ from typing import Any, Literal
 import pytest
 
 from tablewright import (
-    Database,
     Get,
     Query,
     Transaction,
     access_pattern,
-    access_patterns,
     batch_get,
     create,
     explain,
     transact,
 )
+from tablewright.database import Database
 from tablewright.errors import DeclarationError
+from tablewright.plans import access_patterns
 from tests.model.patterns.club import MONDAY, Club, User, Visit, all_users, member
 
 # -- a shape that depends on arguments -------------------------------------------------------------

@@ -20,7 +20,6 @@ from tablewright import (
     Table,
     Transaction,
     access_pattern,
-    access_patterns,
     attr,
     connect,
     create,
@@ -29,7 +28,7 @@ from tablewright import (
     transact,
 )
 from tablewright.errors import DeclarationError
-from tablewright.plans import AccessPattern, Shape
+from tablewright.plans import AccessPattern, Shape, access_patterns
 from tests.model.patterns.club import EXPLAINED, Club, Numbers, User, number_from, user
 
 # -- patterns of a table ---------------------------------------------------------------------------

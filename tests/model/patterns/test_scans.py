@@ -10,7 +10,6 @@ import pytest
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Entity,
     Query,
     Table,
@@ -21,6 +20,7 @@ from tablewright import (
     key,
     put,
 )
+from tablewright.database import Database
 from tablewright.errors import DeclarationError
 from tablewright.plans import Scan
 from tests.model.patterns.club import MONDAY, Number, User

@@ -8,22 +8,10 @@ from typing import Any
 
 import pytest
 
-from tablewright import (
-    GSI,
-    Attr,
-    Database,
-    Engine,
-    Entity,
-    Table,
-    attr,
-    connect,
-    create,
-    day,
-    index,
-    key,
-    put,
-)
+from tablewright import GSI, Attr, Engine, Entity, Table, attr, connect, create, index, key, put
+from tablewright.database import Database
 from tablewright.errors import DeclarationError
+from tablewright.formats import day
 from tests.model.patterns.club import MONDAY, Number
 from tests.model.patterns.found import ITEMS, Fuzzy, Item
 

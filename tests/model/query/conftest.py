@@ -7,7 +7,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from tablewright import Database, Engine, connect, create
+from tablewright import Engine, connect, create
+from tablewright.database import Database
 from tests.model.query.desk import MONDAY, Desk, Diary, Shelf, Weather, comment, task
 
 

@@ -10,23 +10,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from tablewright import (
-    GSI,
-    LSI,
-    Attr,
-    Database,
-    Engine,
-    Entity,
-    Query,
-    Table,
-    attr,
-    day,
-    descending,
-    epoch_seconds,
-    index,
-    key,
-    lower,
-)
+from tablewright import GSI, LSI, Attr, Engine, Entity, Query, Table, attr, index, key
+from tablewright.database import Database
+from tablewright.formats import day, descending, epoch_seconds, lower
 from tablewright.plan.query_request import QueryRequest
 
 

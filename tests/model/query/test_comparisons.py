@@ -12,23 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tablewright import (
-    GSI,
-    Attr,
-    Database,
-    Engine,
-    Entity,
-    Table,
-    attr,
-    connect,
-    create,
-    index,
-    key,
-    lower,
-    put,
-    year_month,
-)
+from tablewright import GSI, Attr, Engine, Entity, Table, attr, connect, create, index, key, put
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.formats import lower, year_month
 from tests.model.query.desk import (
     COMPARISONS,
     MONDAY,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tablewright import Database, Engine, create, put
+from tablewright import Engine, create, put
+from tablewright.database import Database
 from tests.model.query.desk import (
     Book,
     Comment,

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, create, put, update
+from tablewright import create, put, update
+from tablewright.database import Database
 from tablewright.errors import DeclarationError
 from tests.model.query.desk import MONDAY, Comment, Details, Reading, Step, Task, numbers, task
 

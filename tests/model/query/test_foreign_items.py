@@ -6,19 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import (
-    Attr,
-    Database,
-    Engine,
-    Entity,
-    Query,
-    Table,
-    attr,
-    connect,
-    create,
-    key,
-    unique,
-)
+from tablewright import Attr, Engine, Entity, Query, Table, attr, connect, create, key, unique
+from tablewright.database import Database
 from tablewright.errors import UnreadableItem
 from tests.model.query.desk import Task, _key, _remove, numbers, task
 

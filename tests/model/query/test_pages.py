@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, create
+from tablewright import create
+from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tests.model.query.desk import Task, body_of, comment, numbers, task
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, Query, create, put
+from tablewright import Engine, Query, create, put
+from tablewright.database import Database
 from tablewright.errors import DeclarationError
 from tests.model.query.desk import MONDAY, Comment, Reading, Task, body_of, numbers, task
 

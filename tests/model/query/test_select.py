@@ -6,7 +6,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from tablewright import Database, Engine, create, put
+from tablewright import Engine, create, put
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, UnreadableItem
 from tests.model.query.desk import (
     MONDAY,

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright import Database, connect, create
+from tablewright import connect, create
+from tablewright.database import Database
 from tests.model.tenancy.market import USERS, Inventory, Market, Plain, everything_of, local_of
 
 

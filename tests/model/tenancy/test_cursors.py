@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import Database
+from tablewright.database import Database
 from tablewright.errors import InvalidCursor
 from tests.model.tenancy.market import OTHERS, Order, cursor_of, last_orders
 from tests.transports import record_requests

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database
+from tablewright.database import Database
 from tablewright.errors import TablewrightError, TenantViolation
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plans import Plan

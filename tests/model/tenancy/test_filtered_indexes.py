@@ -8,18 +8,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import (
-    GSI,
-    Aggregate,
-    Database,
-    Query,
-    Table,
-    Tenancy,
-    batch_write,
-    connect,
-    put,
-    root,
-)
+from tablewright import GSI, Aggregate, Query, Table, Tenancy, batch_write, connect, put, root
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, TenantViolation
 from tablewright.ids import ULID
 from tests.model.tenancy.market import (

@@ -11,7 +11,6 @@ import pytest
 
 from tablewright import (
     GSI,
-    Database,
     Table,
     Tenancy,
     batch_get,
@@ -21,6 +20,7 @@ from tablewright import (
     put,
     transact,
 )
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, TablewrightError, TenantViolation
 from tablewright.observe import RequestEvent
 from tests.model.tenancy.market import (

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Query, batch_write, condition_check, create, put, transact
+from tablewright import Query, batch_write, condition_check, create, put, transact
+from tablewright.database import Database
 from tablewright.plans import Plan
 from tests.model.tenancy.market import (
     A1,

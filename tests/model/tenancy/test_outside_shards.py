@@ -9,7 +9,6 @@ import pytest
 
 from tablewright import (
     Attr,
-    Database,
     Entity,
     Table,
     Tenancy,
@@ -25,6 +24,7 @@ from tablewright import (
     transact,
     update,
 )
+from tablewright.database import Database
 from tablewright.errors import TenantViolation
 from tablewright.plans import Plan
 from tests.model.tenancy.market import (

@@ -6,7 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from tablewright import Database, put
+from tablewright import put
+from tablewright.database import Database
 from tablewright.errors import InvalidValue, TenantViolation
 from tests.model.tenancy.market import A1, USERS, Note, Order, Profile, last_orders, size, stored
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright import Attr, Engine, Entity, Table, attr, key, lower, unique, version
+from tablewright import Attr, Engine, Entity, Table, attr, key, unique, version
+from tablewright.formats import lower
 
 
 class Recipes(Table, name="recipes", type_attribute=None):

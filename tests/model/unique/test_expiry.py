@@ -10,7 +10,6 @@ import pytest
 
 from tablewright import (
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
@@ -23,6 +22,7 @@ from tablewright import (
     unique,
     update,
 )
+from tablewright.database import Database
 from tablewright.errors import UniqueViolation
 from tests.model.unique.accounts import items
 

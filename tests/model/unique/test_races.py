@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, connect, create, put
+from tablewright import Engine, connect, create, put
 from tablewright.backoff import Backoff
+from tablewright.database import Database
 from tablewright.errors import Contention, UniqueViolation
 from tests.model.unique.accounts import Category, Recipes, items
 from tests.transports import InterferingTransport

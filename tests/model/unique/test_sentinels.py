@@ -6,19 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import (
-    Attr,
-    Database,
-    Engine,
-    Entity,
-    Table,
-    attr,
-    connect,
-    create,
-    key,
-    put,
-    unique,
-)
+from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key, put, unique
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, UniqueViolation
 from tests.model.unique.accounts import Account, Accounts, Category, items
 from tests.transports import InterferingTransport, RecordingTransport

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, connect, create, delete, transact, update
+from tablewright import Engine, connect, create, delete, transact, update
+from tablewright.database import Database
 from tablewright.errors import ConditionFailed, UniqueViolation
 from tests.model.unique.accounts import Account, Badge, Category, Recipes, items
 from tests.transports import InterferingTransport, RecordingTransport

@@ -7,7 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from tablewright import Database, Engine, connect, create
+from tablewright import Engine, connect, create
+from tablewright.database import Database
 from tests.model.update.orders import AT, Order, Orders
 
 

@@ -18,15 +18,13 @@ from tablewright import (
     Table,
     attr,
     created_at,
-    day,
-    descending,
     index,
     key,
-    lower,
     ttl,
     updated_at,
     version,
 )
+from tablewright.formats import day, descending, lower
 
 
 class Status(StrEnum):

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, create, update
+from tablewright import Engine, create, update
+from tablewright.database import Database
 from tablewright.errors import NotFound
 from tests.model.update.orders import AT, Order, Status, Task, index_keys, item
 from tests.transports import RecordingTransport

@@ -6,7 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from tablewright import Database, Engine, put, update
+from tablewright import Engine, put, update
+from tablewright.database import Database
 from tablewright.errors import ConditionFailed
 from tablewright.plans import Condition
 from tests.model.update.orders import AT, Order, Status, item

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, create, update
+from tablewright import Engine, create, update
+from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tests.model.update.orders import AT, Job, Order, Status, Task, index_keys, item
 from tests.transports import RecordingTransport

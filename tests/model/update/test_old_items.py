@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, create
+from tablewright import Engine, create
+from tablewright.database import Database
 from tests.model.update.orders import Job, Order, Status, Task, index_keys
 
 

@@ -6,8 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from tablewright import Database, Engine, connect, create, update
+from tablewright import Engine, connect, create, update
 from tablewright.backoff import Backoff
+from tablewright.database import Database
 from tablewright.errors import Contention, NotFound, VersionConflict
 from tests.model.update.orders import AT, Job, Order, Orders, Status, index_keys, item
 from tests.transports import InterferingTransport

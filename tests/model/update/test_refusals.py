@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, create
+from tablewright import Engine, create
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.plans import Ref
 from tests.model.update.orders import AT, Job, Order, Task, item

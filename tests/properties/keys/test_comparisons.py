@@ -13,25 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tablewright import (
-    GSI,
-    Attr,
-    Database,
-    Entity,
-    Table,
-    attr,
-    connect,
-    create,
-    day,
-    descending,
-    epoch_seconds,
-    index,
-    key,
-    lower,
-    put,
-    year_month,
-)
+from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key, put
+from tablewright.database import Database
 from tablewright.errors import InvalidValue
+from tablewright.formats import day, descending, epoch_seconds, lower, year_month
 from tablewright.ids import KSUID, ULID
 from tablewright.model.attribute import Path
 from tests.properties.keys.values import (

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright import Attr, Entity, Table, attr, connect, create, descending, key
+from tablewright import Attr, Entity, Table, attr, connect, create, key
 from tablewright.errors import DeclarationError
+from tablewright.formats import descending
 from tablewright.ids import ULID
 from tests.properties.keys.values import Level, Status, Triple, texts
 

@@ -12,7 +12,6 @@ from tablewright import (
     GSI,
     Aggregate,
     Attr,
-    Database,
     Entity,
     Table,
     attr,
@@ -26,6 +25,7 @@ from tablewright import (
     root,
     unique,
 )
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
 from tests.properties.keys.values import NASTY, partitions, texts
 
