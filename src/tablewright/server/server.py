@@ -3,8 +3,8 @@
 Invariants:
 - Reads that arrive in one iteration of the event loop share one snapshot. (SQLite takes 2.5 of the
   4 µs of a read to begin and end its snapshot.) They run on the event loop and never wait for a
-  lock: each thread has its own connection to the file. Costly reads (`ReadStep.is_costly`) run in other
-  threads; a database in memory has only one connection, so there they run on the event loop.
+  lock: each thread has its own connection to the file. Costly reads (`ReadStep.is_costly`) run in
+  other threads; a database in memory has only one connection, so there they run on the event loop.
 - One thread (`Writer`) commits the writes to a file; writes that arrive during a commit share the
   next one. The writes of a database in memory run on the event loop, because they never wait.
 - Long work (deleting expired items, checkpoints, long writes) never runs on the event loop.
