@@ -214,7 +214,7 @@ def test_a_mistake_is_reported_with_its_place(path: Path, text: str, message: st
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(CredentialsRefused, match=r"none.toml: No such file"):
+    with pytest.raises(CredentialsRefused, match=r"none.toml: no such file; create it with"):
         Credentials(tmp_path / "none.toml")
 
 
