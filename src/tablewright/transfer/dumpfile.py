@@ -31,6 +31,7 @@ from msgspec import Meta, Struct
 from tablewright.encoding.items import item_size, normalise_item
 from tablewright.errors import DynamoDBError, TransferRefused
 from tablewright.limits import MAX_ITEM_SIZE
+from tablewright.private_file import open_private
 from tablewright.transfer.checksum import Checksum
 from tablewright.transfer.definition import TableDefinition, check_definition, check_table_name
 from tablewright.values import Item
@@ -113,7 +114,7 @@ def open_compressed(data: IO[bytes], name: str) -> Iterator[IO[bytes]]:
 def create_file(path: Path) -> IO[bytes]:
     """Create a file, readable by its owner only, and open it. Replaces a file or a link."""
     path.unlink(missing_ok=True)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+    return open_private(path, "xb")
 
 
 def manifest_path(file: Path) -> Path:
