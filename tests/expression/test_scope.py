@@ -248,6 +248,7 @@ def test_unused_names_come_before_unused_values_in_the_order_of_a_java_set() -> 
 def test_a_name_used_by_any_expression_is_used() -> None:
     scope = Scope({"#a": "a", "#b": "b"}, {":v": {"S": "x"}})
     scope.update("SET #a = :v")
+    assert closing_message(scope).endswith("{#b}")
     scope.condition("attribute_exists(#b)")
     scope.require_all_used()
 

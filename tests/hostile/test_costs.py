@@ -162,3 +162,34 @@ def test_an_update_that_multiplies_a_list_is_refused_without_a_walk_through_it()
     assert fault is not None
     assert fault.message == "Item size to update has exceeded the maximum allowed size"
     assert count < 10_000
+
+
+def test_a_duplicate_name_is_found_with_work_in_proportion_to_the_names() -> None:
+    def work(size: int) -> int:
+        names = [*(f"n{number}" for number in range(size)), "n0"]
+        request = {"TableName": "table", "Key": {"pk": {"S": "a"}}, "AttributesToGet": names}
+        count, message = refused("GetItem", request)
+        assert message.endswith("Duplicate value in attribute name: n0")
+        return count
+
+    assert work(20_000) <= 3 * work(10_000)
+
+
+def test_members_are_deleted_from_a_set_with_work_in_proportion_to_both_sets() -> None:
+    key = {"pk": {"S": "a"}}
+
+    def work(size: int) -> int:
+        engine = new_engine()
+        members = [f"{number:05}" for number in range(size)]
+        engine.call("PutItem", {"TableName": "table", "Item": {**key, "s": {"SS": members}}})
+        request = {
+            "TableName": "table",
+            "Key": key,
+            "UpdateExpression": "DELETE s :v",
+            "ExpressionAttributeValues": {":v": {"SS": [f"x{member}" for member in members]}},
+        }
+        count, fault = calls(engine, "UpdateItem", request)
+        assert fault is None
+        return count
+
+    assert work(20_000) <= 3 * work(10_000)

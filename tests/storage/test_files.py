@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 import pytest
 
-from tablewright.errors import CannotOpen, TablewrightError
+from tablewright.errors import CannotOpen, StoreClosed, TablewrightError
 from tablewright.storage import Store, Tree, WriteTransaction
 from tablewright.storage.file import APPLICATION_ID, FORMAT, _claim_or_upgrade, _read_format
 from tests.storage.conftest import TREE
@@ -201,6 +201,8 @@ def test_close_folds_the_log_into_the_file(store: Store, path: Path) -> None:
 def test_close_can_be_called_twice(store: Store) -> None:
     store.close()
     store.close()
+    with pytest.raises(StoreClosed):
+        store.read(lambda snapshot: None)
 
 
 # Python's sqlite3 is another copy of SQLite than apsw's, and two copies in one process do not see

@@ -112,7 +112,7 @@ def test_a_table_that_another_engine_made_is_known_to_the_check(tmp_path: Path) 
     with Engine(tmp_path / "x.db") as engine, Engine(tmp_path / "x.db") as other:
         other.call("CreateTable", table_request("shop"))
         get = {"TableName": "shop", "Key": item(pk="a", sk="1")}
-        engine.call("GetItem", get, policy=scoped("a"))
+        assert engine.call("GetItem", get, policy=scoped("a")) == {}
 
 
 def test_steps_of_several_callers_run_together_and_each_by_its_own_policy(engine: Engine) -> None:

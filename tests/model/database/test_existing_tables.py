@@ -255,7 +255,7 @@ def test_tags_billing_and_the_like_are_no_difference() -> None:
     with Engine() as engine:
         engine.call("CreateTable", request)
         expires_by(engine, "expires")
-        connect(engine, Shop)
+        assert connect(engine, Shop).run(shelf("A")) == []
 
 
 @pytest.mark.parametrize("attribute", [None, "another"])

@@ -68,6 +68,8 @@ def test_closing_twice_is_no_error() -> None:
     db = connect(":memory:", Shop)
     db.close()
     db.close()
+    with pytest.raises(StoreClosed):
+        db.run(shelf("A"))
 
 
 def test_what_is_neither_a_path_nor_an_engine_is_refused() -> None:
