@@ -60,7 +60,9 @@ def copy(
         transfer.open_source(source) as read_from,
         transfer.open_target(target, source) as write_to,
     ):
-        known = transfer.TransferState(kept, absolute_target(source), absolute_target(target), table)
+        known = transfer.TransferState(
+            kept, absolute_target(source), absolute_target(target), table
+        )
         state_files.append(kept)
         events = transfer.copy(
             read_from,
@@ -146,7 +148,9 @@ def load(
             assert isinstance(sys.stdin.buffer, io.BufferedReader)
             dumps = [Dump(table, [sys.stdin.buffer])]
         with transfer.open_target(target) as write_to:
-            known = transfer.TransferState(kept, str(Path(file).resolve()), absolute_target(target), table)
+            known = transfer.TransferState(
+                kept, str(Path(file).resolve()), absolute_target(target), table
+            )
             state_files += [kept] if kept else []
             events = transfer.load(dumps, write_to, state=known, writers=parallel, where=target)
             found = show_progress(events)
