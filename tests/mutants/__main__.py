@@ -59,7 +59,7 @@ PACKAGES = {
             "tests/durability/test_sharing.py",
         ),
     ),
-    "mapping": Package(("mapping/keys.py", "mapping/parts.py"), ("tests/mapping",)),
+    "mapping": Package(("mapping/keys.py", "mapping/parts.py"), ("tests/mapping", "tests/model")),
 }
 
 #: For each package: the seed, the size, and by diff what happened to each mutant.

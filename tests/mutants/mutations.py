@@ -1,8 +1,8 @@
 """Choose mutants of a package: mutmut's operators, and the deletion of statements.
 
 A mutant is one small change inside one function; annotations, decorators and docstrings stay. The
-sample depends on the seed and the sources alone. First a place in the code is drawn, then one of its
-changes: so a call with many arguments counts as much as a comparison.
+sample depends on the seed and the sources alone. First a place in the code is drawn, then one of
+its changes: so a call with many arguments counts as much as a comparison.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _sites(path: Path) -> Iterator[_Site]:
 
     def walk(node: cst.CSTNode, statement: cst.CSTNode | None) -> Iterator[_Site]:
         """Yield the sites of a node in a function; `statement` is the innermost around it."""
-        if isinstance(node, UNCHANGED) or _is_text(node) or _is_cast(node):
+        if isinstance(node, UNCHANGED) or _is_docstring(node) or _is_cast(node):
             return
         if statement is not None:
             if isinstance(node, cst.BaseStatement):
@@ -105,16 +105,17 @@ def _changes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def _is_deletable(statements: Sequence[cst.BaseSmallStatement]) -> bool:
-    if len(statements) != 1 or not isinstance(statements[0], DELETABLE):
+    if len(statements) != 1:
         return False
-    statement = statements[0]
+    (statement,) = statements
+    if not isinstance(statement, DELETABLE) or _is_docstring(statement):
+        return False
     return not isinstance(statement, cst.Assign) or not any(
         isinstance(target.target, cst.Name | cst.Tuple) for target in statement.targets
     )
 
 
-def _is_text(node: cst.CSTNode) -> bool:
-    """Say whether this is a docstring."""
+def _is_docstring(node: cst.CSTNode) -> bool:
     return isinstance(node, cst.Expr) and isinstance(node.value, cst.BaseString)
 
 
