@@ -53,7 +53,7 @@ def condition(attribute: str) -> bool:
     }
     scope = Scope(NAMES, values)
     found = scope.condition(CONDITION % attribute)
-    scope.close()
+    scope.require_all_used()
     assert found is not None
     return found.holds({**ITEM, "status": {"S": "PAID"}})
 
@@ -67,6 +67,6 @@ def update(attribute: str) -> object:
     }
     scope = Scope(NAMES, values)
     found = scope.update(UPDATE % attribute)
-    scope.close()
+    scope.require_all_used()
     assert found is not None
     return found.apply(ITEM)

@@ -17,7 +17,7 @@ from benchmarks import items
 from tablewright.encoding.items import dump, item_size, normalise_item
 from tablewright.engine import Engine
 from tablewright.engine.catalog import Catalog
-from tablewright.engine.table import Table
+from tablewright.engine.table import StoredTable
 from tablewright.storage.checksum import row_checksum
 
 Row: TypeAlias = tuple[bytes, int, bytes]
@@ -56,22 +56,22 @@ def build(path: Path, count: int, track: Track) -> None:
     connection.close()
 
 
-def table_of(engine: Engine) -> Table:
+def table_of(engine: Engine) -> StoredTable:
     """The sample table, as the engine uses it."""
     catalog = Catalog()
     engine._store.read(catalog.refresh)
     return catalog.tables[items.TABLE]
 
 
-def trees_of(table: Table) -> list[str]:
+def trees_of(table: StoredTable) -> list[str]:
     """The names of the SQLite tables that hold the sample table and its three indexes."""
     return [table.tree.name, *(index.tree.name for index in table.indexes)]
 
 
-def rows_of(table: Table, n: int, count: int) -> list[Row]:
+def rows_of(table: StoredTable, n: int, count: int) -> list[Row]:
     """The four rows that the engine stores for item `n`: the table's and the three indexes'."""
     item = normalise_item(items.item(n, count))
     size, body = item_size(item), dump(item)
-    key = table.key(item)
-    entries = (index.entry(item, key) for index in table.indexes)
+    key = table.encode_key(item)
+    entries = (index.encode_entry(item, key) for index in table.indexes)
     return [(key, size, body), *((entry, size, body) for entry in entries if entry is not None)]

@@ -22,7 +22,6 @@ from benchmarks.reads import draw
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Query,
@@ -31,11 +30,12 @@ from tablewright import (
     attr,
     connect,
     create,
-    day,
     index,
     key,
     put,
 )
+from tablewright.database import Database
+from tablewright.formats import day
 
 ROUNDS = 30
 

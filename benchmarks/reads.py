@@ -12,9 +12,9 @@ from benchmarks import items
 from benchmarks.bare import Bare
 from benchmarks.files import build, rows_of, table_of, trees_of
 from benchmarks.measure import Context, Figure, judged, take_turns
-from tablewright.encoding.keys import after
+from tablewright.encoding.keys import end_of_prefix
 from tablewright.engine import Engine
-from tablewright.engine.table import Table
+from tablewright.engine.table import StoredTable
 from tablewright.values import Item
 
 ROUNDS = 30
@@ -43,7 +43,7 @@ def query(context: Context) -> list[Figure]:
         ns = draw(context.size(1800, 90), count)
         requests = [items.query_request(n) for n in ns]
         on_index = [items.index_query_request(n, count) for n in ns]
-        tree = 1 + table.indexes.index(table.by_name[items.INDEX])
+        tree = 1 + table.indexes.index(table.indexes_by_name[items.INDEX])
         return [
             _query(
                 context,
@@ -72,7 +72,7 @@ def _query(
 
 
 @contextmanager
-def side_by_side(context: Context) -> Iterator[tuple[Engine, Bare, Table, int]]:
+def side_by_side(context: Context) -> Iterator[tuple[Engine, Bare, StoredTable, int]]:
     """The engine and apsw alone on two files of the same contents, and how many items they have."""
     count = context.size(10_000, 1000)
     path = context.folder / "reads.db"
@@ -93,7 +93,7 @@ def draw(calls: int, count: int) -> list[int]:
     return [chance.randrange(count) for _ in range(calls)]
 
 
-def partition_of(table: Table, n: int, count: int, *, tree: int) -> tuple[bytes, bytes]:
+def partition_of(table: StoredTable, n: int, count: int, *, tree: int) -> tuple[bytes, bytes]:
     """The range of keys of the partition that item `n` is in: of the table, or of an index."""
     item = items.item(n, count)
     keys = table.schema.keys if tree == 0 else table.indexes[tree - 1].schema.keys
@@ -101,6 +101,6 @@ def partition_of(table: Table, n: int, count: int, *, tree: int) -> tuple[bytes,
     key = rows_of(table, n, count)[tree][0]
     # 4 bytes of checksum, then the partition key, then its end: two zeros.
     start = key[: 4 + len(item[name]["S"]) + 2]
-    end = after(start)
+    end = end_of_prefix(start)
     assert end is not None
     return start, end

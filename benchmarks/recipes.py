@@ -13,7 +13,8 @@ from typing import Any
 
 from benchmarks.measure import Context, Figure, judged, take_turns
 from benchmarks.reads import draw
-from tablewright import Database, connect, put
+from tablewright import connect, put
+from tablewright.database import Database
 from tablewright.designs import recipes
 from tablewright.plans import Plan
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import connect, plans
+import tablewright
+from tablewright import connect, database, formats, plans
 from tablewright.designs import commerce
 
 READS = {"consistent", "desc", "limit"}
@@ -80,3 +81,12 @@ def test_an_entity_offers_its_attributes_and_keys_beside_where_and_scan() -> Non
 def test_a_key_offers_the_partition_it_is_in() -> None:
     assert offered(commerce.Order.primary) == {"within"}
     assert offered(commerce.Order.timeline) == set()
+
+
+def test_a_public_module_offers_what_it_lists() -> None:
+    """What moved out of the top level is in one module, and nowhere else."""
+    for module in (database, formats, plans):
+        for name in module.__all__:
+            assert hasattr(module, name)
+    moved = {*formats.__all__, *database.__all__, "access_patterns"}
+    assert moved.isdisjoint(dir(tablewright))

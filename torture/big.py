@@ -28,7 +28,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tablewright.engine import Engine, Write
+from tablewright.engine import Engine, WriteStep
 from torture.processes import ROOT, memory
 from torture.run import Part, Round
 from torture.work import wait_for_indexes
@@ -130,14 +130,14 @@ def play(attack: Round) -> None:
 
 def write_all(engine: Engine) -> None:
     for start in range(0, ITEMS, BATCH * BATCHES):
-        steps: list[Write] = []
+        steps: list[WriteStep] = []
         for first in range(start, min(start + BATCH * BATCHES, ITEMS), BATCH):
             writes = [
                 {"PutRequest": {"Item": item(number)}}
                 for number in range(first, min(first + BATCH, ITEMS))
             ]
             step = engine.prepare("BatchWriteItem", {"RequestItems": {NAME: writes}})
-            assert isinstance(step, Write)
+            assert isinstance(step, WriteStep)
             steps.append(step)
         for result in engine.write_all(steps):
             if isinstance(result, BaseException):

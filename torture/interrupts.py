@@ -36,7 +36,7 @@ from typing import Any
 
 import apsw
 
-from tablewright.engine import Engine, Write
+from tablewright.engine import Engine, WriteStep
 from tablewright.errors import DynamoDBError, TablewrightError
 from tests.durability.opener import table
 from torture.opcodes import Interrupt, traced
@@ -114,7 +114,7 @@ def missing_table(engine: Engine, value: int) -> None:
 def several(engine: Engine, value: int) -> None:
     """Two steps in one commit, as the server does."""
     steps = [engine.prepare("TransactWriteItems", put_both(value)) for _ in range(2)]
-    for result in engine.write_all([step for step in steps if isinstance(step, Write)]):
+    for result in engine.write_all([step for step in steps if isinstance(step, WriteStep)]):
         if isinstance(result, BaseException):
             raise result
 

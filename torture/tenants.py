@@ -22,7 +22,6 @@ from typing import Any
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Entity,
     Table,
     Tenancy,
@@ -35,6 +34,7 @@ from tablewright import (
     key,
     put,
 )
+from tablewright.database import Database
 from tablewright.engine import Engine
 from tablewright.errors import TablewrightError, TenantViolation
 from tablewright.plan.plan import Context, Request, Steps

@@ -13,9 +13,7 @@ from typing import assert_type
 from uuid import UUID
 
 from tablewright import (
-    AsyncDatabase,
     Create,
-    Database,
     Delete,
     First,
     Get,
@@ -26,7 +24,6 @@ from tablewright import (
     Query,
     Transaction,
     Update,
-    access_patterns,
     batch_get,
     batch_write,
     condition_check,
@@ -39,6 +36,7 @@ from tablewright import (
     transact,
     update,
 )
+from tablewright.database import AsyncDatabase, Database
 from tablewright.ids import KSUID
 from tablewright.plan.change import Change
 from tablewright.plans import (
@@ -56,6 +54,7 @@ from tablewright.plans import (
     Shape,
     Single,
     Then,
+    access_patterns,
 )
 from typing_tests.design import (
     Agent,

@@ -42,25 +42,20 @@ from tablewright import (
     condition_check,
     create,
     created_at,
-    day,
     delete,
-    descending,
-    epoch_seconds,
     history,
     index,
     key,
-    lower,
     put,
     root,
-    shard,
     transact,
     ttl,
     unique,
     update,
     updated_at,
     version,
-    year_month,
 )
+from tablewright.formats import day, descending, epoch_seconds, lower, shard, year_month
 from tablewright.ids import KSUID
 from tablewright.plans import BatchGet, BatchWrite, Count, LoadFound, Range, Scan, Then
 

@@ -10,16 +10,13 @@ from decimal import Decimal
 
 from tablewright import (
     Aggregate,
-    AsyncDatabase,
     Attr,
-    Database,
     Entity,
     Get,
     Load,
     Query,
     Update,
     access_pattern,
-    access_patterns,
     attr,
     batch_get,
     batch_write,
@@ -28,14 +25,10 @@ from tablewright import (
     connect,
     create,
     created_at,
-    day,
     delete,
-    descending,
-    epoch_seconds,
     history,
     index,
     key,
-    lower,
     put,
     root,
     transact,
@@ -43,9 +36,10 @@ from tablewright import (
     update,
     updated_at,
     version,
-    year_month,
 )
-from tablewright.plans import Plan, Range
+from tablewright.database import AsyncDatabase, Database
+from tablewright.formats import day, descending, epoch_seconds, lower, year_month
+from tablewright.plans import Plan, Range, access_patterns
 from typing_tests.design import (
     Agent,
     AgentId,

@@ -13,9 +13,15 @@
     db.run(create(Customer(customer_id="C1", email="ann@example.com")))
     db.run(Customer.primary("C1"))                   # Customer | None
 
-`Engine` is DynamoDB in one file, in this process; `tablewright.server.serving` puts one behind
-DynamoDB's HTTP protocol. Errors are in `tablewright.errors`, the rarer types of plans in
-`tablewright.plans`, sortable ids in `tablewright.ids`.
+`Engine` is DynamoDB in one file, in this process; `tablewright.server.serving` serves one over
+DynamoDB's HTTP protocol. The other public modules:
+
+    tablewright.errors      every exception
+    tablewright.formats     formats of key parts: lower, day, shard, …
+    tablewright.plans       the other types of plans, and the access patterns of a table
+    tablewright.database    Database and AsyncDatabase, for annotations
+    tablewright.ids         sortable ids
+    tablewright.observe     events of requests
 """
 
 from __future__ import annotations
@@ -31,20 +37,14 @@ if TYPE_CHECKING:
         Attr,
         attr,
         created_at,
-        day,
-        descending,
-        epoch_seconds,
-        lower,
-        shard,
         ttl,
         updated_at,
         version,
-        year_month,
     )
-    from tablewright.model.database import AsyncDatabase, Database, connect, connect_async
+    from tablewright.model.database import connect, connect_async
     from tablewright.model.entity import Entity
     from tablewright.model.key import history, index, key, unique
-    from tablewright.model.pattern import access_pattern, access_patterns, explain
+    from tablewright.model.pattern import access_pattern, explain
     from tablewright.model.table import GSI, LSI, Table
     from tablewright.model.tenancy import Tenancy
     from tablewright.plan.aggregate import Load
@@ -62,28 +62,22 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: Where the names of the model live. They are imported on first use: a program that uses the engine
-#: alone does not wait for pydantic.
+#: The modules that define the names. They are imported on first use: a program that uses only the
+#: engine does not import pydantic.
 _HOMES = {
     "model.aggregate": ("Aggregate", "child", "children", "root"),
     "model.attribute": (
         "Attr",
         "attr",
         "created_at",
-        "day",
-        "descending",
-        "epoch_seconds",
-        "lower",
-        "shard",
         "ttl",
         "updated_at",
         "version",
-        "year_month",
     ),
-    "model.database": ("AsyncDatabase", "Database", "connect", "connect_async"),
+    "model.database": ("connect", "connect_async"),
     "model.entity": ("Entity",),
     "model.key": ("history", "index", "key", "unique"),
-    "model.pattern": ("access_pattern", "access_patterns", "explain"),
+    "model.pattern": ("access_pattern", "explain"),
     "model.table": ("GSI", "LSI", "Table"),
     "model.tenancy": ("Tenancy",),
     "plan.aggregate": ("Load",),
@@ -118,10 +112,8 @@ __all__ = [
     "GSI",
     "LSI",
     "Aggregate",
-    "AsyncDatabase",
     "Attr",
     "Create",
-    "Database",
     "Delete",
     "Engine",
     "Entity",
@@ -138,7 +130,6 @@ __all__ = [
     "Update",
     "__version__",
     "access_pattern",
-    "access_patterns",
     "attr",
     "batch_get",
     "batch_write",
@@ -149,23 +140,17 @@ __all__ = [
     "connect_async",
     "create",
     "created_at",
-    "day",
     "delete",
-    "descending",
-    "epoch_seconds",
     "explain",
     "history",
     "index",
     "key",
-    "lower",
     "put",
     "root",
-    "shard",
     "transact",
     "ttl",
     "unique",
     "update",
     "updated_at",
     "version",
-    "year_month",
 ]

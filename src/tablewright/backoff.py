@@ -19,7 +19,7 @@ from msgspec import Struct
 
 
 class Backoff(Struct, frozen=True):
-    """A policy: the number of attempts, and the upper bounds of the first and longest delay.
+    """The number of attempts, and the upper bounds of the first and of the longest delay.
 
     >>> policy = Backoff(attempts=3, first=0.0, longest=0.0)
     >>> [policy.delay(attempt) for attempt in (1, 2, 3)]

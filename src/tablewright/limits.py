@@ -22,15 +22,16 @@ MAX_SORT_KEY_SIZE: Final = 1024
 
 # -- requests and responses ----------------------------------------------------------------------
 
-#: Of a request's body, and of the items in a response to BatchGetItem.
+#: The body of a request.
 MAX_REQUEST_SIZE: Final = 16 * _MIB
+#: The items in a response to BatchGetItem.
 MAX_BATCH_GET_SIZE: Final = 16 * _MIB
 MAX_BATCH_GET_KEYS: Final = 100
 MAX_BATCH_WRITES: Final = 25
 MAX_TRANSACTION_ACTIONS: Final = 100
-#: Of all items that a transaction writes.
+#: All items that one transaction writes.
 MAX_TRANSACTION_SIZE: Final = 4 * _MIB
-#: Query and Scan end a page when they have read this much.
+#: Query and Scan end a page after reading this many bytes.
 MAX_PAGE_SIZE: Final = _MIB
 MAX_LISTED_TABLES: Final = 100
 
@@ -41,9 +42,9 @@ MAX_EXPRESSION_OPERATORS: Final = 300
 MAX_PATH_DEPTH: Final = 32
 MAX_LIST_INDEX: Final = 2**31 - 1
 MAX_IN_OPERANDS: Final = 100
-#: Of a placeholder such as `#name` or `:value`.
+#: A placeholder such as `#name` or `:value`.
 MAX_PLACEHOLDER_LENGTH: Final = 255
-#: Of all names and values that an expression's placeholders stand for.
+#: All names and values that replace the placeholders of an expression.
 MAX_SUBSTITUTED_SIZE: Final = 2 * _MIB
 
 # -- tables and indexes --------------------------------------------------------------------------
@@ -52,10 +53,11 @@ MIN_NAME_LENGTH: Final = 3
 MAX_NAME_LENGTH: Final = 255
 MAX_LOCAL_INDEXES: Final = 5
 MAX_GLOBAL_INDEXES: Final = 20
-#: Of each kind, partition and sort, in a global index.
+#: Partition key attributes, and also sort key attributes, of one global index.
 MAX_INDEX_KEY_ATTRIBUTES: Final = 4
-#: In one index, and in all indexes of a table.
+#: In one index.
 MAX_INCLUDED_ATTRIBUTES: Final = 20
+#: In all indexes of a table.
 MAX_PROJECTED_ATTRIBUTES: Final = 100
 MAX_TAGS: Final = 50
 MAX_CAPACITY_UNITS: Final = 1_000_000_000_000

@@ -59,7 +59,7 @@ class Usage:
 
 
 def log_requests(logger: logging.Logger | None = None, *, level: int = logging.DEBUG) -> Observer:
-    """Return an observer that logs each request; a failed one as a warning."""
+    """Return an observer that logs each request; failed requests are logged as warnings."""
     log = logger or logging.getLogger("tablewright.requests")
 
     def observe(event: RequestEvent) -> None:
@@ -82,7 +82,7 @@ def log_requests(logger: logging.Logger | None = None, *, level: int = logging.D
 def trace_requests(tracer: Any = None) -> Observer:
     """Return an observer that records each request as an OpenTelemetry span.
 
-    Attributes follow the semantic conventions for databases.
+    The span attributes follow the semantic conventions for databases.
     """
     try:
         from opentelemetry import trace

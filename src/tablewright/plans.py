@@ -10,7 +10,7 @@ This module defines nothing. It must not be imported by the modules that it list
 
 from __future__ import annotations
 
-from tablewright.model.pattern import AccessPattern
+from tablewright.model.pattern import AccessPattern, access_patterns
 from tablewright.plan.aggregate import Load, LoadFound
 from tablewright.plan.backfill import Backfill, backfill
 from tablewright.plan.batch import BatchWrite
@@ -60,5 +60,6 @@ __all__ = [
     "Transaction",
     "Update",
     "Write",
+    "access_patterns",
     "backfill",
 ]

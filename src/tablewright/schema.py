@@ -1,7 +1,7 @@
-"""Schema: what a table is, as frozen values that are stored as JSON and read back.
+"""Schema: the definition of a table, as frozen values that are stored as JSON.
 
-`TableSchema` holds everything CreateTable and its later changes decide. It knows names and types
-of keys; it knows nothing of requests, bytes or rows.
+`TableSchema` holds everything that CreateTable and later changes define. It knows the names and
+types of keys; it does not know requests, bytes or rows.
 """
 
 from __future__ import annotations
@@ -38,51 +38,60 @@ class KeySchema(msgspec.Struct, frozen=True):
         return tuple(attribute.name for attribute in self)
 
 
-class Projection(msgspec.Struct, frozen=True):
-    """Which attributes an index holds: ALL, KEYS_ONLY, or INCLUDE the named ones."""
+class IndexProjection(msgspec.Struct, frozen=True):
+    """The attributes that an index holds: ALL, KEYS_ONLY, or INCLUDE (those in `include`)."""
 
     type: str
     include: tuple[str, ...] = ()
 
 
 class Throughput(msgspec.Struct, frozen=True):
+    """Provisioned capacity units, and when they were changed."""
+
     read: int = 0
     write: int = 0
-    #: When it was last raised or lowered (seconds), and how often it was lowered today.
+    #: Times of the last increase and of the last decrease, in seconds since 1970.
     raised: float = 0
     lowered: float = 0
+    #: Decreases on the day of the last decrease.
     decreases: int = 0
 
     def decreases_on(self, now: float) -> int:
-        """How often it was lowered on the day of `now`."""
+        """Return the number of decreases on the day of `now`."""
         return self.decreases if self.lowered // 86_400 == now // 86_400 else 0
 
 
 class OnDemand(msgspec.Struct, frozen=True):
-    """The most units an on-demand table or index may use; -1 is no bound."""
+    """The maximum units of an on-demand table or index; -1 means no maximum."""
 
     read: int = -1
     write: int = -1
 
 
 class IndexSchema(msgspec.Struct, frozen=True):
+    """The definition of one secondary index."""
+
     name: str
     kind: Literal["local", "global"]
     keys: KeySchema
-    projection: Projection
-    tree: int = 0  # a number once it is stored
+    projection: IndexProjection
+    tree: int = 0  # the number of its tree, assigned when the index is stored
     throughput: Throughput = Throughput()
     on_demand: OnDemand | None = None
-    #: Whether items that are older than the index may still be missing from it.
+    #: Whether the index is still being built; items older than the index may be missing from it.
     building: bool = False
 
 
 class Stream(msgspec.Struct, frozen=True):
+    """The stream of a table: its view type and its label."""
+
     view: str
     label: str
 
 
 class TableSchema(msgspec.Struct, frozen=True):
+    """The definition of a table with its indexes and settings."""
+
     name: str
     id: str
     created: float
@@ -114,7 +123,7 @@ class TableSchema(msgspec.Struct, frozen=True):
 
     @property
     def key_types(self) -> dict[str, str]:
-        """Every attribute that a key of the table or of an index uses, with its type."""
+        """The types of all key attributes of the table and its indexes, by attribute name."""
         types = {attribute.name: attribute.type for attribute in self.keys}
         for index in self.indexes:
             types |= {attribute.name: attribute.type for attribute in index.keys}

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Page, access_patterns, connect, explain, put
+from tablewright import Page, connect, explain, put
+from tablewright.database import Database
 from tablewright.designs import market
 from tablewright.designs.catalog import load
 from tablewright.designs.market import (
@@ -41,7 +42,7 @@ from tablewright.designs.market.samples import (
 )
 from tablewright.errors import InvalidCursor, NotFound, TenantViolation
 from tablewright.ids import ULID
-from tablewright.plans import Plan
+from tablewright.plans import Plan, access_patterns
 from tablewright.transport import Local
 from tablewright.verify import verify
 

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tablewright import Database, Engine, Entity, connect, explain, put
+from tablewright import Engine, Entity, connect, explain, put
+from tablewright.database import Database
 from tablewright.designs import recipes
 from tablewright.designs.recipes import (
     Category,

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from tablewright import Database, Engine, connect, create, explain, put
+from tablewright import Engine, connect, create, explain, put
+from tablewright.database import Database
 from tablewright.designs import shop
 from tablewright.designs.shop import (
     Brand,

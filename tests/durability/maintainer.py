@@ -47,8 +47,8 @@ def die(directory: Path, request: list[Any]) -> int:
 
 
 if __name__ == "__main__":
-    maintenance.STEP_ROWS = 5
-    maintenance.CHUNK_BYTES = 1  # so that the position moves with each step
+    maintenance.MAX_STEP_ROWS = 5
+    maintenance.MAX_CHUNK_BYTES = 1  # so that the position moves with each step
     if sys.argv[1] == "finish":
         work(Path(sys.argv[2]))
     else:

@@ -23,8 +23,8 @@ DELETE: tuple[str, dict[str, Any]] = ("DeleteTable", {"TableName": "shared"})
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maintenance, "STEP_ROWS", 5)
-    monkeypatch.setattr(maintenance, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(maintenance, "MAX_STEP_ROWS", 5)
+    monkeypatch.setattr(maintenance, "MAX_CHUNK_BYTES", 1)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.engine.step import Write, Writing
+from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import (
     DynamoDBError,
     ResourceNotFoundException,
@@ -39,15 +39,15 @@ def uncommitted(engine: Engine, operation: str, request: dict[str, Any]) -> Iter
     """Do an operation in a commit that is not done before the block ends."""
     entered, go_on = threading.Event(), threading.Event()
 
-    def hold(writing: Writing) -> None:
+    def hold(context: WriteContext) -> None:
         entered.set()
         assert go_on.wait(60)
 
     step = engine.prepare(operation, request)
-    assert isinstance(step, Write)
+    assert isinstance(step, WriteStep)
     results: list[bytes | BaseException] = []
     writer = threading.Thread(
-        target=lambda: results.extend(engine.write_all([step, Write(hold)])), daemon=True
+        target=lambda: results.extend(engine.write_all([step, WriteStep(hold)])), daemon=True
     )
     writer.start()
     try:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from tablewright.encoding.keys import (
     CHECKSUM_SPACE,
     EmptyComponent,
-    after,
-    component,
+    encode_component,
+    encode_prefix,
+    end_of_prefix,
     partition,
-    prefix,
-    segment,
+    segment_range,
 )
 from tests.encoding.strategies import base64_of, decimals, key_bytes, key_texts, raw_bytes
 
@@ -69,37 +69,41 @@ CASES = [(tag, *case) for tag, cases in COMPONENTS.items() for case in cases]
 
 @pytest.mark.parametrize(("tag", "content", "encoded"), CASES)
 def test_a_component_has_these_bytes(tag: str, content: str, encoded: str) -> None:
-    assert component(tag, content).hex(" ") == encoded
+    assert encode_component(tag, content).hex(" ") == encoded
 
 
 @pytest.mark.parametrize("tag", ["S", "B"])
 def test_nothing_is_no_component(tag: str) -> None:
     with pytest.raises(EmptyComponent):
-        component(tag, "")
+        encode_component(tag, "")
     with pytest.raises(EmptyComponent):
-        prefix(tag, "")
+        encode_prefix(tag, "")
 
 
 @pytest.mark.parametrize("tag", COMPONENTS)
 def test_the_bytes_of_the_table_are_in_its_order(tag: str) -> None:
-    encoded = [component(tag, content) for content, _ in COMPONENTS[tag]]
+    encoded = [encode_component(tag, content) for content, _ in COMPONENTS[tag]]
     assert all(less < more for less, more in pairwise(encoded))
 
 
 @given(key_texts, key_texts)
 def test_strings_sort_by_their_utf_8_bytes(left: str, right: str) -> None:
-    assert (component("S", left) < component("S", right)) == (left.encode() < right.encode())
+    assert (encode_component("S", left) < encode_component("S", right)) == (
+        left.encode() < right.encode()
+    )
 
 
 @given(key_bytes, key_bytes)
 def test_binaries_sort_by_their_bytes(left: bytes, right: bytes) -> None:
-    lower, upper = component("B", base64_of(left)), component("B", base64_of(right))
+    lower, upper = encode_component("B", base64_of(left)), encode_component("B", base64_of(right))
     assert (lower < upper) == (left < right)
 
 
 @given(decimals(), decimals())
 def test_numbers_sort_by_value(left: Decimal, right: Decimal) -> None:
-    assert (component("N", f"{left:f}") < component("N", f"{right:f}")) == (left < right)
+    assert (encode_component("N", f"{left:f}") < encode_component("N", f"{right:f}")) == (
+        left < right
+    )
 
 
 def contents(tag: str) -> st.SearchStrategy[str]:
@@ -119,7 +123,7 @@ def ordering(tag: str, content: str) -> Any:
 def test_no_component_begins_with_another(data: st.DataObject, tag: str) -> None:
     left, right = (data.draw(contents(tag)) for _ in range(2))
     if left != right:
-        assert not component(tag, left).startswith(component(tag, right))
+        assert not encode_component(tag, left).startswith(encode_component(tag, right))
 
 
 @given(st.data(), st.lists(st.sampled_from("SNB"), min_size=1, max_size=4))
@@ -129,7 +133,7 @@ def test_keys_of_several_components_sort_component_by_component(
     left, right = ([data.draw(contents(tag)) for tag in tags] for _ in range(2))
     same = data.draw(st.integers(0, len(tags)))
     right[:same] = left[:same]
-    lower, upper = (b"".join(map(component, tags, values)) for values in (left, right))
+    lower, upper = (b"".join(map(encode_component, tags, values)) for values in (left, right))
     lower_values, upper_values = (list(map(ordering, tags, values)) for values in (left, right))
     assert (lower < upper) == (lower_values < upper_values)
     assert (lower == upper) == (lower_values == upper_values)
@@ -141,7 +145,7 @@ def test_a_string_begins_with_another_exactly_when_its_bytes_begin_with_the_pref
 ) -> None:
     for candidate in (text, start + text):
         begins = candidate.encode().startswith(start.encode())
-        assert component("S", candidate).startswith(prefix("S", start)) == begins
+        assert encode_component("S", candidate).startswith(encode_prefix("S", start)) == begins
 
 
 @given(key_bytes, key_bytes)
@@ -149,7 +153,9 @@ def test_a_binary_begins_with_another_exactly_when_its_bytes_begin_with_the_pref
     raw: bytes, start: bytes
 ) -> None:
     for candidate in (raw, start + raw):
-        found = component("B", base64_of(candidate)).startswith(prefix("B", base64_of(start)))
+        found = encode_component("B", base64_of(candidate)).startswith(
+            encode_prefix("B", base64_of(start))
+        )
         assert found == candidate.startswith(start)
 
 
@@ -170,14 +176,14 @@ def test_a_binary_begins_with_another_exactly_when_its_bytes_begin_with_the_pref
 def test_after_gives_the_first_key_that_does_not_begin_so(
     start: bytes, expected: bytes | None
 ) -> None:
-    assert after(start) == expected
+    assert end_of_prefix(start) == expected
 
 
 @given(raw_bytes, raw_bytes)
 def test_the_range_up_to_after_holds_exactly_the_keys_that_begin_so(
     start: bytes, key: bytes
 ) -> None:
-    end = after(start)
+    end = end_of_prefix(start)
     for candidate in (key, start + key):
         inside = candidate >= start and (end is None or candidate < end)
         assert inside == candidate.startswith(start)
@@ -190,26 +196,26 @@ def test_a_partition_begins_with_a_checksum_of_its_components() -> None:
 @given(st.integers(1, 1_000_000), st.data())
 def test_each_segment_begins_where_the_one_before_it_ends(total: int, data: st.DataObject) -> None:
     number = data.draw(st.integers(0, total - 1))
-    first, end = segment(number, total)
+    first, end = segment_range(number, total)
     if number == 0:
         assert first == bytes(4)
     if number == total - 1:
         assert end is None
     else:
-        assert end == segment(number + 1, total)[0]
+        assert end == segment_range(number + 1, total)[0]
         assert first < end
 
 
 @given(st.integers(1, 300), st.binary(min_size=4, max_size=8))
 def test_a_key_is_in_exactly_one_segment(total: int, key: bytes) -> None:
-    ranges = [segment(number, total) for number in range(total)]
+    ranges = [segment_range(number, total) for number in range(total)]
     assert sum(first <= key and (end is None or key < end) for first, end in ranges) == 1
 
 
 @given(st.integers(1, 1_000_000))
 def test_segments_are_of_equal_width_but_for_one_key(total: int) -> None:
     def width(number: int) -> int:
-        first, end = segment(number, total)
+        first, end = segment_range(number, total)
         return (CHECKSUM_SPACE if end is None else int.from_bytes(end)) - int.from_bytes(first)
 
     widths = {width(number) for number in {0, total // 3, total // 2, total - 1}}

@@ -28,7 +28,7 @@ STEPS = 4  # of three rows each
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maintenance, "STEP_ROWS", 3)
+    monkeypatch.setattr(maintenance, "MAX_STEP_ROWS", 3)
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def background_threads() -> list[threading.Thread]:
 def test_an_index_of_a_small_table_is_ready_with_the_call(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "STEP_ROWS", ROWS + 1)
+    monkeypatch.setattr(maintenance, "MAX_STEP_ROWS", ROWS + 1)
     create(engine)
     assert states(described(engine)) == {"glob": ("ACTIVE", None)}
     assert not engine.maintain()
@@ -119,7 +119,7 @@ def test_an_index_of_a_small_table_is_ready_with_the_call(
 def test_the_answer_says_that_the_index_is_being_created(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, step_rows: int
 ) -> None:
-    monkeypatch.setattr(maintenance, "STEP_ROWS", step_rows)
+    monkeypatch.setattr(maintenance, "MAX_STEP_ROWS", step_rows)
     answer = create(engine)
     assert answer["TableStatus"] == "UPDATING"
     assert states(answer) == {"glob": ("CREATING", False)}
@@ -142,8 +142,8 @@ def test_an_index_becomes_active_with_its_last_step(engine: Engine) -> None:
 
 
 def test_a_step_is_bounded_in_bytes(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maintenance, "STEP_ROWS", 1000)
-    monkeypatch.setattr(maintenance, "STEP_BYTES", 1)
+    monkeypatch.setattr(maintenance, "MAX_STEP_ROWS", 1000)
+    monkeypatch.setattr(maintenance, "MAX_STEP_BYTES", 1)
     create(engine)
     steps = 0
     while engine.maintain():
@@ -156,7 +156,7 @@ def test_a_step_is_bounded_in_bytes(engine: Engine, monkeypatch: pytest.MonkeyPa
 def test_an_index_is_built_from_many_chunks(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, chunk_bytes: int
 ) -> None:
-    monkeypatch.setattr(maintenance, "CHUNK_BYTES", chunk_bytes)
+    monkeypatch.setattr(maintenance, "MAX_CHUNK_BYTES", chunk_bytes)
     for number in range(50):
         put(engine, number, g=f"g{number % 7}")
     create(engine)
@@ -390,7 +390,7 @@ def test_a_table_is_deleted_from_a_file_in_which_another_is_damaged(path: Path) 
 def test_rows_that_are_missing_before_the_position_are_reported(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(maintenance, "MAX_CHUNK_BYTES", 1)
     with Engine(path, background=False) as engine:
         fill(engine)
         create(engine)
@@ -447,8 +447,8 @@ def test_an_engine_that_opens_a_file_continues_what_another_left(path: Path) -> 
 def test_closing_stops_the_thread_and_leaves_the_rest(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "SHORTEST_PAUSE", 60.0)  # which closing does not wait for
-    monkeypatch.setattr(maintenance, "LONGEST_PAUSE", 60.0)
+    monkeypatch.setattr(maintenance, "MIN_PAUSE", 60.0)  # which closing does not wait for
+    monkeypatch.setattr(maintenance, "MAX_PAUSE", 60.0)
     with Engine(path) as engine:
         fill(engine)
         create(engine)
@@ -509,8 +509,8 @@ def test_a_write_succeeds_though_no_thread_can_be_started(
 def test_a_forked_child_closes_the_engine_while_the_parent_works(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "SHORTEST_PAUSE", 60.0)
-    monkeypatch.setattr(maintenance, "LONGEST_PAUSE", 60.0)
+    monkeypatch.setattr(maintenance, "MIN_PAUSE", 60.0)
+    monkeypatch.setattr(maintenance, "MAX_PAUSE", 60.0)
     with Engine(path) as engine:
         fill(engine)
         create(engine)

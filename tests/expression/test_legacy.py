@@ -63,7 +63,7 @@ def comparison(operator: str, *values: Any) -> dict[str, Any]:
     ],
 )
 def test_expected(name: str, entry: Any, holds: bool) -> None:
-    condition = legacy.expected({name: entry})
+    condition = legacy.compile_expected({name: entry})
     assert condition is not None
     assert condition.names == {name}
     assert condition.holds(ITEM) is holds
@@ -113,33 +113,33 @@ def test_expected(name: str, entry: Any, holds: bool) -> None:
     ],
 )
 def test_bad_expected(entry: Any, message: str) -> None:
-    assert message_of(legacy.expected, {"a": entry}) == INVALID + message
+    assert message_of(legacy.compile_expected, {"a": entry}) == INVALID + message
 
 
 def test_bounds_and_operators_have_messages_of_their_own() -> None:
-    assert message_of(legacy.filter_conditions, {"a": comparison("BETWEEN", N2, N)}) == (
+    assert message_of(legacy.compile_filter, {"a": comparison("BETWEEN", N2, N)}) == (
         "The BETWEEN condition was provided a range where the lower bound is greater than the "
         "upper bound"
     )
-    assert message_of(legacy.filter_conditions, {"a": {}}) == (
+    assert message_of(legacy.compile_filter, {"a": {}}) == (
         "Comparison type does not exist in DynamoDB"
     )
-    assert message_of(legacy.filter_conditions, {"": comparison("EQ", S)}) == "Empty attribute name"
+    assert message_of(legacy.compile_filter, {"": comparison("EQ", S)}) == "Empty attribute name"
 
 
 def test_conditional_operator() -> None:
     raw = {"s": comparison("EQ", S), "n": comparison("EQ", N2)}
     for operator, holds in ((None, False), ("AND", False), ("OR", True)):
-        condition = legacy.filter_conditions(raw, operator)
+        condition = legacy.compile_filter(raw, operator)
         assert condition is not None
         assert condition.holds(ITEM) is holds
-    assert message_of(legacy.expected, {"s": {"Value": S}}, "OR") == (
+    assert message_of(legacy.compile_expected, {"s": {"Value": S}}, "OR") == (
         "ConditionalOperator can only be used when Filter or Expected has two or more elements"
     )
-    assert message_of(legacy.expected, {}, "OR") == (
+    assert message_of(legacy.compile_expected, {}, "OR") == (
         "ConditionalOperator cannot be used without Filter or Expected"
     )
-    assert legacy.expected(None) is None
+    assert legacy.compile_expected(None) is None
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_conditional_operator() -> None:
     ],
 )
 def test_attribute_updates(raw: Any, changed: dict[str, Any]) -> None:
-    update = legacy.attribute_updates(raw)
+    update = legacy.compile_attribute_updates(raw)
     assert update is not None
     expected = {name: value for name, value in {**ITEM, **changed}.items() if value is not None}
     assert update.apply(ITEM) == expected
@@ -176,20 +176,20 @@ def test_attribute_updates(raw: Any, changed: dict[str, Any]) -> None:
     ],
 )
 def test_bad_attribute_updates(entry: Any, message: str) -> None:
-    assert message_of(legacy.attribute_updates, {"a": entry}) == INVALID + message
+    assert message_of(legacy.compile_attribute_updates, {"a": entry}) == INVALID + message
 
 
 def test_attribute_updates_that_do_not_fit_the_item() -> None:
-    update = legacy.attribute_updates({"s": {"Action": "ADD", "Value": N}})
+    update = legacy.compile_attribute_updates({"s": {"Action": "ADD", "Value": N}})
     assert update is not None
     assert message_of(update.apply, ITEM) == "Type mismatch for attribute to update"
 
 
 def test_attributes_to_get() -> None:
-    project = legacy.attributes_to_get(["s", "a.b", "nope"])
+    project = legacy.compile_attributes_to_get(["s", "a.b", "nope"])
     assert project is not None
     assert project(ITEM) == {"s": S, "a.b": S}
-    assert message_of(legacy.attributes_to_get, ["a", "a"]) == (
+    assert message_of(legacy.compile_attributes_to_get, ["a", "a"]) == (
         f"{INVALID}Duplicate value in attribute name: a"
     )
 
@@ -197,13 +197,13 @@ def test_attributes_to_get() -> None:
 def test_key_conditions() -> None:
     types = {"p": "S", "q": "N"}
     raw = {"q": comparison("BETWEEN", N, N2), "p": comparison("EQ", S)}
-    found = legacy.key_conditions(raw).select(("p",), ("q",), types)
+    found = legacy.read_key_conditions(raw).select(("p",), ("q",), types)
     assert found == KeySelection((S,), (), "BETWEEN", (N, N2))
     bad = {"p": comparison("EQ", S), "q": comparison("NE", N)}
-    assert message_of(legacy.key_conditions(bad).select, ("p",), ("q",), types) == (
+    assert message_of(legacy.read_key_conditions(bad).select, ("p",), ("q",), types) == (
         "Attempted conditional constraint is not an indexable operation"
     )
-    assert message_of(legacy.key_conditions, {}) == "Conditions must be at least length 1"
+    assert message_of(legacy.read_key_conditions, {}) == "Conditions must be at least length 1"
 
 
 def test_mixtures() -> None:

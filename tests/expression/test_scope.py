@@ -228,7 +228,7 @@ def test_names_and_values_are_checked_before_any_expression(
 
 def closing_message(scope: Scope) -> str:
     with pytest.raises(ValidationException) as caught:
-        scope.close()
+        scope.require_all_used()
     return caught.value.message
 
 
@@ -248,8 +248,9 @@ def test_unused_names_come_before_unused_values_in_the_order_of_a_java_set() -> 
 def test_a_name_used_by_any_expression_is_used() -> None:
     scope = Scope({"#a": "a", "#b": "b"}, {":v": {"S": "x"}})
     scope.update("SET #a = :v")
+    assert closing_message(scope).endswith("{#b}")
     scope.condition("attribute_exists(#b)")
-    scope.close()
+    scope.require_all_used()
 
 
 def test_names_without_expressions() -> None:
@@ -275,7 +276,7 @@ def test_empty_names_and_values_without_expressions_are_nothing() -> None:
     assert scope.condition(None) is None
     assert scope.update(None) is None
     assert scope.projection(None) is None
-    scope.close()
+    scope.require_all_used()
 
 
 def test_what_an_expression_reads_and_writes() -> None:
@@ -288,8 +289,8 @@ def test_what_an_expression_reads_and_writes() -> None:
     assert project is not None
     assert condition.names == {"a", "c.d", "z"}
     assert update.names == {"a", "c.d"}
-    assert condition.nested == update.nested == {"a", "c.d"}
-    assert project.nested == {"a"}
+    assert condition.nested_names == update.nested_names == {"a", "c.d"}
+    assert project.nested_names == {"a"}
     assert project.names == {"a", "c.d"}
 
 

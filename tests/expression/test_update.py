@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tablewright.errors import ValidationException
-from tablewright.expression import Scope, Update
+from tablewright.expression import CompiledUpdate, Scope
 
 ITEM: dict[str, Any] = {
     "n": {"N": "5"},
@@ -34,7 +34,7 @@ MISSING = "The provided expression refers to an attribute that does not exist in
 WRONG_TYPE = "An operand in the update expression has an incorrect data type"
 
 
-def update(text: str) -> Update:
+def update(text: str) -> CompiledUpdate:
     found = Scope(None, VALUES).update(text)
     assert found is not None
     return found
@@ -155,8 +155,8 @@ def test_what_no_path_touches_is_shared() -> None:
 )
 def test_touched_parts(text: str, old: Any, new: Any) -> None:
     found = update(text)
-    assert found.touched(ITEM) == old
-    assert found.touched(found.apply(ITEM)) == new
+    assert found.project_written(ITEM) == old
+    assert found.project_written(found.apply(ITEM)) == new
 
 
 @pytest.mark.parametrize(

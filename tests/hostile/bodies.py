@@ -26,8 +26,8 @@ import msgspec
 
 from tablewright.engine import OPERATIONS
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Like, OneOf
-from tablewright.wire.requests import Long, Shape
+from tablewright.wire.constraints import EnumValues, ReadAs
+from tablewright.wire.members import Long, Structure
 
 MAX_BODY = 16 * 1024 * 1024
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/table"
@@ -88,7 +88,7 @@ def bodies(size: int = MAX_BODY, *, seed: int = 0, only: str = "") -> Iterator[B
         yield _mixed(operation, shape, size, seed)
 
 
-def places(shape: type[Shape]) -> Iterator[Place]:
+def places(shape: type[Structure]) -> Iterator[Place]:
     members = msgspec.structs.fields(shape)
     for member in members:
         wrap = _around(members, member.encode_name)
@@ -136,7 +136,7 @@ def smallest(annotation: Any, name: str = "") -> bytes:
         return SMALLEST[name]
     if get_origin(annotation) is Annotated:
         for mark in get_args(annotation)[1:]:
-            if isinstance(mark, OneOf):
+            if isinstance(mark, EnumValues):
                 return json.dumps(mark.words[0]).encode()
     bare = _bare(annotation)
     if _is_shape(bare):
@@ -263,7 +263,7 @@ def _values(size: int) -> Iterator[tuple[str, bytes]]:
     yield "unknown tags", _map(b'"T%d":"a"', size)
 
 
-def _whole(operation: str, shape: type[Shape], size: int) -> Iterator[Body]:
+def _whole(operation: str, shape: type[Structure], size: int) -> Iterator[Body]:
     """Bodies that are not a request at all, or one with much beside it."""
     request = smallest(shape)
     for name, body in (
@@ -283,7 +283,7 @@ def _whole(operation: str, shape: type[Shape], size: int) -> Iterator[Body]:
         yield Body(f"{operation} with {name}", operation, body)
 
 
-def _mixed(operation: str, shape: type[Shape], size: int, seed: int) -> Body:
+def _mixed(operation: str, shape: type[Structure], size: int, seed: int) -> Body:
     """Several places filled at once."""
     chance = random.Random(f"{seed} {operation}")
     members = msgspec.structs.fields(shape)
@@ -334,11 +334,11 @@ def _bare(annotation: Any) -> Any:
     """A type without constraints and without `| None`."""
     while get_origin(annotation) in (Annotated, Union, types.UnionType):
         for mark in get_args(annotation):
-            if isinstance(mark, Like):
+            if isinstance(mark, ReadAs):
                 return mark.type
         annotation = get_args(annotation)[0]
     return annotation
 
 
 def _is_shape(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, Shape)
+    return isinstance(annotation, type) and issubclass(annotation, Structure)

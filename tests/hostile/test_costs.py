@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.encoding.echo import MAX_ECHO
+from tablewright.encoding.truncation import MAX_ECHO_LENGTH
 from tablewright.engine import OPERATIONS, Engine
 from tablewright.errors import DynamoDBError
 from tablewright.wire.body import decode
@@ -26,7 +26,7 @@ MAX_CALLS_PER_BYTE = 8
 #: What a request costs whatever is in it, echoes of values and expressions of 4 KB included.
 MAX_CALLS = 60_000
 #: A fault lists ten errors, each with the value that is wrong and its path.
-MAX_ANSWER = 10 * (2 * MAX_ECHO + 500)
+MAX_ANSWER = 10 * (2 * MAX_ECHO_LENGTH + 500)
 
 
 class Calls:
@@ -101,7 +101,7 @@ def test_a_value_that_a_message_repeats_is_cut() -> None:
     _, message = refused("TransactWriteItems", {"TransactItems": [{}] * 100_000})
     shown, _, problem = message.partition("...' at 'transactItems'")
     assert shown.startswith("1 validation error detected: Value '[TransactWriteItem(), Transact")
-    assert len(shown) < MAX_ECHO + 100
+    assert len(shown) < MAX_ECHO_LENGTH + 100
     assert problem.endswith("Member must have length less than or equal to 100")
 
 
@@ -120,7 +120,7 @@ def test_a_long_number_is_refused_by_its_length(text: str, message: str) -> None
     request = {"TableName": "table", "Item": {"pk": {"N": text}}}
     count, told = refused("PutItem", request)
     assert told.startswith(message)
-    assert len(told) < 2 * MAX_ECHO
+    assert len(told) < 2 * MAX_ECHO_LENGTH
     assert count < 1000
 
 
@@ -148,7 +148,7 @@ def test_unused_names_are_listed_up_to_a_bound() -> None:
     request = {"TableName": "table", "Key": {}, "ProjectionExpression": "#n0"}
     _, told = refused("GetItem", {**request, "ExpressionAttributeNames": names})
     assert told.startswith("Value provided in ExpressionAttributeNames unused in expressions: keys")
-    assert len(told) < MAX_ECHO + 200
+    assert len(told) < MAX_ECHO_LENGTH + 200
 
 
 def test_an_update_that_multiplies_a_list_is_refused_without_a_walk_through_it() -> None:
@@ -162,3 +162,34 @@ def test_an_update_that_multiplies_a_list_is_refused_without_a_walk_through_it()
     assert fault is not None
     assert fault.message == "Item size to update has exceeded the maximum allowed size"
     assert count < 10_000
+
+
+def test_a_duplicate_name_is_found_with_work_in_proportion_to_the_names() -> None:
+    def work(size: int) -> int:
+        names = [*(f"n{number}" for number in range(size)), "n0"]
+        request = {"TableName": "table", "Key": {"pk": {"S": "a"}}, "AttributesToGet": names}
+        count, message = refused("GetItem", request)
+        assert message.endswith("Duplicate value in attribute name: n0")
+        return count
+
+    assert work(20_000) <= 3 * work(10_000)
+
+
+def test_members_are_deleted_from_a_set_with_work_in_proportion_to_both_sets() -> None:
+    key = {"pk": {"S": "a"}}
+
+    def work(size: int) -> int:
+        engine = new_engine()
+        members = [f"{number:05}" for number in range(size)]
+        engine.call("PutItem", {"TableName": "table", "Item": {**key, "s": {"SS": members}}})
+        request = {
+            "TableName": "table",
+            "Key": key,
+            "UpdateExpression": "DELETE s :v",
+            "ExpressionAttributeValues": {":v": {"SS": [f"x{member}" for member in members]}},
+        }
+        count, fault = calls(engine, "UpdateItem", request)
+        assert fault is None
+        return count
+
+    assert work(20_000) <= 3 * work(10_000)

@@ -24,14 +24,14 @@ from tablewright.mapping.keys import (
     Comparison,
     Composer,
     KeyMap,
-    Sort,
+    SortCondition,
     Template,
-    goes_on,
-    may_meet,
-    overlap,
-    shares_beginning,
+    can_begin_with,
+    can_collide,
+    extends,
+    templates_can_collide,
 )
-from tablewright.mapping.parts import DAY, DESCENDING, Part, part
+from tablewright.mapping.parts import DAY, DESCENDING, KeyPart, make_part
 from tablewright.mapping.table import TableMap
 from tablewright.symbol import Symbol
 
@@ -42,31 +42,33 @@ class Status(StrEnum):
 
 
 WHERE = "Order.primary"
-TEXT = part("name", str, None, WHERE)
-OTHER = part("other", str, None, WHERE)
-NUMBER = part("number", int, 3, WHERE)
-LONGER = part("longer", int, 4, WHERE)
-FREE_NUMBER = part("count", int, None, WHERE)
-MOMENT = part("at", datetime, None, WHERE)
-DATE = part("on", date, None, WHERE)
-STATUS = part("status", Status, None, WHERE)
-TRUTH = part("paid", bool, None, WHERE)
-DOWN = DESCENDING.part("score", int, 3, WHERE)
-A_DAY = DAY.part("at", datetime, None, WHERE)
+TEXT = make_part("name", str, None, WHERE)
+OTHER = make_part("other", str, None, WHERE)
+NUMBER = make_part("number", int, 3, WHERE)
+LONGER = make_part("longer", int, 4, WHERE)
+FREE_NUMBER = make_part("count", int, None, WHERE)
+MOMENT = make_part("at", datetime, None, WHERE)
+DATE = make_part("on", date, None, WHERE)
+STATUS = make_part("status", Status, None, WHERE)
+TRUTH = make_part("paid", bool, None, WHERE)
+DOWN = DESCENDING.make_part("score", int, 3, WHERE)
+A_DAY = DAY.make_part("at", datetime, None, WHERE)
 
 
-def template(*pieces: str | Part, slots: Sequence[int] | None = None) -> Template:
-    parts = [piece for piece in pieces if isinstance(piece, Part)]
+def template(*pieces: str | KeyPart, slots: Sequence[int] | None = None) -> Template:
+    parts = [piece for piece in pieces if isinstance(piece, KeyPart)]
     return Template(pieces, tuple(slots if slots is not None else range(len(parts))))
 
 
-def keyed(partition: Sequence[str | Part], sort: Sequence[str | Part] | None) -> KeyMap:
+def keyed(partition: Sequence[str | KeyPart], sort: Sequence[str | KeyPart] | None) -> KeyMap:
     """A key whose parts are asked for once each, in their order."""
     asked: dict[str, int] = {}
 
-    def numbered(pieces: Sequence[str | Part]) -> Template:
+    def numbered(pieces: Sequence[str | KeyPart]) -> Template:
         slots = [
-            asked.setdefault(piece.label, len(asked)) for piece in pieces if isinstance(piece, Part)
+            asked.setdefault(piece.label, len(asked))
+            for piece in pieces
+            if isinstance(piece, KeyPart)
         ]
         return Template(tuple(pieces), tuple(slots))
 
@@ -75,7 +77,7 @@ def keyed(partition: Sequence[str | Part], sort: Sequence[str | Part] | None) ->
 
 
 def natural(kind: Any, name: str = "id") -> Template:
-    return Template((Part(name, None, str, ".+", name),), (0,), converter(kind, f"Order.{name}"))
+    return Template((KeyPart(name, None, str, ".+", name),), (0,), converter(kind, f"Order.{name}"))
 
 
 # -- templates -----------------------------------------------------------------------------------
@@ -92,7 +94,7 @@ def natural(kind: Any, name: str = "id") -> Template:
     ],
 )
 def test_a_template_is_shown_as_documents_write_it(
-    pieces: tuple[str | Part, ...], shown: str, segments: list[str | Part]
+    pieces: tuple[str | KeyPart, ...], shown: str, segments: list[str | KeyPart]
 ) -> None:
     made = template(*pieces)
     assert made.show() == shown
@@ -111,7 +113,7 @@ def test_a_template_is_shown_as_documents_write_it(
     ],
 )
 def test_a_composer_joins_literals_and_values(
-    pieces: tuple[str | Part, ...], arguments: tuple[Any, ...], text: str
+    pieces: tuple[str | KeyPart, ...], arguments: tuple[Any, ...], text: str
 ) -> None:
     made = template(*pieces)
     assert Composer(made, len(made.pieces))(arguments) == text
@@ -119,8 +121,8 @@ def test_a_composer_joins_literals_and_values(
 
 def test_a_value_that_is_used_again_is_asked_for_once() -> None:
     made = keyed(["CUST", TEXT], ["PROFILE", TEXT, "AT", NUMBER])
-    assert made.asked == (TEXT, NUMBER)
-    assert made.in_partition == 1
+    assert made.parameters == (TEXT, NUMBER)
+    assert made.partition_arity == 1
     assert made.sort_value(("C1", 7)) == {"S": "PROFILE#C1#AT#007"}
 
 
@@ -157,7 +159,7 @@ def test_a_natural_key_is_stored_as_the_attribute_is(kind: Any, value: Any, stor
         (("C1",), True, "Order.primary takes name, number; 1 value was given"),
         (("C1", 7, 8), True, "Order.primary takes name, number; 3 values were given"),
         ((), False, "Order.primary takes name; 0 values were given"),
-        (("C1", 7, 8), False, "Order.primary takes at most 2 values"),
+        (("C1", 7, 8), False, "Order.primary takes at most 2 values; 3 were given"),
     ],
 )
 def test_a_call_with_another_number_of_values_is_refused(
@@ -165,7 +167,7 @@ def test_a_call_with_another_number_of_values_is_refused(
 ) -> None:
     made = keyed(["CUST", TEXT], ["ORDER", NUMBER])
     with pytest.raises(DeclarationError) as refused:
-        made.check(given, complete=complete)
+        made.check_arguments(given, complete=complete)
     assert str(refused.value) == told
 
 
@@ -186,13 +188,13 @@ def test_a_call_with_another_number_of_values_is_refused(
     ],
 )
 def test_a_beginning_ends_at_a_delimiter(
-    sort: tuple[str | Part, ...],
+    sort: tuple[str | KeyPart, ...],
     arguments: tuple[Any, ...],
     beginning: str,
-    following: Part | None,
+    following: KeyPart | None,
 ) -> None:
     made = keyed(["CUST", OTHER], sort)
-    assert made.beginning(arguments) == beginning
+    assert made.prefix(arguments) == beginning
     assert made.next_part(len(arguments)) is following
 
 
@@ -311,16 +313,16 @@ def test_a_comparison_is_one_condition_on_the_sort_key(
 ) -> None:
     """In a partition that is shared with other entities, and in one that is not."""
     arguments = ("C1", *bound)
-    assert made.condition(arguments, comparison, operands, alone=False) == _sort(shared)
-    assert made.condition(arguments, comparison, operands, alone=True) == _sort(alone)
+    assert made.condition(arguments, comparison, operands, is_exclusive=False) == _sort(shared)
+    assert made.condition(arguments, comparison, operands, is_exclusive=True) == _sort(alone)
 
 
-def _sort(told: tuple[Any, ...] | None, excluded: str | None = None) -> Sort | None:
+def _sort(told: tuple[Any, ...] | None, excluded: str | None = None) -> SortCondition | None:
     if told is None:
         return None
     comparison, *texts = told
     left_out = None if excluded is None else {"S": excluded}
-    return Sort(comparison, tuple({"S": text} for text in texts), left_out)
+    return SortCondition(comparison, tuple({"S": text} for text in texts), left_out)
 
 
 @pytest.mark.parametrize(
@@ -336,13 +338,13 @@ def test_a_bound_that_between_lets_through_is_named_to_be_left_out(
     made: KeyMap, comparison: Comparison, told: tuple[Any, ...], excluded: str
 ) -> None:
     """DynamoDB takes one condition, and BETWEEN includes both ends."""
-    assert made.condition(("C1",), comparison, (7,), alone=False) == _sort(told, excluded)
+    assert made.condition(("C1",), comparison, (7,), is_exclusive=False) == _sort(told, excluded)
 
 
 @pytest.mark.parametrize("comparison", [">", "<"])
 def test_nothing_is_left_out_where_no_key_ends_at_the_bound(comparison: Comparison) -> None:
     for made in (ITEMS, CLOSED, SCORED):
-        found = made.condition(("C1",), comparison, (7,), alone=False)
+        found = made.condition(("C1",), comparison, (7,), is_exclusive=False)
         assert found is not None
         assert found.excluded is None
 
@@ -369,22 +371,22 @@ def test_a_natural_sort_key_is_compared_as_it_is_stored(
     alone: bool,
 ) -> None:
     made = KeyMap(WHERE, ("PK", "id"), template("ORDER"), natural(kind))
-    found = made.condition((), comparison, operands, alone=alone)
-    assert found == (None if told is None else Sort(told[0], tuple(told[1:])))
+    found = made.condition((), comparison, operands, is_exclusive=alone)
+    assert found == (None if told is None else SortCondition(told[0], tuple(told[1:])))
 
 
 def test_a_natural_sort_key_that_is_given_is_an_equality() -> None:
     made = KeyMap(WHERE, ("PK", "id"), template("ORDER"), natural(int))
-    assert made.condition((7,), None, (), alone=False) == Sort("=", ({"N": "7"},))
+    assert made.condition((7,), None, (), is_exclusive=False) == SortCondition("=", ({"N": "7"},))
 
 
 def test_a_key_without_a_sort_key_has_no_condition_on_it() -> None:
     made = keyed(["CUST", TEXT], None)
-    assert made.condition(("C1",), None, (), alone=False) is None
+    assert made.condition(("C1",), None, (), is_exclusive=False) is None
 
 
 def test_arguments_that_are_not_known_yet_stand_in_the_condition_by_name() -> None:
-    found = ITEMS.condition((Symbol("c"), Symbol("o")), ">=", (Symbol("from"),), alone=False)
+    found = ITEMS.condition((Symbol("c"), Symbol("o")), ">=", (Symbol("from"),), is_exclusive=False)
     assert found == _sort(("between", "ORDER#{o}#ITEM#{from}", "ORDER#{o}#ITEM$"))
 
 
@@ -416,14 +418,14 @@ def test_arguments_that_are_not_known_yet_stand_in_the_condition_by_name() -> No
         (NUMBER, LONGER, False),
         (DATE, A_DAY, True),
         (FREE_NUMBER, NUMBER, True),
-        (part("k", str, None, WHERE), STATUS, True),
+        (make_part("k", str, None, WHERE), STATUS, True),
     ],
 )
 def test_segments_meet_where_they_can_have_the_same_text(
-    one: str | Part, other: str | Part, meet: bool
+    one: str | KeyPart, other: str | KeyPart, meet: bool
 ) -> None:
-    assert may_meet(one, other) is meet
-    assert may_meet(other, one) is meet
+    assert can_collide(one, other) is meet
+    assert can_collide(other, one) is meet
 
 
 @pytest.mark.parametrize(
@@ -445,16 +447,16 @@ def test_segments_meet_where_they_can_have_the_same_text(
     ],
 )
 def test_templates_overlap_where_every_segment_meets(
-    one: tuple[str | Part, ...], other: tuple[str | Part, ...], common: bool
+    one: tuple[str | KeyPart, ...], other: tuple[str | KeyPart, ...], common: bool
 ) -> None:
-    assert overlap(template(*one), template(*other)) is common
-    assert overlap(template(*other), template(*one)) is common
+    assert templates_can_collide(template(*one), template(*other)) is common
+    assert templates_can_collide(template(*other), template(*one)) is common
 
 
 def test_a_natural_key_can_be_any_text() -> None:
-    assert overlap(natural(str), template("ORDER", TEXT))
-    assert overlap(template("ORDER", TEXT), natural(str))
-    assert overlap(natural(str), natural(str))
+    assert templates_can_collide(natural(str), template("ORDER", TEXT))
+    assert templates_can_collide(template("ORDER", TEXT), natural(str))
+    assert templates_can_collide(natural(str), natural(str))
 
 
 @pytest.mark.parametrize(
@@ -470,9 +472,9 @@ def test_a_natural_key_can_be_any_text() -> None:
     ],
 )
 def test_a_template_can_share_a_beginning(
-    beginning: tuple[str | Part, ...], other: tuple[str | Part, ...], shares: bool
+    beginning: tuple[str | KeyPart, ...], other: tuple[str | KeyPart, ...], shares: bool
 ) -> None:
-    assert shares_beginning(beginning, template(*other)) is shares
+    assert can_begin_with(template(*other), beginning) is shares
 
 
 @pytest.mark.parametrize(
@@ -487,9 +489,9 @@ def test_a_template_can_share_a_beginning(
     ],
 )
 def test_a_child_goes_on_where_its_root_ends(
-    root: tuple[str | Part, ...], child: tuple[str | Part, ...], on: bool
+    root: tuple[str | KeyPart, ...], child: tuple[str | KeyPart, ...], on: bool
 ) -> None:
-    assert goes_on(template(*root), template(*child)) is on
+    assert extends(template(*child), template(*root)) is on
 
 
 # -- what a table knows of its entities ----------------------------------------------------------
@@ -537,31 +539,31 @@ def _map(entity: type[Entity]) -> EntityMap:
 
 
 def test_an_entity_is_alone_where_no_other_has_its_partitions() -> None:
-    assert STORE.alone(_map(Product).primary)
-    assert not STORE.alone(_map(Customer).primary)
-    assert not STORE.alone(_map(Order).primary)
+    assert STORE.is_exclusive(_map(Product).primary)
+    assert not STORE.is_exclusive(_map(Customer).primary)
+    assert not STORE.is_exclusive(_map(Order).primary)
 
 
 def test_an_index_is_judged_by_the_places_in_it() -> None:
     listed, timeline = _map(Order).indexes
-    assert STORE.alone(listed)
-    assert not STORE.alone(timeline)
-    assert STORE.alone(_map(Customer).indexes[0])
+    assert STORE.is_exclusive(listed)
+    assert not STORE.is_exclusive(timeline)
+    assert STORE.is_exclusive(_map(Customer).indexes[0])
 
 
 def test_a_query_is_mixed_where_others_can_begin_as_it_does() -> None:
     order, item = _map(Order).primary, _map(Item).primary
-    assert STORE.mixed(order, 1)  # ORDER#… are orders and items
-    assert STORE.mixed(item, 1)
-    assert STORE.mixed(order, 2)  # ORDER#007 and what goes on from it
-    assert not STORE.mixed(item, 2)  # ORDER#007#ITEM#… are items
-    assert not STORE.mixed(_map(Customer).primary, 1)
-    assert not STORE.mixed(_map(Product).primary, 0)
+    assert STORE.may_contain_others(order, 1)  # ORDER#… are orders and items
+    assert STORE.may_contain_others(item, 1)
+    assert STORE.may_contain_others(order, 2)  # ORDER#007 and what goes on from it
+    assert not STORE.may_contain_others(item, 2)  # ORDER#007#ITEM#… are items
+    assert not STORE.may_contain_others(_map(Customer).primary, 1)
+    assert not STORE.may_contain_others(_map(Product).primary, 0)
 
 
 def test_a_query_of_an_index_is_not_mixed_where_beginnings_differ() -> None:
-    assert not STORE.mixed(_map(Order).indexes[1], 1)
-    assert not STORE.mixed(_map(Item).indexes[0], 1)
+    assert not STORE.may_contain_others(_map(Order).indexes[1], 1)
+    assert not STORE.may_contain_others(_map(Item).indexes[0], 1)
 
 
 def test_sentinels_share_the_partitions_of_a_table() -> None:
@@ -578,8 +580,8 @@ def test_sentinels_share_the_partitions_of_a_table() -> None:
         number: Attr[int] = attr(pad=2)
         primary = key("EMAIL" / email, "ALIAS" / number)
 
-    assert not Mailed.__table__.alone(_map(Alias).primary)
-    assert not Mailed.__table__.mixed(_map(Alias).primary, 1)
+    assert not Mailed.__table__.is_exclusive(_map(Alias).primary)
+    assert not Mailed.__table__.may_contain_others(_map(Alias).primary, 1)
 
 
 def test_an_entity_that_comes_later_changes_what_is_known() -> None:
@@ -590,8 +592,8 @@ def test_an_entity_that_comes_later_changes_what_is_known() -> None:
         number: Attr[int] = attr(pad=2)
         primary = key("BED", "PLANT" / bed / number)
 
-    assert Growing.__table__.alone(_map(Plant).primary)
-    assert not Growing.__table__.mixed(_map(Plant).primary, 1)
+    assert Growing.__table__.is_exclusive(_map(Plant).primary)
+    assert not Growing.__table__.may_contain_others(_map(Plant).primary, 1)
 
     class Leaf(Entity, table=Growing):
         bed: Attr[str] = attr()
@@ -599,9 +601,9 @@ def test_an_entity_that_comes_later_changes_what_is_known() -> None:
         leaf: Attr[int] = attr(pad=2)
         primary = key("BED", "PLANT" / bed / number / "LEAF" / leaf)
 
-    assert not Growing.__table__.alone(_map(Plant).primary)
-    assert Growing.__table__.mixed(_map(Plant).primary, 1)
-    assert not Growing.__table__.mixed(_map(Leaf).primary, 2)
+    assert not Growing.__table__.is_exclusive(_map(Plant).primary)
+    assert Growing.__table__.may_contain_others(_map(Plant).primary, 1)
+    assert not Growing.__table__.may_contain_others(_map(Leaf).primary, 2)
 
 
 def test_a_partition_that_belongs_to_something_is_not_for_one_entity_alone() -> None:
@@ -616,8 +618,8 @@ def test_a_partition_that_belongs_to_something_is_not_for_one_entity_alone() -> 
         primary = key("OWNER" / owner, "THING" / number)
         owned = index(Owned.by_owner, "OWNER" / owner, "THING" / number)
 
-    assert not Owned.__table__.alone(_map(Thing).primary)
-    assert Owned.__table__.alone(_map(Thing).indexes[0])
+    assert not Owned.__table__.is_exclusive(_map(Thing).primary)
+    assert Owned.__table__.is_exclusive(_map(Thing).indexes[0])
 
 
 def test_an_item_is_known_by_its_type() -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tablewright import GSI, Attr, Database, Entity, Table, attr, connect, create, key
+from tablewright import GSI, Attr, Entity, Table, attr, connect, create, key
 from tablewright.backoff import Backoff
+from tablewright.database import Database
 from tablewright.engine import Engine
 from tablewright.errors import Contention
 from tablewright.model.key import index

@@ -16,7 +16,6 @@ from tablewright import (
     GSI,
     LSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Query,
@@ -31,6 +30,7 @@ from tablewright import (
     key,
     put,
 )
+from tablewright.database import Database
 from tablewright.errors import InvalidCursor
 
 SECRET = "between us"

@@ -8,7 +8,6 @@ import pytest
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
@@ -21,6 +20,7 @@ from tablewright import (
     unique,
     version,
 )
+from tablewright.database import Database
 from tablewright.errors import ConditionFailed, DeclarationError, VersionConflict
 from tests.transports import InterferingTransport
 

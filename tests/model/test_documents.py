@@ -11,19 +11,8 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, Field
 
-from tablewright import (
-    Attr,
-    Database,
-    Engine,
-    Entity,
-    Table,
-    attr,
-    connect,
-    create,
-    key,
-    update,
-    version,
-)
+from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key, update, version
+from tablewright.database import Database
 from tablewright.errors import (
     ConditionFailed,
     DeclarationError,

@@ -10,7 +10,6 @@ import pytest
 
 from tablewright import (
     Attr,
-    Database,
     Engine,
     Entity,
     Get,
@@ -24,6 +23,7 @@ from tablewright import (
     unique,
     update,
 )
+from tablewright.database import Database
 from tablewright.errors import (
     Contention,
     DeclarationError,

@@ -11,7 +11,6 @@ import pytest
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
@@ -28,6 +27,7 @@ from tablewright import (
     updated_at,
     version,
 )
+from tablewright.database import Database
 from tablewright.errors import (
     AlreadyExists,
     ConditionFailed,

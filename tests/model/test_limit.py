@@ -12,7 +12,6 @@ from tablewright import (
     GSI,
     Aggregate,
     Attr,
-    Database,
     Entity,
     Query,
     Table,
@@ -27,6 +26,7 @@ from tablewright import (
     put,
     root,
 )
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidCursor, InvalidValue
 
 

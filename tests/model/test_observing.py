@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright import Database, connect, connect_async, create
+from tablewright import connect, connect_async, create
+from tablewright.database import Database
 from tablewright.designs.commerce import (
     Commerce,
     Customer,

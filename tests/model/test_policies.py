@@ -83,7 +83,9 @@ def test_a_policy_may_be_values_text_a_list_or_a_principal(engine: Engine) -> No
 
 def test_the_same_engine_without_a_policy_is_not_restricted(engine: Engine) -> None:
     connect(engine, Clinic, policy=policy("GetItem"))
-    connect(engine, Clinic).run(put(visit("ann")))
+    db = connect(engine, Clinic)
+    db.run(put(visit("ann")))
+    assert db.run(Visit.primary("ann", 1)) == visit("ann")
 
 
 def test_a_refusal_names_the_user_the_action_and_the_resource(engine: Engine) -> None:

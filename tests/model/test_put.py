@@ -10,7 +10,6 @@ import pytest
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
@@ -24,6 +23,7 @@ from tablewright import (
     ttl,
     updated_at,
 )
+from tablewright.database import Database
 from tablewright.errors import (
     AlreadyExists,
     ConditionFailed,
@@ -183,7 +183,9 @@ def test_something_that_is_no_entity_is_refused() -> None:
 def test_a_number_that_does_not_fit_its_key_is_refused(
     db: Database, engine: Engine, shelf: int
 ) -> None:
-    with pytest.raises(InvalidValue, match=f"Product.of_brand: shelf is {shelf}, and pad=2"):
+    with pytest.raises(
+        InvalidValue, match=f"Product.of_brand: shelf is {shelf}, outside of 0 to 99"
+    ):
         db.run(put(Product(sku="P1", title="Kettle", brand="acme", shelf=shelf)))
 
     assert stored(engine) == []

@@ -12,7 +12,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette's, about the client that it uses
     from fastapi.testclient import TestClient
 
-from tablewright import Database, Page, connect, put
+from tablewright import Page, connect, put
+from tablewright.database import Database
 from tablewright.designs.commerce import (
     Commerce,
     Order,

@@ -8,23 +8,11 @@ from typing import Any
 
 import pytest
 
-from tablewright import (
-    GSI,
-    Attr,
-    Database,
-    Entity,
-    Table,
-    Tenancy,
-    attr,
-    connect,
-    index,
-    key,
-    put,
-    shard,
-    unique,
-)
+from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, connect, index, key, put, unique
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
-from tablewright.mapping.keys import Sort
+from tablewright.formats import shard
+from tablewright.mapping.keys import SortCondition
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
 from tablewright.plans import Plan
@@ -363,7 +351,9 @@ def test_a_start_key_of_anothers_is_refused(meters: Database, start: Any) -> Non
 def test_a_sort_key_counts_only_if_it_is_fixed(meters: Database) -> None:
     own = meters.for_tenant(owner=7)
     for comparison in (">=", "begins_with", "between"):
-        condition = KeyCondition(("SK", "owner"), {"S": "M#00"}, Sort(comparison, (SEVEN, SEVEN)))
+        condition = KeyCondition(
+            ("SK", "owner"), {"S": "M#00"}, SortCondition(comparison, (SEVEN, SEVEN))
+        )
         with pytest.raises(TenantViolation):
             own.run(query(condition))
 

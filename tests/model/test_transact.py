@@ -9,7 +9,6 @@ import pytest
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
@@ -29,6 +28,7 @@ from tablewright import (
     version,
 )
 from tablewright.backoff import Backoff
+from tablewright.database import Database
 from tablewright.errors import (
     AlreadyExists,
     ConditionFailed,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import Database, Engine, connect
+from tablewright import Engine, connect
+from tablewright.database import Database
 from tablewright.designs import shop
 from tablewright.errors import UnsupportedOperation
 from tablewright.model.provision import Provision

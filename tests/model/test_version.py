@@ -9,7 +9,6 @@ import pytest
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
@@ -27,6 +26,7 @@ from tablewright import (
     updated_at,
     version,
 )
+from tablewright.database import Database
 from tablewright.errors import AlreadyExists, InvalidValue, UniqueViolation, VersionConflict
 from tablewright.plans import Write
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.policy import Access, parse_policy
+from tablewright.policy import AccessRequest, parse_policy
 
 KEY = "aws:TagKeys"
 ONE = "aws:RequestTag/x"
@@ -20,7 +20,7 @@ def holds(condition: dict[str, Any], *, effect: str = "Allow", **keys: Any) -> b
         name: tuple(values) if isinstance(values, list) else (values,)
         for name, values in keys.items()
     }
-    access = Access("dynamodb:GetItem", "arn:aws:dynamodb:r:1:table/t", _named(given))
+    access = AccessRequest("dynamodb:GetItem", "arn:aws:dynamodb:r:1:table/t", _named(given))
     return policy.evaluate(access).statement is not None
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tablewright.errors import InvalidValue
-from tablewright.policy import Access, parse_policy
+from tablewright.policy import AccessRequest, parse_policy
 
 TABLE = "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
 
@@ -24,7 +24,7 @@ def allow(**elements: Any) -> dict[str, Any]:
 
 def outcome(document: Any, action: str = "dynamodb:GetItem", resource: str = TABLE) -> str:
     keys = {"aws:username": ("shop",)}
-    return parse_policy(document).evaluate(Access(action, resource, keys)).outcome
+    return parse_policy(document).evaluate(AccessRequest(action, resource, keys)).outcome
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_resources_match_part_by_part(
 def test_a_deny_wins_wherever_it_stands() -> None:
     deny = {"Sid": "NoShop", "Effect": "Deny", "Action": "dynamodb:*", "Resource": TABLE}
     for document in (policy(deny, allow()), policy(allow(), deny)):
-        decision = parse_policy(document).evaluate(Access("dynamodb:GetItem", TABLE, {}))
+        decision = parse_policy(document).evaluate(AccessRequest("dynamodb:GetItem", TABLE, {}))
         assert decision.outcome == "explicit deny"
         assert decision.statement is not None
         assert decision.statement.sid == "NoShop"

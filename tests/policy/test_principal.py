@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from tablewright.errors import AccessDeniedException, InvalidValue
-from tablewright.policy import Access, Principal, as_principal
+from tablewright.policy import AccessRequest, Principal, as_principal
 
 TABLE = "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
-GET = Access("dynamodb:GetItem", TABLE, {})
+GET = AccessRequest("dynamodb:GetItem", TABLE, {})
 
 
 def statement(effect: str = "Allow", **elements: Any) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def test_several_policies_allow_together_and_each_may_deny() -> None:
     put = statement(Action="dynamodb:PutItem")
     ann = Principal("ann", [statement(), put])
     assert ann.decide(GET).is_allowed
-    assert ann.decide(Access("dynamodb:PutItem", TABLE, {})).is_allowed
+    assert ann.decide(AccessRequest("dynamodb:PutItem", TABLE, {})).is_allowed
     assert not Principal("ann", [statement(), statement("Deny")]).decide(GET).is_allowed
 
 
@@ -69,7 +69,7 @@ def test_what_is_known_of_a_user_is_a_condition_key_and_a_variable(key: str, val
             tags={"tenant": "a*"},
             context={"aws:SourceIp": "127.0.0.1"},
         )
-        return ann.decide(Access("dynamodb:GetItem", TABLE, keys)).is_allowed
+        return ann.decide(AccessRequest("dynamodb:GetItem", TABLE, keys)).is_allowed
 
     assert decide({"StringEquals": {key: value}})
     assert not decide({"StringEquals": {key: "other"}})
@@ -96,7 +96,7 @@ def test_a_resource_with_a_variable_is_decided_for_each_request() -> None:
     document = statement(Resource="arn:aws:dynamodb:*:*:table/${aws:ResourceTag/home}")
     ann = Principal("ann", document)
     for home, allowed in (("shop", True), ("other", False), ("shop", True)):
-        access = Access("dynamodb:GetItem", TABLE, {"aws:resourcetag/home": (home,)})
+        access = AccessRequest("dynamodb:GetItem", TABLE, {"aws:resourcetag/home": (home,)})
         assert ann.decide(access).is_allowed is allowed
 
 
@@ -119,8 +119,8 @@ def test_a_principal_names_the_keys_that_decide_about_an_access() -> None:
     assert ann.keys_for("dynamodb:Query", TABLE) == {"dynamodb:select"}
     assert ann.keys_for("dynamodb:Scan", TABLE) == {"aws:resourcetag/home"}
     assert ann.keys_for("dynamodb:PutItem", TABLE) == frozenset()
-    assert ann.looks_at_resource_tags
-    assert not Principal("bob", statement(Condition=leading)).looks_at_resource_tags
+    assert ann.uses_resource_tags
+    assert not Principal("bob", statement(Condition=leading)).uses_resource_tags
 
 
 def test_a_policy_argument_is_anything_that_stands_for_a_principal() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.policy import Access, Principal, parse_policy
+from tablewright.policy import AccessRequest, Principal, parse_policy
 
 ACTIONS = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"]
 TABLES = ["shop", "shop-2", "other"]
@@ -42,7 +42,7 @@ allows = st.fixed_dictionaries(
 )
 denies = allows.map(lambda statement: {**statement, "Effect": "Deny"})
 accesses = st.builds(
-    Access,
+    AccessRequest,
     action=st.sampled_from(ACTIONS),
     resource=st.sampled_from([ARN + table for table in TABLES]),
     keys=st.dictionaries(
@@ -53,14 +53,14 @@ accesses = st.builds(
 users = st.sampled_from(["ann", "*", "shop", "${aws:username}"])
 
 
-def allowed(statements: list[dict[str, Any]], user: str, access: Access) -> bool:
+def allowed(statements: list[dict[str, Any]], user: str, access: AccessRequest) -> bool:
     policies = [{"Version": "2012-10-17", "Statement": one} for one in statements]
     return Principal(user, policies).decide(access).is_allowed
 
 
 @given(st.lists(allows, min_size=1, max_size=4), st.lists(denies, max_size=2), users, accesses)
 def test_without_one_of_its_allows_a_principal_may_do_no_more(
-    allowing: list[dict[str, Any]], denying: list[dict[str, Any]], user: str, access: Access
+    allowing: list[dict[str, Any]], denying: list[dict[str, Any]], user: str, access: AccessRequest
 ) -> None:
     if not allowed(allowing + denying, user, access):
         for gone in range(len(allowing)):
@@ -70,7 +70,7 @@ def test_without_one_of_its_allows_a_principal_may_do_no_more(
 
 @given(st.lists(allows | denies, max_size=4), denies, users, accesses)
 def test_with_a_further_deny_a_principal_may_do_no_more(
-    statements: list[dict[str, Any]], deny: dict[str, Any], user: str, access: Access
+    statements: list[dict[str, Any]], deny: dict[str, Any], user: str, access: AccessRequest
 ) -> None:
     if not allowed(statements, user, access):
         assert not allowed([*statements, deny], user, access)
@@ -78,10 +78,10 @@ def test_with_a_further_deny_a_principal_may_do_no_more(
 
 @given(st.lists(allows | denies, min_size=1, max_size=4), accesses)
 def test_a_principal_decides_as_one_policy_with_all_statements(
-    statements: list[dict[str, Any]], access: Access
+    statements: list[dict[str, Any]], access: AccessRequest
 ) -> None:
     whole = parse_policy({"Version": "2012-10-17", "Statement": statements})
-    known = Access(access.action, access.resource, {**access.keys, "aws:username": ("ann",)})
+    known = AccessRequest(access.action, access.resource, {**access.keys, "aws:username": ("ann",)})
     expected = whole.evaluate(known).is_allowed
     assert allowed(statements, "ann", access) is expected
     assert allowed(statements[::-1], "ann", access) is expected
@@ -100,5 +100,5 @@ def test_a_literal_escaped_for_a_policy_matches_itself_alone(text: str, other: s
     }
     policy = parse_policy({"Version": "2012-10-17", "Statement": statement})
     for value in (latin, other, latin + "x"):
-        access = Access("dynamodb:GetItem", ARN, {"dynamodb:leadingkeys": (value,)})
+        access = AccessRequest("dynamodb:GetItem", ARN, {"dynamodb:leadingkeys": (value,)})
         assert policy.evaluate(access).is_allowed is (value == latin)

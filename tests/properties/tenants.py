@@ -21,7 +21,6 @@ from tablewright import (
     LSI,
     Aggregate,
     Attr,
-    Database,
     Entity,
     Table,
     Tenancy,
@@ -33,6 +32,7 @@ from tablewright import (
     root,
     unique,
 )
+from tablewright.database import Database
 from tablewright.values import Item, Value
 
 

@@ -68,14 +68,14 @@ class BuildMachine(TableMachine):
         built: list[Any] = self.call("Scan", IndexName="late")["Items"]
         self.remove_an_index()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(maintenance, "STEP_ROWS", 1000)
+            patch.setattr(maintenance, "MAX_STEP_ROWS", 1000)
             self.add_an_index()
         assert self.call("Scan", IndexName="late")["Items"] == built
 
 
 def test_an_index_built_between_other_requests_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maintenance, "STEP_ROWS", 2)
-    monkeypatch.setattr(maintenance, "CHUNK_BYTES", 1000)  # about five items
+    monkeypatch.setattr(maintenance, "MAX_STEP_ROWS", 2)
+    monkeypatch.setattr(maintenance, "MAX_CHUNK_BYTES", 1000)  # about five items
     run_state_machine_as_test(
         BuildMachine, settings=settings(max_examples=50, stateful_step_count=25)
     )

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from tablewright import (
     Aggregate,
-    Database,
     Entity,
     batch_get,
     batch_write,
@@ -29,8 +28,9 @@ from tablewright import (
     put,
     transact,
 )
+from tablewright.database import Database
 from tablewright.errors import InvalidCursor, TablewrightError, TenantViolation
-from tablewright.mapping.keys import Comparison, Sort
+from tablewright.mapping.keys import Comparison, SortCondition
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
 from tablewright.plans import Plan, backfill
@@ -376,7 +376,11 @@ def query_requests(draw: st.DrawFn, world: World, mine: Value, theirs: Value) ->
         | st.sampled_from([(table.attributes[0], None), ("SK", table.attributes[0])])
     )
     comparison: Comparison | None = draw(st.sampled_from([None, "=", "begins_with", ">="]))
-    sort = None if comparison is None else Sort(comparison, (draw(values | st.just({"S": "I"})),))
+    sort = (
+        None
+        if comparison is None
+        else SortCondition(comparison, (draw(values | st.just({"S": "I"})),))
+    )
     members: dict[str, Any] = {"TableName": table.name}
     if index is not None:
         members["IndexName"] = index.name

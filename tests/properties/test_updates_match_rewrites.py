@@ -19,26 +19,23 @@ from tablewright import (
     GSI,
     LSI,
     Attr,
-    Database,
     Engine,
     Entity,
     Table,
     attr,
     connect,
     create,
-    day,
-    descending,
     index,
     key,
-    lower,
     put,
-    shard,
     unique,
     update,
     updated_at,
     version,
 )
+from tablewright.database import Database
 from tablewright.errors import AlreadyExists, UniqueViolation
+from tablewright.formats import day, descending, lower, shard
 
 
 class State(StrEnum):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.errors import CredentialsRefused
-from tablewright.policy import Access as PolicyAccess
+from tablewright.policy import AccessRequest as PolicyAccess
 from tablewright.server import credentials_edit
 from tablewright.server.credentials import Credentials, User
 from tablewright.server.credentials_file import read

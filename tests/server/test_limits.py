@@ -10,7 +10,6 @@ import json
 import select
 import socket
 import threading
-import time
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,6 +25,7 @@ from tests.server.http import AUTHORIZATION, Client, message
 from tests.server.test_requests import get, put
 from tests.server.test_stopping import served
 from tests.server.test_storage import locked_by_another_process
+from tests.server.waiting import wait_until
 
 MB = 1024 * 1024
 
@@ -273,10 +273,12 @@ def test_unfinished_bodies_leave_nothing_behind(engine: Engine) -> None:
                 with Client(url) as leaver:
                     leaver.send(message("PutItem", raw=b" " * 4 * MB, length=MAX_BODY))
             with Client(url) as client:
-                deadline = time.monotonic() + 20  # until the server has seen the others leave
-                while tracemalloc.get_traced_memory()[0] > 4 * MB:
+
+                def is_freed() -> bool:
                     assert client.call().status == 200
-                    assert time.monotonic() < deadline
+                    return tracemalloc.get_traced_memory()[0] <= 4 * MB
+
+                wait_until(is_freed)  # the server has seen the others leave
         finally:
             tracemalloc.stop()
 

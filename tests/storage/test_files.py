@@ -13,9 +13,9 @@ from typing import Any
 import apsw
 import pytest
 
-from tablewright.errors import CannotOpen, TablewrightError
+from tablewright.errors import CannotOpen, StoreClosed, TablewrightError
 from tablewright.storage import Store, Tree, WriteTransaction
-from tablewright.storage.file import APPLICATION_ID, FORMAT, _bring_up_to_date, _format
+from tablewright.storage.file import APPLICATION_ID, FORMAT, _claim_or_upgrade, _read_format
 from tests.storage.conftest import TREE
 
 
@@ -147,12 +147,12 @@ def test_threads_that_open_one_new_file_at_once_all_find_it_ours(tmp_path: Path)
 def test_of_two_that_find_a_file_empty_the_second_refuses_what_the_first_made(path: Path) -> None:
     """A foreign program fills the file after we have looked, and before we have its lock."""
     with closing(apsw.Connection(str(path))) as ours:
-        assert _format(ours, "rows.db") == 0
+        assert _read_format(ours, "rows.db") == 0
         with closing(apsw.Connection(str(path))) as theirs:
             theirs.execute("CREATE TABLE notes (text)")
         before = path.read_bytes()
         with pytest.raises(CannotOpen, match="not a Tablewright database"):
-            _bring_up_to_date(ours, "rows.db")
+            _claim_or_upgrade(ours, "rows.db")
     assert path.read_bytes() == before
 
 
@@ -201,6 +201,8 @@ def test_close_folds_the_log_into_the_file(store: Store, path: Path) -> None:
 def test_close_can_be_called_twice(store: Store) -> None:
     store.close()
     store.close()
+    with pytest.raises(StoreClosed):
+        store.read(lambda snapshot: None)
 
 
 # Python's sqlite3 is another copy of SQLite than apsw's, and two copies in one process do not see
@@ -220,7 +222,7 @@ def views(path: Path) -> list[str]:
 
 def test_a_view_shows_bodies_as_text(store: Store, path: Path) -> None:
     def step(tx: WriteTransaction) -> None:
-        tx.create_tree(Tree(7), shown_as="shop")
+        tx.create_tree(Tree(7), view_name="shop")
         tx.put(Tree(7), b"k", 12, '{"name":{"S":"é"}}'.encode())
 
     store.write(step)
@@ -231,14 +233,14 @@ def test_a_view_shows_bodies_as_text(store: Store, path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.b-c", 'say "hi"', "select", "sqlite_x", Tree(8).name, "é"])
 def test_any_name_can_be_shown(store: Store, path: Path, name: str) -> None:
-    store.write(lambda tx: tx.create_tree(Tree(7), shown_as=name))
+    store.write(lambda tx: tx.create_tree(Tree(7), view_name=name))
     store.close()
     assert [view.startswith(name) for view in views(path)] in ([True], [])
 
 
 def test_names_that_differ_in_case_only_get_a_view_each(store: Store, path: Path) -> None:
-    store.write(lambda tx: tx.create_tree(Tree(7), shown_as="Shop"))
-    store.write(lambda tx: tx.create_tree(Tree(8), shown_as="shop"))
+    store.write(lambda tx: tx.create_tree(Tree(7), view_name="Shop"))
+    store.write(lambda tx: tx.create_tree(Tree(8), view_name="shop"))
     store.write(lambda tx: tx.put(Tree(8), b"k", 1, b"eight"))
     store.close()
     assert views(path) == ["Shop", f"shop_{Tree(8).name}"]
@@ -249,7 +251,7 @@ def test_names_that_differ_in_case_only_get_a_view_each(store: Store, path: Path
 def test_a_dropped_tree_takes_its_view_with_it_and_no_other(store: Store, path: Path) -> None:
     def step(tx: WriteTransaction) -> None:
         for number in (10, 100, 7):
-            tx.create_tree(Tree(number), shown_as=f"view_{number}")
+            tx.create_tree(Tree(number), view_name=f"view_{number}")
         tx.drop_tree(Tree(10))
 
     store.write(step)
@@ -258,9 +260,9 @@ def test_a_dropped_tree_takes_its_view_with_it_and_no_other(store: Store, path: 
 
 
 def test_a_name_can_be_shown_again_after_a_drop(store: Store, path: Path) -> None:
-    store.write(lambda tx: tx.create_tree(Tree(7), shown_as="shop"))
+    store.write(lambda tx: tx.create_tree(Tree(7), view_name="shop"))
     store.write(lambda tx: tx.drop_tree(Tree(7)))
-    store.write(lambda tx: tx.create_tree(Tree(8), shown_as="shop"))
+    store.write(lambda tx: tx.create_tree(Tree(8), view_name="shop"))
     store.close()
     assert views(path) == ["shop"]
 
@@ -275,7 +277,7 @@ def test_sqlite_finds_nothing_wrong_with_a_file_of_ours(store: Store) -> None:
 
 
 def test_a_table_may_have_a_name_like_those_of_trees(store: Store) -> None:
-    store.write(lambda tx: tx.create_tree(Tree(7), shown_as="tree_8"))
-    store.write(lambda tx: tx.create_tree(Tree(8), shown_as="tree_7"))
+    store.write(lambda tx: tx.create_tree(Tree(7), view_name="tree_8"))
+    store.write(lambda tx: tx.create_tree(Tree(8), view_name="tree_7"))
     store.write(lambda tx: tx.put(Tree(8), b"k", 1, b"eight"))
     assert store.read(lambda snapshot: snapshot.get(Tree(8), b"k")) == (1, b"eight")

@@ -72,7 +72,7 @@ def put_pair(tx: WriteTransaction) -> None:
 
 
 def pair(snapshot: Snapshot) -> tuple[int, int]:
-    with snapshot.frozen():
+    with snapshot.read_transaction():
         left, right = snapshot.get(TREE, b"left"), snapshot.get(TREE, b"right")
     return (left[0] if left else 0, right[0] if right else 0)
 
@@ -206,7 +206,7 @@ def test_writers_in_a_shared_commit_get_their_outcome_exactly_once(
 
 def test_a_read_can_be_interrupted_at_every_opcode(store: Store) -> None:
     def read(snapshot: Snapshot) -> None:
-        with snapshot.frozen():
+        with snapshot.read_transaction():
             snapshot.get(TREE, b"left")
             for _ in snapshot.walk(TREE, b"", None):
                 snapshot.get(TREE, b"right")

@@ -40,7 +40,7 @@ def test_reads_inside_frozen_see_one_state(store: Store) -> None:
     put(store, b"old")
 
     def step(snapshot: Snapshot) -> list[bytes | None]:
-        with snapshot.frozen():
+        with snapshot.read_transaction():
             seen = [body(snapshot)]
             put(store, b"new")
             return [*seen, body(snapshot)]
@@ -52,7 +52,7 @@ def test_reads_outside_frozen_see_the_last_commit(store: Store) -> None:
     put(store, b"old")
 
     def step(snapshot: Snapshot) -> list[bytes | None]:
-        with snapshot.frozen():
+        with snapshot.read_transaction():
             body(snapshot)
             put(store, b"new")
         return [body(snapshot)]
@@ -64,10 +64,10 @@ def test_frozen_inside_frozen_is_the_same_state(store: Store) -> None:
     put(store, b"old")
 
     def step(snapshot: Snapshot) -> list[bytes | None]:
-        with snapshot.frozen():
+        with snapshot.read_transaction():
             seen = [body(snapshot)]
             put(store, b"new")
-            with snapshot.frozen():
+            with snapshot.read_transaction():
                 seen.append(body(snapshot))
             return [*seen, body(snapshot)]
 
@@ -76,7 +76,7 @@ def test_frozen_inside_frozen_is_the_same_state(store: Store) -> None:
 
 def test_frozen_ends_when_its_block_fails(store: Store, path: Path) -> None:
     def step(snapshot: Snapshot) -> None:
-        with snapshot.frozen():
+        with snapshot.read_transaction():
             body(snapshot)
             put(store, b"new")
             raise ZeroDivisionError
@@ -90,7 +90,7 @@ def test_frozen_ends_when_its_block_fails(store: Store, path: Path) -> None:
 def test_frozen_in_a_transaction_sees_its_changes(store: Store) -> None:
     def step(tx: WriteTransaction) -> bytes | None:
         tx.put(TREE, b"k", 0, b"mine")
-        with tx.frozen():
+        with tx.read_transaction():
             return body(tx)
 
     assert store.write(step) == b"mine"

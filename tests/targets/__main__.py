@@ -22,7 +22,7 @@ IN_PROCESS = "in-process"
 SUITE = (
     "tests/model",
     "tests/designs",
-    "tests/properties/test_key_promises.py",
+    "tests/properties/keys",
     "tests/properties/test_updates_match_rewrites.py",
 )
 

@@ -22,12 +22,16 @@ NO_EXPRESSION = "UpdateItem without an expression is an internal error"
 WHOLE_BATCHES = "BatchGetItem answers with more than 16 MB"
 START_KEYS = "a query may start at a key of another partition"
 
-ESTIMATE = "model/test_patterns.py::test_the_estimate_is_within_a_factor_of_two_of_what_is_charged"
-SAME_KEY = "model/test_move.py::test_an_attribute_that_is_the_key_may_be_set_to_what_it_is"
+ESTIMATE = (
+    "model/patterns/test_estimates.py"
+    "::test_the_estimate_is_within_a_factor_of_two_of_what_is_charged"
+)
+SAME_KEY = "model/move/test_one_item.py::test_an_attribute_that_is_the_key_may_be_set_to_what_it_is"
 
 EMBEDDED: dict[str, str] = {
-    "model/test_database.py::test_two_processes_write_one_file_and_lose_no_update": PROCESSES,
-    "model/test_database.py::test_a_write_does_not_block_the_event_loop": LOCKED,
+    "model/database/test_concurrency.py"
+    "::test_two_processes_write_one_file_and_lose_no_update": PROCESSES,
+    "model/database/test_async.py::test_a_write_does_not_block_the_event_loop": LOCKED,
 }
 
 DIFFERENT: dict[str, dict[str, str]] = {
@@ -35,9 +39,9 @@ DIFFERENT: dict[str, dict[str, str]] = {
     "local": {
         "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date": DOCUMENT,
         "designs/menu/test_compare.py::test_the_comparison_supports_its_description": UNITS_OF_ONE,
-        "model/test_patterns.py"
+        "model/patterns/test_estimates.py"
         "::test_a_change_of_a_unique_value_is_charged_for_every_item_it_writes": UNITS_OF_ONE,
-        "model/test_patterns.py::test_a_pattern_runs_as_it_is_written": TIES,
+        "model/patterns/test_calling.py::test_a_pattern_runs_as_it_is_written": TIES,
     },
     "moto": {
         "designs/commerce/test_writes.py::test_atomic_order_root_and_items_write": UNITS,
@@ -48,23 +52,26 @@ DIFFERENT: dict[str, dict[str, str]] = {
         "designs/menu/test_compare.py"
         "::test_reads_have_read_units_and_writes_have_write_units": UNITS,
         "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date[menu]": UNITS,
-        "model/test_database.py::test_a_table_may_have_another_name_there": NAMES,
-        "model/test_database.py::test_an_asynchronous_database_makes_its_tables_and_closes": NAMES,
-        "model/test_database.py::test_several_tables_are_made_and_used_together": NAMES,
-        "model/test_database.py::test_a_table_without_a_sort_key_or_indexes_is_made_so": NO_INDEXES,
-        "model/test_database.py::test_threads_share_one_database_and_lose_no_update": LOST_UPDATES,
+        "model/database/test_tables.py::test_a_table_may_have_another_name_there": NAMES,
+        "model/database/test_async.py"
+        "::test_an_asynchronous_database_makes_its_tables_and_closes": NAMES,
+        "model/database/test_tables.py::test_several_tables_are_made_and_used_together": NAMES,
+        "model/database/test_tables.py"
+        "::test_a_table_without_a_sort_key_or_indexes_is_made_so": NO_INDEXES,
+        "model/database/test_concurrency.py"
+        "::test_threads_share_one_database_and_lose_no_update": LOST_UPDATES,
         **{f"{SAME_KEY}[alone-{by}]": NO_EXPRESSION for by in ("key", "instance")},
         "model/test_observing.py::test_each_request_is_told": UNITS,
         "model/test_observing.py::test_every_request_of_a_plan_is_told": UNITS,
         "model/test_observing.py::test_requests_are_logged": UNITS,
         "model/test_observing.py::test_requests_are_spans_of_opentelemetry": UNITS,
         "model/test_observing.py::test_usage_adds_up_by_pattern": UNITS,
-        "model/test_patterns.py"
+        "model/patterns/test_estimates.py"
         "::test_a_change_of_a_unique_value_is_charged_for_every_item_it_writes": UNITS,
         **{
             f"{ESTIMATE}[{case}]": UNITS for case in ("add_user", "reward", "move_city", "visit_as")
         },
-        "model/test_tenancy.py"
+        "model/tenancy/test_custom_plans.py"
         "::test_a_query_from_anothers_place_gives_nothing_of_others": START_KEYS,
         "properties/test_updates_match_rewrites.py"
         "::test_updates_of_a_versioned_entity_leave_what_a_rewrite_would": SETS,
@@ -75,14 +82,13 @@ DIFFERENT: dict[str, dict[str, str]] = {
         "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date": DOCUMENT,
         "designs/commerce/test_writes.py::test_atomic_order_root_and_items_write": UNITS_OF_INDEXES,
         f"{ESTIMATE}[add_user]": UNITS_OF_INDEXES,
-        "model/test_entities.py"
+        "model/entities/test_round_trip.py"
         "::test_a_value_is_stored_in_this_form_and_comes_back_equal[counts-value18-stored18]": SETS,
         "model/test_get.py::test_what_does_not_fit_into_one_answer_is_asked_for_again": (
             WHOLE_BATCHES
         ),
-        "model/test_tenancy.py::test_a_query_from_anothers_place_gives_nothing_of_others": (
-            START_KEYS
-        ),
+        "model/tenancy/test_custom_plans.py"
+        "::test_a_query_from_anothers_place_gives_nothing_of_others": (START_KEYS),
     },
 }
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.targets.servers import SERVERS
-from tests.targets.skips import DIFFERENT, EMBEDDED, reason
+from tests.targets.skips import DIFFERENT, EMBEDDED, ESTIMATE, reason
 
 TESTS = Path(__file__).parent.parent
 
@@ -25,6 +25,6 @@ def test_what_is_skipped_is_there(test: str) -> None:
 def test_a_test_is_named_with_or_without_its_case() -> None:
     name = "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date"
     assert reason("local", f"tests/{name}[shop]") == DIFFERENT["local"][name]
-    case = "test_the_estimate_is_within_a_factor_of_two_of_what_is_charged"
-    assert reason("extenddb", f"tests/model/test_patterns.py::{case}[add_user]") is not None
-    assert reason("extenddb", f"tests/model/test_patterns.py::{case}[user]") is None
+    case = f"tests/{ESTIMATE}"
+    assert reason("extenddb", f"{case}[add_user]") is not None
+    assert reason("extenddb", f"{case}[user]") is None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Protocol, TypeVar
 
-from tablewright import AsyncDatabase, Database, Table
+from tablewright import Table
+from tablewright.database import AsyncDatabase, Database
 from tablewright.plan.plan import Context, Plan
 from tablewright.transport import Remote, Response
 from tablewright.transport.sigv4 import SigningCredentials

@@ -12,7 +12,6 @@ import pytest
 from tablewright import (
     GSI,
     Attr,
-    Database,
     Entity,
     Table,
     attr,
@@ -28,6 +27,7 @@ from tablewright import (
     unique,
     version,
 )
+from tablewright.database import Database
 from tablewright.engine import Engine
 from tablewright.errors import (
     MAYBE_APPLIED,

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tablewright import (
-    AsyncDatabase,
     Attr,
     Entity,
     Page,
@@ -26,6 +25,7 @@ from tablewright import (
     put,
     transact,
 )
+from tablewright.database import AsyncDatabase
 from tablewright.designs.catalog import bundled
 from tablewright.engine import Engine
 from tablewright.errors import TableNotFound, UnknownOperationException, UnsupportedOperation

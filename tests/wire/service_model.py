@@ -14,8 +14,8 @@ import msgspec
 
 from tablewright.engine import OPERATIONS
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Between, Length, Like, Matching, OneOf
-from tablewright.wire.requests import Long, Shape
+from tablewright.wire.constraints import EnumValues, Length, NumberRange, ReadAs, RegularExpression
+from tablewright.wire.members import Long, Structure
 
 MODEL: Any = botocore.session.get_session().get_service_model("dynamodb")
 
@@ -35,7 +35,7 @@ def unknown_members() -> Iterator[str]:
         yield from _unknown(operation, shape, model)
 
 
-def _structure(path: str, shape: type[Shape], model: Any) -> Iterator[str]:
+def _structure(path: str, shape: type[Structure], model: Any) -> Iterator[str]:
     if model.type_name != "structure":
         yield f"{path}: structure, model {model.type_name}"
         return
@@ -83,11 +83,11 @@ def _constraints(path: str, marks: tuple[Any, ...], model: Any) -> Iterator[str]
     ours: dict[str, Any] = {}
     for mark in marks:
         match mark:
-            case Length(least, most) | Between(least, most):
+            case Length(least, most) | NumberRange(least, most):
                 ours |= {"min": least, "max": most}
-            case Matching(pattern):
+            case RegularExpression(pattern):
                 ours["pattern"] = pattern
-            case OneOf(words):
+            case EnumValues(words):
                 ours["enum"] = sorted(words)
     theirs: dict[str, Any] = {
         key: model.metadata[key] for key in ("min", "max", "pattern") if key in model.metadata
@@ -100,7 +100,7 @@ def _constraints(path: str, marks: tuple[Any, ...], model: Any) -> Iterator[str]
             yield f"{path}: {key} {mine}, model {other}"
 
 
-def _unknown(path: str, shape: type[Shape], model: Any) -> Iterator[str]:
+def _unknown(path: str, shape: type[Structure], model: Any) -> Iterator[str]:
     fields = {field.encode_name: field for field in msgspec.structs.fields(shape)}
     for name, member in model.members.items():
         if name not in fields:
@@ -112,7 +112,7 @@ def _unknown(path: str, shape: type[Shape], model: Any) -> Iterator[str]:
             here += "[]" if get_origin(inner) is list else "{}"
             member = member.member if get_origin(inner) is list else member.value
             inner, _ = unwrapped(get_args(inner)[-1])
-        if isinstance(inner, type) and issubclass(inner, Shape):
+        if isinstance(inner, type) and issubclass(inner, Structure):
             yield from _unknown(here, inner, member)
 
 
@@ -124,7 +124,7 @@ def unwrapped(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
         if origin is Annotated:
             annotation, *found = get_args(annotation)
             for mark in found:
-                if isinstance(mark, Like):
+                if isinstance(mark, ReadAs):
                     annotation = mark.type
                 else:
                     marks += (mark,)

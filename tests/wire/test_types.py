@@ -262,7 +262,8 @@ def test_a_fraction_is_cut_off_an_integer() -> None:
 
 
 def test_unknown_members_are_ignored() -> None:
-    read(OPERATIONS["ListTables"][0], {"Colour": {"what": ["ever"]}})
+    model = OPERATIONS["ListTables"][0]
+    assert read(model, {"Colour": {"what": ["ever"]}}) == read(model, {})
 
 
 def test_a_null_is_an_absent_member() -> None:

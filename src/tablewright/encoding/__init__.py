@@ -1,1 +1,1 @@
-"""Bytes: order-preserving keys, canonical numbers, normal items and their sizes."""
+"""Encoding: order-preserving keys, canonical numbers, normalised items and their sizes."""

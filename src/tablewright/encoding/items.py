@@ -1,9 +1,9 @@
-"""Items: normal values, their sizes, and the bytes they are stored as.
+"""Items: normalised values, their sizes, and their stored bytes.
 
-A *normal* value is what DynamoDB would give back: numbers in canonical spelling, sets sorted and
-without duplicates. `normalise` makes one from a value whose JSON types are already right, or says
-in DynamoDB's words what is wrong with it. Items are stored as their DynamoDB JSON, so an answer
-can pass the stored bytes through unread.
+A *normalised* value is the value as DynamoDB returns it: numbers in canonical form, sets sorted and
+without duplicates. `normalise` expects a value whose JSON types are checked already, and raises
+DynamoDB's own faults for invalid values. Items are stored as DynamoDB JSON, so a response can
+contain the stored bytes without decoding them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from tablewright.encoding.echo import echo_all
-from tablewright.encoding.numbers import number_size, read_number
+from tablewright.encoding.numbers import normalise_number, number_size
+from tablewright.encoding.truncation import join_truncated
 from tablewright.errors import ValidationException, invalid
 from tablewright.limits import MAX_NESTING
 from tablewright.values import Item, Value, sorted_members
@@ -38,22 +38,22 @@ TOO_DEEP = (
 
 
 def normalise_item(raw: Item) -> Item:
-    """The normal form of an item (or a key) that came with a request."""
+    """Return the normalised form of an item (or a key) of a request."""
     if "" in raw:
         raise ValidationException("Empty attribute name")
-    return _normal_values(raw, 0)
+    return _normalise_values(raw, 0)
 
 
-def _normal_values(values: Item, depth: int) -> Item:
+def _normalise_values(values: Item, depth: int) -> Item:
     return {
-        # most values are plain strings, which are normal as they are
+        # Most values are strings, which need no normalisation.
         name: value if len(value) == 1 and "S" in value else normalise(value, depth)
         for name, value in values.items()
     }
 
 
 def normalise(value: Value, depth: int = 0) -> Value:
-    """The normal form of a value; the value itself where it is normal already.
+    """Return the normalised form of a value; the same object if it is normalised already.
 
     >>> normalise({"N": "1e2"}), normalise({"SS": ["b", "a"]})
     ({'N': '100'}, {'SS': ['a', 'b']})
@@ -64,7 +64,7 @@ def normalise(value: Value, depth: int = 0) -> Value:
     if tag == "S" or tag == "BOOL" or tag == "B":
         return value
     if tag == "N":
-        number = read_number(content)
+        number = normalise_number(content)
         return value if number == content else {"N": number}
     if tag == "M" or tag == "L":
         if depth == MAX_NESTING - 1:
@@ -74,7 +74,7 @@ def normalise(value: Value, depth: int = 0) -> Value:
         if tag == "M":
             if "" in content:
                 raise ValidationException("Empty attribute name")
-            members = _normal_values(content, depth + 1)
+            members = _normalise_values(content, depth + 1)
             return value if all(map(is_, members.values(), content.values())) else {"M": members}
         elements = [v if len(v) == 1 and "S" in v else normalise(v, depth + 1) for v in content]
         return value if all(map(is_, elements, content)) else {"L": elements}
@@ -82,11 +82,11 @@ def normalise(value: Value, depth: int = 0) -> Value:
         if content is not True:
             raise invalid("Null attribute value types must have the value of true")
         return value
-    return {tag: _SETS[tag](content)}
+    return {tag: _NORMALISE_SET[tag](content)}
 
 
 def check_depth(value: Value, depth: int = 0) -> None:
-    """Raise if a value that was put together from normal ones is nested too deeply."""
+    """Raise a fault if a value is nested too deeply; its parts are normalised already."""
     for tag, content in value.items():
         if tag == "M" or tag == "L":
             if depth == MAX_NESTING - 1:
@@ -101,14 +101,14 @@ def _string_set(members: list[str]) -> list[str]:
     if len(members) == 1:
         return members
     if len(set(members)) != len(members):
-        raise invalid(f"Input collection [{echo_all(members)}] contains duplicates.")
+        raise invalid(f"Input collection [{join_truncated(members)}] contains duplicates.")
     return sorted_members("SS", members)
 
 
 def _number_set(members: list[str]) -> list[str]:
     if not members:
         raise invalid("An number set  may not be empty")
-    numbers = [read_number(member) for member in members]
+    numbers = [normalise_number(member) for member in members]
     if len(set(numbers)) != len(numbers):
         raise ValidationException("Input collection contains duplicates")
     return sorted_members("NS", numbers)
@@ -118,15 +118,17 @@ def _binary_set(members: list[str]) -> list[str]:
     if not members:
         raise invalid("Binary sets should not be empty")
     if len(set(members)) != len(members):
-        raise invalid(f"Input collection [{echo_all(members)}]of type BS contains duplicates.")
+        raise invalid(
+            f"Input collection [{join_truncated(members)}]of type BS contains duplicates."
+        )
     return sorted_members("BS", members)
 
 
-_SETS = {"SS": _string_set, "NS": _number_set, "BS": _binary_set}
+_NORMALISE_SET = {"SS": _string_set, "NS": _number_set, "BS": _binary_set}
 
 
 def item_size(item: Item) -> int:
-    """The bytes DynamoDB counts for an item: names, values, and what nesting costs.
+    """Return the size of an item as DynamoDB counts it: names, values and nesting overhead.
 
     >>> item_size({"id": {"S": "abc"}, "tags": {"L": [{"S": "x"}]}})
     14
@@ -145,10 +147,10 @@ def item_size(item: Item) -> int:
 
 
 def value_size(value: Value) -> int:
-    """The bytes DynamoDB counts for a value, without its name."""
+    """Return the size of a value as DynamoDB counts it, without its attribute name."""
     for tag, content in value.items():
         return _SIZES[tag](content)
-    raise ValueError("a value has exactly one type")
+    raise ValueError("a value must have exactly one type, and this one has none")
 
 
 def _text_size(text: str) -> int:
@@ -159,7 +161,7 @@ def _binary_size(text: str) -> int:
     return len(text) // 4 * 3 - text.endswith("=") - text.endswith("==")
 
 
-def _total(size: Callable[[str], int]) -> Callable[[Iterable[str]], int]:
+def _sum_of(size: Callable[[str], int]) -> Callable[[Iterable[str]], int]:
     return lambda members: sum(map(size, members))
 
 
@@ -170,9 +172,9 @@ _SIZES: dict[str, Callable[[Any], int]] = {
     "B": _binary_size,
     "BOOL": lambda content: 1,
     "NULL": lambda content: 1,
-    "SS": _total(_text_size),
-    "NS": _total(number_size),
-    "BS": _total(_binary_size),
+    "SS": _sum_of(_text_size),
+    "NS": _sum_of(number_size),
+    "BS": _sum_of(_binary_size),
     "L": lambda values: 3 + len(values) + sum(map(value_size, values)),
     "M": lambda values: 3 + len(values) + item_size(values),
 }

@@ -1,20 +1,21 @@
-"""Key bytes: what rows are stored under, in the order DynamoDB gives them.
+"""Key bytes: the keys of stored rows, in DynamoDB's order.
 
 A row's key is its partition and then its sort key, component by component:
 
     crc32 of the partition's components (4 bytes) | partition components | sort components | rest
 
-The checksum in front spreads partitions as DynamoDB's own hash does, so a Scan meets partitions in
-no useful order and `Segment`/`TotalSegments` are plain ranges. In an index the *rest* is the
-table's own key, so several items with equal index keys are different rows, one after the other.
+The leading checksum distributes partitions as DynamoDB's hash does: a Scan returns partitions in no
+useful order, and `Segment`/`TotalSegments` are plain ranges. In an index, *rest* is the key of the
+table, so items with equal index keys are separate, adjacent rows.
 
     type  component                                        example
     S     UTF-8, 00 as 00 01, then 00 00                   "a"   -> 61 00 00
     B     the bytes, 00 as 00 01, then 00 00               61 00 -> 61 00 01 00 00
     N     see `tablewright.encoding.numbers`               "7"   -> 81 82 81 00
 
-Laws: a < b in DynamoDB exactly when component(a) < component(b); no component is the beginning of
-another, so keys of several components never mix.
+Invariants:
+- a < b in DynamoDB exactly when encode_component(a) < encode_component(b).
+- No component is a prefix of another, so the components of a key cannot run into each other.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ CHECKSUM_SPACE = 1 << 32
 
 
 class EmptyComponent(ValueError):
-    """A key attribute is never empty."""
+    """The value of a key attribute is empty, which DynamoDB does not allow."""
 
 
-def component(tag: str, content: str) -> bytes:
-    """The bytes of one key attribute's value; an `EmptyComponent` if there is nothing in it.
+def encode_component(tag: str, content: str) -> bytes:
+    """Return the bytes of the value of one key attribute; raise `EmptyComponent` if it is empty.
 
-    >>> component("S", "a").hex(" "), component("B", "YQA=").hex(" "), component("N", "7").hex(" ")
-    ('61 00 00', '61 00 01 00 00', '81 82 81 00')
+    >>> encode_component("S", "a").hex(" "), encode_component("B", "YQA=").hex(" ")
+    ('61 00 00', '61 00 01 00 00')
     """
     if tag == "N":
         return encode_number(content)
@@ -46,12 +47,12 @@ def component(tag: str, content: str) -> bytes:
     return (raw.replace(b"\x00", b"\x00\x01") if b"\x00" in raw else raw) + END
 
 
-def read_component(tag: str, data: bytes) -> tuple[str, bytes]:
-    """The value of the component that `data` begins with, and the bytes behind it.
+def decode_component(tag: str, data: bytes) -> tuple[str, bytes]:
+    """Return the value of the component at the start of `data`, and the remaining bytes.
 
-    Raises ValueError (or IndexError) if `data` does not begin with a component.
+    Raise ValueError or IndexError if `data` does not start with a component.
 
-    >>> read_component("S", component("S", "a") + b"rest")
+    >>> decode_component("S", encode_component("S", "a") + b"rest")
     ('a', b'rest')
     """
     if tag == "N":
@@ -63,20 +64,20 @@ def read_component(tag: str, data: bytes) -> tuple[str, bytes]:
     return content, data[end + len(END) :]
 
 
-def prefix(tag: str, content: str) -> bytes:
-    """What every component that begins with this content begins with: for `begins_with`."""
-    return component(tag, content)[: -len(END)]
+def encode_prefix(tag: str, content: str) -> bytes:
+    """Return the common prefix of all components whose value starts with `content`."""
+    return encode_component(tag, content)[: -len(END)]
 
 
 def partition(components: bytes) -> bytes:
-    """The beginning of every row of one partition, given its components joined."""
+    """Return the prefix of all row keys of a partition, from its joined components."""
     return zlib.crc32(components).to_bytes(4, "big") + components
 
 
-def after(start: bytes) -> bytes | None:
-    """The first key that does not begin with `start`; None if there is none.
+def end_of_prefix(start: bytes) -> bytes | None:
+    """Return the first key after all keys that start with `start`; None if there is none.
 
-    >>> after(b"a"), after(b"a\\xff"), after(b"\\xff")
+    >>> end_of_prefix(b"a"), end_of_prefix(b"a\\xff"), end_of_prefix(b"\\xff")
     (b'b', b'b', None)
     """
     trimmed = start.rstrip(b"\xff")
@@ -85,10 +86,10 @@ def after(start: bytes) -> bytes | None:
     return trimmed[:-1] + bytes((trimmed[-1] + 1,))
 
 
-def segment(number: int, total: int) -> tuple[bytes, bytes | None]:
-    """The range of keys that segment `number` of `total` scans: from, and up to but without.
+def segment_range(number: int, total: int) -> tuple[bytes, bytes | None]:
+    """Return the key range of segment `number` of `total`: its first key, and its end (exclusive).
 
-    >>> [tuple(edge and edge.hex() for edge in segment(n, 2)) for n in (0, 1)]
+    >>> [tuple(edge and edge.hex() for edge in segment_range(n, 2)) for n in (0, 1)]
     [('00000000', '80000000'), ('80000000', None)]
     """
     edges = [CHECKSUM_SPACE * n // total for n in (number, number + 1)]

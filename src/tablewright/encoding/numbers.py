@@ -1,12 +1,12 @@
-"""Numbers: one canonical spelling each, and bytes that sort as the numbers do.
+"""Numbers: a canonical form, and key bytes that sort as the numbers do.
 
 DynamoDB's numbers have up to 38 significant digits and magnitudes from 1e-130 to 9.99…e+125, and
-are exact. Their canonical spelling is plain decimal notation without needless zeros:
+are exact. Their canonical form is plain decimal notation without redundant zeros:
 
     "1e3" -> "1000"     "-0" -> "0"     "+07.50" -> "7.5"     "1E-3" -> "0.001"
 
-As key bytes, a number is its sign, its exponent and its digits two to a byte, ended by a byte that
-is below every digit pair (above, for negative numbers, whose bytes are all complemented):
+The key bytes of a number are its sign, its exponent and its digits, two per byte, then an end byte
+that is lower than every digit pair. All bytes after the sign of a negative number are complemented:
 
     number    sign  exponent+130  digit pairs, each digit + 1   end
     0         80
@@ -14,7 +14,8 @@ is below every digit pair (above, for negative numbers, whose bytes are all comp
     12.5      81    83            23 61                         00
     -12.5     7f    7c            dc 9e                         ff
 
-No number's bytes are the beginning of another's, so whatever follows in a key never mixes in.
+Invariant: the key bytes of a number are never a prefix of those of another number, so they can be
+followed by other components in a key.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
-from tablewright.encoding.echo import echo
+from tablewright.encoding.truncation import truncate
 from tablewright.errors import ValidationException
 from tablewright.values import EXACT
 
@@ -31,11 +32,11 @@ MAX_DIGITS = 38
 MAX_EXPONENT = 125
 MIN_EXPONENT = -130
 
-#: Most numbers are canonical as they come. Some that are have more digits, and take the long way.
+#: Most numbers of requests are canonical. Canonical numbers with more digits are parsed in full.
 _CANONICAL = re.compile(
     r"0|-?[1-9][0-9]{0,37}|-?(?:0|[1-9][0-9]{0,17})\.[0-9]{0,18}[1-9]"
 ).fullmatch
-#: Sign, whole part, fraction, exponent. Possessive (`*+`): a text that is no number is read once.
+#: Sign, whole part, fraction, exponent. Possessive (`*+`): text that is not a number is read once.
 _NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*+)\.?([0-9]*+)(?:[eE]([+-]?[0-9]++))?").fullmatch
 _MAX_POWER_DIGITS = 12
 
@@ -45,27 +46,27 @@ _READ_DIGITS = str.maketrans("123456789a", "0123456789")
 _READ_COMPLEMENTED_DIGITS = str.maketrans("edcba98765", "0123456789")
 
 
-def read_number(text: str) -> str:
-    """The canonical spelling of a number that came with a request.
+def normalise_number(text: str) -> str:
+    """Return the canonical form of a number of a request.
 
-    >>> read_number("1e3"), read_number("-0"), read_number("07.50")
+    >>> normalise_number("1e3"), normalise_number("-0"), normalise_number("07.50")
     ('1000', '0', '7.5')
     """
     if _CANONICAL(text):
         return text
     found = _NUMBER(text)
     if not found:
-        # DynamoDB names the text, except where there is none.
-        shown = f": {echo(text)}" if text else ""
+        # DynamoDB repeats the text unless it is empty.
+        shown = f": {truncate(text)}" if text else ""
         raise ValidationException(f"The parameter cannot be converted to a numeric value{shown}")
-    return _spelled(*found.groups(""))
+    return _format_parts(*found.groups(""))
 
 
-def _spelled(sign: str, whole: str, fraction: str, exponent: str) -> str:
-    """The canonical spelling of a number in parts.
+def _format_parts(sign: str, whole: str, fraction: str, exponent: str) -> str:
+    """Return the canonical form of a number, given its parts.
 
-    A request may spell a number with megabytes of digits: the lengths of its parts decide whether
-    DynamoDB can hold it, and nothing is parsed but an exponent of a few digits.
+    A request can contain a number with megabytes of digits. So the range is checked by the lengths
+    of the parts, and only an exponent of a few digits is converted to an integer.
     """
     digits = (whole + fraction).lstrip("0")
     significant = digits.rstrip("0")
@@ -73,7 +74,7 @@ def _spelled(sign: str, whole: str, fraction: str, exponent: str) -> str:
         return "0"
     is_small = exponent.startswith("-")
     power = exponent.lstrip("+-").lstrip("0")
-    if len(power) > _MAX_POWER_DIGITS:  # no mantissa is long enough to make up for it
+    if len(power) > _MAX_POWER_DIGITS:  # no mantissa is long enough to compensate for it
         raise _out_of_range(overflow=not is_small)
     adjusted = len(digits) - len(fraction) - 1 + int("0" + power) * (-1 if is_small else 1)
     _check_magnitude(adjusted)
@@ -87,12 +88,12 @@ def _spelled(sign: str, whole: str, fraction: str, exponent: str) -> str:
     return f"{negative}{significant[:point]}.{significant[point:]}"
 
 
-def canonical_number(number: Decimal) -> str:
-    """The canonical spelling of a number, or a fault if DynamoDB cannot hold it."""
+def format_number(number: Decimal) -> str:
+    """Return the canonical form of a number; raise a fault if DynamoDB cannot store it."""
     if not number:
         return "0"
     _check_magnitude(number.adjusted())
-    # Counted before anything is rounded: a request may spell a number with any number of digits.
+    # Count the digits before rounding: a request can contain any number of digits.
     _check_precision(len("".join(map(str, number.as_tuple().digits)).strip("0")))
     return f"{number.normalize(EXACT):f}"
 
@@ -116,10 +117,10 @@ def _out_of_range(*, overflow: bool) -> ValidationException:
     )
 
 
-def significant(text: str) -> tuple[bool, int, str]:
-    """Sign, exponent and significant digits of a canonical number.
+def split_number(text: str) -> tuple[bool, int, str]:
+    """Split a canonical number into is-negative, exponent and significant digits.
 
-    >>> significant("-12.5"), significant("0.001"), significant("400"), significant("0")
+    >>> split_number("-12.5"), split_number("0.001"), split_number("400"), split_number("0")
     ((True, 1, '125'), (False, -3, '1'), (False, 2, '4'), (False, 0, ''))
     """
     negative = text[0] == "-"
@@ -131,12 +132,12 @@ def significant(text: str) -> tuple[bool, int, str]:
 
 
 def encode_number(text: str) -> bytes:
-    """The key bytes of a canonical number: they sort as the numbers do.
+    """Return the key bytes of a canonical number; they sort as the numbers do.
 
     >>> encode_number("-12.5") < encode_number("0") < encode_number("7") < encode_number("12.5")
     True
     """
-    negative, exponent, digits = significant(text)
+    negative, exponent, digits = split_number(text)
     if not digits:
         return b"\x80"
     if len(digits) % 2:
@@ -150,7 +151,7 @@ def encode_number(text: str) -> bytes:
 
 
 def decode_number(data: bytes) -> tuple[str, int]:
-    """The canonical number that key bytes begin with, and how many bytes it takes.
+    """Return the canonical number at the start of key bytes, and the number of bytes it takes.
 
     >>> [decode_number(encode_number(text))[0] for text in ("-12.5", "0", "7", "0.001", "400")]
     ['-12.5', '0', '7', '0.001', '400']
@@ -163,15 +164,15 @@ def decode_number(data: bytes) -> tuple[str, int]:
     digits = pairs.translate(_READ_COMPLEMENTED_DIGITS if negative else _READ_DIGITS)
     exponent = 125 - data[1] if negative else data[1] - 130
     number = Decimal(f"{'-' if negative else ''}{digits}e{exponent - len(digits) + 1}")
-    return canonical_number(number), end + 1
+    return format_number(number), end + 1
 
 
 @lru_cache(maxsize=4096)
 def number_size(text: str) -> int:
-    """The bytes DynamoDB counts for a canonical number.
+    """Return the size of a canonical number as DynamoDB counts it.
 
-    One byte, one for every two significant digits before the point and behind it, and one more
-    for a sign.
+    One byte, one byte for each two significant digits before and after the decimal point, and one
+    byte for a minus sign.
 
     >>> [number_size(text) for text in ("0", "7", "12", "123", "-123", "0.5", "12.5", "1000")]
     [1, 2, 2, 3, 4, 2, 3, 2]

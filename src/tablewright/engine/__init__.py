@@ -7,6 +7,6 @@
 from tablewright.engine.engine import Engine
 from tablewright.engine.integrity import Problem, Report
 from tablewright.engine.operations import OPERATIONS
-from tablewright.engine.step import Read, Step, Write
+from tablewright.engine.step import ReadStep, Step, WriteStep
 
-__all__ = ["OPERATIONS", "Engine", "Problem", "Read", "Report", "Step", "Write"]
+__all__ = ["OPERATIONS", "Engine", "Problem", "ReadStep", "Report", "Step", "WriteStep"]

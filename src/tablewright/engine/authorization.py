@@ -21,13 +21,18 @@ from typing import Any, TypeAlias
 
 from tablewright.engine.describe import table_arn
 from tablewright.engine.keys import Keys
-from tablewright.engine.step import Read, Reading, Step, Write, Writing, table_name
-from tablewright.engine.table import Table
-from tablewright.engine.touches import TOUCHES, Partitions, Touch, add_value
-from tablewright.policy import Access, Principal
+from tablewright.engine.requested_access import (
+    REQUESTED_ACCESSES,
+    PartitionReader,
+    RequestedAccess,
+    add_value,
+)
+from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep, table_name
+from tablewright.engine.table import StoredTable
+from tablewright.policy import AccessRequest, Principal
 from tablewright.policy.keys import ATTRIBUTES, LEADING_KEYS, PARTITION_KEYS, RESOURCE_TAG
 
-Tables: TypeAlias = Mapping[str, Table]
+StoredTables: TypeAlias = Mapping[str, StoredTable]
 
 _KEY_VALUES = frozenset((LEADING_KEYS, *PARTITION_KEYS))
 
@@ -38,72 +43,76 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
     It raises AccessDeniedException when it runs.
     """
 
-    def check(tables: Tables) -> None:
-        for touch in TOUCHES[operation](request):
-            principal.require(access_of(touch, tables, principal.keys_for))
+    def check(tables: StoredTables) -> None:
+        for requested in REQUESTED_ACCESSES[operation](request):
+            principal.require(resolve_access(requested, tables, principal.keys_for))
 
-    if isinstance(step, Write):
+    if isinstance(step, WriteStep):
         write = step.run
 
-        def checked_write(writing: Writing) -> Any:
-            check(writing.catalog.tables)  # a writer's catalog is exact
-            return write(writing)
+        def checked_write(context: WriteContext) -> Any:
+            check(context.catalog.tables)  # a writer's catalog is exact
+            return write(context)
 
-        return Write(checked_write, step.counted)
+        return WriteStep(checked_write, step.counted_table)
     read = step.run
 
-    def checked_read(reading: Reading) -> Any:
+    def checked_read(context: ReadContext) -> Any:
         # A readers' catalog may be old. Old keys are noticed, because a table or an index with
         # others has another tree; old tags are not.
-        if principal.looks_at_resource_tags:
-            reading.catalog.refresh(reading.snapshot)
+        if principal.uses_resource_tags:
+            context.catalog.refresh(context.snapshot)
         while True:
-            tables = reading.catalog.tables
+            tables = context.catalog.tables
             check(tables)
-            answer = read(reading)
-            if reading.catalog.tables is tables:
+            answer = read(context)
+            if context.catalog.tables is tables:
                 return answer
 
-    return Read(checked_read, step.costly)
+    return ReadStep(checked_read, step.is_costly)
 
 
-def access_of(
-    touch: Touch, tables: Tables, keys_for: Callable[[str, str], frozenset[str]]
-) -> Access:
+def resolve_access(
+    requested: RequestedAccess, tables: StoredTables, keys_for: Callable[[str, str], frozenset[str]]
+) -> AccessRequest:
     """The access that a touch means, with the condition keys that decide about it."""
-    action = f"dynamodb:{touch.action}"
-    resource = touch.resource
+    action = f"dynamodb:{requested.action}"
+    resource = requested.resource
     name = ""
-    if touch.table is not None:
-        name = table_name(touch.table)
+    if requested.table is not None:
+        name = table_name(requested.table)
         resource = table_arn(name)
-        if touch.index is not None:
-            resource = f"{resource}/index/{touch.index}"
+        if requested.index is not None:
+            resource = f"{resource}/index/{requested.index}"
     wanted = keys_for(action, resource)
-    keys = _keys(touch, tables.get(name), wanted) if wanted else {}
-    return Access(action, resource, keys)
+    keys = _condition_keys(requested, tables.get(name), wanted) if wanted else {}
+    return AccessRequest(action, resource, keys)
 
 
-def _keys(touch: Touch, table: Table | None, wanted: frozenset[str]) -> dict[str, tuple[str, ...]]:
-    keys = dict(touch.keys)
-    if touch.attributes is not None and ATTRIBUTES in wanted:
-        keys[ATTRIBUTES] = tuple(sorted(set(touch.attributes())))
+def _condition_keys(
+    requested: RequestedAccess, table: StoredTable | None, wanted: frozenset[str]
+) -> dict[str, tuple[str, ...]]:
+    keys = dict(requested.keys)
+    if requested.attributes is not None and ATTRIBUTES in wanted:
+        keys[ATTRIBUTES] = tuple(sorted(set(requested.attributes())))
     if table is not None:
-        if touch.partitions is not None and not wanted.isdisjoint(_KEY_VALUES):
-            keys |= _partition_keys(touch.partitions, _keys_of(table, touch.index))
+        if requested.partitions is not None and not wanted.isdisjoint(_KEY_VALUES):
+            keys |= _partition_key_values(requested.partitions, _find_keys(table, requested.index))
         for tag, value in table.schema.tags:
             add_value(keys, RESOURCE_TAG + tag.lower(), value)
     return keys
 
 
-def _keys_of(table: Table, index: str | None) -> Keys | None:
+def _find_keys(table: StoredTable, index: str | None) -> Keys | None:
     if index is None:
         return table.keys
-    found = table.by_name.get(index)
+    found = table.indexes_by_name.get(index)
     return found.keys if found else None
 
 
-def _partition_keys(partitions: Partitions, keys: Keys | None) -> dict[str, tuple[str, ...]]:
+def _partition_key_values(
+    partitions: PartitionReader, keys: Keys | None
+) -> dict[str, tuple[str, ...]]:
     """LeadingKeys and its companions; nothing where the operation will refuse the keys anyway."""
     found = partitions(keys) if keys else []
     parts = {

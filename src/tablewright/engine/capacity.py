@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from tablewright.engine.table import Index, Table
+from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
-from tablewright.wire.answers import ConsumedCapacity, Units
+from tablewright.wire.responses import Capacity, ConsumedCapacity
 
 
 def read_units(size: int, *, consistent: bool | None) -> float:
@@ -38,7 +38,7 @@ class Charge:
     __slots__ = ("factor", "globals", "kind", "locals", "name", "table")
 
     def __init__(
-        self, table: Table, kind: Literal["read", "write"] | None = None, factor: float = 1
+        self, table: StoredTable, kind: Literal["read", "write"] | None = None, factor: float = 1
     ) -> None:
         self.name = table.name
         self.table = 0.0
@@ -48,15 +48,15 @@ class Charge:
         self.kind = kind
         self.factor = factor
 
-    def add(self, units: float, index: Index | None = None) -> None:
+    def add(self, units: float, index: StoredIndex | None = None) -> None:
         units *= self.factor
         if index is None:
             self.table += units
         else:
-            of = self.globals if index.is_global else self.locals
-            of[index.name] = of.get(index.name, 0.0) + units
+            units_by_index = self.globals if index.is_global else self.locals
+            units_by_index[index.name] = units_by_index.get(index.name, 0.0) + units
 
-    def consumed(self, level: str | None) -> ConsumedCapacity | None:
+    def to_consumed_capacity(self, level: str | None) -> ConsumedCapacity | None:
         """What the answer says, at the level the request asked for."""
         if level is None or level == "NONE":
             return None
@@ -67,18 +67,18 @@ class Charge:
         elif self.kind == "write":
             answer.write_capacity_units = total
         if level == "INDEXES":
-            answer.table = self._units(self.table)
+            answer.table = self._to_units(self.table)
             if self.locals:
-                answer.local_secondary_indexes = self._each(self.locals)
+                answer.local_secondary_indexes = self._units_by_name(self.locals)
             if self.globals:
-                answer.global_secondary_indexes = self._each(self.globals)
+                answer.global_secondary_indexes = self._units_by_name(self.globals)
         return answer
 
-    def _each(self, units: dict[str, float]) -> dict[str, Units]:
-        return {name: self._units(number) for name, number in units.items()}
+    def _units_by_name(self, units: dict[str, float]) -> dict[str, Capacity]:
+        return {name: self._to_units(number) for name, number in units.items()}
 
-    def _units(self, number: float) -> Units:
-        return Units(
+    def _to_units(self, number: float) -> Capacity:
+        return Capacity(
             number,
             number if self.kind == "read" else None,
             number if self.kind == "write" else None,
@@ -89,5 +89,5 @@ def consumed_by_table(
     charges: Mapping[str, Charge], level: str | None
 ) -> list[ConsumedCapacity] | None:
     """What the answer of a request on several tables says."""
-    consumed = (charge.consumed(level) for charge in charges.values())
+    consumed = (charge.to_consumed_capacity(level) for charge in charges.values())
     return [one for one in consumed if one is not None] or None

@@ -19,7 +19,7 @@ from threading import RLock
 import msgspec
 from msgspec.structs import replace
 
-from tablewright.engine.table import Table
+from tablewright.engine.table import StoredTable
 from tablewright.errors import StoreFailed
 from tablewright.schema import TableSchema
 from tablewright.storage import MissingTree, Row, Snapshot, Tree, WriteTransaction
@@ -66,7 +66,7 @@ class Catalog:
 
     def __init__(self) -> None:
         self._lock = RLock()  # a signal handler may read, too
-        self.tables: dict[str, Table] = {}
+        self.tables: dict[str, StoredTable] = {}
         #: False: there are no jobs, as far as this engine knows.
         self.has_jobs = False
         self._generation = -1
@@ -74,7 +74,7 @@ class Catalog:
         self._version = -1
         self._rollbacks = 0
 
-    def prepare(self, tx: WriteTransaction) -> None:
+    def create_trees(self, tx: WriteTransaction) -> None:
         """Make the catalog's own trees in a new file."""
         try:
             tx.get(_SCHEMAS, _GENERATION)
@@ -84,7 +84,7 @@ class Catalog:
             tx.put(_SCHEMAS, _GENERATION, _FIRST_FREE_TREE, b"0")
         self.refresh(tx)
 
-    def follow(self, tx: WriteTransaction) -> None:
+    def catch_up(self, tx: WriteTransaction) -> None:
         """Called first in every step of a writer: catch up with what others did."""
         if tx.rollbacks != self._rollbacks:  # what we know may have been taken back
             self._generation = -1
@@ -96,57 +96,57 @@ class Catalog:
 
     def refresh(self, snapshot: Snapshot) -> None:
         """Read the file's catalog, if it is newer than what we have."""
-        if _generation_of(snapshot) > self._generation:
-            self._take(*_load(snapshot))
-            self.has_jobs = bool(jobs(snapshot))
+        if _read_generation(snapshot) > self._generation:
+            self._install(*_read_catalog(snapshot))
+            self.has_jobs = bool(read_jobs(snapshot))
 
     def as_of(self, snapshot: Snapshot) -> Catalog:
         """The catalog of exactly this state of the file; ours may be of a later one already."""
         self.refresh(snapshot)
         exact = Catalog()
         with self._lock:
-            exact._take(self._generation, self._next_tree, self.tables)
-        if exact._generation != _generation_of(snapshot):
+            exact._install(self._generation, self._next_tree, self.tables)
+        if exact._generation != _read_generation(snapshot):
             exact = Catalog()
             exact.refresh(snapshot)
         return exact
 
-    def _take(self, generation: int, next_tree: int, tables: dict[str, Table]) -> None:
+    def _install(self, generation: int, next_tree: int, tables: dict[str, StoredTable]) -> None:
         with self._lock:  # readers share one, and another may have been quicker
             if generation > self._generation:
                 # The generation last: if an exception comes in between, the rest is read again.
                 self.tables, self._next_tree = tables, next_tree
                 self._generation = generation
 
-    def new_trees(self, count: int) -> range:
+    def allocate_trees(self, count: int) -> range:
         """Numbers for that many new trees; they are never used again."""
         first = self._next_tree
         self._next_tree += count
         return range(first, first + count)
 
-    def add(self, tx: WriteTransaction, schema: TableSchema) -> Table:
+    def add_table(self, tx: WriteTransaction, schema: TableSchema) -> StoredTable:
         """Add a new table, with trees of its own."""
-        first, *rest = self.new_trees(1 + len(schema.indexes))
+        first, *rest = self.allocate_trees(1 + len(schema.indexes))
         indexes = tuple(
             replace(index, tree=tree, building=False)
             for index, tree in zip(schema.indexes, rest, strict=True)
         )
-        table = self.save(tx, replace(schema, tree=first, indexes=indexes))
-        tx.create_tree(table.tree, shown_as=schema.name)
+        table = self.save_schema(tx, replace(schema, tree=first, indexes=indexes))
+        tx.create_tree(table.tree, view_name=schema.name)
         for index in table.indexes:
             tx.create_tree(index.tree)
         return table
 
-    def save(self, tx: WriteTransaction, schema: TableSchema) -> Table:
+    def save_schema(self, tx: WriteTransaction, schema: TableSchema) -> StoredTable:
         """Store what is known of a table."""
-        table = Table(schema)
+        table = StoredTable(schema)
         tx.put(_SCHEMAS, schema.name.encode(), 0, _encode(schema))
-        self._replace(tx, {**self.tables, schema.name: table})
+        self._replace_tables(tx, {**self.tables, schema.name: table})
         return table
 
-    def remove(self, tx: WriteTransaction, name: str) -> None:
+    def remove_table(self, tx: WriteTransaction, name: str) -> None:
         tx.delete(_SCHEMAS, name.encode())
-        self._replace(tx, {key: table for key, table in self.tables.items() if key != name})
+        self._replace_tables(tx, {key: table for key, table in self.tables.items() if key != name})
 
     def put_job(self, tx: WriteTransaction, job: Job) -> None:
         """Add a job, or note how far it is."""
@@ -156,12 +156,12 @@ class Catalog:
     def remove_job(self, tx: WriteTransaction, job: Job) -> None:
         tx.delete(_SCHEMAS, job.key)
 
-    def _replace(self, tx: WriteTransaction, tables: dict[str, Table]) -> None:
-        self._take(self._generation + 1, self._next_tree, tables)
+    def _replace_tables(self, tx: WriteTransaction, tables: dict[str, StoredTable]) -> None:
+        self._install(self._generation + 1, self._next_tree, tables)
         tx.put(_SCHEMAS, _GENERATION, self._next_tree, b"%d" % self._generation)
 
 
-def jobs(snapshot: Snapshot) -> list[Job]:
+def read_jobs(snapshot: Snapshot) -> list[Job]:
     """The jobs of a file, the oldest tree first."""
     try:
         return [_decode_job(body) for _, _, body in snapshot.walk(_SCHEMAS, _JOBS, None)]
@@ -169,21 +169,21 @@ def jobs(snapshot: Snapshot) -> list[Job]:
         raise StoreFailed(f"the file is damaged: its catalog cannot be read: {error}") from None
 
 
-def _generation_of(snapshot: Snapshot) -> int:
+def _read_generation(snapshot: Snapshot) -> int:
     found = snapshot.get(_SCHEMAS, _GENERATION)
     if found is None or not found[1].isdigit():
         raise StoreFailed("the file is damaged: its catalog has no generation")
     return int(found[1])
 
 
-def _load(snapshot: Snapshot) -> tuple[int, int, dict[str, Table]]:
+def _read_catalog(snapshot: Snapshot) -> tuple[int, int, dict[str, StoredTable]]:
     """What a file's catalog says: its generation, the next free tree, and the tables.
 
     In one walk, and so of one state of the file.
     """
     (_, next_tree, generation), *rows = snapshot.walk(_SCHEMAS, _GENERATION, _JOBS)
     try:
-        tables = [Table(_decode(body)) for _, _, body in rows]
+        tables = [StoredTable(_decode(body)) for _, _, body in rows]
     except ValueError as error:
         raise StoreFailed(f"the file is damaged: its catalog cannot be read: {error}") from None
     return int(generation), next_tree, {table.name: table for table in tables}

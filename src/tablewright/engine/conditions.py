@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from tablewright.engine.rows import Row
+from tablewright.engine.rows import ItemRow
 from tablewright.errors import ConditionalCheckFailedException
-from tablewright.expression import Condition
+from tablewright.expression import CompiledCondition
 
 
-def hold(condition: Condition | None, row: Row | None, return_on_failure: str | None) -> None:
+def check_condition(
+    condition: CompiledCondition | None, row: ItemRow | None, return_on_failure: str | None
+) -> None:
     """Raise unless the condition holds for the item (None: there is none)."""
     if condition is None or condition.holds(row.item if row else {}):
         return
-    told = row.item if row and return_on_failure == "ALL_OLD" else None
-    raise ConditionalCheckFailedException(item=told)
+    returned_item = row.item if row and return_on_failure == "ALL_OLD" else None
+    raise ConditionalCheckFailedException(item=returned_item)

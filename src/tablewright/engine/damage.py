@@ -8,32 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tablewright.engine.table import Index, Table
+from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import StoreFailed
 from tablewright.storage import DamagedRow
 from tablewright.values import Item
 
 
-def locate_damage(error: DamagedRow, tables: Iterable[Table]) -> StoreFailed:
+def locate_damage(error: DamagedRow, tables: Iterable[StoredTable]) -> StoreFailed:
     """The error with the names of the table, the index and the key, as far as they are known."""
     for table in tables:
-        sources: tuple[Table | Index, ...] = (table, *table.indexes)
+        sources: tuple[StoredTable | StoredIndex, ...] = (table, *table.indexes)
         for source in sources:
             if source.tree.name == error.tree.name:
                 place = table.name if source is table else f"{table.name}, index {source.name}"
                 return StoreFailed(
-                    f"table {place}: the row of {show_key(table, source, error.key)} is damaged: "
+                    f"table {place}: the row of {format_key(table, source, error.key)} is damaged: "
                     "its checksum is wrong. `tablewright repair` saves what is readable"
                 )
     return error
 
 
-def show_key(table: Table, source: Table | Index, key: bytes) -> str:
+def format_key(table: StoredTable, source: StoredTable | StoredIndex, key: bytes) -> str:
     """The key of a row as `PK="CUST#C1", SK="ORDER#1"`; its bytes in hex if they say nothing.
 
     In an index, the attributes of the index come first, then those of the table.
     """
-    values = read_key(table, source, key)
+    values = decode_key(table, source, key)
     if values is None:
         return f"key {key.hex()}"
     return ", ".join(
@@ -43,12 +43,12 @@ def show_key(table: Table, source: Table | Index, key: bytes) -> str:
     )
 
 
-def read_key(table: Table, source: Table | Index, key: bytes) -> Item | None:
+def decode_key(table: StoredTable, source: StoredTable | StoredIndex, key: bytes) -> Item | None:
     """The key attributes that the bytes of a row's key hold; None if they do not fit the schema."""
     try:
-        values, rest = source.keys.read(key[4:])
+        values, rest = source.keys.decode(key[4:])
         if source is not table:
-            of_table, rest = table.keys.read(rest)
+            of_table, rest = table.keys.decode(rest)
             values |= of_table
     except (ValueError, IndexError):
         return None

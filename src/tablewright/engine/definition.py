@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from tablewright.encoding.echo import echo_all
+from tablewright.encoding.truncation import join_truncated
 from tablewright.errors import ValidationException, invalid
 from tablewright.limits import (
     MAX_CAPACITY_UNITS,
@@ -20,18 +20,18 @@ from tablewright.limits import (
     MAX_TAGS,
 )
 from tablewright.schema import (
+    IndexProjection,
     IndexSchema,
     KeyAttribute,
     KeySchema,
     OnDemand,
-    Projection,
     Throughput,
 )
 from tablewright.wire import requests
 from tablewright.wire.constraints import NAME_PATTERN
 
 
-def check_name(name: str) -> None:
+def check_table_name(name: str) -> None:
     if not re.fullmatch(NAME_PATTERN, name):
         raise ValidationException(
             f"1 validation error detected: Value '{name}' at 'tableName' failed to satisfy "
@@ -39,7 +39,7 @@ def check_name(name: str) -> None:
         )
 
 
-def attribute_types(definitions: Iterable[requests.AttributeDefinition]) -> dict[str, str]:
+def collect_attribute_types(definitions: Iterable[requests.AttributeDefinition]) -> dict[str, str]:
     types: dict[str, str] = {}
     for definition in definitions:
         if definition.attribute_name in types:
@@ -48,7 +48,7 @@ def attribute_types(definitions: Iterable[requests.AttributeDefinition]) -> dict
     return types
 
 
-def table_keys(
+def build_table_keys(
     elements: Sequence[requests.KeySchemaElement], types: Mapping[str, str]
 ) -> KeySchema:
     names = [element.attribute_name for element in elements]
@@ -57,34 +57,34 @@ def table_keys(
             raise ValidationException(
                 "Invalid KeySchema: Some index key attribute have no definition"
             )
-        raise _undefined(names, types)
-    _check_pair(elements)
-    return _key_schema(elements, types)
+        raise _undefined_attributes(names, types)
+    _check_table_elements(elements)
+    return _build_key_schema(elements, types)
 
 
-def index_keys(
+def build_index_keys(
     elements: Sequence[requests.KeySchemaElement],
     types: Mapping[str, str],
     kind: Literal["local", "global"],
 ) -> KeySchema:
     names = [element.attribute_name for element in elements]
     if not types.keys() >= set(names):
-        raise _undefined(names, types)
+        raise _undefined_attributes(names, types)
     if kind == "local":
-        _check_pair(elements)
+        _check_table_elements(elements)
     else:
-        _check_several(elements)
-    return _key_schema(elements, types)
+        _check_global_elements(elements)
+    return _build_key_schema(elements, types)
 
 
-def _undefined(names: list[str], types: Mapping[str, str]) -> ValidationException:
+def _undefined_attributes(names: list[str], types: Mapping[str, str]) -> ValidationException:
     return invalid(
         "Some index key attributes are not defined in AttributeDefinitions. "
-        f"Keys: [{echo_all(names)}], AttributeDefinitions: [{echo_all(types)}]"
+        f"Keys: [{join_truncated(names)}], AttributeDefinitions: [{join_truncated(types)}]"
     )
 
 
-def _check_any(elements: Sequence[requests.KeySchemaElement]) -> None:
+def _check_first_elements(elements: Sequence[requests.KeySchemaElement]) -> None:
     if len({element.attribute_name for element in elements}) < len(elements):
         raise ValidationException(
             "Both the Hash Key and the Range Key element in the KeySchema have the same name"
@@ -95,9 +95,9 @@ def _check_any(elements: Sequence[requests.KeySchemaElement]) -> None:
         )
 
 
-def _check_pair(elements: Sequence[requests.KeySchemaElement]) -> None:
+def _check_table_elements(elements: Sequence[requests.KeySchemaElement]) -> None:
     """One HASH, then at most one RANGE: a table's keys, and a local index's."""
-    _check_any(elements)
+    _check_first_elements(elements)
     if len(elements) > 1 and elements[1].key_type != "RANGE":
         raise ValidationException(
             "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type"
@@ -106,9 +106,9 @@ def _check_pair(elements: Sequence[requests.KeySchemaElement]) -> None:
         raise ValidationException("Invalid KeySchema: The KeySchema has more than two elements")
 
 
-def _check_several(elements: Sequence[requests.KeySchemaElement]) -> None:
+def _check_global_elements(elements: Sequence[requests.KeySchemaElement]) -> None:
     """Up to four HASH, then up to four RANGE: a global index's keys."""
-    _check_any(elements)
+    _check_first_elements(elements)
     kinds = [element.key_type for element in elements]
     if kinds != sorted(kinds):
         raise ValidationException(
@@ -123,7 +123,7 @@ def _check_several(elements: Sequence[requests.KeySchemaElement]) -> None:
             )
 
 
-def _key_schema(
+def _build_key_schema(
     elements: Sequence[requests.KeySchemaElement], types: Mapping[str, str]
 ) -> KeySchema:
     def of(kind: str) -> tuple[KeyAttribute, ...]:
@@ -136,7 +136,7 @@ def _key_schema(
     return KeySchema(of("HASH"), of("RANGE"))
 
 
-def projection(shape: requests.Projection) -> Projection:
+def build_projection(shape: requests.Projection) -> IndexProjection:
     kind, names = shape.projection_type, shape.non_key_attributes
     if kind is None:
         raise invalid("Unknown ProjectionType: null")
@@ -144,13 +144,13 @@ def projection(shape: requests.Projection) -> Projection:
         raise invalid(f"ProjectionType is {kind}, but NonKeyAttributes is specified")
     if kind == "INCLUDE" and names is None:
         raise invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
-    return Projection(kind, tuple(names or ()))
+    return IndexProjection(kind, tuple(names or ()))
 
 
-def local_index(
+def build_local_index(
     shape: requests.LocalSecondaryIndex, keys: KeySchema, types: Mapping[str, str]
 ) -> IndexSchema:
-    of_index = index_keys(shape.key_schema, types, "local")
+    of_index = build_index_keys(shape.key_schema, types, "local")
     if not of_index.sort:
         raise invalid(f"Index KeySchema does not have a range key for index: {shape.index_name}")
     if of_index.partition != keys.partition:
@@ -159,14 +159,14 @@ def local_index(
             f"for index: {shape.index_name}. index hash key: {of_index.partition[0].name}, "
             f"table hash key: {keys.partition[0].name}"
         )
-    return IndexSchema(shape.index_name, "local", of_index, projection(shape.projection))
+    return IndexSchema(shape.index_name, "local", of_index, build_projection(shape.projection))
 
 
-def global_index(
+def build_global_index(
     shape: requests.GlobalSecondaryIndex, types: Mapping[str, str], *, provisioned: bool
 ) -> IndexSchema:
-    keys = index_keys(shape.key_schema, types, "global")
-    projected = projection(shape.projection)
+    keys = build_index_keys(shape.key_schema, types, "global")
+    project_row = build_projection(shape.projection)
     name = shape.index_name
     if provisioned and shape.provisioned_throughput is None:
         raise invalid(f"ProvisionedThroughput is not specified for index: {name}")
@@ -179,13 +179,13 @@ def global_index(
         name,
         "global",
         keys,
-        projected,
-        throughput=throughput(shape.provisioned_throughput, f" for index {name}"),
-        on_demand=on_demand(shape.on_demand_throughput),
+        project_row,
+        throughput=build_throughput(shape.provisioned_throughput, f" for index {name}"),
+        on_demand=build_on_demand(shape.on_demand_throughput),
     )
 
 
-def throughput(shape: requests.ProvisionedThroughput | None, where: str = "") -> Throughput:
+def build_throughput(shape: requests.ProvisionedThroughput | None, where: str = "") -> Throughput:
     if shape is None:
         return Throughput()
     for member, units in (("Read", shape.read), ("Write", shape.write)):
@@ -196,7 +196,7 @@ def throughput(shape: requests.ProvisionedThroughput | None, where: str = "") ->
     return Throughput(shape.read, shape.write)
 
 
-def on_demand(shape: requests.OnDemandThroughput | None) -> OnDemand | None:
+def build_on_demand(shape: requests.OnDemandThroughput | None) -> OnDemand | None:
     if shape is None or (shape.read is None and shape.write is None):
         return None
     for member, units in (("Read", shape.read), ("Write", shape.write)):
@@ -210,10 +210,10 @@ def on_demand(shape: requests.OnDemandThroughput | None) -> OnDemand | None:
     )
 
 
-def table_on_demand(
+def build_table_on_demand(
     shape: requests.OnDemandThroughput | None, billing: str, *, update: bool = False
 ) -> OnDemand | None:
-    limits = on_demand(shape)
+    limits = build_on_demand(shape)
     if limits and shape and billing == "PROVISIONED":
         member = "Read" if shape.read is not None else "Write"
         # CreateTable and UpdateTable word this differently.
@@ -239,7 +239,7 @@ def check_billing(mode: str, shape: requests.ProvisionedThroughput | None) -> No
         )
 
 
-def checked_tags(tags: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def check_tags(tags: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     if len(tags) > MAX_TAGS:
         raise invalid(f"Too many Tags: {len(tags)}, a resource has at most {MAX_TAGS}")
     return tuple(tags.items())
@@ -251,7 +251,7 @@ def check_definitions_used(types: Mapping[str, str], used: Iterable[str]) -> Non
     if types.keys() != names:
         raise invalid(
             f"Some AttributeDefinitions are not used. AttributeDefinitions: "
-            f"[{echo_all(types)}], keys used: [{echo_all(sorted(names))}]"
+            f"[{join_truncated(types)}], keys used: [{join_truncated(sorted(names))}]"
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from tablewright.engine.table import Table
+from tablewright.engine.table import StoredTable
 from tablewright.schema import IndexSchema, KeySchema, OnDemand, TableSchema, Throughput
 from tablewright.storage import Tree
 
@@ -28,7 +28,7 @@ def table_arn(name: str) -> str:
 
 
 def describe(
-    table: Table, count: Count, *, status: str = "ACTIVE", new_index: str | None = None
+    table: StoredTable, count: Count, *, status: str = "ACTIVE", new_index: str | None = None
 ) -> dict[str, Any]:
     """A TableDescription; `new_index` is the one that the described request creates.
 
@@ -44,10 +44,10 @@ def describe(
             for name, type_ in sorted(schema.key_types.items())
         ],
         "TableName": schema.name,
-        "KeySchema": key_schema(schema.keys),
+        "KeySchema": describe_key_schema(schema.keys),
         "TableStatus": status,
-        "CreationDateTime": _seconds(schema.created),
-        "ProvisionedThroughput": _throughput(schema.throughput),
+        "CreationDateTime": _round_timestamp(schema.created),
+        "ProvisionedThroughput": _describe_throughput(schema.throughput),
         "TableSizeBytes": size,
         "ItemCount": items,
         "TableArn": table_arn(schema.name),
@@ -56,10 +56,10 @@ def describe(
     if schema.billing == "PAY_PER_REQUEST":
         description["BillingModeSummary"] = {
             "BillingMode": schema.billing,
-            "LastUpdateToPayPerRequestDateTime": _seconds(schema.billing_changed),
+            "LastUpdateToPayPerRequestDateTime": _round_timestamp(schema.billing_changed),
         }
     if schema.on_demand:
-        description["OnDemandThroughput"] = _on_demand(schema.on_demand)
+        description["OnDemandThroughput"] = _describe_on_demand(schema.on_demand)
     for member, indexes in (
         ("LocalSecondaryIndexes", schema.local_indexes),
         ("GlobalSecondaryIndexes", schema.global_indexes),
@@ -85,11 +85,13 @@ def describe(
     if schema.table_class:
         description["TableClassSummary"] = {"TableClass": schema.table_class}
     description["DeletionProtectionEnabled"] = schema.deletion_protected
-    description["WarmThroughput"] = _warm(schema.billing, schema.throughput, status)
+    description["WarmThroughput"] = _describe_warm_throughput(
+        schema.billing, schema.throughput, status
+    )
     return description
 
 
-def key_schema(keys: KeySchema) -> list[dict[str, str]]:
+def describe_key_schema(keys: KeySchema) -> list[dict[str, str]]:
     return [
         {"AttributeName": attribute.name, "KeyType": kind}
         for kind, attributes in (("HASH", keys.partition), ("RANGE", keys.sort))
@@ -117,41 +119,43 @@ def _describe_index(
         projection["NonKeyAttributes"] = list(index.projection.include)
     description: dict[str, Any] = {
         "IndexName": index.name,
-        "KeySchema": key_schema(index.keys),
+        "KeySchema": describe_key_schema(index.keys),
         "Projection": projection,
     }
     if index.kind == "global":
         description["IndexStatus"] = "CREATING" if status == "CREATING" else "ACTIVE"
         if index.building or is_new:
             description["Backfilling"] = not is_new
-        description["ProvisionedThroughput"] = _throughput(index.throughput)
+        description["ProvisionedThroughput"] = _describe_throughput(index.throughput)
     description["IndexSizeBytes"] = size
     description["ItemCount"] = items
     description["IndexArn"] = f"{table_arn(schema.name)}/index/{index.name}"
     if index.kind == "global":
         if index.on_demand:
-            description["OnDemandThroughput"] = _on_demand(index.on_demand)
-        description["WarmThroughput"] = _warm(schema.billing, index.throughput, status)
+            description["OnDemandThroughput"] = _describe_on_demand(index.on_demand)
+        description["WarmThroughput"] = _describe_warm_throughput(
+            schema.billing, index.throughput, status
+        )
     return description
 
 
-def _throughput(throughput: Throughput) -> dict[str, Any]:
+def _describe_throughput(throughput: Throughput) -> dict[str, Any]:
     described: dict[str, Any] = {}
     if throughput.raised:
-        described["LastIncreaseDateTime"] = _seconds(throughput.raised)
+        described["LastIncreaseDateTime"] = _round_timestamp(throughput.raised)
     if throughput.lowered:
-        described["LastDecreaseDateTime"] = _seconds(throughput.lowered)
+        described["LastDecreaseDateTime"] = _round_timestamp(throughput.lowered)
     described["NumberOfDecreasesToday"] = throughput.decreases_on(time.time())
     described["ReadCapacityUnits"] = throughput.read
     described["WriteCapacityUnits"] = throughput.write
     return described
 
 
-def _on_demand(limits: OnDemand) -> dict[str, int]:
+def _describe_on_demand(limits: OnDemand) -> dict[str, int]:
     return {"MaxReadRequestUnits": limits.read, "MaxWriteRequestUnits": limits.write}
 
 
-def _warm(billing: str, throughput: Throughput, status: str) -> dict[str, Any]:
+def _describe_warm_throughput(billing: str, throughput: Throughput, status: str) -> dict[str, Any]:
     read, write = throughput.read, throughput.write
     if billing == "PAY_PER_REQUEST":
         read, write = ON_DEMAND_BASELINE
@@ -162,6 +166,6 @@ def _warm(billing: str, throughput: Throughput, status: str) -> dict[str, Any]:
     }
 
 
-def _seconds(moment: float) -> float:
+def _round_timestamp(moment: float) -> float:
     """DynamoDB's timestamps are seconds with milliseconds."""
     return round(moment, 3)

@@ -26,12 +26,12 @@ import msgspec
 from tablewright.engine.authorization import authorize
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.damage import locate_damage
-from tablewright.engine.expiry import expire
-from tablewright.engine.integrity import Report, check
+from tablewright.engine.expiry import delete_expired
+from tablewright.engine.integrity import Report, check_file
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.operations import OPERATIONS
-from tablewright.engine.spelling import MEMBERS, refuse_misspelt_members
-from tablewright.engine.step import Counts, Read, Reading, Step, Write, Writing
+from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
+from tablewright.engine.step import Counts, ReadContext, ReadStep, Step, WriteContext, WriteStep
 from tablewright.errors import (
     DynamoDBError,
     SerializationException,
@@ -49,8 +49,8 @@ from tablewright.storage import (
     Store,
     WriteTransaction,
 )
-from tablewright.wire.answers import encode
 from tablewright.wire.read import read
+from tablewright.wire.responses import encode
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
@@ -84,7 +84,7 @@ class Engine:
         self._store = Store(path, durability=durability, busy_seconds=busy_seconds)
         self._catalog = Catalog()  # the readers'
         self._writer_catalog = Catalog()
-        self._store.write(self._writer_catalog.prepare)
+        self._store.write(self._writer_catalog.create_trees)
         self._maintenance = Maintenance(self._store, self._writer_catalog, background=background)
         if self._writer_catalog.has_jobs:
             self._maintenance.start()
@@ -108,7 +108,7 @@ class Engine:
         try:
             step = self.prepare(operation, request, policy)
             if not MEMBERS[operation].issuperset(request):
-                refuse_misspelt_members(operation, request)
+                reject_misspelled_members(operation, request)
             return _decode(self.run(step) or b"{}")
         except UnicodeEncodeError:  # half of a surrogate pair: no text at all
             raise SerializationException("Invalid UTF-16 surrogate in a string") from None
@@ -131,7 +131,7 @@ class Engine:
 
     def run(self, step: Step) -> bytes:
         """Do a step; when this returns, what it wrote is durable. The answer is JSON."""
-        if isinstance(step, Write):
+        if isinstance(step, WriteStep):
             (result,) = self.write_all((step,))
             if isinstance(result, BaseException):
                 raise result
@@ -140,27 +140,31 @@ class Engine:
             try:
                 return self._store.read(partial(self._read, step))
             except (DynamoDBError, MissingTree):  # perhaps the table has changed since we looked
-                return self._store.read(partial(self._read_exactly, step))
+                return self._store.read(partial(self._read_with_current_catalog, step))
         except DamagedRow as error:
             raise locate_damage(error, self._catalog.tables.values()) from error
 
-    def read_all(self, steps: Sequence[Read]) -> list[bytes | BaseException]:
+    def read_all(self, steps: Sequence[ReadStep]) -> list[bytes | BaseException]:
         """Do several steps that read, in one snapshot: for each its answer, or its fault."""
         results: list[bytes | BaseException | None] = [None] * len(steps)
         if len(steps) > 1:
             with suppress(TablewrightError):
-                results = self._store.read(partial(self._read_together, steps))
+                results = self._store.read(partial(self._read_in_one_snapshot, steps))
         # Those that failed, again and alone: they may have met a table that has changed since.
         return [
-            self._outcome(step) if result is None else result
+            self._run_or_error(step) if result is None else result
             for step, result in zip(steps, results, strict=True)
         ]
 
-    def write_all(self, steps: Sequence[Write]) -> list[bytes | BaseException]:
+    def write_all(self, steps: Sequence[WriteStep]) -> list[bytes | BaseException]:
         """Do several steps that write, in one commit: for each its answer, or its fault."""
         results = self._store.write_all(
             [
-                partial(self._write, step, self._counts(step.counted) if step.counted else {})
+                partial(
+                    self._write,
+                    step,
+                    self._count_table(step.counted_table) if step.counted_table else {},
+                )
                 for step in steps
             ]
         )
@@ -173,7 +177,9 @@ class Engine:
 
     def expire(self, now: float | None = None) -> int:
         """Delete what has expired by `now` (seconds since 1970; the clock's time if not given)."""
-        return expire(self._store, self._writer_catalog, time.time() if now is None else now)
+        return delete_expired(
+            self._store, self._writer_catalog, time.time() if now is None else now
+        )
 
     def maintain(self) -> bool:
         """Do one short step of the work that large indexes and deleted tables have left.
@@ -189,7 +195,7 @@ class Engine:
 
     def check(self) -> Report:
         """Walk every table and index and prove that they agree."""
-        return self._store.read(check)
+        return self._store.read(check_file)
 
     def back_up(self, copy: str | Path) -> None:
         """Write all tables, as they are at this moment, into a new file.
@@ -233,46 +239,46 @@ class Engine:
     ) -> None:
         self.close()
 
-    def _read(self, step: Read, snapshot: Snapshot) -> bytes:
-        return encode(step.run(Reading(self._catalog, snapshot)))
+    def _read(self, step: ReadStep, snapshot: Snapshot) -> bytes:
+        return encode(step.run(ReadContext(self._catalog, snapshot)))
 
-    def _read_exactly(self, step: Read, snapshot: Snapshot) -> bytes:
-        with snapshot.frozen():
-            return encode(step.run(Reading(self._catalog.as_of(snapshot), snapshot)))
+    def _read_with_current_catalog(self, step: ReadStep, snapshot: Snapshot) -> bytes:
+        with snapshot.read_transaction():
+            return encode(step.run(ReadContext(self._catalog.as_of(snapshot), snapshot)))
 
-    def _read_together(
-        self, steps: Sequence[Read], snapshot: Snapshot
+    def _read_in_one_snapshot(
+        self, steps: Sequence[ReadStep], snapshot: Snapshot
     ) -> list[bytes | BaseException | None]:
-        reading = Reading(self._catalog, snapshot)
+        context = ReadContext(self._catalog, snapshot)
         results: list[bytes | BaseException | None] = []
-        with snapshot.frozen():
+        with snapshot.read_transaction():
             for step in steps:
                 try:
-                    results.append(encode(step.run(reading)))
+                    results.append(encode(step.run(context)))
                 except Exception:
                     results.append(None)
         return results
 
-    def _outcome(self, step: Read) -> bytes | BaseException:
+    def _run_or_error(self, step: ReadStep) -> bytes | BaseException:
         try:
             return self.run(step)
         except Exception as error:
             return error
 
-    def _counts(self, table: str) -> Counts:
+    def _count_table(self, table: str) -> Counts:
         """The rows and bytes in each tree of a table; nothing if they cannot be read."""
         try:
-            return self._store.read(partial(self._count, table))
+            return self._store.read(partial(self._count_trees, table))
         except TablewrightError:  # which the step itself will report
             return {}
 
-    def _count(self, table: str, snapshot: Snapshot) -> Counts:
-        with snapshot.frozen():
-            found = Reading(self._catalog.as_of(snapshot), snapshot).table(table)
+    def _count_trees(self, table: str, snapshot: Snapshot) -> Counts:
+        with snapshot.read_transaction():
+            found = ReadContext(self._catalog.as_of(snapshot), snapshot).find_table(table)
             trees = (found.tree, *(index.tree for index in found.indexes))
             return {tree.name: snapshot.count(tree) for tree in trees}
 
-    def _write(self, step: Write, counts: Counts, tx: WriteTransaction) -> bytes:
-        self._writer_catalog.follow(tx)
-        answer = step.run(Writing(self._writer_catalog, tx, tx, counts))
+    def _write(self, step: WriteStep, counts: Counts, tx: WriteTransaction) -> bytes:
+        self._writer_catalog.catch_up(tx)
+        answer = step.run(WriteContext(self._writer_catalog, tx, tx, counts))
         return b"" if answer is None else encode(answer)

@@ -18,9 +18,8 @@ from tablewright.encoding.items import load
 from tablewright.engine import maintenance
 from tablewright.engine.capacity import Charge
 from tablewright.engine.catalog import TOKENS, Catalog
-from tablewright.engine.rows import find, replace
-from tablewright.storage import MissingTree, Store, Tree, WriteTransaction
-from tablewright.storage import Row as StoredRow
+from tablewright.engine.rows import find_row, replace_item
+from tablewright.storage import MissingTree, Row, Store, Tree, WriteTransaction
 from tablewright.values import Item
 
 FIVE_YEARS = 5 * 365 * 24 * 60 * 60
@@ -28,7 +27,7 @@ FIVE_YEARS = 5 * 365 * 24 * 60 * 60
 LARGE_SWEEP = 10_000
 
 
-def expire(store: Store, catalog: Catalog, now: float) -> int:
+def delete_expired(store: Store, catalog: Catalog, now: float) -> int:
     """Delete the expired items of every table, some at a time, and say how many there were.
 
     `catalog` is the writer's.
@@ -38,24 +37,24 @@ def expire(store: Store, catalog: Catalog, now: float) -> int:
     deleted = 0
     for name, table in committed.tables.items():
         if table.schema.ttl_attribute is not None:
-            expired = partial(_expired, table.schema.ttl_attribute, now)
-            for keys in _due(store, table.tree, expired, trees=1 + len(table.indexes)):
-                deleted += store.write(partial(_delete, catalog, name, keys, now))
-    for keys in _due(store, TOKENS, partial(_ended, now)):
-        store.write(partial(_forget_tokens, keys, now))
+            expired = partial(_is_row_expired, table.schema.ttl_attribute, now)
+            for keys in _find_due(store, table.tree, expired, trees=1 + len(table.indexes)):
+                deleted += store.write(partial(_delete_items, catalog, name, keys, now))
+    for keys in _find_due(store, TOKENS, partial(_is_token_expired, now)):
+        store.write(partial(_delete_tokens, keys, now))
     if deleted >= LARGE_SWEEP:
         store.truncate_log()
     return deleted
 
 
-def _due(
-    store: Store, tree: Tree, is_due: Callable[[StoredRow], bool], *, trees: int = 1
+def _find_due(
+    store: Store, tree: Tree, is_due: Callable[[Row], bool], *, trees: int = 1
 ) -> Iterator[list[bytes]]:
     """Walk a tree and give the keys of the rows that are due, as many as one step may delete.
 
     `trees` is how many rows go with one key: that of the table and those of its indexes.
     """
-    at_once = max(1, maintenance.STEP_ROWS // trees)
+    at_once = max(1, maintenance.MAX_STEP_ROWS // trees)
     position = b""
     is_last = False
     while not is_last:
@@ -69,11 +68,11 @@ def _due(
         position = rows[-1][0] if rows else position
 
 
-def _expired(attribute: str, now: float, row: StoredRow) -> bool:
+def _is_row_expired(attribute: str, now: float, row: Row) -> bool:
     return is_expired(load(row[2]), attribute, now)
 
 
-def _ended(now: float, row: StoredRow) -> bool:
+def _is_token_expired(now: float, row: Row) -> bool:
     """Whether a token of a transaction is forgotten; its end is stored as its size."""
     return row[1] < now
 
@@ -87,24 +86,24 @@ def is_expired(item: Item, name: str | None, now: float) -> bool:
     return moment is not None and now - FIVE_YEARS < Decimal(moment) <= now
 
 
-def _delete(
+def _delete_items(
     catalog: Catalog, name: str, keys: Sequence[bytes], now: float, tx: WriteTransaction
 ) -> int:
     """Delete those that are still there and still expired."""
-    catalog.follow(tx)
+    catalog.catch_up(tx)
     table = catalog.tables.get(name)
     if table is None:
         return 0
     deleted = 0
     for key in keys:
-        row = find(tx, table.tree, key)
+        row = find_row(tx, table.tree, key)
         if row and is_expired(row.item, table.schema.ttl_attribute, now):
-            replace(tx, table, key, row, None, Charge(table))
+            replace_item(tx, table, key, row, None, Charge(table))
             deleted += 1
     return deleted
 
 
-def _forget_tokens(keys: Sequence[bytes], now: float, tx: WriteTransaction) -> None:
+def _delete_tokens(keys: Sequence[bytes], now: float, tx: WriteTransaction) -> None:
     """Delete the tokens that have not been used again."""
     for key in keys:
         found = tx.get(TOKENS, key)

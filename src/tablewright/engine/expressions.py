@@ -8,126 +8,142 @@ are only looked for where there are some, so they cost nothing otherwise.
 from __future__ import annotations
 
 from tablewright.errors import ValidationException
-from tablewright.expression import Condition, Key, Project, Scope, Update
+from tablewright.expression import (
+    CompiledCondition,
+    CompiledKeyCondition,
+    CompiledProjection,
+    CompiledUpdate,
+    Scope,
+)
 from tablewright.expression.legacy import (
-    LegacyKey,
-    attribute_updates,
-    attributes_to_get,
-    expected,
-    filter_conditions,
-    key_conditions,
+    LegacyKeyCondition,
+    compile_attribute_updates,
+    compile_attributes_to_get,
+    compile_expected,
+    compile_filter,
+    read_key_conditions,
     refuse_mixture,
 )
 from tablewright.wire import requests
-from tablewright.wire.requests import Shape
+from tablewright.wire.members import Structure
 
-Projecting = requests.GetItem | requests.KeysAndAttributes | requests.Get
+ProjectionRequest = requests.GetItemInput | requests.KeysAndAttributes | requests.TransactGet
 
 
-def read_condition(request: requests.PutItem | requests.DeleteItem) -> Condition | None:
+def read_condition(
+    request: requests.PutItemInput | requests.DeleteItemInput,
+) -> CompiledCondition | None:
     """The condition of PutItem and DeleteItem."""
-    legacy = _legacy_condition(request)
+    legacy = _read_legacy_condition(request)
     scope = Scope(request.names, request.values)
     condition = scope.condition(request.condition)
-    scope.close()
+    scope.require_all_used()
     return condition or legacy
 
 
-def read_update(request: requests.UpdateItem) -> tuple[Update | None, Condition | None]:
+def read_update(
+    request: requests.UpdateItemInput,
+) -> tuple[CompiledUpdate | None, CompiledCondition | None]:
     """The update and the condition of UpdateItem."""
-    legacy_condition = _legacy_condition(request)
+    legacy_condition = _read_legacy_condition(request)
     legacy_update = None
     if request.attribute_updates:
-        refuse_mixture(_present(request))
-        legacy_update = attribute_updates(request.attribute_updates)
+        refuse_mixture(_present_members(request))
+        legacy_update = compile_attribute_updates(request.attribute_updates)
     scope = Scope(request.names, request.values)
     update = scope.update(request.update)
     condition = scope.condition(request.condition)
-    scope.close()
+    scope.require_all_used()
     return update or legacy_update, condition or legacy_condition
 
 
-def read_action(action: requests.AnyAction) -> tuple[Update | None, Condition | None]:
+def read_action(
+    action: requests.AnyTransactAction,
+) -> tuple[CompiledUpdate | None, CompiledCondition | None]:
     """The update and the condition of one action of a transaction."""
     scope = Scope(action.names, action.values)
     update = None
-    if isinstance(action, requests.Update):
+    if isinstance(action, requests.TransactUpdate):
         update = scope.update(action.update)
     condition = scope.condition(action.condition)
-    scope.close()
+    scope.require_all_used()
     return update, condition
 
 
-def read_projection(request: Projecting) -> Project | None:
+def read_projection(request: ProjectionRequest) -> CompiledProjection | None:
     """The projection of GetItem, BatchGetItem (by table) and TransactGetItems (by item)."""
     legacy = None
     if request.attributes_to_get:
-        refuse_mixture(_present(request))
-        legacy = attributes_to_get(request.attributes_to_get)
+        refuse_mixture(_present_members(request))
+        legacy = compile_attributes_to_get(request.attributes_to_get)
     if request.projection is None and request.names is None:
         return legacy
     scope = Scope(request.names)
     project = scope.projection(request.projection)
-    scope.close()
+    scope.require_all_used()
     return project
 
 
 def read_query(
-    request: requests.Query,
-) -> tuple[Key | LegacyKey, Condition | None, Project | None]:
+    request: requests.QueryInput,
+) -> tuple[
+    CompiledKeyCondition | LegacyKeyCondition, CompiledCondition | None, CompiledProjection | None
+]:
     """The key condition, the filter and the projection of Query."""
-    legacy_keep, legacy_project = _legacy_reading(request, request.query_filter)
+    legacy_filter, legacy_project = _read_legacy_filter(request, request.query_filter)
     legacy_key = None
     if request.key_conditions is not None:
-        legacy_key = key_conditions(request.key_conditions)
+        legacy_key = read_key_conditions(request.key_conditions)
     scope = Scope(request.names, request.values)
-    keep = scope.filter(request.filter)
+    item_filter = scope.filter(request.filter)
     project = scope.projection(request.projection)
     key = scope.key_condition(request.key_condition) or legacy_key
-    scope.close()
+    scope.require_all_used()
     if key is None:
         raise ValidationException(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in "
             "the request."
         )
-    return key, keep or legacy_keep, project or legacy_project
+    return key, item_filter or legacy_filter, project or legacy_project
 
 
-def read_scan(request: requests.Scan) -> tuple[Condition | None, Project | None]:
+def read_scan(
+    request: requests.ScanInput,
+) -> tuple[CompiledCondition | None, CompiledProjection | None]:
     """The filter and the projection of Scan."""
-    legacy_keep, legacy_project = _legacy_reading(request, request.scan_filter)
+    legacy_filter, legacy_project = _read_legacy_filter(request, request.scan_filter)
     scope = Scope(request.names, request.values)
-    keep = scope.filter(request.filter)
+    item_filter = scope.filter(request.filter)
     project = scope.projection(request.projection)
-    scope.close()
-    return keep or legacy_keep, project or legacy_project
+    scope.require_all_used()
+    return item_filter or legacy_filter, project or legacy_project
 
 
-def _legacy_reading(
-    request: requests.Query | requests.Scan, conditions: requests.Legacy | None
-) -> tuple[Condition | None, Project | None]:
+def _read_legacy_filter(
+    request: requests.QueryInput | requests.ScanInput, conditions: requests.LegacyEntries | None
+) -> tuple[CompiledCondition | None, CompiledProjection | None]:
     """The filter and the projection of a Query or Scan, where they are not expressions."""
     if not (conditions or request.attributes_to_get or request.conditional_operator) and not (
-        isinstance(request, requests.Query) and request.key_conditions
+        isinstance(request, requests.QueryInput) and request.key_conditions
     ):
         return None, None
-    present = _present(request)
+    present = _present_members(request)
     if "KeyConditionExpression" not in present:
         present.discard("KeyConditions")  # alone, it may go with a FilterExpression
     refuse_mixture(present)
     return (
-        filter_conditions(conditions, request.conditional_operator),
-        attributes_to_get(request.attributes_to_get),
+        compile_filter(conditions, request.conditional_operator),
+        compile_attributes_to_get(request.attributes_to_get),
     )
 
 
-def _legacy_condition(request: requests.Conditional) -> Condition | None:
+def _read_legacy_condition(request: requests.WriteItemInput) -> CompiledCondition | None:
     if not request.expected and request.conditional_operator is None:
         return None
-    refuse_mixture(_present(request))
-    return expected(request.expected, request.conditional_operator)
+    refuse_mixture(_present_members(request))
+    return compile_expected(request.expected, request.conditional_operator)
 
 
-def _present(request: Shape) -> set[str]:
+def _present_members(request: Structure) -> set[str]:
     """The names of the members a request has; an empty map is as good as none."""
-    return {name for name, value in request.given().items() if value != {}}
+    return {name for name, value in request.present_members().items() if value != {}}

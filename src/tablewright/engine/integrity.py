@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tablewright.encoding.items import dump, item_size, load, normalise_item
-from tablewright.engine.catalog import TOKENS, Catalog, jobs
-from tablewright.engine.damage import show_key
-from tablewright.engine.rows import Row, projected
-from tablewright.engine.table import Index, Table
+from tablewright.engine.catalog import TOKENS, Catalog, read_jobs
+from tablewright.engine.damage import format_key
+from tablewright.engine.rows import ItemRow, project_row
+from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import DynamoDBError, StoreFailed
 from tablewright.storage import DamagedRow, MissingTree, Snapshot
 
@@ -59,17 +59,17 @@ class Report:
         return not self.problems
 
 
-def check(snapshot: Snapshot) -> Report:
+def check_file(snapshot: Snapshot) -> Report:
     report = Report()
     report.problems += (FileProblem(message) for message in snapshot.file_problems())
     if report.problems:  # rows of a damaged file cannot be walked
         return report
-    with snapshot.frozen():
+    with snapshot.read_transaction():
         catalog = Catalog()
         built: dict[int, bytes] = {}
         try:
             catalog.refresh(snapshot)
-            built = {job.tree: job.position for job in jobs(snapshot) if job.table is not None}
+            built = {job.tree: job.position for job in read_jobs(snapshot) if job.table is not None}
             snapshot.get(TOKENS, b"")
         except (MissingTree, StoreFailed) as error:
             report.problems.append(FileProblem(str(error)))
@@ -82,10 +82,10 @@ def check(snapshot: Snapshot) -> Report:
 
 
 def _check_table(
-    snapshot: Snapshot, table: Table, report: Report, built: Mapping[int, bytes]
+    snapshot: Snapshot, table: StoredTable, report: Report, built: Mapping[int, bytes]
 ) -> None:
     """Check a table and its indexes; `built` has the positions of those under construction."""
-    expected: dict[str, set[bytes]] = {name: set() for name in table.by_name}
+    expected: dict[str, set[bytes]] = {name: set() for name in table.indexes_by_name}
     rows = 0
     for key, size, body, intact in snapshot.inspect(table.tree, b"", None):
         rows += 1
@@ -100,7 +100,7 @@ def _check_table(
 
 def _check_row(
     snapshot: Snapshot,
-    table: Table,
+    table: StoredTable,
     key: bytes,
     size: int,
     body: bytes,
@@ -110,7 +110,7 @@ def _check_row(
     """A table's row, and the index rows it gives: those are noted in `expected`."""
     try:
         item = load(body)
-        if table.keys.position(item) != key:
+        if table.keys.encode(item) != key:
             yield _problem(table, table, key, "is not where its key belongs")
         if dump(normalise_item(item)) != body:
             yield _problem(table, table, key, "is not in normal form")
@@ -120,11 +120,11 @@ def _check_row(
         yield _problem(table, table, key, f"cannot be read: {error}")
         return
     for index in table.indexes:
-        entry = index.entry(item, key)
+        entry = index.encode_entry(item, key)
         if entry is None:
             continue
         expected[index.name].add(entry)
-        held = projected(index, Row(item, size, body))
+        held = project_row(index, ItemRow(item, size, body))
         try:
             found = snapshot.get(index.tree, entry)
         except DamagedRow:
@@ -132,16 +132,18 @@ def _check_row(
         if found is None:
             if not index.schema.building or key <= built.get(index.schema.tree, key):
                 yield _problem(table, index, entry, "is missing")
-        elif found != (held.size, held.body) and not _same(found, held):
+        elif found != (held.size, held.body) and not _is_same_row(found, held):
             yield _problem(table, index, entry, "differs from the table's item")
 
 
-def _problem(table: Table, source: Table | Index, key: bytes, what: str) -> Problem:
+def _problem(
+    table: StoredTable, source: StoredTable | StoredIndex, key: bytes, what: str
+) -> Problem:
     index = None if source is table else source.name
-    return Problem(table.name, index, show_key(table, source, key), what)
+    return Problem(table.name, index, format_key(table, source, key), what)
 
 
-def _same(found: tuple[int, bytes], held: Row) -> bool:
+def _is_same_row(found: tuple[int, bytes], held: ItemRow) -> bool:
     """Whether an index row says what it should, if perhaps in another order."""
     try:
         return found[0] == held.size and load(found[1]) == held.item
@@ -150,7 +152,7 @@ def _same(found: tuple[int, bytes], held: Row) -> bool:
 
 
 def _check_index(
-    snapshot: Snapshot, table: Table, index: Index, expected: set[bytes], report: Report
+    snapshot: Snapshot, table: StoredTable, index: StoredIndex, expected: set[bytes], report: Report
 ) -> Iterator[Problem]:
     """The rows that belong have been looked at; here are those that do not."""
     rows = 0

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tablewright.encoding.items import value_size
-from tablewright.encoding.keys import EmptyComponent, component, partition, read_component
+from tablewright.encoding.keys import EmptyComponent, decode_component, encode_component, partition
 from tablewright.errors import ValidationException, invalid
 from tablewright.limits import MAX_PARTITION_KEY_SIZE, MAX_SORT_KEY_SIZE
 from tablewright.schema import KeyAttribute, KeySchema
 from tablewright.values import Item, Value, tag_of
 
-MISMATCH = "The provided key element does not match the schema"
-_NOTHING: Value = {}
+KEY_MISMATCH = "The provided key element does not match the schema"
+_NO_VALUE: Value = {}
 _EMPTY_KINDS = {"S": "string", "B": "binary"}
 
 
@@ -44,75 +44,75 @@ class Keys:
         self._partition = tuple((attribute.name, attribute.type) for attribute in schema.partition)
         self._sort = tuple((attribute.name, attribute.type) for attribute in schema.sort)
 
-    def position(self, item: Item) -> bytes | None:
+    def encode(self, item: Item) -> bytes | None:
         """The key bytes of an item; None if one of the attributes is missing, wrong or empty."""
         try:
             start = b""
             for name, tag in self._partition:
-                start += component(tag, item[name][tag])
+                start += encode_component(tag, item[name][tag])
             start = partition(start)
             for name, tag in self._sort:
-                start += component(tag, item[name][tag])
+                start += encode_component(tag, item[name][tag])
         except (KeyError, EmptyComponent):
             return None
         return start
 
-    def read(self, components: bytes) -> tuple[Item, bytes]:
+    def decode(self, components: bytes) -> tuple[Item, bytes]:
         """The key attributes in the bytes of a row's key (without its checksum), and the rest.
 
         Raises ValueError or IndexError if the bytes are not such a key.
         """
         values: Item = {}
         for name, tag in (*self._partition, *self._sort):
-            content, components = read_component(tag, components)
+            content, components = decode_component(tag, components)
             values[name] = {tag: content}
         return values, components
 
     def check_key(self, key: Item) -> bytes:
         """Check the `Key` of a request, and say where its row is."""
-        position = self.position(key)
+        position = self.encode(key)
         if position is None or len(key) != len(self.names):
-            raise self._refused_key(key)
+            raise self._key_error(key)
         if len(position) > MAX_SORT_KEY_SIZE:  # else no part of the key can be too long
             self._check_sizes(key)
         return position
 
-    def refuse_empty(self, values: Item) -> None:
+    def reject_empty(self, values: Item) -> None:
         """In a transaction an empty key is refused at once; any other wrong key cancels it."""
         for attribute in self.attributes:
-            if values.get(attribute.name, _NOTHING).get(attribute.type) == "":
-                raise empty(attribute)
+            if values.get(attribute.name, _NO_VALUE).get(attribute.type) == "":
+                raise empty_key_error(attribute)
 
     def check_item(self, item: Item) -> bytes:
         """Check the key attributes of a new item, and say where its row is."""
-        position = self.position(item)
+        position = self.encode(item)
         if position is None:
-            raise self._refused_item(item)
+            raise self._item_error(item)
         if len(position) > MAX_SORT_KEY_SIZE:
             self._check_sizes(item)
         return position
 
-    def check_index(self, item: Item) -> None:
+    def check_index_key_sizes(self, item: Item) -> None:
         """Check how long the attributes are, if the item has them all."""
         if all(name in item for name in self.names):
             self._check_sizes(item)
 
     def _check_sizes(self, item: Item) -> None:
-        check_sizes(
+        check_key_sizes(
             [item[name] for name, _ in self._partition], [item[name] for name, _ in self._sort]
         )
 
-    def _refused_key(self, key: Item) -> ValidationException:
+    def _key_error(self, key: Item) -> ValidationException:
         if len(key) == len(self.names):
             for attribute in self.attributes:
-                value = key.get(attribute.name, _NOTHING)
+                value = key.get(attribute.name, _NO_VALUE)
                 if attribute.type not in value:
                     break
                 if not value[attribute.type]:
-                    return empty(attribute)
-        return ValidationException(MISMATCH)
+                    return empty_key_error(attribute)
+        return ValidationException(KEY_MISMATCH)
 
-    def _refused_item(self, item: Item) -> ValidationException:
+    def _item_error(self, item: Item) -> ValidationException:
         for attribute in self.attributes:
             value = item.get(attribute.name)
             if value is None:
@@ -123,11 +123,11 @@ class Keys:
                     f"{attribute.name} expected: {attribute.type} actual: {tag_of(value)}"
                 )
             if not value[attribute.type]:
-                return empty(attribute)
+                return empty_key_error(attribute)
         raise AssertionError("a key that cannot be placed has something wrong with it")
 
 
-def empty(attribute: KeyAttribute) -> ValidationException:
+def empty_key_error(attribute: KeyAttribute) -> ValidationException:
     """The fault for an empty key attribute."""
     return ValidationException(
         "One or more parameter values are not valid. The AttributeValue for a key attribute "
@@ -135,7 +135,7 @@ def empty(attribute: KeyAttribute) -> ValidationException:
     )
 
 
-def check_sizes(partition: Iterable[Value], sort: Iterable[Value]) -> None:
+def check_key_sizes(partition: Iterable[Value], sort: Iterable[Value]) -> None:
     """The attributes of a key are not too long, all together."""
     if sum(map(value_size, partition)) > MAX_PARTITION_KEY_SIZE:
         raise invalid("Size of hashkey has exceeded the maximum size limit of2048 bytes")
@@ -143,7 +143,7 @@ def check_sizes(partition: Iterable[Value], sort: Iterable[Value]) -> None:
         raise invalid("Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
 
 
-def refused_index_key(
+def index_key_error(
     index: str, attribute: KeyAttribute, value: Value, *, updated: bool
 ) -> ValidationException:
     """The fault for an attribute that is a key of an index, but of another type, or empty."""

@@ -7,10 +7,10 @@ thread that lives as long as there are jobs.
 Invariants:
 - A step is one transaction. It changes rows, the job and, with the last step, the schema. So a
   process that is killed leaves nothing half done, and any engine on the file can continue.
-- Every write maintains every index, also one that is being built (`rows.replace`). So a row of such
-  an index is never wrong, and only rows of items after the job's position may be missing.
-- A step changes at most `STEP_ROWS` rows and about `STEP_BYTES`. Between two steps the write lock
-  is free for other threads and processes.
+- Every write updates every index, including one that is being built (`rows.replace_item`). So no
+  row of such an index is wrong, and only rows of items after the job's position can be missing.
+- A step changes at most `MAX_STEP_ROWS` rows and about `MAX_STEP_BYTES`. Between two steps the
+  write lock is free for other threads and processes.
 - A tree that is to be deleted has another name from the start (`Tree(…, retired=True)`): a reader
   with an old catalog does not find it, and never sees it half empty.
 
@@ -38,39 +38,38 @@ from threading import Event, Lock, Thread
 import msgspec
 
 from tablewright.encoding.items import load
-from tablewright.engine.catalog import Catalog, Job, jobs
-from tablewright.engine.rows import Row, enter, find
-from tablewright.engine.table import Index, Table
+from tablewright.engine.catalog import Catalog, Job, read_jobs
+from tablewright.engine.rows import ItemRow, add_to_index, find_row
+from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import StoreClosed, StoreFailed, StoreForked
-from tablewright.storage import MissingTree, Snapshot, Store, Tree, WriteTransaction
-from tablewright.storage import Row as StoredRow
+from tablewright.storage import MissingTree, Row, Snapshot, Store, Tree, WriteTransaction
 
 #: The bounds of a step. Entering a row takes about 15 µs, so a step takes 5 to 20 ms.
-STEP_ROWS = 500
-STEP_BYTES = 1024 * 1024
+MAX_STEP_ROWS = 500
+MAX_STEP_BYTES = 1024 * 1024
 #: The bound of a chunk: the bytes of its keys, with what Python needs for each.
-CHUNK_BYTES = 32 * 1024 * 1024
+MAX_CHUNK_BYTES = 32 * 1024 * 1024
 KEY_OVERHEAD = 150
 #: The thread pauses for as long as the last step took, within these bounds (seconds). A writer of
 #: another process tries again every 5 ms, and needs a gap that it can hit.
-SHORTEST_PAUSE = 0.006
-LONGEST_PAUSE = 0.05
+MIN_PAUSE = 0.006
+MAX_PAUSE = 0.05
 #: After a failure the thread waits twice as long each time, up to this (seconds).
-LONGEST_RETRY = 60.0
+MAX_RETRY_DELAY = 60.0
 
 log = logging.getLogger("tablewright.engine")
 
 
-def read_rows(tree: Tree, position: bytes, snapshot: Snapshot) -> tuple[list[StoredRow], bool]:
+def read_rows(tree: Tree, position: bytes, snapshot: Snapshot) -> tuple[list[Row], bool]:
     """Read the rows after `position` that fit in one step, and whether they are the last ones."""
-    rows: list[StoredRow] = []
+    rows: list[Row] = []
     size = 0
     first = position + b"\x00" if position else b""
     with closing(snapshot.walk(tree, first, None)) as walk:
         for row in walk:
             rows.append(row)
             size += len(row[2])
-            if len(rows) >= STEP_ROWS or size >= STEP_BYTES:
+            if len(rows) >= MAX_STEP_ROWS or size >= MAX_STEP_BYTES:
                 return rows, False
     return rows, True
 
@@ -81,10 +80,10 @@ def build_index(catalog: Catalog, tx: WriteTransaction, table: str, tree: int) -
     job = Job(tree, table)
     rows, is_small = read_rows(catalog.tables[table].tree, b"", tx)
     if is_small:
-        _, index = _index_of(catalog, job)
+        _, index = _find_index(catalog, job)
         for key, size, body in rows:
-            enter(tx, index, key, Row(None, size, body))
-        _activate(catalog, tx, job)
+            add_to_index(tx, index, key, ItemRow(None, size, body))
+        _activate_index(catalog, tx, job)
     else:
         catalog.put_job(tx, job)
 
@@ -92,7 +91,7 @@ def build_index(catalog: Catalog, tx: WriteTransaction, table: str, tree: int) -
 def delete_tree(catalog: Catalog, tx: WriteTransaction, tree: int) -> None:
     """Delete a tree; if it does not fit in one step, only rename it, and leave a job."""
     job = Job(tree)
-    _, is_small = _first_keys(tx, Tree(tree))
+    _, is_small = _read_first_keys(tx, Tree(tree))
     if is_small:
         tx.drop_tree(Tree(tree))
         catalog.remove_job(tx, job)  # it may have been under construction
@@ -117,47 +116,47 @@ class _Chunk:
         self._is_last = is_last
         self._todo: list[bytes] = []
         self._is_at_end = False
-        self.drop(0)
+        self.advance(0)
 
-    def drop(self, entered: int) -> None:
+    def advance(self, entered: int) -> None:
         """Replace the keys that have been entered by the next ones."""
-        new = [key for _, key in islice(self._keys, STEP_ROWS - len(self._todo) + entered)]
+        new = [key for _, key in islice(self._keys, MAX_STEP_ROWS - len(self._todo) + entered)]
         self._todo = self._todo[entered:] + new
-        self._is_at_end = len(self._todo) < STEP_ROWS
+        self._is_at_end = len(self._todo) < MAX_STEP_ROWS
 
-    def enter_some(self, catalog: Catalog, tx: WriteTransaction) -> int | None:
+    def add_next_rows(self, catalog: Catalog, tx: WriteTransaction) -> int | None:
         """Enter the next keys into the index, and say how many; None: the chunk is done."""
-        table, index = _index_of(catalog, self.job)
+        table, index = _find_index(catalog, self.job)
         size = 0
         for number, key in enumerate(self._todo, 1):
-            row = find(tx, table.tree, key)
+            row = find_row(tx, table.tree, key)
             if row is not None:
-                enter(tx, index, key, row)
+                add_to_index(tx, index, key, row)
                 size += row.size
-                if size >= STEP_BYTES:
+                if size >= MAX_STEP_BYTES:
                     return number
         if not self._is_at_end:
             return len(self._todo)
         if self._is_last:
-            _activate(catalog, tx, self.job)
+            _activate_index(catalog, tx, self.job)
         else:
             catalog.put_job(tx, msgspec.structs.replace(self.job, position=self._position))
         return None
 
 
-def _activate(catalog: Catalog, tx: WriteTransaction, job: Job) -> None:
+def _activate_index(catalog: Catalog, tx: WriteTransaction, job: Job) -> None:
     """An index holds every item that belongs there: let it be read."""
-    table, index = _index_of(catalog, job)
+    table, index = _find_index(catalog, job)
     ready = msgspec.structs.replace(index.schema, building=False)
     indexes = tuple(ready if old.tree == job.tree else old for old in table.schema.indexes)
-    catalog.save(tx, msgspec.structs.replace(table.schema, indexes=indexes))
+    catalog.save_schema(tx, msgspec.structs.replace(table.schema, indexes=indexes))
     catalog.remove_job(tx, job)
 
 
-def _delete_some(catalog: Catalog, tx: WriteTransaction, job: Job) -> None:
+def _delete_next_rows(catalog: Catalog, tx: WriteTransaction, job: Job) -> None:
     tree = Tree(job.tree, retired=True)
     try:
-        keys, is_last = _first_keys(tx, tree)
+        keys, is_last = _read_first_keys(tx, tree)
     except MissingTree:  # deleted behind the engine's back: nothing is left to do
         catalog.remove_job(tx, job)
         return
@@ -169,7 +168,7 @@ def _delete_some(catalog: Catalog, tx: WriteTransaction, job: Job) -> None:
         tx.delete(tree, key)
 
 
-def _first_keys(tx: WriteTransaction, tree: Tree) -> tuple[list[bytes], bool]:
+def _read_first_keys(tx: WriteTransaction, tree: Tree) -> tuple[list[bytes], bool]:
     """The keys of the first rows that one step may delete, and whether they are all there are."""
     keys: list[bytes] = []
     size = 0
@@ -177,12 +176,12 @@ def _first_keys(tx: WriteTransaction, tree: Tree) -> tuple[list[bytes], bool]:
         for key, _, body, intact in walk:
             keys.append(key)
             size += len(body) if intact else 0
-            if len(keys) >= STEP_ROWS or size >= STEP_BYTES:
+            if len(keys) >= MAX_STEP_ROWS or size >= MAX_STEP_BYTES:
                 return keys, False
     return keys, True
 
 
-def _index_of(catalog: Catalog, job: Job) -> tuple[Table, Index]:
+def _find_index(catalog: Catalog, job: Job) -> tuple[StoredTable, StoredIndex]:
     table = catalog.tables.get(job.table or "")
     if table is not None:
         for index in table.indexes:
@@ -191,7 +190,7 @@ def _index_of(catalog: Catalog, job: Job) -> tuple[Table, Index]:
     raise StoreFailed(f"the file is damaged: {job.table} has no index with the tree {job.tree}")
 
 
-def _most_urgent(found: Sequence[Job]) -> Job | None:
+def _choose_job(found: Sequence[Job]) -> Job | None:
     """An index before what is deleted: a client may wait for it."""
     return min(found, key=lambda job: (job.table is None, job.tree), default=None)
 
@@ -221,7 +220,7 @@ class Maintenance:
         with self._starting:
             self._is_wanted = True
             if self._thread is None and not self._stop.is_set():
-                thread = Thread(target=self._work, name="tablewright-maintenance", daemon=True)
+                thread = Thread(target=self._run_jobs, name="tablewright-maintenance", daemon=True)
                 try:
                     thread.start()
                 except RuntimeError as error:  # the caller's own work is done, and must not fail
@@ -242,7 +241,7 @@ class Maintenance:
             chunk, self._chunk = self._chunk or self._read_chunk(), None
             has_worked, entered = self._store.write(partial(self._step, chunk))
             if chunk is not None and entered is not None:
-                chunk.drop(entered)
+                chunk.advance(entered)
                 self._chunk = chunk
             return has_worked
 
@@ -257,7 +256,7 @@ class Maintenance:
 
     def _read_chunk(self) -> _Chunk | None:
         """Read the next chunk of the index that is being built, if there is one."""
-        building = self._store.read(_building)
+        building = self._store.read(_find_building_index)
         if building is None:
             return None
         job, table, index = building
@@ -265,14 +264,14 @@ class Maintenance:
         position = job.position
         size = 0
         is_last = False
-        while not is_last and size < CHUNK_BYTES and not self._stop.is_set():
+        while not is_last and size < MAX_CHUNK_BYTES and not self._stop.is_set():
             try:
                 rows, is_last = self._store.read(partial(read_rows, table.tree, position))
             except MissingTree:  # the index is gone, and the table with it
                 return None
             run = []
             for key, _, body in rows:
-                entry = index.entry(load(body), key)
+                entry = index.encode_entry(load(body), key)
                 if entry is not None:
                     run.append((entry, key))
                     size += len(entry) + len(key) + KEY_OVERHEAD
@@ -282,18 +281,18 @@ class Maintenance:
 
     def _step(self, chunk: _Chunk | None, tx: WriteTransaction) -> tuple[bool, int | None]:
         """Do a step: whether there is a job, and what was entered of a chunk that is still good."""
-        self._catalog.follow(tx)
-        job = _most_urgent(jobs(tx))
+        self._catalog.catch_up(tx)
+        job = _choose_job(read_jobs(tx))
         if job is None:
             self._catalog.has_jobs = False
             return False, None
         if job.table is None:
-            _delete_some(self._catalog, tx, job)
+            _delete_next_rows(self._catalog, tx, job)
         elif chunk is not None and chunk.job == job:  # else another engine has moved the position
-            return True, chunk.enter_some(self._catalog, tx)
+            return True, chunk.add_next_rows(self._catalog, tx)
         return True, None
 
-    def _work(self) -> None:
+    def _run_jobs(self) -> None:
         retry = 1.0
         while not self._stop.is_set():
             started = time.monotonic()
@@ -309,12 +308,12 @@ class Maintenance:
                         error,
                     )
                 self._stop.wait(retry)
-                retry = min(2 * retry, LONGEST_RETRY)
+                retry = min(2 * retry, MAX_RETRY_DELAY)
                 continue
             retry = 1.0
             if has_worked:
                 took = time.monotonic() - started
-                self._stop.wait(min(max(took, SHORTEST_PAUSE), LONGEST_PAUSE))
+                self._stop.wait(min(max(took, MIN_PAUSE), MAX_PAUSE))
                 continue
             with self._starting:
                 if self._is_wanted:
@@ -326,12 +325,12 @@ class Maintenance:
             return
 
 
-def _building(snapshot: Snapshot) -> tuple[Job, Table, Index] | None:
+def _find_building_index(snapshot: Snapshot) -> tuple[Job, StoredTable, StoredIndex] | None:
     """The index that is being built, as the file has it."""
-    with snapshot.frozen():
-        job = _most_urgent(jobs(snapshot))
+    with snapshot.read_transaction():
+        job = _choose_job(read_jobs(snapshot))
         if job is None or job.table is None:
             return None
         catalog = Catalog()
         catalog.refresh(snapshot)
-    return job, *_index_of(catalog, job)
+    return job, *_find_index(catalog, job)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from tablewright.engine.table import Table
+from tablewright.engine.table import StoredTable
 from tablewright.values import Item
-from tablewright.wire.answers import ItemCollectionMetrics
+from tablewright.wire.responses import ItemCollectionMetrics
 
 
 def collection_metrics(
-    table: Table, key: Item, requested: str | None
+    table: StoredTable, key: Item, requested: str | None
 ) -> ItemCollectionMetrics | None:
     """DynamoDB estimates the size of the partition in whole gigabytes; ours is always below one."""
     if requested != "SIZE" or not table.schema.local_indexes:
         return None
-    name = table.names[0]
+    name = table.key_names[0]
     return ItemCollectionMetrics({name: key[name]}, (0.0, 1.0))

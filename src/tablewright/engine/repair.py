@@ -22,14 +22,14 @@ import apsw
 
 from tablewright.engine.capacity import Charge
 from tablewright.engine.catalog import Catalog, read_schemas
-from tablewright.engine.damage import read_key, show_key
-from tablewright.engine.rows import Row, replace
-from tablewright.engine.table import Index, Table
+from tablewright.engine.damage import decode_key, format_key
+from tablewright.engine.rows import ItemRow, replace_item
+from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import CannotOpen, DynamoDBError, TablewrightError
 from tablewright.schema import TableSchema
 from tablewright.storage import APPLICATION_ID, Snapshot, Store, Tree, WriteTransaction
 
-BATCH = 500
+BATCH_ROWS = 500
 #: How often a range in which nothing could be read is halved before it is given up.
 MAX_HALVINGS = 12
 
@@ -55,7 +55,7 @@ class SavedTable:
 
 
 @dataclass
-class Salvage:
+class RepairReport:
     """The outcome of a repair."""
 
     tables: list[SavedTable] = field(default_factory=list)
@@ -66,30 +66,30 @@ class Salvage:
         return not self.problems and all(self.tables)
 
 
-def repair(path: str | Path, new_path: str | Path) -> Salvage:
+def repair(path: str | Path, new_path: str | Path) -> RepairReport:
     """Save what is readable in the file `path` into the file `new_path`, which must not exist."""
     if not Path(path).is_file():
         raise CannotOpen(f"{path}: {'is a directory' if Path(path).is_dir() else 'no such file'}")
     if Path(new_path).exists():
         raise CannotOpen(f"{new_path}: the file exists; choose another name for the new file")
-    salvage = Salvage()
+    report = RepairReport()
     with closing(_open_damaged(str(path))) as connection:
         snapshot = Snapshot(connection)
-        rows = _Rows(snapshot, Tree(0))
-        schemas, salvage.problems = read_schemas(row[:3] for row in rows if row[3])
+        rows = _ReachableRows(snapshot, Tree(0))
+        schemas, report.problems = read_schemas(row[:3] for row in rows if row[3])
         if rows.unreadable_ranges or rows.damaged:
-            salvage.problems.append("a part of the list of tables cannot be read")
+            report.problems.append("a part of the list of tables cannot be read")
         with closing(Store(new_path, durability="normal")) as store:
             catalog = Catalog()
-            store.write(catalog.prepare)
+            store.write(catalog.create_trees)
             for schema in schemas:
                 new = store.write(partial(_add_table, catalog, schema))
-                salvage.tables.append(_save_table(snapshot, schema, store, new))
-    return salvage
+                report.tables.append(_save_table(snapshot, schema, store, new))
+    return report
 
 
-def _add_table(catalog: Catalog, schema: TableSchema, tx: WriteTransaction) -> Table:
-    return catalog.add(tx, schema)
+def _add_table(catalog: Catalog, schema: TableSchema, tx: WriteTransaction) -> StoredTable:
+    return catalog.add_table(tx, schema)
 
 
 def _open_damaged(path: str) -> apsw.Connection:
@@ -108,56 +108,64 @@ def _open_damaged(path: str) -> apsw.Connection:
     return connection
 
 
-def _save_table(snapshot: Snapshot, schema: TableSchema, store: Store, new: Table) -> SavedTable:
-    old = Table(schema)
+def _save_table(
+    snapshot: Snapshot, schema: TableSchema, store: Store, new: StoredTable
+) -> SavedTable:
+    old = StoredTable(schema)
     saved = SavedTable(old.name)
-    rows = _Rows(snapshot, old.tree)
-    readable = ((key, Row(None, size, body)) for key, size, body, intact in rows if intact)
-    while batch := list(islice(readable, BATCH)):
-        saved.items += store.write(partial(_save, new, batch))
+    rows = _ReachableRows(snapshot, old.tree)
+    readable = ((key, ItemRow(None, size, body)) for key, size, body, intact in rows if intact)
+    while batch := list(islice(readable, BATCH_ROWS)):
+        saved.items += store.write(partial(_save_rows, new, batch))
     saved.unreadable_ranges = rows.unreadable_ranges
     lost = set(rows.damaged)
     for index in old.indexes:
-        for entry, size, body, intact in _Rows(snapshot, index.tree):
+        for entry, size, body, intact in _ReachableRows(snapshot, index.tree):
             key = _table_key(old, index, entry)
-            if key is None or store.read(partial(_holds, new, key)):
+            if key is None or store.read(partial(_has_row, new, key)):
                 continue
-            copy = [(key, Row(None, size, body))]
-            if intact and index.held is None and store.write(partial(_save, new, copy)):
+            copy = [(key, ItemRow(None, size, body))]
+            if (
+                intact
+                and index.projected_names is None
+                and store.write(partial(_save_rows, new, copy))
+            ):
                 saved.items += 1
                 saved.from_indexes += 1
                 lost.discard(key)
             else:
                 lost.add(key)
-    saved.lost = sorted(show_key(old, old, key) for key in lost)
+    saved.lost = sorted(format_key(old, old, key) for key in lost)
     return saved
 
 
-def _table_key(table: Table, index: Index, entry: bytes) -> bytes | None:
+def _table_key(table: StoredTable, index: StoredIndex, entry: bytes) -> bytes | None:
     """The table's key of the item that an index row is for."""
-    values = read_key(table, index, entry)
-    return None if values is None else table.keys.position(values)
+    values = decode_key(table, index, entry)
+    return None if values is None else table.keys.encode(values)
 
 
-def _holds(table: Table, key: bytes, snapshot: Snapshot) -> bool:
+def _has_row(table: StoredTable, key: bytes, snapshot: Snapshot) -> bool:
     return snapshot.get(table.tree, key) is not None
 
 
-def _save(table: Table, rows: Sequence[tuple[bytes, Row]], tx: WriteTransaction) -> int:
+def _save_rows(
+    table: StoredTable, rows: Sequence[tuple[bytes, ItemRow]], tx: WriteTransaction
+) -> int:
     """Write items into the new file; returns how many of them were items of this table."""
     count = 0
     for key, row in rows:
         try:
-            fits = table.keys.position(row.item) == key
+            fits = table.keys.encode(row.item) == key
         except _UNREADABLE:
             fits = False
         if fits:
-            replace(tx, table, key, None, row, Charge(table))
+            replace_item(tx, table, key, None, row, Charge(table))
             count += 1
     return count
 
 
-class _Rows:
+class _ReachableRows:
     """Walks all rows of a tree that SQLite can reach, around those that it cannot."""
 
     def __init__(self, snapshot: Snapshot, tree: Tree) -> None:
@@ -201,7 +209,7 @@ class _Rows:
                 return
             except (apsw.Error, TablewrightError):
                 continue
-        middle = _between(first, end)
+        middle = _middle_key(first, end)
         halvings = MAX_HALVINGS if found else halvings - 1
         if middle is None or not halvings:
             self.unreadable_ranges += 1
@@ -210,10 +218,10 @@ class _Rows:
         yield from self._range(middle, end, halvings)
 
 
-def _between(first: bytes, end: bytes | None) -> bytes | None:
+def _middle_key(first: bytes, end: bytes | None) -> bytes | None:
     """A key about half way between two; None if there is none.
 
-    >>> _between(b"a", b"c"), _between(b"a", b"a\\x00"), _between(b"\\xf0", None)
+    >>> _middle_key(b"a", b"c"), _middle_key(b"a", b"a\\x00"), _middle_key(b"\\xf0", None)
     (b'b\\x00\\x00\\x00\\x00\\x00\\x00\\x00', None, b'\\xf8\\x00\\x00\\x00\\x00\\x00\\x00\\x00')
     """
     common = 0

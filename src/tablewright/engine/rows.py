@@ -10,14 +10,14 @@ from msgspec import Raw
 
 from tablewright.encoding.items import dump, item_size, load
 from tablewright.engine.capacity import Charge, write_units
-from tablewright.engine.table import Index, Table
-from tablewright.expression import Project
+from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.expression import CompiledProjection
 from tablewright.storage import Snapshot, Tree, WriteTransaction
 from tablewright.values import Item
-from tablewright.wire.answers import ItemOut
+from tablewright.wire.responses import ItemOut
 
 
-class Row:
+class ItemRow:
     """An item with its size and its stored bytes; what is not given is made when asked for."""
 
     __slots__ = ("_body", "_item", "_size")
@@ -49,18 +49,23 @@ class Row:
         return self._body
 
 
-def find(snapshot: Snapshot, tree: Tree, key: bytes) -> Row | None:
+def find_row(snapshot: Snapshot, tree: Tree, key: bytes) -> ItemRow | None:
     found = snapshot.get(tree, key)
-    return None if found is None else Row(None, *found)
+    return None if found is None else ItemRow(None, *found)
 
 
-def answered(body: bytes, project: Project | None) -> ItemOut:
+def render_item(body: bytes, project: CompiledProjection | None) -> ItemOut:
     """A stored item in an answer: its bytes, unread, unless only parts of it are wanted."""
     return project(load(body)) if project else Raw(body)
 
 
-def replace(
-    tx: WriteTransaction, table: Table, key: bytes, old: Row | None, new: Row | None, charge: Charge
+def replace_item(
+    tx: WriteTransaction,
+    table: StoredTable,
+    key: bytes,
+    old: ItemRow | None,
+    new: ItemRow | None,
+    charge: Charge,
 ) -> None:
     """Put `new` where `old` was (None: no item), in the table and in every index.
 
@@ -73,10 +78,10 @@ def replace(
     elif old is not None:
         tx.delete(table.tree, key)
     for index in table.indexes:
-        before = index.entry(old.item, key) if old else None
-        after = index.entry(new.item, key) if new else None
-        was = projected(index, old) if old and before else None
-        now = projected(index, new) if new and after else None
+        before = index.encode_entry(old.item, key) if old else None
+        after = index.encode_entry(new.item, key) if new else None
+        was = project_row(index, old) if old and before else None
+        now = project_row(index, new) if new and after else None
         if before == after:
             if not was or not now or was.item == now.item:
                 continue
@@ -91,17 +96,17 @@ def replace(
             tx.put(index.tree, after, now.size, now.body)
 
 
-def enter(tx: WriteTransaction, index: Index, key: bytes, row: Row) -> None:
+def add_to_index(tx: WriteTransaction, index: StoredIndex, key: bytes, row: ItemRow) -> None:
     """Add an item that is in the table already to a new index, if it belongs there."""
-    entry = index.entry(row.item, key)
+    entry = index.encode_entry(row.item, key)
     if entry is not None:
-        held = projected(index, row)
+        held = project_row(index, row)
         tx.put(index.tree, entry, held.size, held.body)
 
 
-def projected(index: Index, row: Row) -> Row:
+def project_row(index: StoredIndex, row: ItemRow) -> ItemRow:
     """What an index holds of an item."""
-    held = index.held
+    held = index.projected_names
     if held is None:
         return row
-    return Row({name: value for name, value in row.item.items() if name in held})
+    return ItemRow({name: value for name, value in row.item.items() if name in held})

@@ -20,7 +20,7 @@ MEMBERS = {
 }
 
 
-def refuse_misspelt_members(operation: str, request: Iterable[str]) -> None:
+def reject_misspelled_members(operation: str, request: Iterable[str]) -> None:
     for member in request:
         hint = did_you_mean(member, MEMBERS[operation], cutoff=CUTOFF)
         if hint and member not in MEMBERS[operation]:

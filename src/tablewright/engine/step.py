@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from tablewright.engine.catalog import Catalog
-from tablewright.engine.table import Table
+from tablewright.engine.table import StoredTable
 from tablewright.errors import ResourceNotFoundException
 from tablewright.storage import Snapshot, Tree, WriteTransaction
 
@@ -23,13 +23,13 @@ from tablewright.storage import Snapshot, Tree, WriteTransaction
 Counts: TypeAlias = Mapping[str, tuple[int, int]]
 
 
-class Reading(Struct):  # a Struct, as the steps below: made for each request, in half the time
+class ReadContext(Struct):  # a Struct, as the steps below: made for each request, in half the time
     """What a step that only reads works with."""
 
     catalog: Catalog
     snapshot: Snapshot
 
-    def table(self, name: str) -> Table:
+    def find_table(self, name: str) -> StoredTable:
         """The table of that name or ARN; a ResourceNotFoundException if there is none."""
         tables = self.catalog.tables
         table = tables.get(name) or tables.get(table_name(name))
@@ -37,17 +37,17 @@ class Reading(Struct):  # a Struct, as the steps below: made for each request, i
             raise ResourceNotFoundException("Requested resource not found")
         return table
 
-    def known_table(self, name: str) -> Table:
+    def find_table_for_control_plane(self, name: str) -> StoredTable:
         """The same, for operations on the table itself, whose fault names it."""
         try:
-            return self.table(name)
+            return self.find_table(name)
         except ResourceNotFoundException:
             raise ResourceNotFoundException(
                 f"Requested resource not found: Table: {table_name(name)} not found"
             ) from None
 
 
-class Writing(Reading):
+class WriteContext(ReadContext):
     """What a step that writes works with: `tx` is its snapshot, and takes changes."""
 
     tx: WriteTransaction
@@ -58,28 +58,28 @@ class Writing(Reading):
         return self.counts.get(tree.name, (0, 0))
 
 
-class Read(Struct):
+class ReadStep(Struct):
     """A step that only reads: `run` does the work and gives the answer.
 
-    `costly`: it may take seconds, so it must not be done where others wait for it.
+    `is_costly`: it may take seconds, so it must not be done where others wait for it.
     """
 
-    run: Callable[[Reading], Any]
-    costly: bool = False
+    run: Callable[[ReadContext], Any]
+    is_costly: bool = False
 
 
-class Write(Struct):
+class WriteStep(Struct):
     """A step that writes: `run` raises before it changes anything, or changes all it means to.
 
-    `counted` names the table whose rows the answer counts. Counting reads whole trees, so it is
-    done before `run` holds the write lock.
+    `counted_table` names the table whose rows the answer counts. Counting reads whole trees, so it
+    is done before `run` holds the write lock.
     """
 
-    run: Callable[[Writing], Any]
-    counted: str | None = None
+    run: Callable[[WriteContext], Any]
+    counted_table: str | None = None
 
 
-Step: TypeAlias = Read | Write
+Step: TypeAlias = ReadStep | WriteStep
 
 
 def table_name(name_or_arn: str) -> str:

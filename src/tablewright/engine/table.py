@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from tablewright.encoding.items import check_depth
-from tablewright.engine.keys import Keys, refused_index_key
+from tablewright.engine.keys import Keys, index_key_error
 from tablewright.errors import ValidationException
-from tablewright.expression import Condition, Project, Update
+from tablewright.expression import CompiledCondition, CompiledProjection, CompiledUpdate
 from tablewright.expression.key import not_scalar
 from tablewright.limits import MAX_SORT_KEY_SIZE
 from tablewright.schema import IndexSchema, TableSchema
@@ -15,51 +15,51 @@ from tablewright.storage import Tree
 from tablewright.values import Item
 
 
-class Index:
+class StoredIndex:
     """A local or global secondary index: which items are in it, where, and with what."""
 
-    __slots__ = ("held", "is_global", "keys", "name", "names", "schema", "tree")
+    __slots__ = ("is_global", "keys", "name", "position_names", "projected_names", "schema", "tree")
 
-    def __init__(self, schema: IndexSchema, table_names: tuple[str, ...]) -> None:
+    def __init__(self, schema: IndexSchema, table_key_names: tuple[str, ...]) -> None:
         self.schema = schema
         self.name = schema.name
         self.is_global = schema.kind == "global"
         self.tree = Tree(schema.tree)
         self.keys = Keys(schema.keys)
         #: The attributes that name a position in the index: its own keys, then the table's.
-        self.names = tuple(dict.fromkeys((*self.keys.names, *table_names)))
+        self.position_names = tuple(dict.fromkeys((*self.keys.names, *table_key_names)))
         #: The attributes the index holds; None is all of them.
-        self.held: frozenset[str] | None = None
+        self.projected_names: frozenset[str] | None = None
         if schema.projection.type != "ALL":
-            self.held = frozenset((*self.names, *schema.projection.include))
+            self.projected_names = frozenset((*self.position_names, *schema.projection.include))
 
-    def entry(self, item: Item, table_key: bytes) -> bytes | None:
+    def encode_entry(self, item: Item, table_key: bytes) -> bytes | None:
         """Where the item's row is in this index; None if the item is not in it.
 
         It is not without all of the key attributes, nor where one of them is of another type, empty
         or too long: such items may have been there before the index.
         """
-        position = self.keys.position(item)
+        position = self.keys.encode(item)
         if position is None:
             return None
         if len(position) > MAX_SORT_KEY_SIZE:  # else no part of the key can be too long
             try:
-                self.keys.check_index(item)
+                self.keys.check_index_key_sizes(item)
             except ValidationException:
                 return None
         return position + table_key[4:]
 
 
-class Table:
+class StoredTable:
     """A table with its indexes."""
 
     __slots__ = (
         "_index_attributes",
-        "by_name",
         "indexes",
+        "indexes_by_name",
+        "key_names",
         "keys",
         "name",
-        "names",
         "schema",
         "tree",
     )
@@ -69,34 +69,37 @@ class Table:
         self.name = schema.name
         self.tree = Tree(schema.tree)
         self.keys = Keys(schema.keys)
-        self.names = self.keys.names
+        self.key_names = self.keys.names
         #: By name: where several indexes refuse an item, DynamoDB names the first of them.
         self.indexes = tuple(
-            Index(index, self.names) for index in sorted(schema.indexes, key=lambda i: i.name)
+            StoredIndex(index, self.key_names)
+            for index in sorted(schema.indexes, key=lambda i: i.name)
         )
-        self.by_name = {index.name: index for index in self.indexes}
+        self.indexes_by_name = {index.name: index for index in self.indexes}
         self._index_attributes = [
             (attribute.name, attribute, index.name)
             for index in self.indexes
             for attribute in index.keys.attributes
         ]
 
-    def key(self, item: Item) -> bytes:
+    def encode_key(self, item: Item) -> bytes:
         """Where the row of an item is that is, or could be, in the table."""
-        position = self.keys.position(item)
+        position = self.keys.encode(item)
         assert position is not None
         return position
 
-    def refuse_paths_into_keys(self, *expressions: Condition | Project | Update | None) -> None:
+    def reject_paths_into_keys(
+        self, *expressions: CompiledCondition | CompiledProjection | CompiledUpdate | None
+    ) -> None:
         """Key attributes are scalars: an expression that looks into one is a mistake."""
         for expression in expressions:
-            if expression is None or not expression.nested:
+            if expression is None or not expression.nested_names:
                 continue
-            for name in self.names:
-                if name in expression.nested:
+            for name in self.key_names:
+                if name in expression.nested_names:
                     raise not_scalar(name, on_index=False)
             for name, _, _ in self._index_attributes:
-                if name in expression.nested:
+                if name in expression.nested_names:
                     raise not_scalar(name, on_index=True)
 
     def check_item(self, item: Item, size: int) -> bytes:
@@ -117,13 +120,13 @@ class Table:
             if value is None or value.get(attribute.type):
                 continue
             if changed is None or name in changed:
-                raise refused_index_key(index_name, attribute, value, updated=changed is not None)
+                raise index_key_error(index_name, attribute, value, updated=changed is not None)
         if size > MAX_SORT_KEY_SIZE:  # else the item is too small for a key that is too long
             for index in self.indexes:
                 if changed is None or not index.keys.types.keys().isdisjoint(changed):
-                    index.keys.check_index(item)
+                    index.keys.check_index_key_sizes(item)
 
-    def check_updated(self, item: Item, size: int, changed: Collection[str]) -> None:
+    def check_updated_item(self, item: Item, size: int, changed: Collection[str]) -> None:
         """Check what an update has changed."""
         for name in changed:
             if name in item:

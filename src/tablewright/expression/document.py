@@ -1,9 +1,8 @@
-"""Documents: many paths at once, followed through an item as one tree of branches.
+"""Document paths: follow many paths through an item at once, as a tree of branches.
 
-Owns projection (`Picker`) and the shape it shares with updates, `Branches`: paths with a common
-beginning become one branch, so each map and list on the way is visited, and for updates copied,
-once. Law: an item is never changed; what is picked may be shared with it. It does not know where
-paths come from.
+Owns projections (`compile_projection`) and `Branches`, which updates use too: paths with a common
+prefix share a branch, so each map and list on the way is visited, and for updates copied, once.
+Invariant: an item is never modified; a projected item shares values with it.
 
     m.x, m.y[0], n   ->   {"m": {"x": leaf, "y": {0: leaf}}, "n": leaf}
 """
@@ -13,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from tablewright.expression.tree import Path
+from tablewright.expression import tree
 from tablewright.values import Item, Value
 
 Leaf = TypeVar("Leaf")
@@ -22,7 +21,7 @@ Branches: TypeAlias = dict[str | int, "Branch[Leaf]"]
 
 
 class Branch(Generic[Leaf]):
-    """Where a path ends (`leaf`), or continues (`below`). One of them is None."""
+    """The end of a path (`leaf`) or its continuation (`below`). One of them is None."""
 
     __slots__ = ("below", "leaf")
 
@@ -31,8 +30,8 @@ class Branch(Generic[Leaf]):
         self.below = below
 
 
-def branches(leaves: Iterable[tuple[tuple[str | int, ...], Leaf]]) -> Branches[Leaf]:
-    """The branches of paths of which none contains another."""
+def build_branches(leaves: Iterable[tuple[tuple[str | int, ...], Leaf]]) -> Branches[Leaf]:
+    """Build the branches of paths, none of which contains another."""
     by_first: dict[str | int, list[tuple[tuple[str | int, ...], Leaf]]] = {}
     for parts, leaf in leaves:
         by_first.setdefault(parts[0], []).append((parts[1:], leaf))
@@ -43,21 +42,22 @@ def branches(leaves: Iterable[tuple[tuple[str | int, ...], Leaf]]) -> Branches[L
     for first in order:
         rest = by_first[first]
         parts, leaf = rest[0]
-        found[first] = Branch(None, branches(rest)) if parts else Branch(leaf, None)
+        found[first] = Branch(None, build_branches(rest)) if parts else Branch(leaf, None)
     return found
 
 
-def compile_projection(paths: tuple[Path, ...]) -> Callable[[Item], Item]:
-    """The function that gives the parts of an item which the paths name, and nothing else.
+def compile_projection(paths: tuple[tree.Path, ...]) -> Callable[[Item], Item]:
+    """Compile a function that returns the parts of an item at the given paths.
 
-    >>> pick = compile_projection((Path(("m", "x")), Path(("l", 2)), Path(("l", 0))))
+    >>> paths = (tree.Path(("m", "x")), tree.Path(("l", 2)), tree.Path(("l", 0)))
+    >>> pick = compile_projection(paths)
     >>> pick({"m": {"M": {"x": {"S": "X"}, "y": {"S": "Y"}}}, "l": {"L": [{"N": "1"}]}})
     {'m': {'M': {'x': {'S': 'X'}}}, 'l': {'L': [{'N': '1'}]}}
     """
     tops = [path.parts[0] for path in paths]
     if all(len(path.parts) == 1 for path in paths):
         return lambda item: {name: item[name] for name in tops if name in item}
-    top: Branches[bool] = branches((path.parts, True) for path in paths)
+    top: Branches[bool] = build_branches((path.parts, True) for path in paths)
     return lambda item: _pick_members(item, top)
 
 
@@ -73,10 +73,10 @@ def _pick_members(members: Item, wanted: Branches[bool]) -> Item:
 
 
 def _pick(value: Value, wanted: Branches[bool]) -> Value | None:
-    """The wanted part of a map or list; None if it has none of it.
+    """Return the wanted parts of a map or list; None if none of them exists.
 
-    Elements of a list move together: what is picked from positions 5 and 2 is a list of two, in
-    the order of the original list.
+    Elements of a list close up: positions 5 and 2 become a list of two elements, in the order of
+    the original list.
     """
     if "M" in value:
         members = _pick_members(value["M"], wanted)

@@ -1,9 +1,8 @@
-"""Evaluating: a resolved condition to a function of an item and the values of a request.
+"""Evaluation: compile a resolved condition to a function of an item and the values of a request.
 
-Owns what conditions mean. Comparisons across types are false, `<>` is then true; an operand that is
-not there makes a comparison false, and `<>` true. Functions are compiled once; each is a closure
-over the closures of its parts. It changes nothing and raises nothing: `resolve` has refused what
-cannot be evaluated.
+Owns the meaning of conditions. A comparison of different types, or with a missing operand, is
+false; `<>` is then true. Functions are compiled once; each is a closure over the closures of its
+parts. Evaluation modifies nothing and raises nothing: `resolve` has refused all invalid conditions.
 """
 
 from __future__ import annotations
@@ -13,26 +12,12 @@ import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from tablewright.expression import tree
 from tablewright.expression.resolve import Values
-from tablewright.expression.tree import (
-    And,
-    Arithmetic,
-    Between,
-    Call,
-    Comparison,
-    Condition,
-    In,
-    Not,
-    Operand,
-    Or,
-    Path,
-    Value,
-)
-from tablewright.values import SET_MEMBER, Item, sort_key, tag_of
-from tablewright.values import Value as AttributeValue
+from tablewright.values import SET_MEMBER, Item, Value, sort_key, tag_of
 
 Test: TypeAlias = Callable[[Item, Values], bool]
-Read: TypeAlias = Callable[[Item, Values], AttributeValue | None]
+Read: TypeAlias = Callable[[Item, Values], Value | None]
 
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
@@ -42,52 +27,52 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def compile_condition(condition: Condition) -> Test:
-    """The function that tells whether the condition holds for an item (`{}`: no item)."""
+def compile_condition(condition: tree.Condition) -> Test:
+    """Compile a function that returns whether a condition is true (`{}` is a missing item)."""
     match condition:
-        case And(conditions):
+        case tree.And(conditions):
             return _all(tuple(map(compile_condition, conditions)))
-        case Or(conditions):
+        case tree.Or(conditions):
             return _any(tuple(map(compile_condition, conditions)))
-        case Not(inner):
+        case tree.Not(inner):
             test = compile_condition(inner)
             return lambda item, values: not test(item, values)
-        case Comparison("=", left, right):
+        case tree.Comparison("=", left, right):
             return _equal(compile_operand(left), compile_operand(right))
-        case Comparison("<>", left, right):
+        case tree.Comparison("<>", left, right):
             equal = _equal(compile_operand(left), compile_operand(right))
             return lambda item, values: not equal(item, values)
-        case Comparison(comparator, left, right):
+        case tree.Comparison(comparator, left, right):
             return _ordered(_ORDER[comparator], compile_operand(left), compile_operand(right))
-        case Between(operand, low, high):
+        case tree.Between(operand, low, high):
             return _between(*map(compile_operand, (operand, low, high)))
-        case In(operand, options):
+        case tree.In(operand, options):
             return _in(compile_operand(operand), tuple(map(compile_operand, options)))
-        case Call(function, arguments):
+        case tree.Call(function, arguments):
             return _TESTS[function](*map(compile_operand, arguments))
 
 
-def compile_operand(operand: Operand) -> Read:
-    """The function that reads an operand of a condition; None is "not there"."""
+def compile_operand(operand: tree.Operand) -> Read:
+    """Compile a function that reads an operand of a condition; None if it is missing."""
     match operand:
-        case Path(parts):
-            return path_reader(parts)
-        case Value(name):
+        case tree.Path(parts):
+            return compile_path(parts)
+        case tree.Value(name):
             return lambda item, values: values[name]
-        case Call(_, (argument,)):
+        case tree.Call(_, (argument,)):
             return _size(compile_operand(argument))
-        case Call() | Arithmetic():
+        case tree.Call() | tree.Arithmetic():
             raise AssertionError("not an operand of a condition")
 
 
-def path_reader(parts: tuple[str | int, ...]) -> Read:
-    """The function that finds what is at a path of an item; None if there is nothing."""
+def compile_path(parts: tuple[str | int, ...]) -> Read:
+    """Return a function that reads the value at a path of an item; None if it is missing."""
     first, *rest = parts
     if not rest:
         return lambda item, values: item.get(first)  # type: ignore[arg-type] # a name
 
-    def read(item: Item, values: Values) -> AttributeValue | None:
-        value: AttributeValue | None = item.get(first)  # type: ignore[arg-type] # a name
+    def read(item: Item, values: Values) -> Value | None:
+        value: Value | None = item.get(first)  # type: ignore[arg-type] # a name
         for part in rest:
             if value is None:
                 return None
@@ -129,8 +114,8 @@ def _equal(left: Read, right: Read) -> Test:
     return test
 
 
-def _key(value: AttributeValue | None) -> tuple[str, Any] | None:
-    """A value as something to order by, with its type; None if it has no order."""
+def _sort_key(value: Value | None) -> tuple[str, Any] | None:
+    """Return the type and the sort key of a value; None if its type has no order."""
     if value is not None:
         for tag, content in value.items():
             if tag in ("S", "N", "B"):
@@ -140,7 +125,7 @@ def _key(value: AttributeValue | None) -> tuple[str, Any] | None:
 
 def _ordered(compare: Callable[[Any, Any], bool], left: Read, right: Read) -> Test:
     def test(item: Item, values: Values) -> bool:
-        one, two = _key(left(item, values)), _key(right(item, values))
+        one, two = _sort_key(left(item, values)), _sort_key(right(item, values))
         return one is not None and two is not None and one[0] == two[0] and compare(one[1], two[1])
 
     return test
@@ -182,7 +167,7 @@ def _has_type(operand: Read, wanted: Read) -> Test:
 
 def _begins_with(operand: Read, prefix: Read) -> Test:
     def test(item: Item, values: Values) -> bool:
-        one, two = _key(operand(item, values)), _key(prefix(item, values))
+        one, two = _sort_key(operand(item, values)), _sort_key(prefix(item, values))
         if one is None or two is None or one[0] != two[0] or one[0] == "N":
             return False
         found: bool = one[1].startswith(two[1])
@@ -211,13 +196,13 @@ def _contains(operand: Read, part: Read) -> Test:
 
 
 def _size(operand: Read) -> Read:
-    def read(item: Item, values: Values) -> AttributeValue | None:
+    def read(item: Item, values: Values) -> Value | None:
         value = operand(item, values)
         if value is None:
             return None
         for tag, content in value.items():
             if tag == "S":
-                # UTF-16 units, as Java counts: one for é, two for an emoji.
+                # UTF-16 code units, as in Java: one for é, two for an emoji.
                 return {"N": str(len(content.encode("utf-16-le")) // 2)}
             if tag == "B":
                 return {"N": str(len(binascii.a2b_base64(content)))}

@@ -1,12 +1,13 @@
-"""Key conditions: which part of an index a Query reads.
+"""Key conditions: the part of a table or index that a Query reads.
 
-Owns the shape a KeyConditionExpression must have: equalities on every partition key attribute, and
-on the sort key attributes from left to right, the last of which may have an inequality instead. It
-reads resolved condition trees and knows nothing of indexes but the names and types of their keys.
+Owns the form of a KeyConditionExpression: an equality on every partition key attribute, and
+equalities on the sort key attributes from left to right, the last of which may have a range
+instead. The module reads resolved condition trees. Of an index it knows only the names and types of
+the key attributes.
 
-DynamoDB's order, which is the order here: nested paths on key attributes; then the conditions from
-left to right (operator, operands, one condition per attribute); then how many there are; then each
-key attribute in turn.
+Checks are in DynamoDB's order: nested paths on key attributes; the conditions from left to right
+(operator, operands, one condition per attribute); the number of conditions; each key attribute in
+turn.
 """
 
 from __future__ import annotations
@@ -16,22 +17,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tablewright.errors import ValidationException, invalid
+from tablewright.expression import tree
 from tablewright.expression.resolve import Values
-from tablewright.expression.tree import (
-    And,
-    Between,
-    Call,
-    Comparison,
-    Condition,
-    In,
-    Not,
-    Operand,
-    Or,
-    Path,
-    Value,
-)
-from tablewright.values import Value as AttributeValue
-from tablewright.values import tag_of
+from tablewright.values import Value, tag_of
 
 _FLIPPED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _RANGE_OPERATORS = frozenset(("=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"))
@@ -39,7 +27,7 @@ _NOT_SUPPORTED = "Query key condition not supported"
 
 
 def not_scalar(name: str, *, on_index: bool) -> ValidationException:
-    """The fault for a path that leads into a key attribute, of a table or of an index."""
+    """Return the fault for a nested path in a key attribute of a table or an index."""
     return ValidationException(
         "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
         f"allowed: {'IndexKey' if on_index else 'Key'}: {name}"
@@ -48,35 +36,35 @@ def not_scalar(name: str, *, on_index: bool) -> ValidationException:
 
 @dataclass(frozen=True, slots=True)
 class KeySelection:
-    """What to read: a partition, leading sort key values, and a range of the next one."""
+    """What to read: a partition, leading sort key values, and a range of the next sort key."""
 
-    partition: tuple[AttributeValue, ...]
-    equal: tuple[AttributeValue, ...] = ()
+    partition: tuple[Value, ...]
+    equal: tuple[Value, ...] = ()
     operator: str | None = None  # = < <= > >= BETWEEN begins_with
-    operands: tuple[AttributeValue, ...] = ()
+    operands: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class KeyTerm:
-    """One condition on one attribute."""
+    """The condition on one attribute."""
 
     operator: str
-    operands: tuple[AttributeValue, ...]
+    operands: tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class KeyShape:
-    """What a KeyConditionExpression says, whatever the values and the key are."""
+class KeyConditionForm:
+    """A KeyConditionExpression, without values and independent of the key of a table."""
 
-    nested: tuple[str, ...]  # attributes of paths that go inside them
+    nested_names: tuple[str, ...]  # top-level attributes that have nested paths
     terms: tuple[tuple[str, str, tuple[str, ...]], ...]  # attribute, operator, value names
-    fault: str | None  # what is wrong with it on every key
+    fault: str | None  # why it is invalid for every key
 
-    def terms_on(
+    def bind(
         self, key_names: tuple[str, ...], values: Values, on_index: bool
     ) -> dict[str, KeyTerm]:
-        """The conditions by attribute, for a table or index with these key attributes."""
-        for name in self.nested:
+        """Return the conditions by attribute, for a table or index with these key attributes."""
+        for name in self.nested_names:
             if name in key_names:
                 raise not_scalar(name, on_index=on_index)
         if self.fault:
@@ -87,22 +75,28 @@ class KeyShape:
         }
 
 
-def key_shape(condition: Condition) -> KeyShape:
-    """The shape of a resolved KeyConditionExpression."""
-    nested = tuple(str(path.parts[0]) for path in _paths(condition) if len(path.parts) > 1)
+def parse_key_condition(condition: tree.Condition) -> KeyConditionForm:
+    """Return the form of a resolved KeyConditionExpression."""
+    nested_names = tuple(
+        str(path.parts[0]) for path in _find_paths(condition) if len(path.parts) > 1
+    )
     terms: dict[str, tuple[str, str, tuple[str, ...]]] = {}
     fault = None
     try:
-        for path, operator, operands in _terms(condition):
+        for path, operator, operands in _find_terms(condition):
             if len(path.parts) != 1:
-                raise _Wrong("KeyConditionExpressions cannot have conditions on nested attributes")
+                raise _InvalidKeyCondition(
+                    "KeyConditionExpressions cannot have conditions on nested attributes"
+                )
             name = str(path.parts[0])
             if name in terms:
-                raise _Wrong("KeyConditionExpressions must only contain one condition per key")
+                raise _InvalidKeyCondition(
+                    "KeyConditionExpressions must only contain one condition per key"
+                )
             terms[name] = (name, operator, operands)
-    except _Wrong as wrong:
-        fault = str(wrong)
-    return KeyShape(nested, tuple(terms.values()), fault)
+    except _InvalidKeyCondition as error:
+        fault = str(error)
+    return KeyConditionForm(nested_names, tuple(terms.values()), fault)
 
 
 def select(
@@ -111,24 +105,24 @@ def select(
     sort_names: tuple[str, ...],
     types: Mapping[str, str],
 ) -> KeySelection:
-    """What the conditions select from an index with these keys."""
+    """Return what the conditions select from a table or index with these key attributes."""
     if len(partition_names) > 1 or len(sort_names) > 1:
-        _check_several(terms, partition_names, sort_names)
+        _check_multi_attribute_key(terms, partition_names, sort_names)
     elif len(terms) > 2:
         raise ValidationException("Conditions can be of length 1 or 2 only")
     if len(terms) > len(partition_names) + len(sort_names):
         raise ValidationException(_NOT_SUPPORTED)
     partition = []
     for name in partition_names:
-        term = _term(terms, name)
+        term = _require_term(terms, name)
         if term.operator != "=":
             raise ValidationException(_NOT_SUPPORTED)
-        partition.append(_typed(term, types[name]).operands[0])
+        partition.append(_require_type(term, types[name]).operands[0])
     given = sort_names[: len(terms) - len(partition_names)]
     if not given:
         return KeySelection(tuple(partition))
-    *leading, last = [_typed(_term(terms, name), types[name]) for name in given]
-    if last.operator not in _RANGE_OPERATORS:  # only KeyConditions can ask for others
+    *leading, last = [_require_type(_require_term(terms, name), types[name]) for name in given]
+    if last.operator not in _RANGE_OPERATORS:  # only KeyConditions can have other operators
         raise ValidationException("Attempted conditional constraint is not an indexable operation")
     return KeySelection(
         tuple(partition),
@@ -138,10 +132,10 @@ def select(
     )
 
 
-def _check_several(
+def _check_multi_attribute_key(
     terms: Mapping[str, KeyTerm], partition_names: tuple[str, ...], sort_names: tuple[str, ...]
 ) -> None:
-    """The rules of keys with several attributes, which have messages of their own."""
+    """Check the conditions on a key with several attributes, which has its own messages."""
     missing = [name for name in partition_names if name not in terms]
     unequal = [name for name in partition_names if name in terms and terms[name].operator != "="]
     if missing or unequal:
@@ -160,13 +154,13 @@ def _check_several(
             )
 
 
-def _term(terms: Mapping[str, KeyTerm], name: str) -> KeyTerm:
+def _require_term(terms: Mapping[str, KeyTerm], name: str) -> KeyTerm:
     if name not in terms:
         raise ValidationException(f"Query condition missed key schema element: {name}")
     return terms[name]
 
 
-def _typed(term: KeyTerm, tag: str) -> KeyTerm:
+def _require_type(term: KeyTerm, tag: str) -> KeyTerm:
     for operand in term.operands:
         if tag_of(operand) != tag:
             raise invalid("Condition parameter type does not match schema type")
@@ -176,77 +170,77 @@ def _typed(term: KeyTerm, tag: str) -> KeyTerm:
 # -- reading the tree
 
 
-def _paths(condition: Condition | Operand) -> Iterator[Path]:
+def _find_paths(condition: tree.Condition | tree.Operand) -> Iterator[tree.Path]:
     match condition:
-        case Path():
+        case tree.Path():
             yield condition
-        case And(parts) | Or(parts) | Call(_, parts):
+        case tree.And(parts) | tree.Or(parts) | tree.Call(_, parts):
             for part in parts:
-                yield from _paths(part)
-        case Not(inner):
-            yield from _paths(inner)
-        case Comparison(_, left, right):
-            yield from _paths(left)
-            yield from _paths(right)
-        case Between(operand, low, high):
+                yield from _find_paths(part)
+        case tree.Not(inner):
+            yield from _find_paths(inner)
+        case tree.Comparison(_, left, right):
+            yield from _find_paths(left)
+            yield from _find_paths(right)
+        case tree.Between(operand, low, high):
             for part in (operand, low, high):
-                yield from _paths(part)
-        case In(operand, options):
+                yield from _find_paths(part)
+        case tree.In(operand, options):
             for part in (operand, *options):
-                yield from _paths(part)
+                yield from _find_paths(part)
 
 
-_Term: TypeAlias = tuple[Path, str, tuple[str, ...]]
+_Term: TypeAlias = tuple[tree.Path, str, tuple[str, ...]]
 
 
-class _Wrong(Exception):
-    """A condition that fits no key."""
+class _InvalidKeyCondition(Exception):
+    """A condition is invalid for every key."""
 
 
-def _terms(condition: Condition) -> Iterator[_Term]:
+def _find_terms(condition: tree.Condition) -> Iterator[_Term]:
     match condition:
-        case And(conditions):
+        case tree.And(conditions):
             for inner in conditions:
-                yield from _terms(inner)
-        case Or():
-            raise _bad_operator("OR")
-        case Not():
-            raise _bad_operator("NOT")
-        case In():
-            raise _bad_operator("IN")
-        case Comparison("<>"):
-            raise _bad_operator("<>")
-        case Comparison(operator, left, right):
-            if isinstance(left, Value) and isinstance(right, Path):
+                yield from _find_terms(inner)
+        case tree.Or():
+            raise _invalid_operator("OR")
+        case tree.Not():
+            raise _invalid_operator("NOT")
+        case tree.In():
+            raise _invalid_operator("IN")
+        case tree.Comparison("<>"):
+            raise _invalid_operator("<>")
+        case tree.Comparison(operator, left, right):
+            if isinstance(left, tree.Value) and isinstance(right, tree.Path):
                 left, right, operator = right, left, _FLIPPED[operator]
-            yield _term_of(operator, (left, right))
-        case Between(operand, low, high):
-            yield _term_of("BETWEEN", (operand, low, high))
-        case Call("begins_with", arguments):
-            yield _term_of("begins_with", arguments)
-        case Call(function):
-            raise _bad_operator(function)
+            yield _make_term(operator, (left, right))
+        case tree.Between(operand, low, high):
+            yield _make_term("BETWEEN", (operand, low, high))
+        case tree.Call("begins_with", arguments):
+            yield _make_term("begins_with", arguments)
+        case tree.Call(function):
+            raise _invalid_operator(function)
 
 
-def _term_of(operator: str, operands: tuple[Operand, ...]) -> _Term:
-    if any(isinstance(operand, Call) for operand in operands):
-        raise _Wrong("KeyConditionExpressions cannot contain nested operations")
+def _make_term(operator: str, operands: tuple[tree.Operand, ...]) -> _Term:
+    if any(isinstance(operand, tree.Call) for operand in operands):
+        raise _InvalidKeyCondition("KeyConditionExpressions cannot contain nested operations")
     path, *others = operands
-    if not isinstance(path, Path):
+    if not isinstance(path, tree.Path):
         if operator in ("BETWEEN", "begins_with"):
-            raise _bad_condition(
+            raise _invalid_condition(
                 f"{operator} operator must have the key attribute as its first operand"
             )
-        raise _bad_condition("No key attribute specified")
-    names = [other.name for other in others if isinstance(other, Value)]
+        raise _invalid_condition("No key attribute specified")
+    names = [other.name for other in others if isinstance(other, tree.Value)]
     if len(names) < len(others):
-        raise _bad_condition("Multiple attribute names used in one condition")
+        raise _invalid_condition("Multiple attribute names used in one condition")
     return path, operator, tuple(names)
 
 
-def _bad_operator(operator: str) -> _Wrong:
-    return _Wrong(f"Invalid operator used in KeyConditionExpression: {operator}")
+def _invalid_operator(operator: str) -> _InvalidKeyCondition:
+    return _InvalidKeyCondition(f"Invalid operator used in KeyConditionExpression: {operator}")
 
 
-def _bad_condition(reason: str) -> _Wrong:
-    return _Wrong(f"Invalid condition in KeyConditionExpression: {reason}")
+def _invalid_condition(reason: str) -> _InvalidKeyCondition:
+    return _InvalidKeyCondition(f"Invalid condition in KeyConditionExpression: {reason}")

@@ -1,16 +1,16 @@
-"""Legacy parameters: what requests used before there were expressions.
+"""Legacy parameters: the parameters that preceded expressions.
 
 Owns the rules and messages of Expected, ConditionalOperator, QueryFilter and ScanFilter,
-KeyConditions, AttributeUpdates and AttributesToGet, and the rule that they do not mix with
-expressions. Each becomes the tree that an expression would have become, so what they mean is
-written once, in `evaluate`, `update`, `document` and `key`. Attribute names are taken as they are:
-here `a.b` is a name with a dot in it.
+KeyConditions, AttributeUpdates and AttributesToGet, and the rule that a request must not have both
+these and expressions. Each is converted to the tree of the equivalent expression, so its meaning is
+defined once, in `evaluate`, `update`, `document` and `key`. Attribute names are not parsed: `a.b`
+is a name with a dot.
 
     Expected {"a": {"Value": v}}            a = :0
     ScanFilter {"a": {"GT": [v]}}           a > :0
     AttributeUpdates {"a": {"ADD": v}}      ADD a :0
 
-The raw parameters have passed the JSON type checks; their values are not normal yet.
+The JSON types of the parameters are already checked; their values are not normalised yet.
 """
 
 from __future__ import annotations
@@ -18,32 +18,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tablewright.encoding.echo import echo
 from tablewright.encoding.items import normalise
+from tablewright.encoding.truncation import truncate
 from tablewright.errors import ValidationException, invalid
+from tablewright.expression import tree
+from tablewright.expression.compiled import CompiledCondition, CompiledProjection, CompiledUpdate
 from tablewright.expression.evaluate import compile_condition
 from tablewright.expression.key import KeySelection, KeyTerm, select
 from tablewright.expression.rules import LONG_TYPE_NAMES
-from tablewright.expression.scope import Condition, Project, Update
-from tablewright.expression.tree import (
-    Action,
-    Add,
-    And,
-    Between,
-    Call,
-    Comparison,
-    Delete,
-    In,
-    Not,
-    Or,
-    Path,
-    Remove,
-    Section,
-    Set,
-)
-from tablewright.expression.tree import Condition as ConditionTree
-from tablewright.expression.tree import Update as UpdateTree
-from tablewright.expression.tree import Value as ValueTree
 from tablewright.expression.update import compile_update
 from tablewright.values import Value, sort_key, tag_of
 
@@ -55,7 +37,7 @@ _KEY_OPERATORS = {**_COMPARATORS, "BETWEEN": "BETWEEN", "BEGINS_WITH": "begins_w
 _ANY = frozenset(LONG_TYPE_NAMES)
 _SETS = frozenset(("SS", "NS", "BS"))
 _ORDERED = frozenset("SNB")
-#: How many values each operator takes (None: one or more), and of which types.
+#: The number of values of each operator (None: one or more), and their types.
 _OPERATORS: dict[str, tuple[int | None, frozenset[str]]] = {
     "EQ": (1, _ANY),
     "NE": (1, _ANY),
@@ -92,9 +74,9 @@ _LEGACY_PARAMETERS = (
 
 
 def refuse_mixture(present: Collection[str]) -> None:
-    """Raise if a request has expressions and legacy parameters.
+    """Raise if a request has both expressions and legacy parameters.
 
-    `present` are the names of the parameters that are there. An empty map counts as absent.
+    `present` has the names of the request's parameters, without those that are empty maps.
 
     >>> refuse_mixture({"Expected", "ConditionalOperator", "TableName"})
     """
@@ -108,61 +90,61 @@ def refuse_mixture(present: Collection[str]) -> None:
         )
 
 
-def expected(
+def compile_expected(
     raw: Mapping[str, Mapping[str, Any]] | None, conditional_operator: str | None = None
-) -> Condition | None:
-    """The condition of PutItem's, UpdateItem's and DeleteItem's Expected."""
+) -> CompiledCondition | None:
+    """Compile Expected of PutItem, UpdateItem or DeleteItem."""
     comparisons = {}
     for name, entry in (raw or {}).items():
-        comparisons[name] = _expected_comparison(name, entry)
-    return _condition(comparisons, conditional_operator)
+        comparisons[name] = _read_expected(name, entry)
+    return _make_condition(comparisons, conditional_operator)
 
 
-def filter_conditions(
+def compile_filter(
     raw: Mapping[str, Mapping[str, Any]] | None, conditional_operator: str | None = None
-) -> Condition | None:
-    """The condition of a QueryFilter or ScanFilter."""
-    return _condition(_comparisons(raw or {}), conditional_operator)
+) -> CompiledCondition | None:
+    """Compile a QueryFilter or ScanFilter."""
+    return _make_condition(_read_comparisons(raw or {}), conditional_operator)
 
 
-def key_conditions(raw: Mapping[str, Mapping[str, Any]]) -> LegacyKey:
-    """Query's KeyConditions, ready to `select` like a KeyConditionExpression."""
+def read_key_conditions(raw: Mapping[str, Mapping[str, Any]]) -> LegacyKeyCondition:
+    """Read KeyConditions of Query."""
     if not raw:
         raise ValidationException("Conditions must be at least length 1")
-    return LegacyKey(
+    return LegacyKeyCondition(
         {
             name: KeyTerm(_KEY_OPERATORS.get(operator, operator), operands)
-            for name, (operator, operands) in _comparisons(raw).items()
+            for name, (operator, operands) in _read_comparisons(raw).items()
         }
     )
 
 
-def attributes_to_get(names: Sequence[str] | None) -> Project | None:
-    """The projection of AttributesToGet."""
+def compile_attributes_to_get(names: Sequence[str] | None) -> CompiledProjection | None:
+    """Compile AttributesToGet."""
     if not names:
         return None
     seen: set[str] = set()
     for name in names:
         _check_name(name)
         if name in seen:
-            raise invalid(f"Duplicate value in attribute name: {echo(name)}")
+            raise invalid(f"Duplicate value in attribute name: {truncate(name)}")
         seen.add(name)
-    return Project(tuple(Path((name,)) for name in names))
+    return CompiledProjection(tuple(tree.Path((name,)) for name in names))
 
 
-def attribute_updates(raw: Mapping[str, Mapping[str, Any]] | None) -> Update | None:
-    """The update of AttributeUpdates."""
+def compile_attribute_updates(raw: Mapping[str, Mapping[str, Any]] | None) -> CompiledUpdate | None:
+    """Compile AttributeUpdates."""
     if not raw:
         return None
     values: dict[str, Value] = {}
-    actions = tuple(_action(name, entry, values) for name, entry in raw.items())
-    update = UpdateTree((Section("SET", actions),))
-    written = Project(tuple(action.path for action in actions))
-    return Update(compile_update(update, wrong_type=_MISMATCH), written, values)
+    actions = tuple(_make_action(name, entry, values) for name, entry in raw.items())
+    update = tree.Update((tree.Section("SET", actions),))
+    written = CompiledProjection(tuple(action.path for action in actions))
+    return CompiledUpdate(compile_update(update, wrong_type=_MISMATCH), written, values)
 
 
-class LegacyKey:
-    """KeyConditions of one request."""
+class LegacyKeyCondition:
+    """The KeyConditions of one request."""
 
     __slots__ = ("_terms",)
 
@@ -171,7 +153,7 @@ class LegacyKey:
 
     @property
     def names(self) -> frozenset[str]:
-        """The attributes it has conditions on."""
+        """The attributes that have conditions."""
         return frozenset(self._terms)
 
     def select(
@@ -181,7 +163,7 @@ class LegacyKey:
         types: Mapping[str, str],
         on_index: bool = False,
     ) -> KeySelection:
-        """As `Key.select`."""
+        """Return what to read; see `CompiledKeyCondition.select`."""
         return select(self._terms, partition_names, sort_names, types)
 
 
@@ -191,16 +173,16 @@ class LegacyKey:
 _Comparison = tuple[str, tuple[Value, ...]]
 
 
-def _comparisons(raw: Mapping[str, Mapping[str, Any]]) -> dict[str, _Comparison]:
+def _read_comparisons(raw: Mapping[str, Mapping[str, Any]]) -> dict[str, _Comparison]:
     found = {}
     for name, entry in raw.items():
         _check_name(name)
         operands = [normalise(value) for value in entry.get("AttributeValueList") or ()]
-        found[name] = _comparison(entry.get("ComparisonOperator"), operands)
+        found[name] = _make_comparison(entry.get("ComparisonOperator"), operands)
     return found
 
 
-def _comparison(operator: str | None, operands: list[Value]) -> _Comparison:
+def _make_comparison(operator: str | None, operands: list[Value]) -> _Comparison:
     if operator not in _OPERATORS:
         raise ValidationException("Comparison type does not exist in DynamoDB")
     count, allowed = _OPERATORS[operator]
@@ -224,14 +206,14 @@ def _comparison(operator: str | None, operands: list[Value]) -> _Comparison:
     return operator, tuple(operands)
 
 
-def _expected_comparison(name: str, entry: Mapping[str, Any]) -> _Comparison:
-    """The comparison that one entry of Expected asks for, in either of its two spellings."""
+def _read_expected(name: str, entry: Mapping[str, Any]) -> _Comparison:
+    """Return the comparison of an entry of Expected, which has two forms."""
     _check_name(name)
     value, listed = entry.get("Value"), entry.get("AttributeValueList")
     exists, operator = entry.get("Exists"), entry.get("ComparisonOperator")
 
     def fault(reason: str) -> ValidationException:
-        return invalid(f"{reason} for Attribute: {echo(name)}")
+        return invalid(f"{reason} for Attribute: {truncate(name)}")
 
     if value is not None and listed is not None:
         raise fault("Value and AttributeValueList cannot be used together")
@@ -245,7 +227,7 @@ def _expected_comparison(name: str, entry: Mapping[str, Any]) -> _Comparison:
                 f"Value or AttributeValueList must be used with ComparisonOperator: {operator}"
             )
         given = listed or () if value is None else (value,)
-        return _comparison(operator, [normalise(operand) for operand in given])
+        return _make_comparison(operator, [normalise(operand) for operand in given])
     if exists is False:
         if value is not None:
             raise fault("Value cannot be used when Exists is false")
@@ -258,9 +240,9 @@ def _expected_comparison(name: str, entry: Mapping[str, Any]) -> _Comparison:
 # -- conditions
 
 
-def _condition(
+def _make_condition(
     comparisons: Mapping[str, _Comparison], conditional_operator: str | None
-) -> Condition | None:
+) -> CompiledCondition | None:
     if conditional_operator is not None and len(comparisons) < 2:
         raise ValidationException(
             "ConditionalOperator can only be used when Filter or Expected has two or more elements"
@@ -270,68 +252,68 @@ def _condition(
     if not comparisons:
         return None
     values: dict[str, Value] = {}
-    trees = tuple(_tree(name, *found, values) for name, found in comparisons.items())
-    tree = Or(trees) if conditional_operator == "OR" else And(trees)
-    return Condition(compile_condition(tree), frozenset(comparisons), values)
+    trees = tuple(_make_tree(name, *found, values) for name, found in comparisons.items())
+    condition = tree.Or(trees) if conditional_operator == "OR" else tree.And(trees)
+    return CompiledCondition(compile_condition(condition), frozenset(comparisons), values)
 
 
-def _tree(
+def _make_tree(
     name: str, operator: str, operands: tuple[Value, ...], values: dict[str, Value]
-) -> ConditionTree:
-    path = Path((name,))
-    right = [_keep(operand, values) for operand in operands]
+) -> tree.Condition:
+    path = tree.Path((name,))
+    right = [_add_value(operand, values) for operand in operands]
     match operator:
         case "BETWEEN":
-            return Between(path, *right)
+            return tree.Between(path, *right)
         case "IN":
-            return In(path, tuple(right))
+            return tree.In(path, tuple(right))
         case "BEGINS_WITH":
-            return Call("begins_with", (path, *right))
+            return tree.Call("begins_with", (path, *right))
         case "CONTAINS":
-            return Call("contains", (path, *right))
-        case "NOT_CONTAINS":  # of an attribute that is there, unlike NE
-            contains = Call("contains", (path, *right))
-            return And((Call("attribute_exists", (path,)), Not(contains)))
-        case "NULL":  # which asks for absence, not for the type NULL
-            return Call("attribute_not_exists", (path,))
+            return tree.Call("contains", (path, *right))
+        case "NOT_CONTAINS":  # false if the attribute is missing, unlike NE
+            contains = tree.Call("contains", (path, *right))
+            return tree.And((tree.Call("attribute_exists", (path,)), tree.Not(contains)))
+        case "NULL":  # true if the attribute is missing; not about the type NULL
+            return tree.Call("attribute_not_exists", (path,))
         case "NOT_NULL":
-            return Call("attribute_exists", (path,))
+            return tree.Call("attribute_exists", (path,))
         case _:
-            return Comparison(_COMPARATORS[operator], path, *right)
+            return tree.Comparison(_COMPARATORS[operator], path, *right)
 
 
-def _keep(value: Value, values: dict[str, Value]) -> ValueTree:
-    """A reference to a value, under a name that no expression can use."""
+def _add_value(value: Value, values: dict[str, Value]) -> tree.Value:
+    """Add a value, and return a reference with a name that no expression can have."""
     name = str(len(values))
     values[name] = value
-    return ValueTree(name)
+    return tree.Value(name)
 
 
 # -- updates
 
 
-def _action(name: str, entry: Mapping[str, Any], values: dict[str, Value]) -> Action:
+def _make_action(name: str, entry: Mapping[str, Any], values: dict[str, Value]) -> tree.Action:
     _check_name(name)
-    path = Path((name,))
+    path = tree.Path((name,))
     action = entry.get("Action") or "PUT"
     if entry.get("Value") is None:
         if action != "DELETE":
             raise invalid("Only DELETE action is allowed when no attribute value is specified")
-        return Remove(path)
+        return tree.Remove(path)
     value = normalise(entry["Value"])
     tag = tag_of(value)
-    kept = _keep(value, values)
+    kept = _add_value(value, values)
     if action == "PUT":
-        return Set(path, kept)
+        return tree.Set(path, kept)
     if action == "ADD":
         if tag not in _SETS and tag not in ("N", "L"):
             raise invalid(f"ADD action is not supported for the type {LONG_TYPE_NAMES[tag]}")
-        return Add(path, kept)
+        return tree.Add(path, kept)
     if tag not in _SETS:
         raise invalid(
             f"DELETE action with value is not supported for the type {LONG_TYPE_NAMES[tag]}"
         )
-    return Delete(path, kept)
+    return tree.Delete(path, kept)
 
 
 def _check_name(name: str) -> None:

@@ -1,20 +1,20 @@
-"""Tokens: an expression's text, cut into words.
+"""The lexer: split the text of an expression into tokens.
 
-Owns the alphabet of all expressions and the one message that talks about text, the syntax error.
-One lexer serves every kind of expression, so `SET` is a keyword inside a condition too.
+Owns the tokens of all expressions, and the syntax error, the only message that shows the text. All
+kinds of expression have the same tokens, so `SET` is a keyword in a condition too.
 
     kind      text
     name      price, a_b1                  a letter, then letters, digits, underscores
     alias     #p                           a name defined in ExpressionAttributeNames
     value     :p                           a value defined in ExpressionAttributeValues
     index     0, 17                        no leading zeros: 01 is two tokens
-    AND ...   and, And                     keywords, in any case; the kind is the capital form
+    AND ...   and, And                     keywords, in any case; the kind is in upper case
     = <> ( .  itself
-    unknown   any other single character   becomes a syntax error where the parser meets it
-    end       nothing                      printed as <EOF>
+    unknown   any other single character   the parser raises a syntax error
+    end       nothing                      shown as <EOF>
 
-Law: the tokens and the blanks between them are the text; nothing is lost, nothing fails here. It
-knows nothing of grammar.
+Invariant: the tokens and the whitespace between them are the whole text. The lexer refuses only
+empty and oversized texts, and knows nothing about the grammar.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from typing import NamedTuple
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_EXPRESSION_SIZE
 
-#: Kinds whose message about the length does not say the length.
-_SIZE_UNSAID = ("UpdateExpression", "ProjectionExpression")
+#: Kinds of expression whose message about the size does not contain the size.
+_SIZE_OMITTED = ("UpdateExpression", "ProjectionExpression")
 
 _KEYWORDS = frozenset(
     ("AND", "OR", "NOT", "IN", "BETWEEN", "SET", "REMOVE", "ADD", "DELETE"),
@@ -44,7 +44,7 @@ class Token(NamedTuple):
 
 
 def tokenize(kind: str, text: str) -> list[Token]:
-    """The tokens of an expression of this kind (`"UpdateExpression"`), and one of kind `end`.
+    """Split an expression (`kind` is "UpdateExpression" etc.) into tokens; the last one is `end`.
 
     >>> [token.kind for token in tokenize("ConditionExpression", "a and #b = :c")]
     ['name', 'AND', 'alias', '=', 'value', 'end']
@@ -56,7 +56,7 @@ def tokenize(kind: str, text: str) -> list[Token]:
         raise invalid(
             kind,
             "Expression size has exceeded the maximum allowed size;"
-            + ("" if kind in _SIZE_UNSAID else f" expression size: {len(text)}"),
+            + ("" if kind in _SIZE_OMITTED else f" expression size: {len(text)}"),
         )
     tokens = []
     for match in _TOKEN.finditer(text):
@@ -72,12 +72,12 @@ def tokenize(kind: str, text: str) -> list[Token]:
 
 
 def invalid(kind: str, message: str) -> ValidationException:
-    """DynamoDB's answer to a wrong expression of this kind."""
+    """Return DynamoDB's fault for an invalid expression."""
     return ValidationException(f"Invalid {kind}: {message}")
 
 
 def syntax_error(kind: str, text: str, tokens: list[Token], at: int) -> ValidationException:
-    """The token that does not fit, shown with its neighbours as they stand in the text."""
+    """Return the fault for an unexpected token, which shows the token and its neighbours."""
     token = tokens[at]
     start = tokens[at - 1].start if at else 0
     after = tokens[at + 1] if at + 1 < len(tokens) else token

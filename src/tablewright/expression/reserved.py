@@ -1,8 +1,8 @@
 """Reserved words: names that an expression may not use for an attribute without an alias.
 
-Owns DynamoDB's list of 573 words, as its developer guide prints it (with its misspellings:
-FLATTERN, INNTER, LOGED). The comparison ignores case; the message repeats the word as written. Nine
-of them (AND, SET, ...) are keywords of the lexer and so fail earlier, as syntax errors.
+Owns DynamoDB's list of 573 words, as in its developer guide (with its misspellings: FLATTERN,
+INNTER, LOGED). The comparison ignores case; the message shows the word as written. Nine of them
+(AND, SET, ...) are keywords of the lexer and cause a syntax error earlier.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
-"""Resolving: a parsed tree and ExpressionAttributeNames to a tree with real names, and its checks.
+"""Resolution: replace the aliases in a parsed tree by attribute names, and check its rules.
 
-Owns every rule about an expression that is not grammar: names and values that are not defined,
-numbers and types of operands, operands that must differ, overlapping paths, limits. Messages are
-DynamoDB's, and so is the order of checks:
+Owns all rules about expressions except the grammar: undefined names and values, the number and
+types of operands, operands that must differ, overlapping paths, limits. The messages and the order
+of the checks are DynamoDB's:
 
-- Conditions are walked from left to right, operands before the function that takes them. At one
-  function or operator: number of operands, then "requires a document path", then types, then
-  "must be distinct", then its own rules. The number of operators comes last of all.
-- Updates and projections are walked from the last path to the first: for each path its depth, its
-  names, its overlap with those after it. Then, for updates, the operands, again from the last
-  action to the first.
+- Conditions are visited from left to right, operands before their function. For each function or
+  operator: number of operands, then "requires a document path", then types, then "must be
+  distinct", then its own rules. The number of operators is checked last.
+- Updates and projections are visited from the last path to the first: for each path its depth, its
+  names, its overlap with later paths. Then, for updates, the operands, also from the last action to
+  the first.
 
-Many rules ask about the values of a request, while a resolved expression is kept for many
-requests. So a rule becomes a `Check`, a function of the values that raises, and a mistake that no
-values can fix becomes a check that always raises, in its place among the others.
+Many rules depend on the values of a request, but a resolved expression is cached for many requests.
+So a rule becomes a `Check`: a function that takes the values and raises. An error that does not
+depend on the values becomes a check that always raises, at its position in the order.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Generic, NoReturn, TypeAlias, TypeVar
 
 from tablewright.errors import ValidationException
+from tablewright.expression import tree
 from tablewright.expression.lexer import invalid
 from tablewright.expression.parse import too_many_operators
 from tablewright.expression.rules import (
@@ -36,82 +37,61 @@ from tablewright.expression.rules import (
     PATH_FIRST,
     TYPE_NAMES,
 )
-from tablewright.expression.tree import (
-    Action,
-    Add,
-    And,
-    Arithmetic,
-    Between,
-    Call,
-    Comparison,
-    Condition,
-    Delete,
-    In,
-    Not,
-    Operand,
-    Or,
-    Path,
-    Projection,
-    Remove,
-    Section,
-    Set,
-    Update,
-    Value,
-)
 from tablewright.limits import MAX_EXPRESSION_OPERATORS, MAX_IN_OPERANDS, MAX_PATH_DEPTH
-from tablewright.values import Value as AttributeValue
-from tablewright.values import sort_key, tag_of
+from tablewright.values import Value, sort_key, tag_of
 
-Values: TypeAlias = Mapping[str, AttributeValue]
+Values: TypeAlias = Mapping[str, Value]
 Check: TypeAlias = Callable[[Values], None]
 Tree = TypeVar("Tree")
-_Node = TypeVar("_Node", Condition, Update, Projection)
+_Node = TypeVar("_Node", tree.Condition, tree.Update, tree.Projection)
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved(Generic[Tree]):
-    """A tree with real names, and what is left to ask of each request that uses it."""
+    """A tree with attribute names, and the checks for each request that uses it."""
 
-    tree: Tree | None  # None: the checks always raise
+    tree: Tree | None  # None if the checks always raise
     names: frozenset[str]  # top-level attributes
-    nested: frozenset[str]  # those of them into which a path leads
+    nested_names: frozenset[str]  # those of them that have nested paths
     aliases: frozenset[str]
     values: frozenset[str]
     checks: tuple[Check, ...]
-    checks_if_defined: tuple[Check, ...]  # without those that only ask whether a value exists
+    checks_if_defined: tuple[Check, ...]  # the checks to run if all values are defined
 
     def check(self, values: Values) -> None:
-        """Raise what DynamoDB says about this expression with these values."""
+        """Raise DynamoDB's fault if the expression is invalid with these values."""
         checks = self.checks_if_defined if self.values <= values.keys() else self.checks
         for check in checks:
             check(values)
 
 
 def resolve_condition(
-    kind: str, condition: Condition, names: Mapping[str, str]
-) -> Resolved[Condition]:
+    kind: str, condition: tree.Condition, names: Mapping[str, str]
+) -> Resolved[tree.Condition]:
     resolver = _Resolver(kind, names)
 
-    def steps() -> Condition:
+    def resolve() -> tree.Condition:
         resolved = resolver.condition(condition)
-        resolver.limit_operators()
+        resolver.check_operator_count()
         return resolved
 
-    return resolver.result(steps)
+    return resolver.run(resolve)
 
 
-def resolve_update(update: Update, names: Mapping[str, str]) -> Resolved[Update]:
+def resolve_update(update: tree.Update, names: Mapping[str, str]) -> Resolved[tree.Update]:
     resolver = _Resolver("UpdateExpression", names)
-    return resolver.result(lambda: resolver.update(update))
+    return resolver.run(lambda: resolver.update(update))
 
 
-def resolve_projection(projection: Projection, names: Mapping[str, str]) -> Resolved[Projection]:
+def resolve_projection(
+    projection: tree.Projection, names: Mapping[str, str]
+) -> Resolved[tree.Projection]:
     resolver = _Resolver("ProjectionExpression", names)
-    return resolver.result(lambda: Projection(resolver.disjoint(projection.paths)))
+    return resolver.run(lambda: tree.Projection(resolver.disjoint_paths(projection.paths)))
 
 
 class _Stop(Exception):
-    """What follows does not matter: the last check always raises."""
+    """Stop resolving, because the last check always raises."""
 
 
 class _Resolver:
@@ -119,23 +99,23 @@ class _Resolver:
         self.kind = kind
         self.defined_names = names
         self.names: set[str] = set()
-        self.nested: set[str] = set()
+        self.nested_names: set[str] = set()
         self.aliases: set[str] = set()
         self.values: set[str] = set()
         self.checks: list[Check] = []
         self.checks_if_defined: list[Check] = []
         self.operators = 0
 
-    def result(self, steps: Callable[[], _Node]) -> Resolved[_Node]:
-        tree: _Node | None
+    def run(self, resolve: Callable[[], _Node]) -> Resolved[_Node]:
+        resolved: _Node | None
         try:
-            tree = steps()
+            resolved = resolve()
         except _Stop:
-            tree = None
+            resolved = None
         return Resolved(
-            tree,
+            resolved,
             frozenset(self.names),
-            frozenset(self.nested),
+            frozenset(self.nested_names),
             frozenset(self.aliases),
             frozenset(self.values),
             tuple(self.checks),
@@ -148,25 +128,25 @@ class _Resolver:
         return invalid(self.kind, message)
 
     def fail(self, message: str) -> NoReturn:
-        """A mistake whatever the values are."""
+        """Add a check that always raises, and stop."""
 
         def check(values: Values) -> None:
             raise self.fault(message)
 
-        self.require(check)
+        self.add_check(check)
         raise _Stop
 
-    def require(self, check: Check) -> None:
+    def add_check(self, check: Check) -> None:
         self.checks.append(check)
         self.checks_if_defined.append(check)
 
-    def limit_operators(self) -> None:
+    def check_operator_count(self) -> None:
         if self.operators > MAX_EXPRESSION_OPERATORS:
             self.fail(str(too_many_operators(self.kind)).partition(": ")[2])
 
     # -- operands
 
-    def path(self, path: Path) -> Path:
+    def path(self, path: tree.Path) -> tree.Path:
         if len(path.parts) > MAX_PATH_DEPTH:
             self.fail(
                 f"The document path has too many nesting levels; nesting levels: {len(path.parts)}"
@@ -177,8 +157,8 @@ class _Resolver:
         )
         self.names.add(str(parts[0]))
         if len(parts) > 1:
-            self.nested.add(str(parts[0]))
-        return Path(parts)
+            self.nested_names.add(str(parts[0]))
+        return tree.Path(parts)
 
     def alias(self, alias: str) -> str:
         self.aliases.add(alias)
@@ -190,7 +170,7 @@ class _Resolver:
             )
         return name
 
-    def value(self, value: Value) -> Value:
+    def value(self, value: tree.Value) -> tree.Value:
         name = value.name
         self.values.add(name)
 
@@ -204,21 +184,21 @@ class _Resolver:
         self.checks.append(check)
         return value
 
-    def operand(self, operand: Operand) -> Operand:
+    def operand(self, operand: tree.Operand) -> tree.Operand:
         match operand:
-            case Path():
+            case tree.Path():
                 return self.path(operand)
-            case Value():
+            case tree.Value():
                 return self.value(operand)
-            case Call():
+            case tree.Call():
                 return self.call(operand)
-            case Arithmetic(operator, left, right):
+            case tree.Arithmetic(operator, left, right):
                 left, right = self.operand(left), self.operand(right)
-                self.types(operator, (left, right))
+                self.check_types(operator, (left, right))
                 self.operators += 1
-                return Arithmetic(operator, left, right)
+                return tree.Arithmetic(operator, left, right)
 
-    def call(self, call: Call) -> Call:
+    def call(self, call: tree.Call) -> tree.Call:
         function = call.function
         arguments = tuple(self.operand(argument) for argument in call.arguments)
         if len(arguments) != OPERAND_COUNTS[function]:
@@ -226,54 +206,54 @@ class _Resolver:
                 "Incorrect number of operands for operator or function; "
                 f"operator or function: {function}, number of operands: {len(arguments)}"
             )
-        if function in PATH_FIRST and not isinstance(arguments[0], Path):
+        if function in PATH_FIRST and not isinstance(arguments[0], tree.Path):
             self.fail(
                 f"Operator or function requires a document path; operator or function: {function}"
             )
-        self.types(function, arguments)
+        self.check_types(function, arguments)
         if function == "attribute_type":
-            self.operand_type(function, arguments[1], frozenset("S"))
+            self.check_type(function, arguments[1], frozenset("S"))
         if function in DISTINCT:
-            self.distinct(function, arguments)
+            self.check_distinct(function, arguments)
         if function == "attribute_type":
-            self.type_name(arguments[1])
+            self.check_type_name(arguments[1])
         self.operators += 1
-        return Call(function, arguments)
+        return tree.Call(function, arguments)
 
-    def types(self, function: str, operands: Iterable[Operand]) -> None:
+    def check_types(self, function: str, operands: Iterable[tree.Operand]) -> None:
         allowed = OPERAND_TYPES.get(function)
         if allowed is not None:
             for operand in operands:
-                self.operand_type(function, operand, allowed)
+                self.check_type(function, operand, allowed)
 
-    def operand_type(self, function: str, operand: Operand, allowed: frozenset[str]) -> None:
+    def check_type(self, function: str, operand: tree.Operand, allowed: frozenset[str]) -> None:
         message = (
             "Incorrect operand type for operator or function; "
             f"operator or function: {function}, operand type: "
         )
         match operand:
-            case Call("size"):
+            case tree.Call("size"):
                 if "N" not in allowed:
                     self.fail(f"{message}N")
-            case Value(name):
+            case tree.Value(name):
 
                 def check(values: Values) -> None:
                     tag = tag_of(values[name])
                     if tag not in allowed:
                         raise self.fault(message + tag)
 
-                self.require(check)
+                self.add_check(check)
 
-    def distinct(self, function: str, operands: tuple[Operand, ...]) -> None:
+    def check_distinct(self, function: str, operands: tuple[tree.Operand, ...]) -> None:
         first, *others = operands
-        if isinstance(first, Path) and first in others:
+        if isinstance(first, tree.Path) and first in others:
             self.fail(
                 "The first operand must be distinct from the remaining operands for this operator "
                 f"or function; operator: {function}, first operand: {first}"
             )
 
-    def type_name(self, operand: Operand) -> None:
-        if not isinstance(operand, Value):
+    def check_type_name(self, operand: tree.Operand) -> None:
+        if not isinstance(operand, tree.Value):
             self.fail(
                 "Incorrect operand type for operator or function; "
                 f"operator or function: attribute_type, operand type: {ANY_TYPE}"
@@ -287,48 +267,50 @@ class _Resolver:
                     f"Invalid attribute type name found; type: {wanted}, valid types: {TYPE_NAMES}"
                 )
 
-        self.require(check)
+        self.add_check(check)
 
     # -- conditions
 
-    def condition(self, condition: Condition) -> Condition:
+    def condition(self, condition: tree.Condition) -> tree.Condition:
         match condition:
-            case And(conditions):
+            case tree.And(conditions):
                 self.operators += len(conditions) - 1
-                return And(tuple(self.condition(inner) for inner in conditions))
-            case Or(conditions):
+                return tree.And(tuple(self.condition(inner) for inner in conditions))
+            case tree.Or(conditions):
                 self.operators += len(conditions) - 1
-                return Or(tuple(self.condition(inner) for inner in conditions))
-            case Not(inner):
+                return tree.Or(tuple(self.condition(inner) for inner in conditions))
+            case tree.Not(inner):
                 self.operators += 1
-                return Not(self.condition(inner))
-            case Call():
+                return tree.Not(self.condition(inner))
+            case tree.Call():
                 return self.call(condition)
-            case Comparison(operator, left, right):
-                operands = self.operator(operator, (left, right))
-                return Comparison(operator, *operands)
-            case Between(operand, low, high):
-                operands = self.operator("BETWEEN", (operand, low, high))
-                self.bounds(*operands[1:])
-                return Between(*operands)
-            case In(operand, options):
-                operands = self.operator("IN", (operand, *options))
+            case tree.Comparison(operator, left, right):
+                operands = self.resolve_operands(operator, (left, right))
+                return tree.Comparison(operator, *operands)
+            case tree.Between(operand, low, high):
+                operands = self.resolve_operands("BETWEEN", (operand, low, high))
+                self.check_bounds(*operands[1:])
+                return tree.Between(*operands)
+            case tree.In(operand, options):
+                operands = self.resolve_operands("IN", (operand, *options))
                 if len(options) > MAX_IN_OPERANDS:
                     self.fail(
                         "The IN operator is provided with too many operands; "
                         f"number of operands: {len(options)}"
                     )
-                return In(operands[0], operands[1:])
+                return tree.In(operands[0], operands[1:])
 
-    def operator(self, operator: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    def resolve_operands(
+        self, operator: str, operands: tuple[tree.Operand, ...]
+    ) -> tuple[tree.Operand, ...]:
         operands = tuple(self.operand(operand) for operand in operands)
-        self.types(operator, operands)
-        self.distinct(operator, operands)
+        self.check_types(operator, operands)
+        self.check_distinct(operator, operands)
         self.operators += 1
         return operands
 
-    def bounds(self, low: Operand, high: Operand) -> None:
-        if not (isinstance(low, Value) and isinstance(high, Value)):
+    def check_bounds(self, low: tree.Operand, high: tree.Operand) -> None:
+        if not (isinstance(low, tree.Value) and isinstance(high, tree.Value)):
             return
         low_name, high_name = low.name, high.name
 
@@ -347,23 +329,23 @@ class _Resolver:
                 f"upper bound operand: AttributeValue: {{{high_tag}:{highest}}}"
             )
 
-        self.require(check)
+        self.add_check(check)
 
-    # -- paths that are written or returned
+    # -- paths of updates and projections
 
-    def disjoint(self, paths: Iterable[Path]) -> tuple[Path, ...]:
-        """Real names, for paths of which none may contain another."""
-        done: list[Path] = []
-        by_name: dict[str | int, list[Path]] = {}
+    def disjoint_paths(self, paths: Iterable[tree.Path]) -> tuple[tree.Path, ...]:
+        """Resolve paths, none of which may contain another."""
+        done: list[tree.Path] = []
+        by_name: dict[str | int, list[tree.Path]] = {}
         for path in reversed(tuple(paths)):
             path = self.path(path)
             same_name = by_name.setdefault(path.parts[0], [])
             for other in same_name:
-                clash = _clash(path, other)
-                if clash:
+                conflict = _find_conflict(path, other)
+                if conflict:
                     self.fail(
-                        f"Two document paths {clash} with each other; must remove or rewrite one "
-                        f"of these paths; path one: {path}, path two: {other}"
+                        f"Two document paths {conflict} with each other; must remove or rewrite "
+                        f"one of these paths; path one: {path}, path two: {other}"
                     )
             same_name.append(path)
             done.append(path)
@@ -371,41 +353,41 @@ class _Resolver:
 
     # -- updates
 
-    def update(self, update: Update) -> Update:
+    def update(self, update: tree.Update) -> tree.Update:
         keywords = [section.keyword for section in update.sections]
         for keyword in keywords:
             if keywords.count(keyword) > 1:
                 self.fail(f'The "{keyword}" section can only be used once in an update expression;')
         actions = [action for section in update.sections for action in section.actions]
-        paths = self.disjoint(action.path for action in actions)
+        paths = self.disjoint_paths(action.path for action in actions)
         resolved = [
             self.action(action, path)
             for action, path in zip(reversed(actions), reversed(paths), strict=True)
         ]
-        self.limit_operators()
-        return Update(
+        self.check_operator_count()
+        return tree.Update(
             tuple(
-                Section(section.keyword, tuple(resolved.pop() for _ in section.actions))
+                tree.Section(section.keyword, tuple(resolved.pop() for _ in section.actions))
                 for section in update.sections
             )
         )
 
-    def action(self, action: Action, path: Path) -> Action:
+    def action(self, action: tree.Action, path: tree.Path) -> tree.Action:
         match action:
-            case Set(_, operand):
-                return Set(path, self.operand(operand))
-            case Remove():
-                return Remove(path)
-            case Add(_, value):
+            case tree.Set(_, operand):
+                return tree.Set(path, self.operand(operand))
+            case tree.Remove():
+                return tree.Remove(path)
+            case tree.Add(_, value):
                 self.value(value)
-                self.set_type("ADD", value.name, ADD_TYPES)
-                return Add(path, value)
-            case Delete(_, value):
+                self.check_action_type("ADD", value.name, ADD_TYPES)
+                return tree.Add(path, value)
+            case tree.Delete(_, value):
                 self.value(value)
-                self.set_type("DELETE", value.name, DELETE_TYPES)
-                return Delete(path, value)
+                self.check_action_type("DELETE", value.name, DELETE_TYPES)
+                return tree.Delete(path, value)
 
-    def set_type(self, keyword: str, name: str, allowed: frozenset[str]) -> None:
+    def check_action_type(self, keyword: str, name: str, allowed: frozenset[str]) -> None:
         def check(values: Values) -> None:
             tag = tag_of(values[name])
             if tag not in allowed:
@@ -415,12 +397,16 @@ class _Resolver:
                     f"typeSet: ALLOWED_FOR_{keyword}_OPERAND"
                 )
 
-        self.require(check)
+        self.add_check(check)
 
 
-def _clash(one: Path, two: Path) -> str | None:
-    """Whether one path contains the other, or they disagree on what is a list and what a map."""
-    for mine, theirs in zip(one.parts, two.parts, strict=False):
-        if mine != theirs:
-            return None if isinstance(mine, str) == isinstance(theirs, str) else "conflict"
+def _find_conflict(one: tree.Path, two: tree.Path) -> str | None:
+    """Return "overlap" or "conflict", as DynamoDB's message has it, or None.
+
+    Paths overlap if one contains the other. They conflict if one needs a list where the other needs
+    a map.
+    """
+    for part, other in zip(one.parts, two.parts, strict=False):
+        if part != other:
+            return None if isinstance(part, str) == isinstance(other, str) else "conflict"
     return "overlap"

@@ -1,15 +1,15 @@
-"""Rules: functions and operators, as tables.
+"""Rules: tables of the functions and operators.
 
-Owns what is a matter of fact about each function and operator: where it may stand, how many
-operands it takes, of which types. `parse` and `resolve` apply the tables and own the order of the
-checks and the words of the faults. Adding a function starts here.
+Owns the facts about each function and operator: where it is allowed, the number of its operands and
+their types. `parse` and `resolve` apply the tables; they own the order of the checks and the
+messages. To add a function, start here.
 """
 
 from __future__ import annotations
 
 COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
 
-#: Functions that are conditions, those that give a value in a condition, and those of updates.
+#: Functions that are conditions; functions that return a value in a condition; in an update.
 TESTS = frozenset(
     ("attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains")
 )
@@ -27,7 +27,7 @@ OPERAND_COUNTS = {
     "if_not_exists": 2,
     "list_append": 2,
 }
-#: The types an operand may have, where not all of them.
+#: The allowed types of operands. Functions and operators that are not listed allow all types.
 OPERAND_TYPES = {
     **dict.fromkeys(("<", "<=", ">", ">=", "BETWEEN"), frozenset("SNB")),
     **dict.fromkeys(("+", "-"), frozenset("N")),
@@ -38,11 +38,11 @@ OPERAND_TYPES = {
 ADD_TYPES = frozenset(("N", "SS", "NS", "BS"))
 DELETE_TYPES = frozenset(("SS", "NS", "BS"))
 
-#: Functions whose first operand is a path, and those whose first operand may not come again.
+#: Functions whose first operand must be a path; functions whose operands must differ from it.
 PATH_FIRST = frozenset(("attribute_exists", "attribute_not_exists", "if_not_exists"))
 DISTINCT = frozenset(("attribute_type", "begins_with", "contains", "if_not_exists"))
 
-#: As messages about ADD, DELETE and AttributeUpdates call the types.
+#: The names of types in messages about ADD, DELETE and AttributeUpdates.
 LONG_TYPE_NAMES = {
     "S": "STRING",
     "N": "NUMBER",
@@ -55,7 +55,7 @@ LONG_TYPE_NAMES = {
     "NS": "NUMBER_SET",
     "BS": "BINARY_SET",
 }
-#: In the order, and with the extra types, that DynamoDB prints.
+#: As in DynamoDB's messages, which have further types and this order.
 TYPE_NAMES = "{N,BS,L,B,NULL,M,S,SS,NS,BOOL}"
 ANY_TYPE = (
     "{HD,DOUBLE,BOOL,N,DICT,B,NULL,HDS,L,FLOAT,DOUBLESET,INT,INTSET,DECIMALSET,FS,S,NS,M,BS,"

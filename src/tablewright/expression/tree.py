@@ -1,9 +1,9 @@
-"""Trees: what an expression says, without how it was written.
+"""Syntax trees of expressions.
 
-Owns the node types of all kinds of expression. Nodes are frozen, compare by value, and hold no
-text positions, so `parse(print(tree)) == tree`. A tree straight from the parser has aliases (`#a`)
-in its paths; `resolve` gives the same tree with the attributes' real names. Values stay references
-(`:v`): they belong to a request, a tree may be shared by many.
+Owns the node types of all kinds of expression. Nodes are frozen, compare by value, and have no text
+positions, so `parse(print(tree)) == tree`. A parsed tree has aliases (`#a`) in its paths; `resolve`
+returns the same tree with attribute names. Values remain references (`:v`), because many requests
+share a tree and each has its own values. Other modules write nodes with the module: `tree.Add`.
 
     operand    Path  Value  Call  Arithmetic (updates only)
     condition  Comparison  Between  In  Call  And  Or  Not
@@ -18,26 +18,26 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A document path: names of attributes, and positions in lists."""
+    """A document path: attribute names and list positions."""
 
     parts: tuple[str | int, ...]
 
     def __str__(self) -> str:
-        """As DynamoDB's messages show it: `[a, [0], b]`."""
+        """Format the path as in DynamoDB's messages: `[a, [0], b]`."""
         shown = (part if isinstance(part, str) else f"[{part}]" for part in self.parts)
         return f"[{', '.join(shown)}]"
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value of the request, by its placeholder: `:v`."""
+    """A reference to a value of the request: `:v`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function: an operand, a condition, or (in a mistake) either."""
+    """A function call: an operand or a condition."""
 
     function: str
     arguments: tuple[Operand, ...]
@@ -72,7 +72,7 @@ class In:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Two conditions or more. Flat, so that a long chain is not a deep tree."""
+    """Two or more conditions. Flat, so that a long chain is not a deep tree."""
 
     conditions: tuple[Condition, ...]
 
@@ -112,7 +112,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One clause of an update: the keyword and its actions."""
+    """A section of an update: the keyword and its actions."""
 
     keyword: str
     actions: tuple[Action, ...]
@@ -120,7 +120,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Sections in the order of the text; `resolve` refuses a repeated one."""
+    """Sections in the order of the text; `resolve` refuses duplicate keywords."""
 
     sections: tuple[Section, ...]
 

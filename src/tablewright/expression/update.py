@@ -1,14 +1,15 @@
-"""Updating: a resolved update to a function from an item to the new item.
+"""Updates: compile a resolved update to a function from an item to the updated item.
 
-Owns what SET, REMOVE, ADD and DELETE mean and the three faults that only an item can cause. Laws:
+Owns the meaning of SET, REMOVE, ADD and DELETE, and the three faults that depend on the item.
 
-- The item is never changed. The new item shares what no path touches.
-- Every operand reads the item as it was, whatever other actions do.
-- Positions in lists are those of the item as it was: elements set past the end are appended in the
+Invariants:
+- The item is never modified. The updated item shares all values that no path changes.
+- Every operand reads the original item, regardless of other actions.
+- List positions are those of the original item: elements set beyond the end are appended in the
   order of their positions, and elements are removed last.
 
-An action is compiled to a `Change`: a function from what was at its path (None: nothing) to what
-is there afterwards (None: nothing).
+An action is compiled to a `Change`: a function from the old value at its path to the new value.
+None is a missing value.
 """
 
 from __future__ import annotations
@@ -17,61 +18,51 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from tablewright.encoding.numbers import canonical_number
+from tablewright.encoding.numbers import format_number
 from tablewright.errors import ValidationException
-from tablewright.expression.document import Branch, Branches, branches
-from tablewright.expression.evaluate import path_reader
+from tablewright.expression import tree
+from tablewright.expression.document import Branch, Branches, build_branches
+from tablewright.expression.evaluate import compile_path
 from tablewright.expression.resolve import Values
-from tablewright.expression.tree import (
-    Action,
-    Add,
-    Arithmetic,
-    Call,
-    Delete,
-    Operand,
-    Path,
-    Remove,
-    Set,
-    Update,
-    Value,
-)
-from tablewright.values import EXACT, Item, sorted_members
-from tablewright.values import Value as AttributeValue
+from tablewright.values import EXACT, Item, Value, sorted_members
 
-Change: TypeAlias = Callable[[AttributeValue | None, Item, Values], AttributeValue | None]
-Compute: TypeAlias = Callable[[Item, Values], AttributeValue]
+Change: TypeAlias = Callable[[Value | None, Item, Values], Value | None]
+Compute: TypeAlias = Callable[[Item, Values], Value]
 
 INVALID_PATH = "The document path provided in the update expression is invalid for update"
 MISSING = "The provided expression refers to an attribute that does not exist in the item"
 WRONG_TYPE = "An operand in the update expression has an incorrect data type"
 
 
-def compile_update(update: Update, wrong_type: str = WRONG_TYPE) -> Callable[[Item, Values], Item]:
-    """The function that applies an update; `wrong_type` is what ADD and DELETE say of a mismatch.
+def compile_update(
+    update: tree.Update, wrong_type: str = WRONG_TYPE
+) -> Callable[[Item, Values], Item]:
+    """Compile a function that applies an update.
 
-    It raises `ValidationException` where a path leads nowhere, an operand is missing or has the
-    wrong type, or a number leaves DynamoDB's range.
+    The function raises `ValidationException` if the parent of a path does not exist, an operand is
+    missing or has the wrong type, or a number is out of range. `wrong_type` is the message of ADD
+    and DELETE for a wrong type.
     """
-    top = branches(
-        (action.path.parts, _change(action, wrong_type))
+    top = build_branches(
+        (action.path.parts, _compile_action(action, wrong_type))
         for section in update.sections
         for action in section.actions
     )
-    return lambda item, values: _members(item, top, item, values)
+    return lambda item, values: _change_members(item, top, item, values)
 
 
-# -- along the paths
+# -- maps and lists on the paths
 
 
-def _members(
+def _change_members(
     members: Item, changes: Branches[Change], item: Item, values: Values
-) -> dict[str, AttributeValue]:
-    """A map (or the item itself) with changes made to its members."""
-    changed: dict[Any, AttributeValue] = members.copy()
+) -> dict[str, Value]:
+    """Return a map (or the item itself) with changed members."""
+    changed: dict[Any, Value] = members.copy()
     for name, branch in changes.items():
-        old: AttributeValue | None = changed.get(name)
+        old: Value | None = changed.get(name)
         if branch.leaf is None:
-            changed[name] = _inside(old, branch, item, values)
+            changed[name] = _change_nested(old, branch, item, values)
         else:
             new = branch.leaf(old, item, values)
             if new is not None:
@@ -81,17 +72,17 @@ def _members(
     return changed
 
 
-def _elements(
-    elements: list[AttributeValue], changes: Branches[Change], item: Item, values: Values
-) -> list[AttributeValue]:
-    """A list with changes made to its elements; `changes` are in the order of positions."""
-    changed: list[AttributeValue | None] = [*elements]
+def _change_elements(
+    elements: list[Value], changes: Branches[Change], item: Item, values: Values
+) -> list[Value]:
+    """Return a list with changed elements; `changes` are in the order of positions."""
+    changed: list[Value | None] = [*elements]
     length = len(elements)
     for position, branch in changes.items():
         assert isinstance(position, int)
         old = changed[position] if position < length else None
         if branch.leaf is None:
-            new: AttributeValue | None = _inside(old, branch, item, values)
+            new: Value | None = _change_nested(old, branch, item, values)
         else:
             new = branch.leaf(old, item, values)
         if position < length:
@@ -101,39 +92,39 @@ def _elements(
     return [element for element in changed if element is not None]
 
 
-def _inside(
-    value: AttributeValue | None, branch: Branch[Change], item: Item, values: Values
-) -> AttributeValue:
-    """A map or list with changes made inside it; it must be there, and of the right type."""
+def _change_nested(
+    value: Value | None, branch: Branch[Change], item: Item, values: Values
+) -> Value:
+    """Return a map or list with nested changes; raise if it is missing or has the wrong type."""
     below = branch.below or {}
     if value is not None:
         by_name = isinstance(next(iter(below)), str)
         if "M" in value and by_name:
-            return {"M": _members(value["M"], below, item, values)}
+            return {"M": _change_members(value["M"], below, item, values)}
         if "L" in value and not by_name:
-            return {"L": _elements(value["L"], below, item, values)}
+            return {"L": _change_elements(value["L"], below, item, values)}
     raise ValidationException(INVALID_PATH)
 
 
-# -- at their ends
+# -- values at the ends of the paths
 
 
-def _change(action: Action, wrong_type: str) -> Change:
+def _compile_action(action: tree.Action, wrong_type: str) -> Change:
     match action:
-        case Set(_, operand):
-            compute = _compute(operand)
+        case tree.Set(_, operand):
+            compute = _operand(operand)
             return lambda old, item, values: compute(item, values)
-        case Remove():
+        case tree.Remove():
             return lambda old, item, values: None
-        case Add(_, value):
+        case tree.Add(_, value):
             name = value.name
             return lambda old, item, values: _add(old, values[name], wrong_type)
-        case Delete(_, value):
+        case tree.Delete(_, value):
             name = value.name
             return lambda old, item, values: _delete(old, values[name], wrong_type)
 
 
-def _add(old: AttributeValue | None, value: AttributeValue, wrong_type: str) -> AttributeValue:
+def _add(old: Value | None, value: Value, wrong_type: str) -> Value:
     if old is None:
         return value
     for tag, content in value.items():
@@ -141,52 +132,50 @@ def _add(old: AttributeValue | None, value: AttributeValue, wrong_type: str) -> 
             break
         if tag == "N":
             return _sum(old, value, 1)
-        if tag == "L":  # of AttributeUpdates only: an UpdateExpression cannot ADD a list
+        if tag == "L":  # from AttributeUpdates: an UpdateExpression cannot ADD a list
             return {"L": old["L"] + content}
         return {tag: sorted_members(tag, {*old[tag], *content})}
     raise ValidationException(wrong_type)
 
 
-def _delete(
-    old: AttributeValue | None, value: AttributeValue, wrong_type: str
-) -> AttributeValue | None:
+def _delete(old: Value | None, value: Value, wrong_type: str) -> Value | None:
     if old is None:
         return None
     for tag, content in value.items():
         if tag in old:
-            gone = set(content)
-            left = [member for member in old[tag] if member not in gone]
-            return {tag: left} if left else None  # there are no empty sets
+            removed = set(content)
+            remaining = [member for member in old[tag] if member not in removed]
+            return {tag: remaining} if remaining else None  # a set cannot be empty
     raise ValidationException(wrong_type)
 
 
-def _sum(left: AttributeValue, right: AttributeValue, sign: int) -> AttributeValue:
+def _sum(left: Value, right: Value, sign: int) -> Value:
     one, two = Decimal(left["N"]), Decimal(right["N"])
-    return {"N": canonical_number(EXACT.add(one, two) if sign > 0 else EXACT.subtract(one, two))}
+    return {"N": format_number(EXACT.add(one, two) if sign > 0 else EXACT.subtract(one, two))}
 
 
 # -- operands
 
 
-def _compute(operand: Operand) -> Compute:
+def _operand(operand: tree.Operand) -> Compute:
     match operand:
-        case Value(name):
+        case tree.Value(name):
             return lambda item, values: values[name]
-        case Path(parts):
-            return _present(parts)
-        case Call("if_not_exists", (Path(parts), otherwise)):
-            return _if_not_exists(parts, _compute(otherwise))
-        case Call("list_append", (left, right)):
-            return _list_append(_compute(left), _compute(right))
-        case Arithmetic(operator, left, right):
-            return _arithmetic(1 if operator == "+" else -1, _compute(left), _compute(right))
+        case tree.Path(parts):
+            return _existing(parts)
+        case tree.Call("if_not_exists", (tree.Path(parts), otherwise)):
+            return _if_not_exists(parts, _operand(otherwise))
+        case tree.Call("list_append", (left, right)):
+            return _list_append(_operand(left), _operand(right))
+        case tree.Arithmetic(operator, left, right):
+            return _arithmetic(1 if operator == "+" else -1, _operand(left), _operand(right))
     raise AssertionError("not an operand of an update")
 
 
-def _present(parts: tuple[str | int, ...]) -> Compute:
-    read = path_reader(parts)
+def _existing(parts: tuple[str | int, ...]) -> Compute:
+    read = compile_path(parts)
 
-    def compute(item: Item, values: Values) -> AttributeValue:
+    def compute(item: Item, values: Values) -> Value:
         value = read(item, values)
         if value is None:
             raise ValidationException(MISSING)
@@ -196,10 +185,10 @@ def _present(parts: tuple[str | int, ...]) -> Compute:
 
 
 def _if_not_exists(parts: tuple[str | int, ...], otherwise: Compute) -> Compute:
-    read = path_reader(parts)
+    read = compile_path(parts)
 
-    def compute(item: Item, values: Values) -> AttributeValue:
-        # DynamoDB asks for the second operand even where it does not use it.
+    def compute(item: Item, values: Values) -> Value:
+        # DynamoDB evaluates the second operand even if it does not need it.
         default = otherwise(item, values)
         value = read(item, values)
         return default if value is None else value
@@ -208,23 +197,23 @@ def _if_not_exists(parts: tuple[str | int, ...], otherwise: Compute) -> Compute:
 
 
 def _list_append(left: Compute, right: Compute) -> Compute:
-    def compute(item: Item, values: Values) -> AttributeValue:
-        beginning = _of_type("L", left(item, values))
-        return {"L": beginning["L"] + _of_type("L", right(item, values))["L"]}
+    def compute(item: Item, values: Values) -> Value:
+        beginning = _require_type("L", left(item, values))
+        return {"L": beginning["L"] + _require_type("L", right(item, values))["L"]}
 
     return compute
 
 
 def _arithmetic(sign: int, left: Compute, right: Compute) -> Compute:
-    def compute(item: Item, values: Values) -> AttributeValue:
-        # The left operand's type is judged before the right operand is looked for.
-        number = _of_type("N", left(item, values))
-        return _sum(number, _of_type("N", right(item, values)), sign)
+    def compute(item: Item, values: Values) -> Value:
+        # The type of the left operand is checked before the right operand is read.
+        number = _require_type("N", left(item, values))
+        return _sum(number, _require_type("N", right(item, values)), sign)
 
     return compute
 
 
-def _of_type(tag: str, value: AttributeValue) -> AttributeValue:
+def _require_type(tag: str, value: Value) -> Value:
     if tag not in value:
         raise ValidationException(WRONG_TYPE)
     return value

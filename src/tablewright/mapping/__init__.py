@@ -1,1 +1,1 @@
-"""From Python classes to items and back: converters, keys, entities."""
+"""Mapping between Python classes and items: converters, keys, entities, tables."""

@@ -1,8 +1,9 @@
-"""Entities, compiled: what a declaration becomes, once, when its class is defined.
+"""Compiled entities: the result of a declaration, made once when its class is defined.
 
 values (a dict by attribute)  ──EntityMap.encode──▶  item, with its key and index keys
 item                          ──EntityMap.decode──▶  instance of the entity's class
 
+This module must not know requests or plans.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import (
     KeyMap,
     Template,
-    encoded,
+    encode_natural,
 )
-from tablewright.mapping.parts import Part
+from tablewright.mapping.parts import KeyPart
 from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
 
@@ -33,18 +34,18 @@ Values: TypeAlias = dict[str, Any]
 Role: TypeAlias = Literal["", "version", "created_at", "updated_at", "ttl"]
 
 
-#: When an item was written that does not tell.
-BEFORE = datetime(1970, 1, 1, tzinfo=UTC)
+#: The time of creation, or of the last write, of an item without a timestamp.
+UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 _new = object.__new__
 _plain = Decoder(dict[str, Any]).decode
 
 
 def _decoders(stored: tuple[str, ...]) -> tuple[Callable[[bytes], Any], Callable[[bytes], Any]]:
-    """Decoders for the answers of GetItem and Query that take only these attributes out of them.
+    """Return decoders for the answers of GetItem and Query that read only these attributes.
 
-    Keys of indexes and whatever else an item holds are skipped, not built: a page of 20 orders
-    decodes in two thirds of the time.
+    Index keys and other attributes are skipped, not built: a page of 20 orders decodes in two
+    thirds of the time.
     """
     value = dict[str, Any] | None
     item: Any = defstruct(
@@ -62,44 +63,44 @@ class AttributeMap(Struct, frozen=True):
     stored: str
     converter: Converter
     role: Role = ""
-    #: Gives the value where the item has none; None where absence has no meaning.
+    #: Returns the value if the item does not have the attribute; None if it must have it.
     default: Callable[[], Any] | None = None
     doc: str = ""
 
     def store(self, value: Any) -> Value | None:
-        """The stored value; None where the attribute is left out.
+        """Return the stored value; None if the attribute is left out.
 
-        An absent attribute reads back as its default; so a None that is not the default is kept.
+        An absent attribute is read as its default, so None is stored if it is not the default.
         """
         stored = self.converter.stored(value)
-        if stored is None and value is None and self.absent_means_a_value:
+        if stored is None and value is None and self.has_value_if_absent:
             return {"NULL": True}
         return stored
 
     @property
-    def absent_means_a_value(self) -> bool:
-        """It is optional, and has a default other than None."""
+    def has_value_if_absent(self) -> bool:
+        """Whether an absent attribute is not None: it is optional and has another default."""
         if not self.converter.optional or self.default is None:
             return False
         return self.default() is not None
 
 
 class UniqueMap(Struct, frozen=True):
-    """A sentinel item beside the entity, which no second entity can have."""
+    """A unique value: the sentinel item that reserves it."""
 
     key: KeyMap
-    #: The attributes that the sentinel holds.
+    #: The attributes of the entity that the sentinel contains.
     keeps: tuple[AttributeMap, ...]
     type_name: str
 
 
 class HistoryMap(Struct, frozen=True):
-    """An event that is written whenever an attribute changes."""
+    """A history: the event that is written when an attribute changes."""
 
     attribute: str
     event: EntityMap
-    #: What each attribute of the event is: an attribute of the entity, or one of
-    #: "old", "new", "version", "at", "by", "reason" with a colon in front.
+    #: The source of each attribute of the event: an attribute of the entity, or one of ":old",
+    #: ":new", ":version", ":old_version", ":at", ":by" and ":reason".
     sources: dict[str, str]
 
 
@@ -141,7 +142,7 @@ class EntityMap:
         )
 
     def encode(self, values: Mapping[str, Any]) -> Item:
-        """The item of an entity, with its key, its index keys and its type."""
+        """Return the item of an entity, with its key, its index keys and its type."""
         item = self._keys(values)
         if self.table.type_attribute is not None:
             item[self.table.type_attribute] = {"S": self.type_name}
@@ -152,25 +153,27 @@ class EntityMap:
         return item
 
     def rekey(self, item: Item) -> Item:
-        """A stored item that has been changed, under the keys that its values give now.
+        """Return a stored item with its keys recomputed from its values.
 
-        Attributes that the entity does not know stay as they are.
+        Attributes that the entity does not declare are kept.
         """
         kept = {name: value for name, value in item.items() if name not in self._composed}
         return self._keys(self.values(item)) | kept
 
     def _keys(self, values: Mapping[str, Any]) -> Item:
-        """The composed attributes: of the primary key, and of each index that it is in."""
+        """Return the composed attributes of the primary key and of each index it is in."""
         keys = self.primary.compose(values)
         if keys is None:
-            missing = sorted(name for name in self.primary.names if values[name] is None)
-            raise InvalidValue(f"{self.primary.name}: {', '.join(missing)} has no value")
+            missing = sorted(name for name in self.primary.depends_on if values[name] is None)
+            raise InvalidValue(
+                f"{self.primary.name}: {', '.join(missing)} is None; a primary key needs every part"
+            )
         for key in self.indexes:
             keys.update(key.compose(values) or {})
         return keys
 
     def decode(self, item: Mapping[str, Value]) -> Any:
-        """The entity that an item is."""
+        """Return the entity of an item; raise UnreadableItem, which names the item."""
         try:
             return self._build(map(item.get, self._stored))
         except UnreadableItem as error:
@@ -178,16 +181,16 @@ class EntityMap:
             key = ", ".join(f'{name}="{content_of(item, name)}"' for name in names)
             raise UnreadableItem(f"{error} (the item with {key})") from None
 
-    def decode_got(self, answer: bytes) -> Any:
-        """The entity in the answer of a GetItem, or None."""
+    def decode_get(self, answer: bytes) -> Any:
+        """Return the entity in the answer of a GetItem, or None."""
         item = self._got(answer).Item
         try:
             return None if item is None else self._build(astuple(item))
         except UnreadableItem:
-            return self.decode(_plain(answer)["Item"])  # which says what item that is
+            return self.decode(_plain(answer)["Item"])  # raises an error that names the item
 
     def decode_page(self, answer: bytes) -> tuple[list[Any], Item | None]:
-        """The entities in the answer of a Query, and the key it ended at."""
+        """Return the entities in the answer of a Query, and its last evaluated key."""
         page = self._page(answer)
         try:
             return [self._build(astuple(item)) for item in page.Items], page.LastEvaluatedKey
@@ -195,41 +198,41 @@ class EntityMap:
             return [self.decode(item) for item in _plain(answer)["Items"]], page.LastEvaluatedKey
 
     def _build(self, stored: Iterable[Value | None]) -> Any:
-        """The entity with these stored attributes, in the order they are declared."""
+        """Return the entity with these stored attributes, in the order of their declaration."""
         entity: Any = _new(self.type)
         values = entity.__dict__
         for (name, decode), value in zip(self._readers, stored, strict=True):
-            values[name] = self.absent(name) if value is None else decode(value)
+            values[name] = self.value_if_absent(name) if value is None else decode(value)
         return entity
 
     def values(self, item: Mapping[str, Value]) -> Values:
-        """The values of the entity that an item is, by attribute."""
+        """Return the values of an item's entity, by attribute."""
         return dict(vars(self.decode(item)))
 
-    def absent(self, name: str) -> Any:
-        """The value of an attribute that an item does not have."""
+    def value_if_absent(self, name: str) -> Any:
+        """Return the value of an attribute that an item does not have."""
         attribute = self.attributes[name]
         if attribute.role in ("created_at", "updated_at"):
-            return BEFORE  # the stamp was declared later than the item was written
+            return UNKNOWN_TIME  # the item was written before the attribute was declared
         if attribute.default is not None:
             return attribute.default()
         return attribute.converter.read({}, attribute.stored)
 
     def symbolic(self, name: str) -> Any:
-        """An entity that is not known yet: a symbol for each attribute, in a list for a list."""
+        """Return an entity of symbols, one for each attribute; for a list, a list of one."""
         entity: Any = _new(self.type)
         for attribute in self.attributes.values():
             symbol = Symbol(f"{name}.{attribute.name}")
             vars(entity)[attribute.name] = [symbol] if attribute.converter.tag == "L" else symbol
         return entity
 
-    def arguments_of(self, entity: Any) -> tuple[Any, ...]:
-        """What the primary key asks for, from an entity."""
+    def key_arguments(self, entity: Any) -> tuple[Any, ...]:
+        """Return the arguments of the primary key for an entity."""
         values = vars(entity)
-        return tuple(part.asked(values[part.attribute]) for part in self.primary.asked)
+        return tuple(part.argument(values[part.attribute]) for part in self.primary.parameters)
 
     def key_of(self, values: Mapping[str, Any]) -> Item:
-        """The key in the table of the entity with these values."""
+        """Return the table key of the entity with these values."""
         key = self.primary.compose(values) or {}
         return key | self._natural_key(values)
 
@@ -238,11 +241,13 @@ class EntityMap:
         templates = (self.primary.partition, self.primary.sort)
         for name, template in zip(self.primary.attributes, templates, strict=True):
             if name is not None and template is not None and template.natural is not None:
-                natural[name] = encoded(template.natural, values[template.parts[0].attribute])
+                natural[name] = encode_natural(
+                    template.natural, values[template.parts[0].attribute]
+                )
         return natural
 
     def templates(self) -> dict[str, Template]:
-        """For each attribute of its items that can be a key, what it can be."""
+        """Return the template of each attribute of the items that can be a key."""
         found = {
             attribute.stored: _natural(attribute) for attribute in self.attributes.values()
         } | self._type_template(self.type_name)
@@ -251,7 +256,7 @@ class EntityMap:
         return found
 
     def sentinel_templates(self, unique: UniqueMap) -> dict[str, Template]:
-        """The same, for the items that keep a value unique."""
+        """Return the same for the sentinel items of a unique value."""
         kept = {attribute.stored: _natural(attribute) for attribute in unique.keeps}
         return kept | self._type_template(unique.type_name) | _by_attribute(unique.key)
 
@@ -259,8 +264,8 @@ class EntityMap:
         attribute = self.table.type_attribute
         return {} if attribute is None else {attribute: Template((name,), ())}
 
-    def is_in(self, key: KeyMap) -> KeyMap | None:
-        """This entity's key in the same index, if it is in it at all."""
+    def key_in_index_of(self, key: KeyMap) -> KeyMap | None:
+        """Return this entity's key in the index of another key; None if it is not in it."""
         if key.index is None:
             return self.primary
         for own in self.indexes:
@@ -270,9 +275,9 @@ class EntityMap:
 
 
 def _natural(attribute: AttributeMap) -> Template:
-    """An attribute as a key: anything that it can hold."""
+    """Return the template of an attribute that is a key itself."""
     return Template(
-        (Part(attribute.name, None, str, ".+", attribute.name),), (0,), attribute.converter
+        (KeyPart(attribute.name, None, str, ".+", attribute.name),), (0,), attribute.converter
     )
 
 
@@ -282,6 +287,7 @@ def _by_attribute(key: KeyMap) -> dict[str, Template]:
 
 
 def content_of(item: Mapping[str, Value], name: str) -> str:
+    """Return the content of an attribute as text; "" if the item does not have it."""
     for content in item.get(name, {}).values():
         return str(content)
     return ""

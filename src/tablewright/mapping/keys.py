@@ -1,13 +1,13 @@
 """Keys: templates of literals and parts, and the conditions that a query puts on them.
 
-A template is composed from an entity's values when an item is written, and from the arguments of
-a call when one is read:
+A template is filled in with the values of an entity when an item is written, and with the
+arguments of a call when an item is read:
 
     "ORDER" / created_at / order_id   ->   ORDER#2026-01-15T10:15:30.000000Z#O100
 
-A call binds parts from the left. What is bound, and what the next part is compared with, gives
-one condition on the sort key (`#` ends every prefix, so order 1 never meets order 10; `$` sorts
-right after `#`):
+A call binds parts from the left. The bound parts and the comparison of the next part result in one
+condition on the sort key. Every prefix ends with `#`, so order 1 never matches order 10; `$` sorts
+right after `#`:
 
     nothing bound                       begins_with(SK, "ORDER#")
     .eq(day)                            begins_with(SK, "ORDER#day#")
@@ -16,10 +16,10 @@ right after `#`):
     .gt(day)                            SK BETWEEN "ORDER#day$" AND "ORDER$"
     .lte(day)                           SK BETWEEN "ORDER#" AND "ORDER#day$"
 
-Where no other entity can be in the partition, the bounds that would keep it out are left away:
+If no other entity can be in the partition, the bounds that exclude other entities are left out:
 `PK = "USER"`, `SK >= "AT#1719473962"`.
 
-This module knows nothing of items, requests or entities.
+This module must not know items, requests or entities.
 """
 
 from __future__ import annotations
@@ -32,47 +32,47 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.converters import Converter
-from tablewright.mapping.parts import ABOVE, DELIMITER, Part
+from tablewright.mapping.parts import AFTER_DELIMITER, DELIMITER, KeyPart
 from tablewright.symbol import Symbol
 from tablewright.values import Value
 
-#: How a query compares the part that comes next; `begins_with` takes the start of a text.
+#: How a query compares the next part; `begins_with` takes the start of a text.
 Comparison: TypeAlias = Literal["=", "<", "<=", ">", ">=", "between", "begins_with"]
 FLIPPED: dict[Comparison, Comparison] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-class Sort(Struct, frozen=True):
+class SortCondition(Struct, frozen=True):
     """A condition on the sort key, as DynamoDB takes it."""
 
     comparison: Comparison
     values: tuple[Value, ...]
-    #: A key that the condition lets through and that the comparison means to leave out.
+    #: A key that matches the condition but not the comparison: it must be filtered out.
     excluded: Value | None = None
 
 
 class Template(Struct, frozen=True):
     """One key attribute: literals and parts, joined by `#`."""
 
-    pieces: tuple[str | Part, ...]
-    #: For each part, where its value stands among the arguments of a call.
+    pieces: tuple[str | KeyPart, ...]
+    #: For each part, the position of its value among the arguments of a call.
     slots: tuple[int, ...]
-    #: Stores an attribute as it is; the key is that attribute, not a composed text.
+    #: The converter of a natural key, which is an attribute itself; None for a composed key.
     natural: Converter | None = None
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        return tuple(piece for piece in self.pieces if isinstance(piece, Part))
+    def parts(self) -> tuple[KeyPart, ...]:
+        return tuple(piece for piece in self.pieces if isinstance(piece, KeyPart))
 
     @property
-    def segments(self) -> list[str | Part]:
-        """The pieces, with literals that hold a `#` cut there."""
-        segments: list[str | Part] = []
+    def segments(self) -> list[str | KeyPart]:
+        """The pieces, with literals split at `#`."""
+        segments: list[str | KeyPart] = []
         for piece in self.pieces:
             segments += piece.split(DELIMITER) if isinstance(piece, str) else [piece]
         return segments
 
     def pattern(self) -> str:
-        """A regular expression of the texts that the key can be."""
+        """Return a regular expression that matches every possible text of the key."""
         if self.natural is not None:
             return ".+"
         return DELIMITER.join(
@@ -81,7 +81,7 @@ class Template(Struct, frozen=True):
         )
 
     def show(self, name: str = "{}") -> str:
-        """The template as documents write it: `ORDER#{created_at}#{order_id}`."""
+        """Return the template as documents show it: `ORDER#{created_at}#{order_id}`."""
         return DELIMITER.join(
             piece if isinstance(piece, str) else f"{{{name.format(piece.label)}}}"
             for piece in self.pieces
@@ -89,7 +89,7 @@ class Template(Struct, frozen=True):
 
 
 class Composer:
-    """A template's leading pieces, ready to be filled in."""
+    """Fills in the leading pieces of a template."""
 
     __slots__ = ("form", "slots", "texts")
 
@@ -97,7 +97,7 @@ class Composer:
         leading = template.pieces[:pieces]
         texts = [piece.replace("%", "%%") if isinstance(piece, str) else "%s" for piece in leading]
         self.form = DELIMITER.join(texts) + ending
-        self.texts = tuple(piece.text for piece in leading if isinstance(piece, Part))
+        self.texts = tuple(piece.text for piece in leading if isinstance(piece, KeyPart))
         self.slots = template.slots[: len(self.texts)]
 
     def __call__(self, arguments: Sequence[Any]) -> str:
@@ -112,12 +112,12 @@ class IndexMap(Struct, frozen=True):
     name: str
     kind: Literal["global", "local"]
     attributes: tuple[str, str | None]
-    #: ALL, KEYS_ONLY, or the stored names of the attributes it holds beside its keys.
+    #: ALL, KEYS_ONLY, or the stored names of the attributes that it contains besides its keys.
     projection: Literal["ALL", "KEYS_ONLY"] | tuple[str, ...] = "ALL"
 
 
-class When(Protocol):
-    """A condition under which an entity is in an index."""
+class IndexCondition(Protocol):
+    """The condition under which an entity is in an index."""
 
     @property
     def attributes(self) -> frozenset[str]: ...
@@ -135,8 +135,8 @@ class KeyMap:
         sort: Template | None,
         *,
         index: IndexMap | None = None,
-        when: When | None = None,
-        given: frozenset[str] = frozenset(),
+        when: IndexCondition | None = None,
+        provided: frozenset[str] = frozenset(),
     ) -> None:
         self.name = name
         self.attributes = attributes
@@ -144,105 +144,119 @@ class KeyMap:
         self.sort = sort
         self.index = index
         self.when = when
-        #: Those of its attributes that are composed for it: neither natural nor the table's own.
+        #: The attributes that are composed for this key: not natural, and not in `provided`.
         self.composed = tuple(
             attribute
             for attribute, template in zip(attributes, (partition, sort), strict=True)
             if attribute is not None
             and template is not None
             and template.natural is None
-            and attribute not in given
+            and attribute not in provided
         )
-        #: What a call asks for: first the partition's parts, then the sort key's.
-        asked: dict[int, Part] = {}
-        for template in _there(partition, sort):
+        #: The parts whose values a call takes: the partition key's first, then the sort key's.
+        parameters: dict[int, KeyPart] = {}
+        for template in _present(partition, sort):
             for part, slot in zip(template.parts, template.slots, strict=True):
-                asked.setdefault(slot, part)
-        self.asked = tuple(asked[slot] for slot in sorted(asked))
-        self.in_partition = len(set(partition.slots))
-        #: The attributes that decide on the key.
-        self.names = frozenset(
-            part.attribute for template in _there(partition, sort) for part in template.parts
+                parameters.setdefault(slot, part)
+        self.parameters = tuple(parameters[slot] for slot in sorted(parameters))
+        #: How many of the parameters are in the partition key.
+        self.partition_arity = len(set(partition.slots))
+        #: The attributes of the entity that the key depends on.
+        self.depends_on = frozenset(
+            part.attribute for template in _present(partition, sort) for part in template.parts
         ) | (when.attributes if when is not None else frozenset())
         self._partition = Composer(partition, len(partition.pieces))
         self._sort = None if sort is None else Composer(sort, len(sort.pieces))
-        self._needed = tuple(
-            part.attribute for template in _there(partition, sort) for part in template.parts
+        self._required = tuple(
+            part.attribute for template in _present(partition, sort) for part in template.parts
         )
         self._forms = tuple(
-            (attribute, composer.form, tuple((part.attribute, part.of) for part in template.parts))
+            (
+                attribute,
+                composer.form,
+                tuple((part.attribute, part.attribute_text) for part in template.parts),
+            )
             for attribute, template, composer in (
                 (attributes[0], partition, self._partition),
                 (attributes[1], sort, self._sort),
             )
             if attribute in self.composed and template is not None and composer is not None
         )
-        #: For each number of bound arguments: the composed beginning, and the part that is next.
-        self._beginnings = [] if sort is None else self._compose_beginnings(sort)
+        #: For each number of bound arguments: the composer of the prefix, and the next part.
+        self._prefixes = [] if sort is None else self._compose_prefixes(sort)
 
-    def _compose_beginnings(self, sort: Template) -> list[tuple[Composer, Part | None]]:
-        beginnings: list[tuple[Composer, Part | None]] = []
-        bound = self.in_partition
+    def _compose_prefixes(self, sort: Template) -> list[tuple[Composer, KeyPart | None]]:
+        prefixes: list[tuple[Composer, KeyPart | None]] = []
+        bound = self.partition_arity
         part_number = -1
         for position, piece in enumerate(sort.pieces):
-            if isinstance(piece, Part):
+            if isinstance(piece, KeyPart):
                 part_number += 1
-                if sort.slots[part_number] == bound:  # the first time that this value is used
+                if sort.slots[part_number] == bound:  # the first use of this argument
                     ending = DELIMITER if position else ""
-                    beginnings.append((Composer(sort, position, ending), piece))
+                    prefixes.append((Composer(sort, position, ending), piece))
                     bound += 1
-        beginnings.append((Composer(sort, len(sort.pieces)), None))
-        return beginnings
+        prefixes.append((Composer(sort, len(sort.pieces)), None))
+        return prefixes
 
     def show(self) -> str:
-        """Both templates, as documents write them: `PK=USER, SK=USER#{id}`."""
+        """Return both templates as documents show them: `PK=USER, SK=USER#{id}`."""
         pairs = zip(self.attributes, (self.partition, self.sort), strict=True)
         return ", ".join(f"{name}={each.show()}" for name, each in pairs if each is not None)
 
     # -- from the arguments of a call --------------------------------------------------------
 
-    def check(self, arguments: Sequence[Any], *, complete: bool) -> None:
-        wanted = len(self.asked) if complete else self.in_partition
+    def check_arguments(self, arguments: Sequence[Any], *, complete: bool) -> None:
+        """Raise DeclarationError if the number of arguments is wrong.
+
+        A complete key takes all values; any other takes at least those of the partition key.
+        """
+        wanted = len(self.parameters) if complete else self.partition_arity
         if len(arguments) != wanted if complete else len(arguments) < wanted:
-            labels = ", ".join(part.label for part in self.asked[:wanted]) or "nothing"
+            labels = ", ".join(part.label for part in self.parameters[:wanted]) or "nothing"
             raise DeclarationError(
                 f"{self.name} takes {labels}; {len(arguments)} "
                 f"value{'s were' if len(arguments) != 1 else ' was'} given"
             )
-        if len(arguments) > len(self.asked):
-            raise DeclarationError(f"{self.name} takes at most {len(self.asked)} values")
+        if len(arguments) > len(self.parameters):
+            raise DeclarationError(
+                f"{self.name} takes at most {len(self.parameters)} values; {len(arguments)} were "
+                "given"
+            )
 
     def partition_value(self, arguments: Sequence[Any]) -> Value:
+        """Return the partition key of a call."""
         return _value(self.partition, self._partition, arguments)
 
     def sort_value(self, arguments: Sequence[Any]) -> Value:
+        """Return the sort key of a call that binds all parts."""
         assert self.sort is not None
         assert self._sort is not None
         return _value(self.sort, self._sort, arguments)
 
-    def next_part(self, bound: int) -> Part | None:
-        """The part that a comparison is about when `bound` arguments are given."""
-        return self._beginnings[bound - self.in_partition][1] if self._beginnings else None
+    def next_part(self, bound: int) -> KeyPart | None:
+        """Return the part that a comparison applies to after `bound` arguments."""
+        return self._prefixes[bound - self.partition_arity][1] if self._prefixes else None
 
     def is_last(self, bound: int) -> bool:
-        """Nothing follows the part that comes next."""
+        """Return whether the next part is the last piece of the sort key."""
         assert self.sort is not None
         return self.sort.pieces[-1] is self.next_part(bound)
 
-    def compares(self, bound: int, comparison: Comparison) -> bool:
-        """Whether a condition on the key can compare the attribute of the part that is next."""
+    def can_compare(self, bound: int, comparison: Comparison) -> bool:
+        """Return whether a key condition can compare the attribute of the next part."""
         part = self.next_part(bound)
-        if part is None or self.sort is None or not part.exact:
+        if part is None or self.sort is None or not part.is_exact:
             return False
         if self.sort.natural is not None:
             return True
         if comparison == "begins_with":
-            return part.free
-        return part.ordered and (not part.loose or self.is_last(bound))
+            return part.is_free_text
+        return part.is_ordered and (not part.sorts_only_last or self.is_last(bound))
 
-    def beginning(self, arguments: Sequence[Any]) -> str:
-        """The sort key as far as the arguments go, up to and with the delimiter."""
-        return self._beginnings[len(arguments) - self.in_partition][0](arguments)
+    def prefix(self, arguments: Sequence[Any]) -> str:
+        """Return the start of the sort key that the arguments determine, with its delimiter."""
+        return self._prefixes[len(arguments) - self.partition_arity][0](arguments)
 
     def condition(
         self,
@@ -250,61 +264,64 @@ class KeyMap:
         comparison: Comparison | None,
         operands: Sequence[Any],
         *,
-        alone: bool,
-    ) -> Sort | None:
-        """The condition on the sort key; None where the whole partition is meant.
+        is_exclusive: bool,
+    ) -> SortCondition | None:
+        """Return the condition on the sort key; None for the whole partition.
 
-        `alone`: no other entity is in such a partition of this index.
+        `is_exclusive`: no other entity can be in this partition.
         """
         if self.sort is None:
             return None
         part = self.next_part(len(arguments))
         if part is None:
-            return Sort("=", (self.sort_value(arguments),))
+            return SortCondition("=", (self.sort_value(arguments),))
         if self.sort.natural is not None:
             return _natural_condition(self.sort.natural, comparison, operands)
-        beginning = self.beginning(arguments)
+        prefix = self.prefix(arguments)
         if comparison is None:
-            if not beginning or (alone and len(arguments) == self.in_partition):
+            if not prefix or (is_exclusive and len(arguments) == self.partition_arity):
                 return None
-            return Sort("begins_with", (_text(beginning),))
-        if part.reversed and comparison != "begins_with":
+            return SortCondition("begins_with", (_text(prefix),))
+        if part.is_descending and comparison != "begins_with":
             comparison, operands = FLIPPED.get(comparison, comparison), operands[::-1]
         return _composed_condition(
-            beginning,
+            prefix,
             comparison,
-            [beginning + part.text(operand) for operand in operands],
-            last=self.is_last(len(arguments)),
-            alone=alone and len(arguments) == self.in_partition,
+            [prefix + part.text(operand) for operand in operands],
+            is_last=self.is_last(len(arguments)),
+            is_exclusive=is_exclusive and len(arguments) == self.partition_arity,
         )
 
     # -- from the values of an entity --------------------------------------------------------
 
     def compose(self, values: Mapping[str, Any]) -> dict[str, Value] | None:
-        """The composed attributes of the key; None where a part has no value, or `when` does not
-        hold, and the entity is not in the index."""
+        """Return the composed attributes of the key.
+
+        Return None if the entity is not in the index: a part has no value, or `when` is false.
+        """
         if self.when is not None and not self.when.holds(values):
             return None
-        for name in self._needed:
+        for name in self._required:
             if values[name] is None:
                 return None
         return {
-            attribute: {"S": form % tuple([of(values[name]) for name, of in parts])}
+            attribute: {"S": form % tuple([text(values[name]) for name, text in parts])}
             for attribute, form, parts in self._forms
         }
 
 
-def _there(*templates: Template | None) -> list[Template]:
+def _present(*templates: Template | None) -> list[Template]:
     return [template for template in templates if template is not None]
 
 
 def _value(template: Template, composer: Composer, arguments: Sequence[Any]) -> Value:
     if template.natural is None:
         return {"S": composer(arguments)}
-    return encoded(template.natural, arguments[template.slots[0]])
+    return encode_natural(template.natural, arguments[template.slots[0]])
 
 
-def encoded(natural: Converter, value: Any) -> Value:
+def encode_natural(natural: Converter, value: Any) -> Value:
+    """Return the value of a natural key; for a symbol, its text."""
     if isinstance(value, Symbol):
         return {natural.tag or "S": Symbol.text(value)}
     return natural.encode(value)
@@ -316,89 +333,102 @@ def _text(text: str) -> Value:
 
 def _natural_condition(
     natural: Converter, comparison: Comparison | None, operands: Sequence[Any]
-) -> Sort | None:
+) -> SortCondition | None:
     if comparison is None:
         return None
-    return Sort(comparison, tuple(encoded(natural, operand) for operand in operands))
+    return SortCondition(
+        comparison, tuple(encode_natural(natural, operand) for operand in operands)
+    )
 
 
 def _composed_condition(
-    beginning: str, comparison: Comparison, bounds: list[str], *, last: bool, alone: bool
-) -> Sort:
+    prefix: str, comparison: Comparison, bounds: list[str], *, is_last: bool, is_exclusive: bool
+) -> SortCondition:
     if comparison == "begins_with":
-        return Sort("begins_with", (_text(bounds[0]),))
-    lowest, highest = beginning, beginning.removesuffix(DELIMITER) + ABOVE
-    unbounded = alone or not beginning
-    end = "" if last else ABOVE  # `bound#…` is still equal to the bound; `bound$` is above it
+        return SortCondition("begins_with", (_text(bounds[0]),))
+    lowest, highest = prefix, prefix.removesuffix(DELIMITER) + AFTER_DELIMITER
+    unbounded = is_exclusive or not prefix
+    # A key `bound#…` equals the bound in this part; `bound$` sorts after all such keys.
+    end = "" if is_last else AFTER_DELIMITER
     if comparison == "=":
-        return Sort("=" if last else "begins_with", (_text(bounds[0] + ("" if last else "#")),))
+        if is_last:
+            return SortCondition("=", (_text(bounds[0]),))
+        return SortCondition("begins_with", (_text(bounds[0] + DELIMITER),))
     if comparison == "between":
-        return Sort("between", (_text(bounds[0]), _text(bounds[1] + end)))
+        return SortCondition("between", (_text(bounds[0]), _text(bounds[1] + end)))
     bound = bounds[0]
     if comparison == ">=":
         if unbounded:
-            return Sort(">=", (_text(bound),))
-        return Sort("between", (_text(bound), _text(highest)))
+            return SortCondition(">=", (_text(bound),))
+        return SortCondition("between", (_text(bound), _text(highest)))
     if comparison == ">":
         if unbounded:
-            return Sort(">", (_text(bound + end),))
-        excluded = _text(bound) if last else None
-        return Sort("between", (_text(bound + end), _text(highest)), excluded)
+            return SortCondition(">", (_text(bound + end),))
+        excluded = _text(bound) if is_last else None
+        return SortCondition("between", (_text(bound + end), _text(highest)), excluded)
     if comparison == "<=":
         if unbounded:
-            return Sort("<=", (_text(bound + end),))
-        return Sort("between", (_text(lowest), _text(bound + end)))
+            return SortCondition("<=", (_text(bound + end),))
+        return SortCondition("between", (_text(lowest), _text(bound + end)))
     if unbounded:
-        return Sort("<", (_text(bound),))
-    return Sort("between", (_text(lowest), _text(bound)), _text(bound) if last else None)
+        return SortCondition("<", (_text(bound),))
+    return SortCondition(
+        "between", (_text(lowest), _text(bound)), _text(bound) if is_last else None
+    )
 
 
-# -- what two templates have in common -----------------------------------------------------------
+# -- comparing two templates ---------------------------------------------------------------------
 
 
-def may_meet(one: str | Part, other: str | Part) -> bool:
-    """Whether two segments can have the same text."""
+def can_collide(one: str | KeyPart, other: str | KeyPart) -> bool:
+    """Return whether two segments can have the same text."""
     if isinstance(one, str) and isinstance(other, str):
         return one == other
-    if isinstance(one, Part) and isinstance(other, Part):
-        return one.free or other.free or one.pattern == other.pattern or _formats_meet(one, other)
+    if isinstance(one, KeyPart) and isinstance(other, KeyPart):
+        return (
+            one.is_free_text
+            or other.is_free_text
+            or one.pattern == other.pattern
+            or _formats_can_collide(one, other)
+        )
     text, part = (one, other) if isinstance(one, str) else (other, one)
     assert isinstance(text, str)
-    assert isinstance(part, Part)
+    assert isinstance(part, KeyPart)
     return bool(text) and re.fullmatch(part.pattern, text) is not None
 
 
-#: Formats whose texts never have the same length.
+#: A format with a fixed width: two of different widths never have the same text.
 _WIDTH = re.compile(r"\[[^]]+\]\{(\d+)\}")
 
 
-def _formats_meet(one: Part, other: Part) -> bool:
+def _formats_can_collide(one: KeyPart, other: KeyPart) -> bool:
     widths = [_WIDTH.fullmatch(part.pattern) for part in (one, other)]
     if all(widths):
         return widths[0][1] == widths[1][1]  # type: ignore[index]
     return True
 
 
-def overlap(one: Template, other: Template) -> bool:
-    """Whether two templates can give the same text."""
+def templates_can_collide(one: Template, other: Template) -> bool:
+    """Return whether two templates can produce the same key value."""
     if one.natural is not None or other.natural is not None:
         return True
     here, there = one.segments, other.segments
-    return len(here) == len(there) and all(map(may_meet, here, there))
+    return len(here) == len(there) and all(map(can_collide, here, there))
 
 
-def shares_beginning(beginning: Sequence[str | Part], template: Template) -> bool:
-    """Whether a template can give a text that begins with these segments and is longer."""
+def can_begin_with(template: Template, beginning: Sequence[str | KeyPart]) -> bool:
+    """Return whether a template can produce a text that begins with these segments."""
     if template.natural is not None:
         return True
     segments = template.segments
-    return len(segments) >= len(beginning) and all(map(may_meet, beginning, segments))
+    return len(segments) >= len(beginning) and all(map(can_collide, beginning, segments))
 
 
-def goes_on(sort: Template, theirs: Template) -> bool:
-    """Whether one sort key extends the other."""
-    here, there = sort.segments, theirs.segments
+def extends(longer: Template, shorter: Template) -> bool:
+    """Return whether one sort key begins with all segments of the other and adds more."""
+    here, there = shorter.segments, longer.segments
     return len(there) > len(here) and all(
-        isinstance(one, Part) == isinstance(other, Part) and (isinstance(one, Part) or one == other)
+        isinstance(one, KeyPart) == isinstance(other, KeyPart)
+        and (isinstance(one, KeyPart) or one == other)
         for one, other in zip(here, there, strict=False)
     )

@@ -1,7 +1,7 @@
 """Entities, aggregates and pages as pydantic types: for FastAPI, `TypeAdapter` and other models.
 
-Each has a pydantic model of the same fields behind it. What comes in is validated by that model;
-what goes out is shown by it; its JSON schema is the model's.
+Each class has a pydantic model with the same fields. That model validates the input, serializes the
+output and provides the JSON schema.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic_core import core_schema
 
 
 def model_of(name: str, fields: Mapping[str, tuple[Any, Any]]) -> type[pydantic.BaseModel]:
-    """A pydantic model of these fields."""
+    """Return a pydantic model with these fields."""
     model: type[pydantic.BaseModel] = pydantic.create_model(name, **dict(fields))  # type: ignore[call-overload]
     return model
 
@@ -26,17 +26,17 @@ def core_schema_of(
     make: Callable[[dict[str, Any]], Any],
     values: Callable[[Any], dict[str, Any]] = vars,
 ) -> core_schema.CoreSchema:
-    """The schema of a class that is no pydantic model, by a model that has its fields."""
+    """Return the core schema of a class, based on a pydantic model with the same fields."""
 
     def validate(value: Any, inner: core_schema.ValidatorFunctionWrapHandler) -> Any:
         return value if isinstance(value, kind) else make(dict(vars(inner(value))))
 
-    def serialise(value: Any, inner: core_schema.SerializerFunctionWrapHandler) -> Any:
+    def serialize(value: Any, inner: core_schema.SerializerFunctionWrapHandler) -> Any:
         return inner(model.model_construct(**values(value)))
 
     schema = handler.generate_schema(model)
     return core_schema.no_info_wrap_validator_function(
         validate,
         schema,
-        serialization=core_schema.wrap_serializer_function_ser_schema(serialise, schema=schema),
+        serialization=core_schema.wrap_serializer_function_ser_schema(serialize, schema=schema),
     )

@@ -16,23 +16,21 @@ reference that makes conditions and changes; on an instance it is the value.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import datetime
 from typing import (
     TYPE_CHECKING,
     Any,
     Generic,
     Literal,
     NoReturn,
-    TypeAlias,
     TypeVar,
     TypeVarTuple,
     overload,
 )
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping import parts
 from tablewright.mapping.entity import Role
-from tablewright.mapping.parts import Transform
+from tablewright.mapping.parts import PartFormat
 from tablewright.plan.reference import Comparable, Ref
 from tablewright.values import Value
 
@@ -40,7 +38,6 @@ E = TypeVar("E")
 T = TypeVar("T")
 U = TypeVar("U")
 V = TypeVar("V")
-Text = TypeVar("Text", bound=str)
 Ts = TypeVarTuple("Ts")
 
 MISSING: Any = object()
@@ -49,9 +46,9 @@ MISSING: Any = object()
 class Piece(Generic[T]):
     """Something that a key can be made of."""
 
-    #: The attribute, and what is made of it for the key.
+    #: The attribute, and its format in the key if that is not the default of its type.
     attribute: Attr[Any]
-    transform: Transform | None = None
+    part_format: PartFormat | None = None
 
     # An index has an entry only while its parts have values: a call gives one, never None.
     @overload
@@ -174,18 +171,18 @@ class Attr(Piece[T], Comparable[Any, T]):
 
 
 class Derived(Piece[T]):
-    """What a transform makes of an attribute."""
+    """An attribute in another format."""
 
-    def __init__(self, attribute: Attr[Any], transform: Transform) -> None:
+    def __init__(self, attribute: Attr[Any], part_format: PartFormat) -> None:
         if not isinstance(attribute, Attr):
             raise DeclarationError(
-                f"{transform.label.format('…')} takes an attribute, not {attribute!r}"
+                f"{part_format.label.format('…')} takes an attribute, not {attribute!r}"
             )
         self.attribute = attribute
-        self.transform = transform
+        self.part_format = part_format
 
     def __repr__(self) -> str:
-        return self.transform.label.format(repr(self.attribute)) if self.transform else ""
+        return self.part_format.label.format(repr(self.attribute)) if self.part_format else ""
 
 
 @overload
@@ -238,43 +235,3 @@ def ttl(
 ) -> Any:
     """When DynamoDB may delete the item; stored in seconds since 1970, as its TTL wants."""
     return Attr(name=name, default=default, default_factory=default_factory, role="ttl")
-
-
-#: What has a day.
-Moment: TypeAlias = Attr[datetime] | Attr[date] | Attr[datetime | None] | Attr[date | None]
-
-
-def day(moment: Moment) -> Derived[date]:
-    """In a key: the day of a moment, in UTC."""
-    return Derived(moment, parts.DAY)
-
-
-def year_month(moment: Moment) -> Derived[date]:
-    """In a key: the month of a moment, in UTC; a call takes any day of it."""
-    return Derived(moment, parts.MONTH)
-
-
-def epoch_seconds(moment: Attr[datetime] | Attr[datetime | None]) -> Derived[datetime]:
-    """In a key: the seconds since 1970, ten digits."""
-    return Derived(moment, parts.EPOCH)
-
-
-@overload
-def lower(text: Attr[Text]) -> Derived[str]: ...
-@overload
-def lower(text: Attr[Text | None]) -> Derived[str]: ...
-def lower(text: Attr[Any]) -> Derived[str]:
-    """In a key: the text in lower case."""
-    return Derived(text, parts.LOWER)
-
-
-def shard(value: Attr[Any], *, of: int) -> Derived[int]:
-    """In a key: a number from 0 to `of - 1`, by a checksum of the value."""
-    if of < 2:
-        raise DeclarationError(f"shard(of={of}): at least 2")
-    return Derived(value, parts.sharded(of))
-
-
-def descending(number: Attr[int] | Attr[int | None]) -> Derived[int]:
-    """In a key: the number, so that the largest sorts first."""
-    return Derived(number, parts.DESCENDING)

@@ -48,7 +48,7 @@ class BoundKey(Generic[E, P, S]):
     def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """The item with this key."""
         if named:
-            labels = ", ".join(part.label for part in self._key.asked)
+            labels = ", ".join(part.label for part in self._key.parameters)
             raise DeclarationError(f"{self._key.name} takes its values by position: {labels}")
         return Get(self._entity, values)
 
@@ -96,8 +96,10 @@ class BoundIndex(Generic[E, P, S]):
 
 
 def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any]:
-    if len(values) > key.in_partition:
-        labels = ", ".join(part.label for part in key.asked[: key.in_partition]) or "nothing"
+    if len(values) > key.partition_arity:
+        labels = (
+            ", ".join(part.label for part in key.parameters[: key.partition_arity]) or "nothing"
+        )
         raise DeclarationError(
             f"{key.name} takes {labels} here, the parts of its partition; {len(values)} values "
             "were given. Give the others with eq()"

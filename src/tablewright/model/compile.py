@@ -58,7 +58,7 @@ def _primary(declared: Declared) -> KeyMap:
         )
     ((name, value),) = found.items()
     primary = declared.key_map(name, declared.table.attributes, value.partition, value.sort)
-    for attribute in primary.names:
+    for attribute in primary.depends_on:
         if declared.maps[attribute].converter.optional:
             raise DeclarationError(
                 f"{primary.name}: {attribute!r} is optional, and a primary key needs every part"
@@ -147,11 +147,11 @@ def _unique(declared: Declared, name: str, value: Unique[Any, Any], primary: Key
             )
         )
     key = declared.key_map(name, attributes, value.partition, sort)
-    if not key.names:
+    if not key.depends_on:
         raise DeclarationError(f"{key.name}: unique() needs an attribute; what is to be unique?")
     if value.keep is None:
         names = dict.fromkeys(
-            name for name in declared.maps if name in primary.names or name in key.names
+            name for name in declared.maps if name in primary.depends_on or name in key.depends_on
         )
     else:
         names = dict.fromkeys(kept.name for kept in value.keep)

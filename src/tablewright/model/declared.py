@@ -19,7 +19,7 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.converters import Converter, converter
 from tablewright.mapping.entity import AttributeMap
 from tablewright.mapping.keys import IndexMap, KeyMap, Template
-from tablewright.mapping.parts import DELIMITER, Part, part
+from tablewright.mapping.parts import DELIMITER, KeyPart, make_part
 from tablewright.mapping.table import TableMap
 from tablewright.model.attribute import MISSING, Again, Attr, Path, Piece
 from tablewright.values import Value
@@ -89,7 +89,7 @@ class Declared:
         """A template for one key attribute; `asked` numbers the values that calls give."""
         natural = self._natural(path, attribute)
         known = set(asked)
-        pieces: list[str | Part] = []
+        pieces: list[str | KeyPart] = []
         slots: list[int] = []
         for piece in path.pieces:
             if isinstance(piece, str):
@@ -108,7 +108,7 @@ class Declared:
                     f"{where}: {made.label} is in the key twice; write {made.label}.again the "
                     "second time"
                 )
-            if sorts and not made.ordered and identity not in known and natural is None:
+            if sorts and not made.is_ordered and identity not in known and natural is None:
                 raise DeclarationError(
                     f"{where}: {made.label} is a number without a width, so 10 sorts before 9; "
                     f"write {made.attribute}: Attr[int] = attr(pad=…)"
@@ -122,7 +122,7 @@ class Declared:
         if len(path.pieces) == 1 and isinstance(path.pieces[0], Attr):
             found = self.maps.get(path.pieces[0].name)
             if found is not None and found.stored == attribute:
-                if found.absent_means_a_value:
+                if found.has_value_if_absent:
                     raise DeclarationError(
                         f"{self.name}.{found.name} is a key by itself, and cannot hold None; "
                         "its default has to be None, or it is not optional"
@@ -138,7 +138,7 @@ class Declared:
             )
         return text
 
-    def _part(self, piece: Piece[Any], where: str, *, natural: bool) -> Part:
+    def _part(self, piece: Piece[Any], where: str, *, natural: bool) -> KeyPart:
         declared = getattr(piece, "attribute", None)
         if not isinstance(declared, Attr):
             raise DeclarationError(f"{where}: {piece!r} is neither a literal nor an attribute")
@@ -155,10 +155,10 @@ class Declared:
                     f"{where}: {name!r} is {kind}, which DynamoDB takes for no key: they are "
                     "texts, numbers and bytes"
                 )
-            return Part(name, None, str, ".+", name)
-        if piece.transform is not None:
-            return piece.transform.part(name, kind, declared.pad, where)
-        return part(name, kind, declared.pad, where)
+            return KeyPart(name, None, str, ".+", name)
+        if piece.part_format is not None:
+            return piece.part_format.make_part(name, kind, declared.pad, where)
+        return make_part(name, kind, declared.pad, where)
 
     def key_map(
         self,
@@ -182,15 +182,15 @@ class Declared:
         second = None
         if sort is not None and attributes[1] is not None:
             second = self.template(sort, where, attributes[1], asked, sorts=True)
-        given: frozenset[str] = frozenset()
+        provided: frozenset[str] = frozenset()
         if index is not None:
-            given = frozenset(name for name in self.table.attributes if name is not None)
+            provided = frozenset(name for name in self.table.attributes if name is not None)
             if self.table.type_attribute is not None:
-                given |= {self.table.type_attribute}
+                provided |= {self.table.type_attribute}
         for attribute, template in zip(attributes, (first, second), strict=True):
             if template is not None and template.natural is None:
                 self._refuse_taken(where, str(attribute))
-        return KeyMap(where, attributes, first, second, index=index, when=when, given=given)
+        return KeyMap(where, attributes, first, second, index=index, when=when, provided=provided)
 
     def _refuse_taken(self, where: str, attribute: str) -> None:
         """A composed key must not overwrite an attribute."""

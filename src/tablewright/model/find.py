@@ -17,7 +17,7 @@ from msgspec import Struct
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap
-from tablewright.mapping.parts import Part, part
+from tablewright.mapping.parts import KeyPart, make_part
 from tablewright.plan.condition import Call, Compare, Condition
 from tablewright.plan.query import Query, holds
 from tablewright.plan.range import Range
@@ -64,15 +64,15 @@ def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]])
         return None  # the index holds some of each item only
     arguments: list[Any] = []
     used: list[Condition[Any]] = []
-    for asked in key.asked:
+    for asked in key.parameters:
         pinned = equal.get(asked.attribute)
-        if pinned is None or not asked.exact:
+        if pinned is None or not asked.is_exact:
             break
         arguments.append(pinned.value)
         used.append(pinned)
-    if len(arguments) < key.in_partition:
+    if len(arguments) < key.partition_arity:
         return None
-    for left in key.asked[len(arguments) :]:
+    for left in key.parameters[len(arguments) :]:
         optional = entity.attributes[left.attribute].converter.optional
         if optional and not any(_needs_a_value(each, left.attribute) for each in conditions):
             return None  # it lacks the items in which that part has no value
@@ -81,7 +81,7 @@ def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]])
     if following is not None:
         for condition in conditions:
             found = _comparison(condition, following.attribute)
-            if found is not None and key.compares(len(arguments), found[0]):
+            if found is not None and key.can_compare(len(arguments), found[0]):
                 comparison, operands = found
                 used.append(condition)
                 break
@@ -137,8 +137,8 @@ def _proposal(entity: EntityMap, equal: list[str], compared: list[str]) -> str:
     if compared and not _composes(entity, compared[0]):
         keys[1], paths[1] = f'"{entity.attributes[compared[0]].stored}"', compared[0]
     else:
-        loose = any(_part(entity, name).loose for name in compared)
-        rest = [part.attribute for part in entity.primary.asked if part.attribute not in equal]
+        loose = any(_part(entity, name).sorts_only_last for name in compared)
+        rest = [part.attribute for part in entity.primary.parameters if part.attribute not in equal]
         behind = [] if loose else [name for name in rest if name not in compared]
         paths[1] = " / ".join([literal, *compared, *behind])
     return (
@@ -147,14 +147,14 @@ def _proposal(entity: EntityMap, equal: list[str], compared: list[str]) -> str:
     )
 
 
-def _part(entity: EntityMap, name: str) -> Part:
-    return part(name, entity.attributes[name].converter.kind, None, entity.name)
+def _part(entity: EntityMap, name: str) -> KeyPart:
+    return make_part(name, entity.attributes[name].converter.kind, None, entity.name)
 
 
 def _composes(entity: EntityMap, name: str) -> bool:
     """Whether an attribute sorts as a part of a composed key; otherwise it is a key by itself."""
     try:
-        return _part(entity, name).ordered
+        return _part(entity, name).is_ordered
     except DeclarationError:
         return False
 

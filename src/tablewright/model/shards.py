@@ -26,10 +26,10 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from tablewright.encoding.numbers import read_number
+from tablewright.encoding.numbers import normalise_number
 from tablewright.errors import DeclarationError, InvalidValue, ValidationException
-from tablewright.mapping.keys import KeyMap, Template, may_meet
-from tablewright.mapping.parts import ANY_TEXT, DELIMITER, Part, escape
+from tablewright.mapping.keys import KeyMap, Template, can_collide
+from tablewright.mapping.parts import ANY_TEXT, DELIMITER, KeyPart, escape
 from tablewright.mapping.table import TableMap
 from tablewright.values import Value, tag_of
 
@@ -54,7 +54,7 @@ def key_value(value: object) -> KeyValue | None:
         if tag == "S":
             return tag, content
         if tag == "N":
-            return tag, read_number(content)
+            return tag, normalise_number(content)
         if tag == "B":
             return tag, binascii.a2b_base64(content, strict_mode=True)
     except (ValidationException, ValueError):
@@ -106,12 +106,12 @@ class Shard(Struct, frozen=True):
         text = re.escape(self.prefix) + ANY_TEXT + re.escape(self.suffix)
         return re.compile(text, re.DOTALL)
 
-    def part_in(self, template: Template) -> Part | None:
+    def part_in(self, template: Template) -> KeyPart | None:
         """Return the part of a composed key that holds the id; None if the key is another."""
         own, theirs = self.segments(), template.segments
         part = theirs[own.index(None)] if len(own) == len(theirs) else None
-        if not isinstance(part, Part) or not all(
-            literal is None or may_meet(literal, segment)
+        if not isinstance(part, KeyPart) or not all(
+            literal is None or can_collide(literal, segment)
             for literal, segment in zip(own, theirs, strict=True)
         ):
             return None
@@ -186,7 +186,7 @@ def _values(shard: Shard, table: TableMap, tenant: object) -> Iterator[Value]:
         yield {"S": shard.prefix + escape(text) + shard.suffix}
 
 
-def _part_text(shard: Shard, key: KeyMap, part: Part, tenant: object) -> str:
+def _part_text(shard: Shard, key: KeyMap, part: KeyPart, tenant: object) -> str:
     if part.derive is not None and part.attribute == shard.tenant:
         raise DeclarationError(
             f"{key.name}: several values of {shard.tenant!r} have the same {part.label}, so the "
@@ -196,7 +196,7 @@ def _part_text(shard: Shard, key: KeyMap, part: Part, tenant: object) -> str:
         return part.text(tenant)
     except InvalidValue:
         # An id may be given as its text, and a number or a UUID for a text.
-        text = _plain_text(tenant) if part.free or isinstance(tenant, str) else None
+        text = _plain_text(tenant) if part.is_free_text or isinstance(tenant, str) else None
         if text is None:
             raise
         return escape(text)

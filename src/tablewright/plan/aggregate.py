@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import KeyMap, Sort, Template, goes_on, overlap
-from tablewright.mapping.parts import ABOVE, DELIMITER, Part
+from tablewright.mapping.keys import KeyMap, SortCondition, Template, extends, templates_can_collide
+from tablewright.mapping.parts import AFTER_DELIMITER, DELIMITER, KeyPart
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.query import check_held, checked_size, decode_answer
 from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
@@ -98,7 +98,7 @@ class LoadFound(Plan[T | None], Generic[T]):
 
     def _load(self, root: Any) -> Load[T]:
         entity = self._kind.root.entity
-        return Load(self._kind, entity.primary, entity.arguments_of(root))
+        return Load(self._kind, entity.primary, entity.key_arguments(root))
 
     def _shape(self) -> Shape:
         root = self._kind.root.entity.symbolic(self._kind.root.field)
@@ -124,11 +124,11 @@ class Load(Plan[T | None], Generic[T]):
 
     def _check_members(self) -> bool:
         """Whether all members lie below the root; an error if one is not in its partition."""
-        below = len(self._arguments) == len(self._key.asked)
+        below = len(self._arguments) == len(self._key.parameters)
         check_held(self._entity, self._key)
         for entity in self._kind.entities()[1:]:
-            theirs = entity.is_in(self._key)
-            if theirs is None or not overlap(self._key.partition, theirs.partition):
+            theirs = entity.key_in_index_of(self._key)
+            if theirs is None or not templates_can_collide(self._key.partition, theirs.partition):
                 raise DeclarationError(
                     f"{self._kind.name}: {entity.name} is not in the partitions of "
                     f"{self._key.name}, {self._key.partition.show()}; one query cannot read both"
@@ -136,14 +136,14 @@ class Load(Plan[T | None], Generic[T]):
             check_held(entity, theirs)
             if self._key.sort is None or theirs.sort is None:
                 below = False
-            elif goes_on(self._key.sort, theirs.sort):
-                if len(self._arguments) < len(self._key.asked):
+            elif extends(theirs.sort, self._key.sort):
+                if len(self._arguments) < len(self._key.parameters):
                     raise DeclarationError(
                         f"{self._kind.name}: {theirs.name} lies below one {self._entity.name}; say "
                         f"which, with every part of {self._key.name}"
                     )
             else:
-                if below and len(self._key.asked) > self._key.in_partition:
+                if below and len(self._key.parameters) > self._key.partition_arity:
                     raise DeclarationError(
                         f"{self._kind.name}: {theirs.name} lies beside {self._key.name}, not below "
                         f"it: {theirs.sort.show()} does not go on from {self._key.sort.show()}, so "
@@ -174,11 +174,11 @@ class Load(Plan[T | None], Generic[T]):
             return
         root = _beginning(self._key.sort)
         for entity in self._kind.entities()[1:]:
-            theirs = entity.is_in(self._key)
+            theirs = entity.key_in_index_of(self._key)
             assert theirs is not None
             assert theirs.sort is not None
             child = _beginning(theirs.sort)
-            first = goes_on(self._key.sort, theirs.sort) or root < child
+            first = extends(theirs.sort, self._key.sort) or root < child
             if first == self._descending:
                 turn = "without desc()" if self._descending else "with desc()"
                 raise DeclarationError(
@@ -186,11 +186,11 @@ class Load(Plan[T | None], Generic[T]):
                     f"comes before {self._key.sort.show()}; read it {turn}"
                 )
 
-    def _sort(self) -> Sort | None:
+    def _sort(self) -> SortCondition | None:
         if not self._extends:
             return None
         root = self._key.sort_value(self._arguments)
-        return Sort("between", (root, {"S": root["S"] + ABOVE}))
+        return SortCondition("between", (root, {"S": root["S"] + AFTER_DELIMITER}))
 
     def _steps(self, context: Context) -> Steps[T | None]:
         self._check_limit()
@@ -239,7 +239,7 @@ class Load(Plan[T | None], Generic[T]):
 
     def _root_place(self) -> str | None:
         """The place of the root, if the call says which it is."""
-        if self._key.sort is None or len(self._arguments) < len(self._key.asked):
+        if self._key.sort is None or len(self._arguments) < len(self._key.parameters):
             return None
         return str(next(iter(self._key.sort_value(self._arguments).values())))
 
@@ -272,11 +272,11 @@ def _check_nested(kind: AggregateMap, key: KeyMap) -> None:
     """Members that are aggregates themselves have theirs below their own roots."""
     for member in kind.members:
         if isinstance(member.kind, AggregateMap):
-            root = member.entity.is_in(key)
+            root = member.entity.key_in_index_of(key)
             for entity in member.kind.entities()[1:]:
-                theirs = entity.is_in(key)
-                if not (root and root.sort and theirs and theirs.sort) or not goes_on(
-                    root.sort, theirs.sort
+                theirs = entity.key_in_index_of(key)
+                if not (root and root.sort and theirs and theirs.sort) or not extends(
+                    theirs.sort, root.sort
                 ):
                     raise DeclarationError(
                         f"{member.kind.name}: {entity.primary.name} lies beside "
@@ -289,7 +289,7 @@ def _beginning(sort: Template) -> str:
     """The literals before the first part."""
     text = ""
     for piece in sort.pieces:
-        if isinstance(piece, Part):
+        if isinstance(piece, KeyPart):
             break
         text += piece + DELIMITER
     return text
@@ -320,7 +320,7 @@ def _assemble(kind: AggregateMap, key: KeyMap, rows: list[Placed], root_place: s
 
 def _assemble_members(kind: AggregateMap, key: KeyMap, rows: list[Placed]) -> list[Any]:
     """The aggregates among the rows: each row belongs to the root whose key its own extends."""
-    root = kind.root.entity.is_in(key)
+    root = kind.root.entity.key_in_index_of(key)
     assert root is not None
     assert root.sort is not None
     length = len(root.sort.segments)

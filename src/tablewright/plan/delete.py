@@ -51,7 +51,7 @@ class Delete(Write[E | None], Generic[E]):
             stored = yield from read_stored(context, entity, key)
             if stored is None and not guards and not self._conditions:
                 return Prepared([], lambda _: None)
-            names = {name for unique in entity.uniques for name in unique.key.names}
+            names = {name for unique in entity.uniques for name in unique.key.depends_on}
             guards |= read_from(stored, {entity.attributes[name].stored for name in names})
         old = None if stored is None else entity.values(stored)
         conditions = Conditions()

@@ -53,7 +53,7 @@ class Fetch(Single[E], Generic[E]):
         body: dict[str, Any] = {"TableName": context.name_of(self._entity.table), "Key": self._key}
         if self._is_consistent:
             body["ConsistentRead"] = True
-        found: E | None = self._entity.decode_got((yield Request("GetItem", body)))
+        found: E | None = self._entity.decode_get((yield Request("GetItem", body)))
         return found
 
     def _shape(self) -> Shape:
@@ -69,8 +69,8 @@ class Fetch(Single[E], Generic[E]):
 
 def key_from(primary: KeyMap, arguments: tuple[Any, ...]) -> Item:
     """The key of the table, from the arguments of a call."""
-    if len(arguments) != len(primary.asked):
-        primary.check(arguments, complete=True)
+    if len(arguments) != len(primary.parameters):
+        primary.check_arguments(arguments, complete=True)
     partition, sort = primary.attributes
     key = {partition: primary.partition_value(arguments)}
     if sort is not None:

@@ -20,7 +20,7 @@ class GetByUnique(Single[E], Generic[E]):
     """The entity that has a unique value: the sentinel first, then what it stands for."""
 
     def __init__(self, entity: EntityMap, unique: UniqueMap, arguments: tuple[Any, ...]) -> None:
-        missing = entity.primary.names - {kept.name for kept in unique.keeps}
+        missing = entity.primary.depends_on - {kept.name for kept in unique.keeps}
         if missing:
             raise DeclarationError(
                 f"{unique.key.name}: its sentinel does not keep {', '.join(sorted(missing))}, so "

@@ -69,7 +69,7 @@ def _take(entity: EntityMap, unique: UniqueMap, item: Item, key: Item, *, owned:
         f"{name} {next(iter(item[entity.attributes[name].stored].values()))!r}"
         if entity.attributes[name].stored in item
         else name
-        for name in sorted(unique.key.names)
+        for name in sorted(unique.key.depends_on)
     )
 
     def failed(_: Item | None) -> Verdict:

@@ -30,8 +30,8 @@ from tablewright.errors import (
 )
 from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.entity import EntityMap, Values
-from tablewright.mapping.keys import KeyMap, Sort, goes_on, overlap
-from tablewright.mapping.parts import DELIMITER, Part
+from tablewright.mapping.keys import KeyMap, SortCondition, extends, templates_can_collide
+from tablewright.mapping.parts import DELIMITER, KeyPart
 from tablewright.plan.condition import Condition
 from tablewright.plan.guard import Conditions, failed_condition, read_from, refusal, stale
 from tablewright.plan.keeping import event_actions, sentinel_actions
@@ -263,19 +263,23 @@ def _follows(key: KeyMap, theirs: KeyMap) -> dict[str, str] | None:
     templates = (key.partition, key.sort, theirs.partition, theirs.sort)
     if any(template is None or template.natural is not None for template in templates):
         return None
-    if not overlap(key.partition, theirs.partition) or key.sort is None or theirs.sort is None:
+    if (
+        not templates_can_collide(key.partition, theirs.partition)
+        or key.sort is None
+        or theirs.sort is None
+    ):
         return None
     pairs = list(zip(key.partition.segments, theirs.partition.segments, strict=True))
-    if goes_on(key.sort, theirs.sort):
+    if extends(theirs.sort, key.sort):
         pairs += zip(key.sort.segments, theirs.sort.segments, strict=False)
-    elif len(key.asked) > key.in_partition:  # there are others like it in the partition
+    elif len(key.parameters) > key.partition_arity:  # there are others like it in the partition
         return None
-    if any(isinstance(part, Part) and part.derive is not None for _, part in pairs):
+    if any(isinstance(part, KeyPart) and part.derive is not None for _, part in pairs):
         return None  # made from a value of its own, which does not follow
     return {
         part.attribute: own.attribute
         for own, part in pairs
-        if isinstance(own, Part) and isinstance(part, Part)
+        if isinstance(own, KeyPart) and isinstance(part, KeyPart)
     }
 
 
@@ -289,8 +293,8 @@ def _rows_below(
     partition, sort = entity.table.attributes
     assert sort is not None
     below_root = None
-    if all(goes_on(entity.primary.sort, m.primary.sort) for m in members):  # type: ignore[arg-type]
-        below_root = Sort("begins_with", ({"S": key[sort]["S"] + DELIMITER},))
+    if all(extends(m.primary.sort, entity.primary.sort) for m in members):  # type: ignore[arg-type]
+        below_root = SortCondition("begins_with", ({"S": key[sort]["S"] + DELIMITER},))
     request = QueryRequest(
         "Query",
         {"TableName": context.name_of(entity.table), "ConsistentRead": True},

@@ -78,7 +78,7 @@ class Whole(Write[E], Generic[E]):
         """The shape of a write of a whole entity; its condition is what is known of the key."""
         entity = self._entity
         values = vars(self._instance)
-        known = not any(isinstance(values[name], Symbol) for name in entity.primary.names)
+        known = not any(isinstance(values[name], Symbol) for name in entity.primary.depends_on)
         read_first = self._reads and bool(entity.uniques or entity.histories)
         several = bool(entity.uniques)
         return Shape(
@@ -155,7 +155,7 @@ class Put(Whole[E], Generic[E]):
         entity = self._entity
         names = {history.attribute for history in entity.histories}
         for unique in entity.uniques:
-            names |= unique.key.names | {kept.name for kept in unique.keeps}
+            names |= unique.key.depends_on | {kept.name for kept in unique.keeps}
         stored = {entity.attributes[name].stored for name in names}
         return stored | {entity.table.attributes[0]}
 

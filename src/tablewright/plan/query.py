@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import AttributeMap, EntityMap
-from tablewright.mapping.keys import Comparison, KeyMap, Sort
+from tablewright.mapping.keys import Comparison, KeyMap, SortCondition
 from tablewright.plan.condition import Condition
 from tablewright.plan.cursor import open_cursor, sign
 from tablewright.plan.page import Page
@@ -87,8 +87,8 @@ class Query(Plan[Page[R]], Generic[R]):
     _columns: tuple[Ref[Any, Any], ...] = ()
 
     def __init__(self, entity: EntityMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
-        if len(arguments) < key.in_partition:
-            key.check(arguments, complete=False)
+        if len(arguments) < key.partition_arity:
+            key.check_arguments(arguments, complete=False)
         self._entity = entity
         self._key = key
         self._arguments = arguments
@@ -176,11 +176,13 @@ class Query(Plan[Page[R]], Generic[R]):
     @property
     def _mixed(self) -> bool:
         """Whether the range may hold items of other entities."""
-        return self._entity.table.mixed(self._key, len(self._arguments))
+        return self._entity.table.may_contain_others(self._key, len(self._arguments))
 
-    def _sort_condition(self) -> Sort | None:
-        alone = self._entity.table.alone(self._key)
-        return self._key.condition(self._arguments, self._comparison, self._operands, alone=alone)
+    def _sort_condition(self) -> SortCondition | None:
+        exclusive = self._entity.table.is_exclusive(self._key)
+        return self._key.condition(
+            self._arguments, self._comparison, self._operands, is_exclusive=exclusive
+        )
 
     def _request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
         """Return the request, whether some items of a page may have to be left out, and the sort

@@ -1,6 +1,6 @@
 """Query requests: what a Query or a Scan selects, kept as values until the request is sent.
 
-    KeyCondition(("PK", "SK"), {"S": "C1"}, Sort("begins_with", ({"S": "ORDER#"},)))
+    KeyCondition(("PK", "SK"), {"S": "C1"}, SortCondition("begins_with", ({"S": "ORDER#"},)))
 
 A `Selection` holds the key condition, the filters and the paths to return. Its expressions are
 rendered once, when `body` is first read. Code that has to know which keys a request reaches, such
@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.mapping.keys import Sort
+from tablewright.mapping.keys import SortCondition
 from tablewright.plan.expressions import Placeholders
 from tablewright.values import Item, Value
 
@@ -31,7 +31,7 @@ class KeyCondition(Struct, frozen=True):
 
     attributes: tuple[str, str | None]
     partition: Value
-    sort: Sort | None = None
+    sort: SortCondition | None = None
 
     def fixed(self) -> Iterator[tuple[str, Value]]:
         """Yield the key attributes that must equal one value, each with that value."""

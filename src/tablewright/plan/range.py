@@ -36,14 +36,14 @@ class Range(Query[R], Generic[R, *Rest]):
     def eq(self, *values: Any) -> Any:
         """Where the next parts of the sort key have these values."""
         arguments = self._arguments + values
-        if len(arguments) > len(self._key.asked):
-            self._key.check(arguments, complete=False)
+        if len(arguments) > len(self._key.parameters):
+            self._key.check_arguments(arguments, complete=False)
         return self._replace(_arguments=arguments)
 
     def begins_with(self: Range[R, Text, *Behind], start: Text) -> Query[R]:
         """Where the next part begins with this text."""
         part = self._key.next_part(len(self._arguments))
-        if part is not None and not part.free and self._key.sort.natural is None:  # type: ignore[union-attr]
+        if part is not None and not part.is_free_text and self._key.sort.natural is None:  # type: ignore[union-attr]
             raise DeclarationError(
                 f"{self._key.name}: {part.label} is not a text; compare whole values"
             )
@@ -82,11 +82,11 @@ class Range(Query[R], Generic[R, *Rest]):
                 f"{key.name}: every part is bound; there is nothing left to compare"
             )
         if comparison != "begins_with" and key.sort is not None and key.sort.natural is None:
-            if not part.ordered:
+            if not part.is_ordered:
                 raise DeclarationError(
                     f"{key.name}: {part.label} is a number without pad=…, so 10 sorts before 9"
                 )
-            if part.loose and not key.is_last(bound):
+            if part.sorts_only_last and not key.is_last(bound):
                 raise DeclarationError(
                     f"{key.name}: {part.label} is text with more behind it, so the order of keys "
                     "is not the order of the texts; make it the last part, or use begins_with()"
@@ -95,6 +95,6 @@ class Range(Query[R], Generic[R, *Rest]):
             low, high = operands
             natural = key.sort is not None and key.sort.natural is not None
             first, last = operands if natural else map(part.text, operands)
-            if first > last if not part.reversed else first < last:
+            if first > last if not part.is_descending else first < last:
                 raise InvalidValue(f"{key.name}: between({low!r}, {high!r}): {low!r} is above")
         return self._replace(_comparison=comparison, _operands=operands)

@@ -171,12 +171,12 @@ class Ref(Comparable[E, T]):
 
     def not_exists(self) -> Condition[E]:
         """It has no value."""
-        absent = self.attribute.absent_means_a_value and len(self.steps) == 1
+        absent = self.attribute.has_value_if_absent and len(self.steps) == 1
         return condition.IsNull(self) if absent else super().not_exists()
 
     def exists(self) -> Condition[E]:
         """It has a value."""
-        absent = self.attribute.absent_means_a_value and len(self.steps) == 1
+        absent = self.attribute.has_value_if_absent and len(self.steps) == 1
         return ~self.not_exists() if absent else super().exists()
 
     @property

@@ -27,7 +27,7 @@ class Scan(Query[R], Generic[R]):
     def __init__(self, entity: EntityMap, reason: str) -> None:
         if not reason or not reason.strip():
             raise DeclarationError(f'{entity.name}.scan() needs its reason: scan(reason="…")')
-        super().__init__(entity, entity.primary, (None,) * entity.primary.in_partition)
+        super().__init__(entity, entity.primary, (None,) * entity.primary.partition_arity)
         self._reason = reason
 
     @property

@@ -30,8 +30,8 @@ class Get(Fetch[E], Generic[E]):
         """Change attributes of the item; NotFound if it is not there."""
         known = {
             part.attribute: value
-            for part, value in zip(self._entity.primary.asked, self._arguments, strict=True)
-            if part.exact
+            for part, value in zip(self._entity.primary.parameters, self._arguments, strict=True)
+            if part.is_exact
         }
         return _update(self._entity, self._key, known, changes, None)
 
@@ -44,7 +44,7 @@ def update(instance: Stored, *changes: Change[Stored]) -> Update[Stored]:
     """Change attributes of an entity at hand: of this version, if it is versioned."""
     entity = entity_of(instance)
     values = vars(instance)
-    known = {name: values[name] for name in entity.primary.names}
+    known = {name: values[name] for name in entity.primary.depends_on}
     return _update(entity, entity.key_of(values), known, changes, instance)
 
 
@@ -56,5 +56,5 @@ def _update(
     names = {
         getattr(change, "name", "") for change in changes
     }  # what is not a change is reported later
-    moves = bool(names & entity.primary.names)
+    moves = bool(names & entity.primary.depends_on)
     return (Move if moves else Update)(entity, key, known, changes, instance)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import KeyMap, Sort
+from tablewright.mapping.keys import KeyMap, SortCondition
 from tablewright.values import Value
 
 #: Bytes that a value of each type is taken to have, for estimates.
@@ -83,7 +83,7 @@ def key_template(entity: EntityMap) -> str:
     )
 
 
-def query_condition(key: KeyMap, partition: Value, sort: Sort | None) -> str:
+def query_condition(key: KeyMap, partition: Value, sort: SortCondition | None) -> str:
     """The key condition of a query."""
     name, sort_name = key.attributes
     text = f"{name}={content(partition)}"

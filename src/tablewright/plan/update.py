@@ -116,7 +116,9 @@ class Update(Write[E], Generic[E]):
 
     def _touched(self) -> list[KeyMap]:
         """The index keys that are made of what is changed."""
-        return [key for key in self._entity.indexes if key.composed and key.names & self._changed]
+        return [
+            key for key in self._entity.indexes if key.composed and key.depends_on & self._changed
+        ]
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity = self._entity
@@ -198,10 +200,10 @@ class Update(Write[E], Generic[E]):
         }
         needed: set[str] = set()
         for key in touched:
-            needed |= key.names - plain
+            needed |= key.depends_on - plain
         if self._moves_sentinels():
             for unique in entity.uniques:
-                needed |= unique.key.names | {kept.name for kept in unique.keeps}
+                needed |= unique.key.depends_on | {kept.name for kept in unique.keeps}
         if self._writes_events():
             for history in entity.histories:
                 needed |= {history.attribute, *history.sources.values()} & set(entity.attributes)
@@ -257,12 +259,12 @@ class Update(Write[E], Generic[E]):
             if isinstance(change, Set):
                 values[change.name] = change.value
             elif isinstance(change, Remove):
-                values[change.name] = self._entity.absent(change.name)
+                values[change.name] = self._entity.value_if_absent(change.name)
         return values
 
     def _moves_sentinels(self) -> bool:
         return any(
-            (unique.key.names | {kept.name for kept in unique.keeps}) & self._changed
+            (unique.key.depends_on | {kept.name for kept in unique.keeps}) & self._changed
             for unique in self._entity.uniques
         )
 

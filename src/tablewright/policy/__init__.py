@@ -14,11 +14,11 @@ keys a request means (`tablewright.engine.authorization`).
 
 from __future__ import annotations
 
-from tablewright.policy.document import Access, Decision, Policy, Statement, parse_policy
+from tablewright.policy.document import AccessRequest, Decision, Policy, Statement, parse_policy
 from tablewright.policy.principal import Documents, Principal, as_principal
 
 __all__ = [
-    "Access",
+    "AccessRequest",
     "Decision",
     "Documents",
     "Policy",

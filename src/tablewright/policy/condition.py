@@ -26,8 +26,8 @@ from typing import Literal, TypeAlias
 
 from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
-from tablewright.policy.operators import OPERATORS, Test
-from tablewright.policy.pattern import Keys, Pattern, plain_text
+from tablewright.policy.operators import OPERATORS, ValueTest
+from tablewright.policy.pattern import ConditionKeys, Pattern, to_plain_text
 
 Effect: TypeAlias = Literal["Allow", "Deny"]
 
@@ -35,36 +35,36 @@ Effect: TypeAlias = Literal["Allow", "Deny"]
 class Quantifier(Enum):
     """How many of a key's values must satisfy the operator."""
 
-    EACH = "ForAllValues"
-    SOME = "ForAnyValue"
+    ALL = "ForAllValues"
+    ANY = "ForAnyValue"
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class KeyPresence:
     """`Null`: whether a key is absent."""
 
     key: str
     options: frozenset[bool]  # both together are always true
 
-    def holds(self, keys: Keys) -> bool:
+    def holds(self, keys: ConditionKeys) -> bool:
         return (not keys.get(self.key)) in self.options
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class KeyComparison:
     """An operator, the key that it looks at, and the values that it compares with."""
 
     key: str
-    tests: tuple[Test, ...]
+    tests: tuple[ValueTest, ...]
     negated: bool
     quantifier: Quantifier
     if_absent: bool
 
-    def holds(self, keys: Keys) -> bool:
+    def holds(self, keys: ConditionKeys) -> bool:
         values = keys.get(self.key)
         if not values:
             return self.if_absent
-        decisive = self.quantifier is Quantifier.SOME  # the first such value decides
+        decisive = self.quantifier is Quantifier.ANY  # the first such value decides
         for value in values:
             for test in self.tests:
                 if test(value, keys):
@@ -77,16 +77,16 @@ class Comparison:
         return not decisive
 
 
-Condition: TypeAlias = Presence | Comparison
+PolicyCondition: TypeAlias = KeyPresence | KeyComparison
 
 
-def make_condition(
+def build_condition(
     operator: str, key: str, values: Sequence[Pattern], *, effect: Effect, where: str
-) -> Condition:
+) -> PolicyCondition:
     """Make a condition of one operator and one key of a `Condition` element."""
     name = key.lower()
     if operator.lower() == "null":
-        return Presence(name, frozenset(_boolean(value, where) for value in values))
+        return KeyPresence(name, frozenset(_parse_boolean(value, where) for value in values))
     prefix, colon, rest = operator.rpartition(":")
     base = rest[: -len("IfExists")] if rest.lower().endswith("ifexists") else rest
     made = _OPERATORS.get(base.lower())
@@ -94,15 +94,15 @@ def make_condition(
     if made is None or (colon and stated is None):
         raise InvalidValue(f"{where}: unknown operator {operator!r}{_hint(operator)}")
     maker, negated = made
-    if stated is Quantifier.EACH or base != rest:
+    if stated is Quantifier.ALL or base != rest:
         if_absent = True
     else:
         if_absent = negated and stated is None
-    return Comparison(
+    return KeyComparison(
         key=name,
         tests=tuple(maker(value, where) for value in values),
         negated=negated,
-        quantifier=stated or (Quantifier.EACH if effect == "Allow" else Quantifier.SOME),
+        quantifier=stated or (Quantifier.ALL if effect == "Allow" else Quantifier.ANY),
         if_absent=if_absent,
     )
 
@@ -111,8 +111,8 @@ _OPERATORS = {name.lower(): made for name, made in OPERATORS.items()}
 _QUANTIFIERS = {quantifier.value.lower(): quantifier for quantifier in Quantifier}
 
 
-def _boolean(pattern: Pattern, where: str) -> bool:
-    text = plain_text(pattern.resolve({}) or ()).lower()
+def _parse_boolean(pattern: Pattern, where: str) -> bool:
+    text = to_plain_text(pattern.resolve({}) or ()).lower()
     if text not in ("true", "false"):
         raise InvalidValue(f"{where}: Null takes true or false, not {text!r}")
     return text == "true"

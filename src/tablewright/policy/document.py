@@ -27,18 +27,18 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
-from tablewright.policy.condition import Condition, Effect, make_condition
+from tablewright.policy.condition import Effect, PolicyCondition, build_condition
 from tablewright.policy.keys import DYNAMODB_KEYS
 from tablewright.policy.pattern import (
     NO_KEYS,
-    Keys,
+    ConditionKeys,
     Matcher,
     Pattern,
     Variable,
     Wildcard,
-    arn_matcher,
+    compile_arn_matcher,
+    compile_text_matcher,
     parse_pattern,
-    text_matcher,
 )
 
 #: A policy document: its JSON text, or the same as Python values.
@@ -59,7 +59,7 @@ _ACTION = re.compile(r"\*|[A-Za-z0-9*?-]+:[A-Za-z0-9*?]+").fullmatch
 _ALLOWED_TEXT = re.compile(r"[\t\n\r\x20-\xff]*").fullmatch
 
 
-class Access(Struct, frozen=True):  # a Struct: made for each request, in half the time
+class AccessRequest(Struct, frozen=True):  # a Struct: made for each request, in half the time
     """What a policy decides about: one action on one resource, and the keys of the request.
 
     The names of keys are in lower case.
@@ -67,7 +67,7 @@ class Access(Struct, frozen=True):  # a Struct: made for each request, in half t
 
     action: str
     resource: str
-    keys: Keys
+    keys: ConditionKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,36 +77,36 @@ class Statement:
     sid: str
     effect: Effect
     actions: tuple[Matcher, ...]
-    except_actions: bool
+    excludes_actions: bool
     resources: tuple[Pattern, ...]
-    except_resources: bool
-    conditions: tuple[Condition, ...]
+    excludes_resources: bool
+    conditions: tuple[PolicyCondition, ...]
     #: Whether no resource has a variable, so that every request finds the same ones.
     has_fixed_resources: bool
     #: The condition keys that the statement looks at, in lower case.
     keys: frozenset[str]
 
-    def is_about_action(self, action: str) -> bool:
-        return any(matches(action) for matches in self.actions) != self.except_actions
+    def matches_action(self, action: str) -> bool:
+        return any(matches(action) for matches in self.actions) != self.excludes_actions
 
-    def is_about_resource(self, resource: str, keys: Keys) -> bool:
+    def matches_resource(self, resource: str, keys: ConditionKeys) -> bool:
         for pattern in self.resources:
             tokens = pattern.resolve(keys)
-            if tokens is not None and arn_matcher(tokens)(resource):
-                return not self.except_resources
-        return self.except_resources
+            if tokens is not None and compile_arn_matcher(tokens)(resource):
+                return not self.excludes_resources
+        return self.excludes_resources
 
-    def conditions_hold(self, keys: Keys) -> bool:
+    def conditions_hold(self, keys: ConditionKeys) -> bool:
         for condition in self.conditions:  # noqa: SIM110 # `all` takes twice the time
             if not condition.holds(keys):
                 return False
         return True
 
-    def applies(self, access: Access) -> bool:
+    def applies(self, access: AccessRequest) -> bool:
         """Whether the statement applies to an access."""
         return (
-            self.is_about_action(access.action)
-            and self.is_about_resource(access.resource, access.keys)
+            self.matches_action(access.action)
+            and self.matches_resource(access.resource, access.keys)
             and self.conditions_hold(access.keys)
         )
 
@@ -143,24 +143,24 @@ class Policy:
     ...     "Version": "2012-10-17",
     ...     "Statement": {"Effect": "Allow", "Action": "dynamodb:Get*", "Resource": "*"},
     ... })
-    >>> policy.evaluate(Access("dynamodb:GetItem", "arn:aws:dynamodb:::table/t", {})).outcome
+    >>> policy.evaluate(AccessRequest("dynamodb:GetItem", "arn:aws:dynamodb:::table/t", {})).outcome
     'allowed'
     """
 
     statements: tuple[Statement, ...]
     id: str = ""
 
-    def evaluate(self, access: Access) -> Decision:
+    def evaluate(self, access: AccessRequest) -> Decision:
         """Decide about an access, by this policy alone."""
         return decide(statement for statement in self.statements if statement.applies(access))
 
 
-def parse_policy(document: Document, known: Keys = NO_KEYS) -> Policy:
+def parse_policy(document: Document, known: ConditionKeys = NO_KEYS) -> Policy:
     """Parse a policy document. Raises `InvalidValue` for every mistake.
 
     `known` are condition keys that are the same in all requests.
     """
-    policy = _loaded(document)
+    policy = _load(document)
     _check_elements(policy, _POLICY_ELEMENTS, "the policy")
     version = policy.get("Version", "2008-10-17")
     if version not in _VERSIONS:
@@ -172,7 +172,7 @@ def parse_policy(document: Document, known: Keys = NO_KEYS) -> Policy:
         statements = [statements]
     if not isinstance(statements, (list, tuple)) or not statements:
         raise InvalidValue(f"Statement: takes one or more statements, not {statements!r}")
-    parser = _Parser(known, has_variables=version == "2012-10-17")
+    parser = _StatementParser(known, has_variables=version == "2012-10-17")
     parsed = tuple(
         parser.statement(statement, f"Statement[{number}]")
         for number, statement in enumerate(statements)
@@ -183,11 +183,11 @@ def parse_policy(document: Document, known: Keys = NO_KEYS) -> Policy:
             raise InvalidValue(
                 f"two statements have the Sid {sid!r}; a Sid is unique in its policy"
             )
-    return Policy(parsed, _text(policy.get("Id", ""), "Id"))
+    return Policy(parsed, _check_text(policy.get("Id", ""), "Id"))
 
 
-class _Parser:
-    def __init__(self, known: Keys, *, has_variables: bool) -> None:
+class _StatementParser:
+    def __init__(self, known: ConditionKeys, *, has_variables: bool) -> None:
         self._known = known
         self._has_variables = has_variables
 
@@ -196,7 +196,7 @@ class _Parser:
         effect = raw.get("Effect")
         if effect not in ("Allow", "Deny"):
             raise InvalidValue(f"{where}.Effect: takes 'Allow' or 'Deny', not {effect!r}")
-        sid = _text(raw.get("Sid", ""), f"{where}.Sid")
+        sid = _check_text(raw.get("Sid", ""), f"{where}.Sid")
         if sid and not (sid.isascii() and sid.isalnum()):
             raise InvalidValue(f"{where}.Sid: {sid!r} is not made of letters and digits alone")
         action_element, actions = _one_of(raw, "Action", "NotAction", where)
@@ -208,10 +208,10 @@ class _Parser:
         return Statement(
             sid=sid,
             effect=effect,
-            actions=tuple(_action(text, f"{where}.{action_element}") for text in actions),
-            except_actions=action_element == "NotAction",
+            actions=tuple(_parse_action(text, f"{where}.{action_element}") for text in actions),
+            excludes_actions=action_element == "NotAction",
             resources=patterns,
-            except_resources=resource_element == "NotResource",
+            excludes_resources=resource_element == "NotResource",
             conditions=tuple(condition for condition, _ in lines),
             has_fixed_resources=not in_resources,
             keys=in_resources.union((condition.key for condition, _ in lines), *variables),
@@ -236,19 +236,20 @@ class _Parser:
 
     def _conditions(
         self, raw: Any, effect: Effect, where: str
-    ) -> Iterator[tuple[Condition, list[Pattern]]]:
+    ) -> Iterator[tuple[PolicyCondition, list[Pattern]]]:
         if not isinstance(raw, Mapping):
             raise InvalidValue(f"{where}: takes an object of operators, not {raw!r}")
         for operator, compared in raw.items():
-            at = f"{where}.{_text(operator, where)}"
+            at = f"{where}.{_check_text(operator, where)}"
             if not isinstance(compared, Mapping):
                 raise InvalidValue(f"{at}: takes an object of condition keys, not {compared!r}")
             for key, values in compared.items():
                 _check_key(key, at)
                 patterns = [
-                    self._pattern(text, f"{at}.{key}") for text in _texts(values, f"{at}.{key}")
+                    self._pattern(text, f"{at}.{key}")
+                    for text in _read_texts(values, f"{at}.{key}")
                 ]
-                condition = make_condition(
+                condition = build_condition(
                     operator, key, patterns, effect=effect, where=f"{at}.{key}"
                 )
                 yield condition, patterns
@@ -261,11 +262,11 @@ class _Parser:
         return pattern
 
 
-def _loaded(document: Document) -> Mapping[str, Any]:
+def _load(document: Document) -> Mapping[str, Any]:
     if not isinstance(document, str):
         return document
     try:
-        loaded = json.loads(document, object_pairs_hook=_without_duplicates)
+        loaded = json.loads(document, object_pairs_hook=_reject_duplicates)
     except ValueError as error:
         raise InvalidValue(f"the policy is not JSON: {error}") from None
     except RecursionError:
@@ -273,7 +274,7 @@ def _loaded(document: Document) -> Mapping[str, Any]:
     return loaded  # type: ignore[no-any-return] # checked by the caller, as any document
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """JSON keeps the last of two equal names; a policy would lose a condition that way."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -304,21 +305,21 @@ def _one_of(raw: Mapping[str, Any], name: str, negation: str, where: str) -> tup
     if len(given) != 1:
         found = "both" if given else "neither"
         raise InvalidValue(f"{where}: needs either {name} or {negation}, and has {found}")
-    return given[0], list(_texts(raw[given[0]], f"{where}.{given[0]}", only_text=True))
+    return given[0], list(_read_texts(raw[given[0]], f"{where}.{given[0]}", only_text=True))
 
 
-def _action(text: str, where: str) -> Matcher:
+def _parse_action(text: str, where: str) -> Matcher:
     if not _ACTION(text):
         raise InvalidValue(
             f"{where}: {text!r} is not an action such as 'dynamodb:GetItem', nor '*'"
         )
     tokens = parse_pattern(text, where=where, variables=False).resolve({})
     assert tokens is not None
-    return text_matcher(tokens, ignore_case=True)
+    return compile_text_matcher(tokens, ignore_case=True)
 
 
 def _check_key(key: Any, where: str) -> None:
-    _text(key, where)
+    _check_text(key, where)
     service, colon, name = key.partition(":")
     if not (service and colon and name):
         raise InvalidValue(f"{where}: {key!r} is not a condition key such as 'aws:username'")
@@ -328,7 +329,7 @@ def _check_key(key: Any, where: str) -> None:
         raise InvalidValue(f"{where}: DynamoDB has no condition key {key!r}{hint}")
 
 
-def _texts(raw: Any, where: str, *, only_text: bool = False) -> Iterator[str]:
+def _read_texts(raw: Any, where: str, *, only_text: bool = False) -> Iterator[str]:
     """The values of an element: one, or a list of them; booleans and numbers as JSON has them."""
     values = raw if isinstance(raw, (list, tuple)) else [raw]
     if not values:
@@ -339,10 +340,10 @@ def _texts(raw: Any, where: str, *, only_text: bool = False) -> Iterator[str]:
         elif isinstance(value, (int, float)) and not isinstance(value, bool) and not only_text:
             yield str(value)
         else:
-            yield _text(value, where)
+            yield _check_text(value, where)
 
 
-def _text(value: Any, where: str) -> str:
+def _check_text(value: Any, where: str) -> str:
     if not isinstance(value, str):
         raise InvalidValue(f"{where}: takes text, not {value!r}")
     if not _ALLOWED_TEXT(value):

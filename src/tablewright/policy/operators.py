@@ -22,28 +22,28 @@ from typing import Any, TypeAlias
 
 from tablewright.errors import InvalidValue
 from tablewright.policy.pattern import (
-    Keys,
+    ConditionKeys,
     Matcher,
     Pattern,
     Resolved,
-    arn_matcher,
-    plain_text,
-    text_matcher,
+    compile_arn_matcher,
+    compile_text_matcher,
+    to_plain_text,
 )
 
 #: Whether a value of the request matches; the keys are for variables.
-Test: TypeAlias = Callable[[str, Keys], bool]
+ValueTest: TypeAlias = Callable[[str, ConditionKeys], bool]
 #: Makes a test of a value of the policy; `where` is for messages.
-Maker: TypeAlias = Callable[[Pattern, str], Test]
+TestMaker: TypeAlias = Callable[[Pattern, str], ValueTest]
 
 
-def _pattern_operator(matcher: Callable[[Resolved], Matcher]) -> Maker:
+def _pattern_operator(matcher: Callable[[Resolved], Matcher]) -> TestMaker:
     """An operator whose values may have variables."""
 
-    def make(pattern: Pattern, where: str) -> Test:
+    def make(pattern: Pattern, where: str) -> ValueTest:
         if pattern.variables:
 
-            def resolve_and_test(value: str, keys: Keys) -> bool:
+            def resolve_and_test(value: str, keys: ConditionKeys) -> bool:
                 tokens = pattern.resolve(keys)
                 return tokens is not None and bool(matcher(tokens)(value))
 
@@ -56,19 +56,19 @@ def _pattern_operator(matcher: Callable[[Resolved], Matcher]) -> Maker:
     return make
 
 
-def _typed_operator(read: Callable[[str], Any], holds: Callable[[Any, Any], bool]) -> Maker:
+def _typed_operator(read: Callable[[str], Any], holds: Callable[[Any, Any], bool]) -> TestMaker:
     """An operator whose values are of a type, and have neither wildcards nor variables."""
 
-    def make(pattern: Pattern, where: str) -> Test:
+    def make(pattern: Pattern, where: str) -> ValueTest:
         if pattern.variables:
             raise InvalidValue(f"{where}: policy variables are for String, Arn and Bool operators")
-        text = plain_text(pattern.resolve({}) or ())
+        text = to_plain_text(pattern.resolve({}) or ())
         try:
             expected = read(text)
         except ValueError as error:
             raise InvalidValue(f"{where}: {error}") from None
 
-        def test(value: str, keys: Keys) -> bool:
+        def test(value: str, keys: ConditionKeys) -> bool:
             try:
                 return holds(read(value), expected)
             except ValueError:
@@ -79,7 +79,7 @@ def _typed_operator(read: Callable[[str], Any], holds: Callable[[Any, Any], bool
     return make
 
 
-def _number(text: str) -> Decimal:
+def _parse_number(text: str) -> Decimal:
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -89,7 +89,7 @@ def _number(text: str) -> Decimal:
     return number
 
 
-def _date(text: str) -> datetime:
+def _parse_date(text: str) -> datetime:
     try:
         if text.removeprefix("-").replace(".", "", 1).isdecimal():
             return datetime.fromtimestamp(float(text), UTC)
@@ -101,14 +101,14 @@ def _date(text: str) -> datetime:
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
-def _binary(text: str) -> bytes:
+def _parse_binary(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error:
         raise ValueError(f"{text!r} is not base64") from None
 
 
-def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     try:
         return ipaddress.ip_network(text, strict=False)
     except ValueError:
@@ -121,25 +121,25 @@ def _is_inside(address: Any, network: Any) -> bool:
     return address.version == network.version and bool(address.subnet_of(network))
 
 
-def _equal(tokens: Resolved) -> Matcher:
-    return plain_text(tokens).__eq__
+def _equals_matcher(tokens: Resolved) -> Matcher:
+    return to_plain_text(tokens).__eq__
 
 
-def _equal_ignoring_case(tokens: Resolved) -> Matcher:
-    expected = plain_text(tokens).lower()
+def _equals_ignoring_case_matcher(tokens: Resolved) -> Matcher:
+    expected = to_plain_text(tokens).lower()
     return lambda value: value.lower() == expected
 
 
-_IGNORE_CASE = _pattern_operator(_equal_ignoring_case)
-_ARN = _pattern_operator(arn_matcher)
+_IGNORE_CASE = _pattern_operator(_equals_ignoring_case_matcher)
+_ARN = _pattern_operator(compile_arn_matcher)
 
-_EQUALS: dict[str, Maker] = {
-    "String{}Equals": _pattern_operator(_equal),
+_EQUALS: dict[str, TestMaker] = {
+    "String{}Equals": _pattern_operator(_equals_matcher),
     "String{}EqualsIgnoreCase": _IGNORE_CASE,
-    "String{}Like": _pattern_operator(text_matcher),
-    "Numeric{}Equals": _typed_operator(_number, operator.eq),
-    "Date{}Equals": _typed_operator(_date, operator.eq),
-    "{}IpAddress": _typed_operator(_network, _is_inside),
+    "String{}Like": _pattern_operator(compile_text_matcher),
+    "Numeric{}Equals": _typed_operator(_parse_number, operator.eq),
+    "Date{}Equals": _typed_operator(_parse_date, operator.eq),
+    "{}IpAddress": _typed_operator(_parse_network, _is_inside),
     "Arn{}Equals": _ARN,
     "Arn{}Like": _ARN,
 }
@@ -151,14 +151,17 @@ _ORDERS = {
 }
 
 #: By name: what makes its tests, and whether it is a negation.
-OPERATORS: dict[str, tuple[Maker, bool]] = {
+OPERATORS: dict[str, tuple[TestMaker, bool]] = {
     **{name.format(""): (maker, False) for name, maker in _EQUALS.items()},
     **{name.format("Not"): (maker, True) for name, maker in _EQUALS.items()},
     **{
-        f"Numeric{name}": (_typed_operator(_number, holds), False)
+        f"Numeric{name}": (_typed_operator(_parse_number, holds), False)
         for name, holds in _ORDERS.items()
     },
-    **{f"Date{name}": (_typed_operator(_date, holds), False) for name, holds in _ORDERS.items()},
+    **{
+        f"Date{name}": (_typed_operator(_parse_date, holds), False)
+        for name, holds in _ORDERS.items()
+    },
     "Bool": (_IGNORE_CASE, False),
-    "BinaryEquals": (_typed_operator(_binary, operator.eq), False),
+    "BinaryEquals": (_typed_operator(_parse_binary, operator.eq), False),
 }

@@ -26,8 +26,8 @@ from typing import Final, TypeAlias
 from tablewright.errors import InvalidValue
 
 #: The condition keys of a request by their names in lower case.
-Keys: TypeAlias = Mapping[str, tuple[str, ...]]
-NO_KEYS: Final[Keys] = {}
+ConditionKeys: TypeAlias = Mapping[str, tuple[str, ...]]
+NO_KEYS: Final[ConditionKeys] = {}
 Matcher: TypeAlias = Callable[[str], object]
 
 _VARIABLE = re.compile(r"\$\{\s*([^{}',]*?)\s*(?:,\s*'([^']*)'\s*)?\}")
@@ -49,7 +49,7 @@ class Variable:
     key: str
     default: str | None
 
-    def value(self, keys: Keys) -> str | None:
+    def value(self, keys: ConditionKeys) -> str | None:
         found = keys.get(self.key, ())
         return found[0] if len(found) == 1 and found[0] else self.default
 
@@ -69,7 +69,7 @@ class Pattern:
         """The condition keys that the pattern refers to."""
         return frozenset(token.key for token in self.tokens if isinstance(token, Variable))
 
-    def resolve(self, keys: Keys) -> Resolved | None:
+    def resolve(self, keys: ConditionKeys) -> Resolved | None:
         """Replace the variables by their values; None if one of them has no value."""
         tokens: list[str | Wildcard] = []
         for token in self.tokens:
@@ -80,7 +80,9 @@ class Pattern:
         return tuple(tokens)
 
 
-def parse_pattern(text: str, *, where: str, variables: bool, known: Keys = NO_KEYS) -> Pattern:
+def parse_pattern(
+    text: str, *, where: str, variables: bool, known: ConditionKeys = NO_KEYS
+) -> Pattern:
     """Split a text of a policy into tokens. Variables that are known already become text.
 
     `variables` says whether the policy's version has them. In the older version IAM takes `${`
@@ -90,29 +92,29 @@ def parse_pattern(text: str, *, where: str, variables: bool, known: Keys = NO_KE
         raise InvalidValue(
             f'{where}: {text!r} has a policy variable; these need "Version": "2012-10-17"'
         )
-    return Pattern(tuple(_bound(token, known) for token in _tokens(text, where)))
+    return Pattern(tuple(_bind(token, known) for token in _tokenise(text, where)))
 
 
-def _bound(token: Token, known: Keys) -> Token:
+def _bind(token: Token, known: ConditionKeys) -> Token:
     if isinstance(token, Variable) and token.key in known:
         return token.value(known) or token
     return token
 
 
-def plain_text(tokens: Resolved) -> str:
+def to_plain_text(tokens: Resolved) -> str:
     """The text of a pattern for operators without wildcards: `*` stands for itself."""
     return "".join(t.character if isinstance(t, Wildcard) else t for t in tokens)
 
 
 @lru_cache(4096)
-def text_matcher(tokens: Resolved, *, ignore_case: bool = False) -> Matcher:
+def compile_text_matcher(tokens: Resolved, *, ignore_case: bool = False) -> Matcher:
     """A function that tells whether a text matches."""
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
-    return re.compile(_glob(tokens, "."), flags).fullmatch
+    return re.compile(_glob_regex(tokens, "."), flags).fullmatch
 
 
 @lru_cache(4096)
-def arn_matcher(tokens: Resolved) -> Matcher:
+def compile_arn_matcher(tokens: Resolved) -> Matcher:
     """A function that tells whether an ARN matches, part by part.
 
     A wildcard does not reach over a colon, except in the resource, which is the last part. Parts
@@ -120,7 +122,7 @@ def arn_matcher(tokens: Resolved) -> Matcher:
     `arn:aws:dynamodb:*:*:*`.
     """
     if tokens == (Wildcard("*"),):
-        return text_matcher(tokens)
+        return compile_text_matcher(tokens)
     parts: list[list[str | Wildcard]] = [[]]
     for token in tokens:
         if isinstance(token, Wildcard):
@@ -133,11 +135,11 @@ def arn_matcher(tokens: Resolved) -> Matcher:
     while len(parts) < _ARN_PARTS:
         parts.append([Wildcard("*")])
     *before, resource = (tuple(part) for part in parts)
-    pattern = [*(_glob(part, "[^:]") for part in before), _glob(resource, ".")]
+    pattern = [*(_glob_regex(part, "[^:]") for part in before), _glob_regex(resource, ".")]
     return re.compile(":".join(pattern), re.DOTALL).fullmatch
 
 
-def _tokens(text: str, where: str) -> Iterator[Token]:
+def _tokenise(text: str, where: str) -> Iterator[Token]:
     position = 0
     while position < len(text):
         character = text[position]
@@ -161,7 +163,7 @@ def _tokens(text: str, where: str) -> Iterator[Token]:
             position = end
 
 
-def _glob(tokens: Resolved, any_one: str) -> str:
+def _glob_regex(tokens: Resolved, any_one: str) -> str:
     """A regular expression; each `*` takes the shortest text, and is never tried again.
 
     That is enough: if the rest matches after a longer text, it also matches after the shortest.

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.policy.document import (
-    Access,
+    AccessRequest,
     Decision,
     Document,
     Statement,
@@ -27,7 +27,7 @@ from tablewright.policy.document import (
     parse_policy,
 )
 from tablewright.policy.keys import CURRENT_TIME, EPOCH_TIME, PRINCIPAL_TAG, RESOURCE_TAG
-from tablewright.policy.pattern import Keys
+from tablewright.policy.pattern import ConditionKeys
 
 #: One or more policy documents.
 Documents: TypeAlias = Document | Sequence[Document]
@@ -45,11 +45,11 @@ class Principal:
 
     >>> ann = Principal("ann", {"Statement": {
     ...     "Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "*"}})
-    >>> ann.decide(Access("dynamodb:PutItem", "arn:aws:dynamodb:::table/t", {})).outcome
+    >>> ann.decide(AccessRequest("dynamodb:PutItem", "arn:aws:dynamodb:::table/t", {})).outcome
     'implicit deny'
     """
 
-    __slots__ = ("_about", "_known", "_statements", "arn", "looks_at_resource_tags", "name")
+    __slots__ = ("_find_cached", "_known", "_statements", "arn", "name", "uses_resource_tags")
 
     def __init__(
         self,
@@ -77,22 +77,22 @@ class Principal:
         self._known: Final = {key.lower(): (value,) for key, value in known.items()}
         self._statements: Final = tuple(
             statement
-            for document in _documents(policies)
+            for document in _split_documents(policies)
             for statement in parse_policy(document, self._known).statements
         )
         #: Whether a decision may depend on the tags of a table.
-        self.looks_at_resource_tags: Final = any(
+        self.uses_resource_tags: Final = any(
             key.startswith(RESOURCE_TAG) for one in self._statements for key in one.keys
         )
-        self._about = lru_cache(_CACHE_SIZE)(self._find_statements)
+        self._find_cached = lru_cache(_CACHE_SIZE)(self._find_statements)
 
     def keys_for(self, action: str, resource: str) -> frozenset[str]:
         """The condition keys that decide about an action and a resource, in lower case."""
-        return self._about(action, resource)[1]
+        return self._find_cached(action, resource)[1]
 
-    def decide(self, access: Access) -> Decision:
+    def decide(self, access: AccessRequest) -> Decision:
         """Decide about an access, by all policies together."""
-        statements, wanted = self._about(access.action, access.resource)
+        statements, wanted = self._find_cached(access.action, access.resource)
         if not wanted:
             return decide(statements)
         keys = {**self._known, **access.keys}
@@ -101,11 +101,11 @@ class Principal:
         return decide(
             statement
             for statement in statements
-            if (statement.has_fixed_resources or statement.is_about_resource(access.resource, keys))
+            if (statement.has_fixed_resources or statement.matches_resource(access.resource, keys))
             and statement.conditions_hold(keys)
         )
 
-    def require(self, access: Access) -> None:
+    def require(self, access: AccessRequest) -> None:
         """Raise AccessDeniedException, in the words of IAM, if an access is not allowed."""
         decision = self.decide(access)
         if decision.is_allowed:
@@ -132,8 +132,8 @@ class Principal:
         found = tuple(
             statement
             for statement in self._statements
-            if statement.is_about_action(action)
-            and (not statement.has_fixed_resources or statement.is_about_resource(resource, {}))
+            if statement.matches_action(action)
+            and (not statement.has_fixed_resources or statement.matches_resource(resource, {}))
         )
         return found, frozenset[str]().union(*(statement.keys for statement in found))
 
@@ -143,7 +143,7 @@ def as_principal(policy: Documents | Principal, name: str = "local") -> Principa
     return policy if isinstance(policy, Principal) else Principal(name, policy)
 
 
-def _documents(policies: Any) -> Iterator[Document]:
+def _split_documents(policies: Any) -> Iterator[Document]:
     if isinstance(policies, (str, Mapping)):
         yield policies
     elif isinstance(policies, Sequence) and not isinstance(policies, bytes):
@@ -154,7 +154,7 @@ def _documents(policies: Any) -> Iterator[Document]:
         )
 
 
-def _time_keys() -> Keys:
+def _time_keys() -> ConditionKeys:
     now = int(time.time())
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {CURRENT_TIME: (moment,), EPOCH_TIME: (str(now),)}

@@ -31,7 +31,7 @@ def _name(entity: EntityMap) -> str:
 
 def _attributes(entity: EntityMap) -> Iterator[str]:
     for attribute in entity.attributes.values():
-        mark = " PK" if attribute.name in entity.primary.names else ""
+        mark = " PK" if attribute.name in entity.primary.depends_on else ""
         yield f"{_type(attribute.converter.kind)} {attribute.stored}{mark}"
 
 

@@ -32,7 +32,7 @@ from pathlib import Path
 
 import msgspec
 
-from tablewright.engine import Engine, Read, Step, Write
+from tablewright.engine import Engine, ReadStep, Step, WriteStep
 from tablewright.errors import StoreBusy, StoreFailed
 from tablewright.server.accesslog import AccessLog
 from tablewright.server.answers import Answers
@@ -93,8 +93,8 @@ class Server:
         self.telemetry: Telemetry | None = None
         self.monitor_url: str | None = None
         self._connections: set[Connection] = set()
-        self._reads: list[tuple[Connection, Read]] = []
-        self._writes: list[tuple[Connection, Write]] = []
+        self._reads: list[tuple[Connection, ReadStep]] = []
+        self._writes: list[tuple[Connection, WriteStep]] = []
         self._commits = 0
         self._committed = 0
         self._swept_at = 0.0
@@ -188,7 +188,7 @@ class Server:
 
     def submit(self, connection: Connection, step: Step) -> None:
         """Run a step with the others of this turn, then call `connection.done`."""
-        if isinstance(step, Read) and step.costly and self._writer is not None:
+        if isinstance(step, ReadStep) and step.is_costly and self._writer is not None:
             reading = self._loop.run_in_executor(self._readers, self.engine.read_all, [step])
             reading.add_done_callback(
                 lambda reading: self._deliver([(connection, step)], reading.result())
@@ -196,7 +196,7 @@ class Server:
             return
         if not self._reads and not self._writes:
             self._loop.call_soon(self._run_steps)
-        if isinstance(step, Read):
+        if isinstance(step, ReadStep):
             self._reads.append((connection, step))
         else:
             self._writes.append((connection, step))
@@ -226,7 +226,9 @@ class Server:
             self._deliver_writes(writes, self.engine.write_all([step for _, step in writes]))
 
     def _deliver_writes(
-        self, asked: Sequence[tuple[Connection, Write]], results: Sequence[bytes | BaseException]
+        self,
+        asked: Sequence[tuple[Connection, WriteStep]],
+        results: Sequence[bytes | BaseException],
     ) -> None:
         written = sum(isinstance(result, bytes) for result in results)
         self._commits += written > 0
@@ -240,7 +242,7 @@ class Server:
     ) -> None:
         for (connection, step), result in zip(asked, results, strict=True):
             if isinstance(result, BaseException):
-                if isinstance(result, StoreFailed) and isinstance(step, Read):
+                if isinstance(result, StoreFailed) and isinstance(step, ReadStep):
                     self._must_probe = True
                 connection.done(self.failures.fault_of(result))
             else:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeAlias, TypeVar
 
-from tablewright.engine import Engine, Write
+from tablewright.engine import Engine, WriteStep
 from tablewright.server.failures import FileWatch
 
 T = TypeVar("T")
@@ -28,17 +28,17 @@ class Writer(Generic[T]):
         self,
         engine: Engine,
         watch: FileWatch,
-        deliver: Callable[[list[tuple[T, Write]], Results], None],
+        deliver: Callable[[list[tuple[T, WriteStep]], Results], None],
     ) -> None:
         self._engine = engine
         self._watch = watch
         self._deliver = deliver
         self._loop = asyncio.get_running_loop()
-        self._queue: SimpleQueue[list[tuple[T, Write]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[list[tuple[T, WriteStep]] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="tablewright-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, writes: list[tuple[T, Write]]) -> None:
+    def submit(self, writes: list[tuple[T, WriteStep]]) -> None:
         """Commit these with everything else that waits."""
         self._queue.put(writes)
 
@@ -50,7 +50,7 @@ class Writer(Generic[T]):
     def _run(self) -> None:
         is_running = True
         while is_running:
-            batch: list[tuple[T, Write]] = []
+            batch: list[tuple[T, WriteStep]] = []
             waiting = self._queue.get()
             while waiting is not None:
                 batch += waiting
@@ -64,7 +64,7 @@ class Writer(Generic[T]):
                 results = self._commit([step for _, step in batch])
                 self._loop.call_soon_threadsafe(self._deliver, batch, results)
 
-    def _commit(self, steps: list[Write]) -> Results:
+    def _commit(self, steps: list[WriteStep]) -> Results:
         try:
             self._watch.require_file()
             return self._engine.write_all(steps)

@@ -102,7 +102,7 @@ class WriteQueue:
     def recover(self) -> None:
         """Finish the batch of an interrupted caller, if there is one. Needs the lock."""
         if self._batch is not None:
-            if is_running(WriteQueue._commit_queued.__code__, self):
+            if is_on_stack(WriteQueue._commit_queued.__code__, self):
                 raise StoreFailed(
                     "the store was used inside one of its own writes, for example by a signal "
                     "handler; use it after the write has returned"
@@ -140,9 +140,9 @@ class WriteQueue:
                 writes[0].fail(error)
                 return
             for write in writes:
-                alone = self._batch = Batch()
-                alone.writes = (write,)
-                self._commit(alone)
+                single = self._batch = Batch()
+                single.writes = (write,)
+                self._commit(single)
             if not any(isinstance(write.error, type(error)) for write in writes):
                 raise  # no step has failed again: a signal handler of this thread raised it
         finally:
@@ -171,7 +171,7 @@ class WriteQueue:
             self._batch = None
 
 
-def is_running(code: CodeType, owner: object) -> bool:
+def is_on_stack(code: CodeType, owner: object) -> bool:
     """Whether the caller of the caller runs inside the method `code` of `owner`, in this thread.
 
     Asked of the stack itself: a flag could be left behind by an interruption.

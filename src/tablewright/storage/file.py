@@ -49,7 +49,7 @@ def connect(path: str, durability: str, busy_seconds: float, *, create: bool) ->
             connection.close()  # else its locks would stay for as long as the error is kept
             raise
     except (apsw.NotADBError, apsw.CantOpenError, apsw.CorruptError) as error:
-        raise CannotOpen(f"{path}: {_reason(path, error)}") from error
+        raise CannotOpen(f"{path}: {_describe_failure(path, error)}") from error
     return connection
 
 
@@ -61,15 +61,15 @@ def _create_private(path: str) -> None:
 
 
 def _set_up(connection: apsw.Connection, path: str, durability: str, busy_seconds: float) -> None:
-    connection.set_busy_handler(_wait_for_lock(busy_seconds))  # first: even a read needs a lock
+    connection.set_busy_handler(_make_busy_handler(busy_seconds))  # first: even a read needs a lock
     if connection.readonly("main"):
         raise CannotOpen(f"{path}: the file is read-only")
     connection.execute("BEGIN")
-    found = _format(connection, path)
+    found = _read_format(connection, path)
     connection.execute("COMMIT")
     if found < FORMAT:
-        _bring_up_to_date(connection, path)
-    _switch_to_log(connection, busy_seconds)
+        _claim_or_upgrade(connection, path)
+    _enable_wal(connection, busy_seconds)
     # Not mapped into memory: a read of a mapped page that fails kills the process, where a plain
     # read is an error that can be handled. (It costs 3.5 µs where a page is not in SQLite's cache.)
     connection.pragma("mmap_size", 0)
@@ -80,7 +80,7 @@ def _set_up(connection: apsw.Connection, path: str, durability: str, busy_second
     connection.pragma("journal_size_limit", MAX_IDLE_LOG_BYTES)
 
 
-def _format(connection: apsw.Connection, path: str) -> int:
+def _read_format(connection: apsw.Connection, path: str) -> int:
     """The format of the file; 0 for an empty one. Any other file is refused.
 
     To be called in a transaction: between two questions, another process could claim the file.
@@ -98,11 +98,11 @@ def _format(connection: apsw.Connection, path: str) -> int:
     )
 
 
-def _bring_up_to_date(connection: apsw.Connection, path: str) -> None:
+def _claim_or_upgrade(connection: apsw.Connection, path: str) -> None:
     """Mark an empty file as ours, or upgrade an older one, unless another process already has."""
     connection.pragma("page_size", 8192)
     connection.execute("BEGIN IMMEDIATE")
-    if _format(connection, path) == 1:
+    if _read_format(connection, path) == 1:
         _add_checksums(connection)
     connection.pragma("application_id", APPLICATION_ID)
     connection.pragma("user_version", FORMAT)
@@ -124,7 +124,7 @@ def _checksum(*row: Any) -> int:
     return row_checksum(body, size)
 
 
-def _switch_to_log(connection: apsw.Connection, busy_seconds: float) -> None:
+def _enable_wal(connection: apsw.Connection, busy_seconds: float) -> None:
     """Switch to the write-ahead log; does nothing where the file uses it already.
 
     The switch cannot be part of the transaction that claims the file. SQLite does not wait for
@@ -141,7 +141,7 @@ def _switch_to_log(connection: apsw.Connection, busy_seconds: float) -> None:
         time.sleep(0.001)
 
 
-def _reason(path: str, error: apsw.Error) -> str:
+def _describe_failure(path: str, error: apsw.Error) -> str:
     file = Path(path)
     if file.is_dir():
         return "is a directory"
@@ -154,7 +154,7 @@ def _reason(path: str, error: apsw.Error) -> str:
     return str(error)
 
 
-def _wait_for_lock(busy_seconds: float) -> Callable[[int], bool]:
+def _make_busy_handler(busy_seconds: float) -> Callable[[int], bool]:
     """A busy handler that asks again soon: SQLite's own sleeps up to 100 ms between tries."""
     started = 0.0
 

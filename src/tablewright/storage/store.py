@@ -25,7 +25,7 @@ from weakref import WeakSet
 import apsw
 
 from tablewright.errors import StoreBusy, StoreClosed, StoreFailed, StoreForked
-from tablewright.storage.commit import WriteQueue, is_running
+from tablewright.storage.commit import WriteQueue, is_on_stack
 from tablewright.storage.copying import back_up, compact, truncate_log
 from tablewright.storage.file import connect
 from tablewright.storage.transaction import Snapshot, WriteTransaction
@@ -91,7 +91,7 @@ class Store:
             snapshot.in_use = False
             return result
         except apsw.Error as error:
-            raise self._translated(error) from error
+            raise self._translate_error(error) from error
 
     def write(self, step: Callable[[WriteTransaction], T]) -> T:
         """Run a step in a transaction and return once it is durable.
@@ -115,7 +115,7 @@ class Store:
         results = self._queue.write_all(steps)
         for position, result in enumerate(results):
             if isinstance(result, apsw.Error):
-                results[position] = self._translated(result)
+                results[position] = self._translate_error(result)
         return results
 
     def back_up(self, copy: str | Path) -> None:
@@ -130,23 +130,23 @@ class Store:
                 with closing(self._connect()) as connection:
                     back_up(connection, Path(copy))
         except apsw.Error as error:
-            raise self._translated(error) from error
+            raise self._translate_error(error) from error
 
     def compact(self) -> None:
         """Give the space of deleted rows back to the file system. Writers wait meanwhile."""
-        self._copied(compact)
+        self._run_on_file(compact)
 
     def truncate_log(self) -> None:
         """Fold the log into the file and empty it, if no other connection needs it just now."""
-        self._copied(truncate_log)
+        self._run_on_file(truncate_log)
 
-    def _copied(self, function: Callable[[str], None]) -> None:
+    def _run_on_file(self, function: Callable[[str], None]) -> None:
         self._check_usable()
         if not self.in_memory:
             try:
                 function(self.path)
             except apsw.Error as error:
-                raise self._translated(error) from error
+                raise self._translate_error(error) from error
 
     def close(self) -> None:
         """Wait for the writer, fold the log into the file and close every connection."""
@@ -162,10 +162,10 @@ class Store:
 
     def _clean_snapshot(self, snapshot: Snapshot) -> Snapshot:
         """A snapshot without open statements: the same one, or one with a new connection."""
-        if not snapshot.holds_state():
+        if not snapshot.has_open_transaction():
             return snapshot
         renewed = self._local.snapshot = Snapshot(self._connect())
-        if not is_running(Store.read.__code__, self):
+        if not is_on_stack(Store.read.__code__, self):
             snapshot.close()
         return renewed
 
@@ -175,7 +175,7 @@ class Store:
         try:
             connection = connect(self.path, self.durability, self.busy_seconds, create=create)
         except apsw.Error as error:
-            raise self._translated(error) from error
+            raise self._translate_error(error) from error
         self._connections.add(connection)
         return connection
 
@@ -185,7 +185,7 @@ class Store:
         if self._forked:
             raise StoreForked(self.path)
 
-    def _translated(self, error: apsw.Error) -> StoreClosed | StoreFailed:
+    def _translate_error(self, error: apsw.Error) -> StoreClosed | StoreFailed:
         """An error of SQLite's as one of ours."""
         if isinstance(error, apsw.ConnectionClosedError | apsw.CursorClosedError):
             return StoreClosed(self.path)

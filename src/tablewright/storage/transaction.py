@@ -41,14 +41,14 @@ class DamagedRow(StoreFailed):
 class Snapshot:
     """Reads. One statement sees one state of the file; `frozen()` makes several see one."""
 
-    __slots__ = ("_connection", "_execute", "_look_up", "in_use")
+    __slots__ = ("_connection", "_execute", "_execute_lookup", "in_use")
 
     def __init__(self, connection: apsw.Connection) -> None:
         #: A read has begun and not returned: it is running, or it raised.
         self.in_use = False
         self._connection = connection
         self._execute = connection.execute
-        self._look_up = (
+        self._execute_lookup = (
             connection.cursor().execute
         )  # a cursor of its own saves making one each time
 
@@ -57,10 +57,10 @@ class Snapshot:
         found = None
         try:
             # To its end, though there is one row at most: an open statement holds its snapshot.
-            for found in self._look_up(tree.get, (key,)):  # noqa: B007  (it is used below)
+            for found in self._execute_lookup(tree.get_sql, (key,)):  # noqa: B007  (it is used below)
                 pass
         except apsw.SQLError as error:
-            raise _translated(error) from error
+            raise _translate_error(error) from error
         except UnicodeDecodeError as error:  # damage has made bytes a text
             raise DamagedRow(tree, key) from error
         if found is None:
@@ -90,7 +90,7 @@ class Snapshot:
         except TypeError as error:  # damage can change the type of a value
             raise DamagedRow(tree, key) from error
         except UnicodeDecodeError as error:
-            raise _unreadable(tree, key) from error
+            raise _unreadable_row(tree, key) from error
         finally:
             cursor.close()
 
@@ -107,25 +107,27 @@ class Snapshot:
                     except TypeError:
                         intact = False
                     if key.__class__ is not bytes:
-                        raise _unreadable(tree, key)
+                        raise _unreadable_row(tree, key)
                     yield key, size, body, intact
             except UnicodeDecodeError as error:
-                raise _unreadable(tree, key) from error
+                raise _unreadable_row(tree, key) from error
 
     def _range(self, tree: Tree, first: bytes, end: bytes | None, backwards: bool) -> apsw.Cursor:
         bounds = (first,) if end is None else (first, end)
         try:
-            return self._execute(tree.range(bounded=end is not None, backwards=backwards), bounds)
+            return self._execute(
+                tree.range_sql(bounded=end is not None, backwards=backwards), bounds
+            )
         except apsw.SQLError as error:
-            raise _translated(error) from error
+            raise _translate_error(error) from error
 
     def count(self, tree: Tree) -> tuple[int, int]:
         """How many rows there are, and the sum of their sizes. Reads the whole tree."""
         try:
-            for rows, size in self._execute(tree.count):
+            for rows, size in self._execute(tree.count_sql):
                 return rows, size
         except apsw.SQLError as error:
-            raise _translated(error) from error
+            raise _translate_error(error) from error
         raise AssertionError("an aggregate gives one row")
 
     def file_problems(self, tree: Tree | None = None) -> list[str]:
@@ -137,7 +139,7 @@ class Snapshot:
             return [f"the file is damaged: {error}"]
         return [] if found == ["ok"] else found
 
-    def holds_state(self) -> bool:
+    def has_open_transaction(self) -> bool:
         """Whether later reads would see an old state: a transaction or a statement is open."""
         # A transaction that has read nothing yet has no state, but would take one and keep it.
         connection = self._connection
@@ -147,12 +149,12 @@ class Snapshot:
         """Close the connection, and with it every open statement."""
         self._connection.close()
 
-    def frozen(self) -> Frozen:
+    def read_transaction(self) -> ReadTransaction:
         """Let every read in a `with` block see one state of the file."""
-        return Frozen(self._connection)
+        return ReadTransaction(self._connection)
 
 
-class Frozen:
+class ReadTransaction:
     """A transaction around reads, unless there is one already."""
 
     __slots__ = ("_connection", "_nested")
@@ -185,7 +187,7 @@ class WriteTransaction(Snapshot):
 
     def begin(self) -> None:
         """Take the write lock, so that no later step has to wait for it."""
-        if self.holds_state():  # left by an interrupted read of an in-memory store
+        if self.has_open_transaction():  # left by an interrupted read of an in-memory store
             self.roll_back()
         self._execute("BEGIN IMMEDIATE")
         for (version,) in self._execute("PRAGMA data_version"):
@@ -204,10 +206,10 @@ class WriteTransaction(Snapshot):
         self.rollbacks += 1  # first: after an interruption it may count twice, but never too little
         if self._connection.in_transaction:
             self._execute("ROLLBACK")
-        if self.holds_state():  # an interrupted read has left its statement open
+        if self.has_open_transaction():  # an interrupted read has left its statement open
             for cursor in list(self._walks):
                 cursor.close()
-            self._look_up = self._connection.cursor().execute  # which closes the one before
+            self._execute_lookup = self._connection.cursor().execute  # which closes the one before
 
     def _range(self, tree: Tree, first: bytes, end: bytes | None, backwards: bool) -> apsw.Cursor:
         cursor = super()._range(tree, first, end, backwards)
@@ -215,23 +217,23 @@ class WriteTransaction(Snapshot):
         return cursor
 
     def put(self, tree: Tree, key: bytes, size: int, body: bytes) -> None:
-        self._execute(tree.put, (key, size, body, row_checksum(body, size)))
+        self._execute(tree.put_sql, (key, size, body, row_checksum(body, size)))
 
     def delete(self, tree: Tree, key: bytes) -> None:
-        self._execute(tree.delete, (key,))
+        self._execute(tree.delete_sql, (key,))
 
-    def create_tree(self, tree: Tree, *, shown_as: str | None = None) -> None:
+    def create_tree(self, tree: Tree, *, view_name: str | None = None) -> None:
         """Add a tree; `shown_as` names a view that shows its bodies to SQLite's own tools."""
-        self._execute(tree.create)
-        if shown_as is not None:
+        self._execute(tree.create_sql)
+        if view_name is not None:
             # SQLite's names ignore case and some are reserved: then the tree's number helps.
-            for name in (shown_as, f"{shown_as}_{tree.name}"):
+            for name in (view_name, f"{view_name}_{tree.name}"):
                 with suppress(apsw.SQLError):
-                    self._execute(f"CREATE VIEW {_quoted(name)} AS {_VIEW}{tree.name}")
+                    self._execute(f"CREATE VIEW {_quote(name)} AS {_VIEW}{tree.name}")
                     break
 
     def drop_tree(self, tree: Tree) -> None:
-        self._execute(tree.drop)
+        self._execute(tree.drop_sql)
         self._drop_views_of(tree)
 
     def rename_tree(self, tree: Tree, new: Tree) -> None:
@@ -245,21 +247,21 @@ class WriteTransaction(Snapshot):
         shown = "SELECT name FROM sqlite_schema WHERE type = 'view' AND substr(sql, -?) = ?"
         definition = _VIEW + tree.name
         for (name,) in self._execute(shown, (len(definition), definition)).fetchall():
-            self._execute(f"DROP VIEW {_quoted(str(name))}")
+            self._execute(f"DROP VIEW {_quote(str(name))}")
 
 
 _COMMIT = ("COMMIT",)
 _VIEW = "SELECT CAST(body AS TEXT) AS item, size FROM "
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _unreadable(tree: Tree, key: bytes) -> StoreFailed:
+def _unreadable_row(tree: Tree, key: bytes) -> StoreFailed:
     """The error for a row whose key cannot be read; `key` is its own or that of the row before."""
     return StoreFailed(f"{tree.name}: a row at or after {key!r} is damaged and cannot be read")
 
 
-def _translated(error: apsw.SQLError) -> Exception:
+def _translate_error(error: apsw.SQLError) -> Exception:
     return MissingTree(str(error)) if "no such table" in str(error) else error

@@ -14,20 +14,29 @@ class Tree:
     do not find it, while its rows are deleted step by step.
     """
 
-    __slots__ = ("_ranges", "count", "create", "delete", "drop", "get", "name", "put")
+    __slots__ = (
+        "_ranges",
+        "count_sql",
+        "create_sql",
+        "delete_sql",
+        "drop_sql",
+        "get_sql",
+        "name",
+        "put_sql",
+    )
 
     def __init__(self, number: int, *, retired: bool = False) -> None:
         # No table's name has a dollar sign, so a view named after a table never meets a tree.
         name = self.name = f"{'retired' if retired else 'tree'}${number}"
-        self.create = (
+        self.create_sql = (
             f"CREATE TABLE {name} (key BLOB PRIMARY KEY, size INTEGER NOT NULL, "
             "body BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"
         )
-        self.drop = f"DROP TABLE {name}"
-        self.get = f"SELECT size, body, checksum FROM {name} WHERE key = ?"
-        self.put = f"REPLACE INTO {name} VALUES (?, ?, ?, ?)"
-        self.delete = f"DELETE FROM {name} WHERE key = ?"
-        self.count = f"SELECT count(*), coalesce(sum(size), 0) FROM {name}"
+        self.drop_sql = f"DROP TABLE {name}"
+        self.get_sql = f"SELECT size, body, checksum FROM {name} WHERE key = ?"
+        self.put_sql = f"REPLACE INTO {name} VALUES (?, ?, ?, ?)"
+        self.delete_sql = f"DELETE FROM {name} WHERE key = ?"
+        self.count_sql = f"SELECT count(*), coalesce(sum(size), 0) FROM {name}"
         self._ranges = {
             (bounded, backwards): (
                 f"SELECT key, size, body, checksum FROM {name} WHERE key >= ?"
@@ -38,6 +47,6 @@ class Tree:
             for backwards in (False, True)
         }
 
-    def range(self, *, bounded: bool, backwards: bool) -> str:
+    def range_sql(self, *, bounded: bool, backwards: bool) -> str:
         """The statement that walks the keys from a first one up to, but without, a last one."""
         return self._ranges[bounded, backwards]

@@ -31,7 +31,7 @@ from tablewright.transport import Transport
 from tablewright.transport.tables import wait_until_active
 from tablewright.wire.constraints import NAME_PATTERN
 from tablewright.wire.read import read
-from tablewright.wire.requests import CreateTable
+from tablewright.wire.requests import CreateTableInput
 
 #: No account has as many tables; DynamoDB's limit is 10,000 in a region.
 MAX_TABLES = 100_000
@@ -147,7 +147,7 @@ def check_definition(request: dict[str, Any], where: str) -> None:
     """Refuse what CreateTable would not take; `where` says in what it was found."""
     checked_name(request.get("TableName"))
     try:
-        read(CreateTable, request)
+        read(CreateTableInput, request)
     except DynamoDBError as fault:
         raise TransferRefused(f"{where}: {fault.message}") from None
     _check_keys_defined(request, where)

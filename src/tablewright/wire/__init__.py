@@ -1,4 +1,4 @@
-"""The wire: DynamoDB's JSON on one side, typed requests and answers on the other.
+"""The wire: converts between DynamoDB's JSON and typed requests and responses.
 
-AWS's words (`ExclusiveStartKey`) end here; inside, ours are used (`start_key`).
+Only this package uses AWS's names (`ExclusiveStartKey`); all others use ours (`start_key`).
 """

@@ -1,10 +1,11 @@
-"""What DynamoDB's service model demands of a member, besides its type.
+"""Constraints of DynamoDB's service model on the members of requests, besides their types.
 
-Requests state these in their annotations; `tablewright.wire.read` checks them, all of them, and
-reports every one that fails in one fault, as DynamoDB does.
+Requests have them in their annotations. `tablewright.wire.read` checks all of them and reports all
+violations in one fault, as DynamoDB does.
 
-A constraint on the size of a list or map also has `head`: the part within the limit. Only that part
-is read, so entries beyond a limit cost nothing.
+`violation` returns DynamoDB's message for an invalid value, else None. A constraint on the length
+of a list or map also has `within_limit`, which returns the entries within the limit. Only those
+are read, so entries beyond a limit cost nothing.
 """
 
 from __future__ import annotations
@@ -13,104 +14,105 @@ import re
 from itertools import islice
 from typing import Any, NamedTuple
 
-#: Tables and indexes are named with these.
+#: The characters of table and index names.
 NAME_PATTERN = "[a-zA-Z0-9_.-]+"
 
 
 class Length(NamedTuple):
-    """How long a text, or how large a list or map, may be."""
+    """The length of a string, a list or a map."""
 
-    least: int = 0
-    most: int | None = None
+    minimum: int = 0
+    maximum: int | None = None
 
-    def broken(self, value: Any) -> str | None:
-        if len(value) < self.least:
-            return f"Member must have length greater than or equal to {self.least}"
-        if self.most is not None and len(value) > self.most:
-            return f"Member must have length less than or equal to {self.most}"
+    def violation(self, value: Any) -> str | None:
+        if len(value) < self.minimum:
+            return f"Member must have length greater than or equal to {self.minimum}"
+        if self.maximum is not None and len(value) > self.maximum:
+            return f"Member must have length less than or equal to {self.maximum}"
         return None
 
-    def head(self, value: Any) -> Any:
-        """The entries of a list or map within the limit."""
-        if self.most is None or len(value) <= self.most:
+    def within_limit(self, value: Any) -> Any:
+        """Return the entries of a list or map within the limit."""
+        if self.maximum is None or len(value) <= self.maximum:
             return value
         if type(value) is dict:
-            return dict(islice(value.items(), self.most))
-        return value[: self.most]
+            return dict(islice(value.items(), self.maximum))
+        return value[: self.maximum]
 
 
 class LengthOfEach(NamedTuple):
-    """How large the lists in a map may be; the map is blamed."""
+    """The length of each list in a map; a violation is reported for the map."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
 
-    def broken(self, value: dict[str, Any]) -> str | None:
-        if all(self.least <= len(each) <= self.most for each in value.values()):
+    def violation(self, value: dict[str, Any]) -> str | None:
+        if all(self.minimum <= len(each) <= self.maximum for each in value.values()):
             return None
         return (
             "Map value must satisfy constraint: "
-            f"[Member must have length less than or equal to {self.most}, "
-            f"Member must have length greater than or equal to {self.least}]"
+            f"[Member must have length less than or equal to {self.maximum}, "
+            f"Member must have length greater than or equal to {self.minimum}]"
         )
 
-    def head(self, value: dict[str, Any]) -> dict[str, Any]:
-        """The map with each of its lists cut to the limit."""
+    def within_limit(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return the map with each list truncated to the limit."""
         return {
-            name: each[: self.most] if type(each) is list else each for name, each in value.items()
+            name: each[: self.maximum] if type(each) is list else each
+            for name, each in value.items()
         }
 
 
-class Between(NamedTuple):
+class NumberRange(NamedTuple):
     """The range of a number."""
 
-    least: int
-    most: int | None = None
+    minimum: int
+    maximum: int | None = None
 
-    def broken(self, value: int) -> str | None:
-        if value < self.least:
-            return f"Member must have value greater than or equal to {self.least}"
-        if self.most is not None and value > self.most:
-            return f"Member must have value less than or equal to {self.most}"
+    def violation(self, value: int) -> str | None:
+        if value < self.minimum:
+            return f"Member must have value greater than or equal to {self.minimum}"
+        if self.maximum is not None and value > self.maximum:
+            return f"Member must have value less than or equal to {self.maximum}"
         return None
 
 
-class Matching(NamedTuple):
-    """A pattern that the whole text must match, if there is a text."""
+class RegularExpression(NamedTuple):
+    """A regular expression that a string must match as a whole; "" always matches."""
 
     pattern: str
 
-    def broken(self, value: str) -> str | None:
+    def violation(self, value: str) -> str | None:
         if not value or re.fullmatch(self.pattern, value):
             return None
         return f"Member must satisfy regular expression pattern: {self.pattern}"
 
 
-class Named(NamedTuple):
-    """The name of a table, or its ARN."""
+class TableNameOrArn(NamedTuple):
+    """The name or the ARN of a table."""
 
-    def broken(self, value: str) -> str | None:
-        return None if value.startswith("arn:") else _NAME.broken(value)
-
-
-_NAME = Matching(NAME_PATTERN)
+    def violation(self, value: str) -> str | None:
+        return None if value.startswith("arn:") else _NAME.violation(value)
 
 
-class OneOf(NamedTuple):
-    """The words that may stand here, in the order DynamoDB lists them."""
+_NAME = RegularExpression(NAME_PATTERN)
+
+
+class EnumValues(NamedTuple):
+    """The allowed strings, in the order in which DynamoDB lists them."""
 
     words: tuple[str, ...]
 
-    def broken(self, value: str) -> str | None:
+    def violation(self, value: str) -> str | None:
         if value in self.words:
             return None
         return f"Member must satisfy enum value set: [{', '.join(self.words)}]"
 
 
-Constraint = Length | LengthOfEach | Between | Matching | Named | OneOf
+Constraint = Length | LengthOfEach | NumberRange | RegularExpression | TableNameOrArn | EnumValues
 
 
-class Like(NamedTuple):
-    """Marks a map that is read as if of another type, and handed on as JSON again."""
+class ReadAs(NamedTuple):
+    """Read a map as another type to check it, and return it as JSON."""
 
     type: Any

@@ -1,19 +1,19 @@
-"""From JSON to requests: check every member's type and constraints, as DynamoDB's front door does.
+"""Read requests from JSON, and check the type and the constraints of every member like DynamoDB.
 
-Two kinds of mistakes, in this order:
-- A member of the wrong JSON type ends the reading at once, with a SerializationException.
-- Members that are missing or break a constraint are collected, and reported together:
+There are two kinds of errors, in this order:
+- A member of the wrong JSON type raises a SerializationException immediately.
+- Members that are missing or violate a constraint are collected and reported together:
   `2 validation errors detected: Value null at 'key' failed to satisfy constraint: Member must not
   be null; Value …`. The path is DynamoDB's: `requestItems.orders.member.1.member.putRequest`.
 
 Readers are compiled once from the annotations of `tablewright.wire.requests`. Unknown members are
-ignored and a JSON null is an absent member, as on AWS.
+ignored, and null is the same as a missing member, as on AWS.
 
-Invariant: the cost of a refused request is bounded by what its limits allow, not by its size.
-- Of a list or map that is longer than its limit, only the entries within the limit are read.
-- A list or map is read up to the tenth error. (A wrong type behind that place is not reported.)
-- A path is put together for an error, never for an entry that has none; the value that an error
-  shows is cut (`tablewright.encoding.echo`).
+Invariant: the cost of a refused request is bounded by the limits, not by the size of the request.
+- If a list or map is longer than its limit, only the entries within the limit are read.
+- A list or map is read up to the tenth error. (A wrong type after that entry is not reported.)
+- A path is composed only for an error; the value in a message is truncated
+  (`tablewright.encoding.truncation`).
 """
 
 from __future__ import annotations
@@ -26,22 +26,24 @@ from typing import Annotated, Any, TypeAlias, TypeVar, Union, cast, get_args, ge
 
 import msgspec
 
-from tablewright.encoding.echo import ELLIPSIS, MAX_ECHO, echo
+from tablewright.encoding.truncation import ELLIPSIS, MAX_ECHO_LENGTH, truncate
 from tablewright.errors import ValidationException
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Constraint, Length, LengthOfEach, Like
-from tablewright.wire.requests import Long, Shape, TableRequest
+from tablewright.wire.constraints import Constraint, Length, LengthOfEach, ReadAs
+from tablewright.wire.members import Long, Structure
+from tablewright.wire.requests import TableInput
 from tablewright.wire.values import MAX_LEVELS, MODEL, VALUES, mismatch, read_value, read_values
 
-S = TypeVar("S", bound=Shape)
+S = TypeVar("S", bound=Structure)
 
-#: As many errors as DynamoDB lists at once.
+#: DynamoDB reports at most this number of errors at once.
 MAX_ERRORS = 10
-MAX_REMEMBERED = 1000
+#: The accepted strings that each reader caches.
+MAX_CACHED = 1000
 
 
 class _Errors(list["_Error"]):
-    """The errors of one request, as many of them as are reported."""
+    """The errors of one request, up to the number that is reported."""
 
     __slots__ = ()
 
@@ -49,15 +51,15 @@ class _Errors(list["_Error"]):
         if len(self) < MAX_ERRORS:
             self.append(_Error(problem, shown, [*path]))
 
-    def prefix(self, first: int, *path: str) -> bool:
-        """Lengthen the paths of the errors from the first on; whether there is room for more."""
+    def extend_paths(self, first: int, *path: str) -> bool:
+        """Extend the paths of the errors from index `first`; return whether more errors fit."""
         for error in self[first:]:
             error.path += path
         return len(self) < MAX_ERRORS
 
 
 class _Error(msgspec.Struct):
-    """What is wrong with a member; its path is collected on the way out, innermost name first."""
+    """An invalid member. Each enclosing reader adds its name to the path, innermost name first."""
 
     problem: str
     shown: str | None
@@ -65,19 +67,19 @@ class _Error(msgspec.Struct):
 
     def __str__(self) -> str:
         value = "null" if self.shown is None else f"'{self.shown}'"
-        path = echo(".".join(reversed(self.path)))
+        path = truncate(".".join(reversed(self.path)))
         return f"Value {value} at '{path}' failed to satisfy constraint: {self.problem}"
 
 
-#: raw JSON, errors so far -> the value as the request holds it
+#: Reads a member: takes raw JSON and the errors so far, returns the value for the request.
 Reader: TypeAlias = Callable[[Any, _Errors], Any]
 
 
-def read(shape: type[S], body: object) -> S:
-    """The request that a decoded JSON body is, or a fault that says what is wrong with it."""
+def read(structure: type[S], body: object) -> S:
+    """Read a request from a decoded JSON body; raise DynamoDB's fault if the body is invalid."""
     errors = _Errors()
-    request = _reader(shape)(body, errors)
-    if shape in _TABLE_REQUESTS:
+    request = _reader(structure)(body, errors)
+    if structure in _TABLE_INPUTS:
         _check_table_name(cast(dict[str, Any], body).get("TableName"))
     if errors:
         plural = "s" if len(errors) > 1 else ""
@@ -87,7 +89,7 @@ def read(shape: type[S], body: object) -> S:
     return cast(S, request)
 
 
-_TABLE_REQUESTS = frozenset(TableRequest.__subclasses__())
+_TABLE_INPUTS = frozenset(TableInput.__subclasses__())
 
 
 def _check_table_name(name: str | None) -> None:
@@ -103,7 +105,7 @@ def _check_table_name(name: str | None) -> None:
 
 @cache
 def _reader(annotation: Any, element: bool = False) -> Reader:
-    """Compile the reader of a type; `element` says that it is that of a list's or map's entries."""
+    """Compile the reader of a type; `element` is True for the entries of a list or map."""
     origin = get_origin(annotation)
     if annotation == Value:
         return _read_value
@@ -111,11 +113,11 @@ def _reader(annotation: Any, element: bool = False) -> Reader:
         return _read_item
     if annotation in _SCALARS:
         return _SCALARS[annotation]
-    if isinstance(annotation, type) and issubclass(annotation, Shape):
-        return _shape_reader(annotation, element)
+    if isinstance(annotation, type) and issubclass(annotation, Structure):
+        return _structure_reader(annotation, element)
     if origin is Annotated:
         return _constrained_reader(annotation)
-    if origin in (Union, types.UnionType):  # `X | None`: absence is handled by the shape's reader
+    if origin in (Union, types.UnionType):  # `X | None`: the structure's reader handles None
         return _reader(next(arg for arg in get_args(annotation) if arg is not type(None)))
     if origin is list:
         return _list_reader(*get_args(annotation))
@@ -124,55 +126,55 @@ def _reader(annotation: Any, element: bool = False) -> Reader:
     raise TypeError(f"no reader for {annotation}")
 
 
-def _shape_reader(shape: type[Shape], element: bool) -> Reader:
-    members = msgspec.structs.fields(shape)
-    known = {m.encode_name: (m.name, _spoken(m.encode_name), _reader(m.type)) for m in members}
-    required = [(m.name, _spoken(m.encode_name)) for m in members if m.required]
-    java = _java_type(shape)
+def _structure_reader(structure: type[Structure], element: bool) -> Reader:
+    members = msgspec.structs.fields(structure)
+    known = {m.encode_name: (m.name, _camel_case(m.encode_name), _reader(m.type)) for m in members}
+    required = [(m.name, _camel_case(m.encode_name)) for m in members if m.required]
+    java = _java_type(structure)
 
-    def read_shape(raw: Any, errors: _Errors) -> Shape | None:
+    def read_structure(raw: Any, errors: _Errors) -> Structure | None:
         if type(raw) is not dict:
             raise mismatch(raw, java, element=element)
         given = {}
         first = len(errors)
         for name, value in raw.items():
             if value is not None and name in known:
-                attribute, spoken, reader = known[name]
+                attribute, member, reader = known[name]
                 given[attribute] = reader(value, errors)
                 if errors and len(errors) > first:
-                    errors.prefix(first, spoken)
+                    errors.extend_paths(first, member)
                     first = len(errors)
-        for attribute, spoken in required:
+        for attribute, member in required:
             if attribute not in given:
-                errors.add("Member must not be null", None, spoken)
-        return None if errors else shape(**given)
+                errors.add("Member must not be null", None, member)
+        return None if errors else structure(**given)
 
-    return read_shape
+    return read_structure
 
 
 def _constrained_reader(annotation: Any) -> Reader:
     inner, *marks = get_args(annotation)
     for mark in marks:
-        if isinstance(mark, Like):
-            return _like_reader(mark.type)
+        if isinstance(mark, ReadAs):
+            return _read_as_reader(mark.type)
     if get_origin(inner) in (list, dict):
         return _sized_reader(inner, marks)
     reader = _reader(inner)
-    checks = [cast(Constraint, mark).broken for mark in marks]
+    checks = [cast(Constraint, mark).violation for mark in marks]
 
     def read_constrained(raw: Any, errors: _Errors) -> Any:
         value = reader(raw, errors)
         for check in checks:
             problem = check(raw)
             if problem:
-                errors.add(problem, _java(raw, inner))
+                errors.add(problem, _java_string(raw, inner))
         return value
 
-    return read_constrained if inner is not str else _remembering(read_constrained)
+    return read_constrained if inner is not str else _caching(read_constrained)
 
 
 def _sized_reader(annotation: Any, limits: list[Length | LengthOfEach]) -> Reader:
-    """Read a list or map, but nothing of it that is beyond a limit."""
+    """Return a reader for a list or map that reads only the entries within the limits."""
     reader = _reader(annotation)
     container = get_origin(annotation)
 
@@ -180,41 +182,45 @@ def _sized_reader(annotation: Any, limits: list[Length | LengthOfEach]) -> Reade
         heads = [raw]
         if type(raw) is container:
             for limit in limits:
-                heads.append(limit.head(heads[-1]))
+                heads.append(limit.within_limit(heads[-1]))
         value = reader(heads[-1], errors)
         for limit, head in zip(limits, heads, strict=False):
-            problem = limit.broken(head)
+            problem = limit.violation(head)
             if problem:
-                errors.add(problem, _java(raw, annotation))
+                errors.add(problem, _java_string(raw, annotation))
         return value
 
     return read_sized
 
 
-def _remembering(reader: Reader) -> Reader:
-    """Names and enumerated words come again and again: check each once."""
+def _caching(reader: Reader) -> Reader:
+    """Check each accepted string once: names and enum values repeat in most requests."""
     accepted: set[Any] = set()
 
-    def read_remembered(raw: Any, errors: _Errors) -> Any:
+    def read_cached(raw: Any, errors: _Errors) -> Any:
         if type(raw) is str and raw in accepted:
             return raw
         known = len(errors)
         value = reader(raw, errors)
-        if len(errors) == known and len(accepted) < MAX_REMEMBERED and len(value) < 256:
+        if len(errors) == known and len(accepted) < MAX_CACHED and len(value) < 256:
             accepted.add(value)
         return value
 
-    return read_remembered
+    return read_cached
 
 
-def _like_reader(annotation: Any) -> Reader:
+def _read_as_reader(annotation: Any) -> Reader:
     reader = _reader(annotation)
 
-    def read_like(raw: Any, errors: _Errors) -> dict[str, dict[str, Any]]:
-        shapes = reader(raw, errors)
-        return {} if errors else {name: shape.given() for name, shape in shapes.items()}
+    def read_as(raw: Any, errors: _Errors) -> dict[str, dict[str, Any]]:
+        structures = reader(raw, errors)
+        return (
+            {}
+            if errors
+            else {name: structure.present_members() for name, structure in structures.items()}
+        )
 
-    return read_like
+    return read_as
 
 
 def _list_reader(entry: Any) -> Reader:
@@ -228,7 +234,7 @@ def _list_reader(entry: Any) -> Reader:
         for value in raw:
             found.append(reader(value, errors))
             if len(errors) > first:
-                if not errors.prefix(first, "member", str(len(found))):
+                if not errors.extend_paths(first, "member", str(len(found))):
                     break
                 first = len(errors)
         return found
@@ -238,7 +244,7 @@ def _list_reader(entry: Any) -> Reader:
 
 def _map_reader(key: Any, entry: Any) -> Reader:
     if (key, entry) == (str, str):
-        return _read_texts
+        return _read_strings
     key_reader = _reader(key)
     reader = _reader(entry, element=True)
     java = f"java.util.Map<java.lang.String, {_java_type(entry)}>"
@@ -251,7 +257,7 @@ def _map_reader(key: Any, entry: Any) -> Reader:
             key_reader(name, errors)
             first = len(errors)
             found[name] = reader(value, errors)
-            if len(errors) > first and not errors.prefix(first, "member", name):
+            if len(errors) > first and not errors.extend_paths(first, "member", name):
                 break
         return found
 
@@ -268,15 +274,15 @@ def _read_item(raw: Any, errors: _Errors) -> Item:
     return read_values(raw)
 
 
-def _read_texts(raw: Any, errors: _Errors) -> dict[str, str]:
+def _read_strings(raw: Any, errors: _Errors) -> dict[str, str]:
     if type(raw) is not dict:
         raise mismatch(raw, "java.util.Map<java.lang.String, java.lang.String>")
     if set(map(type, raw)) <= {str} and set(map(type, raw.values())) <= {str}:
         return raw
-    return {_read_text(name, errors): _read_text(text, errors) for name, text in raw.items()}
+    return {_read_string(name, errors): _read_string(value, errors) for name, value in raw.items()}
 
 
-def _read_text(raw: Any, errors: _Errors) -> str:
+def _read_string(raw: Any, errors: _Errors) -> str:
     if type(raw) is not str:
         raise mismatch(raw, "java.lang.String")
     return raw
@@ -300,7 +306,7 @@ def _integer_reader(java: str) -> Reader:
 
 
 _SCALARS: dict[Any, Reader] = {
-    str: _read_text,
+    str: _read_string,
     bool: _read_bool,
     int: _integer_reader("java.lang.Integer"),
     Long: _integer_reader("java.lang.Long"),
@@ -308,21 +314,27 @@ _SCALARS: dict[Any, Reader] = {
 
 
 def _java_type(annotation: Any) -> str:
-    """The Java type that DynamoDB's messages name for ours."""
+    """Return the Java type that DynamoDB's messages have for an annotation."""
     while get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if annotation is str:
         return "java.lang.String"
     if get_origin(annotation) is list:
         return f"java.util.List<{_java_type(get_args(annotation)[0])}>"
-    return f"{MODEL}.{annotation.__name__}"
+    return f"{MODEL}.{_model_name(annotation)}"
 
 
-def _java(raw: Any, annotation: Any = None) -> str:
-    """A JSON value as Java's `toString` shows it, cut; DynamoDB's messages are Java's.
+def _model_name(annotation: Any) -> str:
+    """Return the name of a structure in the service model."""
+    name: str = getattr(annotation, "model_name", None) or annotation.__name__
+    return name
+
+
+def _java_string(raw: Any, annotation: Any = None) -> str:
+    """Format a JSON value as Java's `toString` does, for DynamoDB's messages, and truncate it.
 
     >>> from tablewright.wire.requests import KeySchemaElement
-    >>> _java([{"AttributeName": "pk", "KeyType": "HASH"}], list[KeySchemaElement])
+    >>> _java_string([{"AttributeName": "pk", "KeyType": "HASH"}], list[KeySchemaElement])
     '[KeySchemaElement(attributeName=pk, keyType=HASH)]'
     """
     shown: list[str] = []
@@ -330,9 +342,9 @@ def _java(raw: Any, annotation: Any = None) -> str:
     for part in _java_parts(raw, annotation):
         shown.append(part)
         length += len(part)
-        if length > MAX_ECHO:
+        if length > MAX_ECHO_LENGTH:
             break
-    return echo("".join(shown))
+    return truncate("".join(shown))
 
 
 def _java_parts(raw: Any, annotation: Any, level: int = 0) -> Iterator[str]:
@@ -340,7 +352,7 @@ def _java_parts(raw: Any, annotation: Any, level: int = 0) -> Iterator[str]:
         annotation = get_args(annotation)[0]
     inner = get_args(annotation)[-1] if get_args(annotation) else None
     comma = ""
-    if level > MAX_LEVELS:  # beyond a limit, where nothing was read
+    if level > MAX_LEVELS:  # only beyond a limit, in entries that were not read
         yield ELLIPSIS
     elif isinstance(raw, bool):
         yield str(raw).lower()
@@ -353,11 +365,11 @@ def _java_parts(raw: Any, annotation: Any, level: int = 0) -> Iterator[str]:
         yield "]"
     elif not isinstance(raw, dict):
         yield str(raw)
-    elif isinstance(annotation, type) and issubclass(annotation, Shape):
-        yield f"{annotation.__name__}("
+    elif isinstance(annotation, type) and issubclass(annotation, Structure):
+        yield f"{_model_name(annotation)}("
         for field in msgspec.structs.fields(annotation):
             if field.encode_name in raw:
-                yield f"{comma}{_spoken(field.encode_name)}="
+                yield f"{comma}{_camel_case(field.encode_name)}="
                 yield from _java_parts(raw[field.encode_name], field.type, level + 1)
                 comma = ", "
         yield ")"
@@ -370,6 +382,6 @@ def _java_parts(raw: Any, annotation: Any, level: int = 0) -> Iterator[str]:
         yield "}"
 
 
-def _spoken(name: str) -> str:
-    """A member's name as DynamoDB's messages have it: `tableName`."""
+def _camel_case(name: str) -> str:
+    """Return the name of a member as in DynamoDB's messages: `tableName`."""
     return name[0].lower() + name[1:]

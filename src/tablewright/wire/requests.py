@@ -1,121 +1,73 @@
 """The requests: every operation's input, with the constraints DynamoDB's service model states.
 
-Shapes have the names of DynamoDB's service model, which appear in its messages; members have ours.
-A member's name on the wire is its field's name in PascalCase, or the one given with `field`. A
-field without a default is required. What an operation checks beyond this is in its own file.
+Structures have the names of DynamoDB's service model, which appear in its messages. A structure
+whose name another class of the package has gets a prefix here; `model_name` is DynamoDB's name.
+Members have our names: a member's name on the wire is its field's name in PascalCase, or the one
+given with `field`. A field without a default is required. Further checks are in the
+module of the operation.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, NewType
+from typing import Annotated, Any, ClassVar
 
-from msgspec import Struct, field
+from msgspec import field
 
 from tablewright.limits import (
-    MAX_ATTRIBUTE_NAME_SIZE,
     MAX_BATCH_GET_KEYS,
     MAX_BATCH_WRITES,
     MAX_INCLUDED_ATTRIBUTES,
     MAX_INDEX_KEY_ATTRIBUTES,
-    MAX_KEY_ATTRIBUTE_NAME_LENGTH,
     MAX_LISTED_TABLES,
-    MAX_NAME_LENGTH,
     MAX_TRANSACTION_ACTIONS,
-    MIN_NAME_LENGTH,
 )
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import (
-    NAME_PATTERN,
-    Between,
-    Length,
-    LengthOfEach,
-    Like,
-    Matching,
-    Named,
-    OneOf,
+from tablewright.wire.constraints import Length, LengthOfEach, NumberRange, ReadAs
+from tablewright.wire.members import (
+    CAPPED,
+    AttributeAction,
+    AttributeName,
+    AttributeNames,
+    BillingMode,
+    CapacityUnits,
+    ComparisonOperator,
+    ConditionalOperator,
+    IndexName,
+    KeyAttributeName,
+    KeyType,
+    Long,
+    Name,
+    Names,
+    ProjectionType,
+    ResourceArn,
+    ReturnCapacity,
+    ReturnMetrics,
+    ReturnOnFailure,
+    ReturnValues,
+    ScalarType,
+    Select,
+    SseType,
+    StreamView,
+    Structure,
+    TableClass,
+    TableName,
 )
-
-TableName = Annotated[str, Length(1, 1024), Named()]
-IndexName = Annotated[str, Length(MIN_NAME_LENGTH, MAX_NAME_LENGTH), Matching(NAME_PATTERN)]
-AttributeName = Annotated[str, Length(0, MAX_ATTRIBUTE_NAME_SIZE)]
-KeyAttributeName = Annotated[str, Length(1, MAX_KEY_ATTRIBUTE_NAME_LENGTH)]
-ResourceArn = Annotated[str, Length(1, 1283)]
-Long = NewType("Long", int)  # as a Java type of its own, it is named in faults
-Units = Annotated[Long, Between(1)]
-
-BillingMode = Annotated[str, OneOf(("PROVISIONED", "PAY_PER_REQUEST"))]
-KeyType = Annotated[str, OneOf(("HASH", "RANGE"))]
-ScalarType = Annotated[str, OneOf(("B", "N", "S"))]
-ProjectionType = Annotated[str, OneOf(("ALL", "INCLUDE", "KEYS_ONLY"))]
-TableClass = Annotated[str, OneOf(("STANDARD", "STANDARD_INFREQUENT_ACCESS"))]
-SseType = Annotated[str, OneOf(("AES256", "KMS"))]
-StreamView = Annotated[str, OneOf(("NEW_AND_OLD_IMAGES", "OLD_IMAGE", "KEYS_ONLY", "NEW_IMAGE"))]
-ConditionalOperator = Annotated[str, OneOf(("OR", "AND"))]
-ComparisonOperator = Annotated[
-    str,
-    OneOf(
-        (
-            "IN",
-            "NULL",
-            "BETWEEN",
-            "LT",
-            "NOT_CONTAINS",
-            "EQ",
-            "GT",
-            "NOT_NULL",
-            "NE",
-            "LE",
-            "BEGINS_WITH",
-            "GE",
-            "CONTAINS",
-        )
-    ),
-]
-AttributeAction = Annotated[str, OneOf(("ADD", "DELETE", "PUT"))]
-ReturnValues = Annotated[str, OneOf(("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"))]
-ReturnOnFailure = Annotated[str, OneOf(("ALL_OLD", "NONE"))]
-ReturnCapacity = Annotated[str, OneOf(("INDEXES", "TOTAL", "NONE"))]
-ReturnMetrics = Annotated[str, OneOf(("SIZE", "NONE"))]
-Select = Annotated[
-    str,
-    OneOf(("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")),
-]
-Names = dict[str, str]
-# DynamoDB's service model has no limit for these lists and maps, and what it checks afterwards
-# allows far less: 50 tags, 25 indexes, 300 operators and 100 values of IN in an expression. Without
-# a limit, a request could spend seconds on entries that are refused afterwards.
-Some = Length(0, 10_000)
-AttributeNames = Annotated[list[AttributeName], Length(1, 100_000)]
-
-
-class Shape(Struct, rename="pascal", gc=False):
-    """A structure of the service model. No request refers to itself, so the collector may rest."""
-
-    def given(self) -> dict[str, Any]:
-        """The members that are there, by their names on the wire."""
-        members = zip(self.__struct_encode_fields__, self.__struct_fields__, strict=True)
-        return {
-            name: value
-            for name, attribute in members
-            if (value := getattr(self, attribute)) is not None
-        }
-
-
-class TableRequest(Shape, kw_only=True):
-    """A request about a table itself. Its name is looked at before all constraints."""
-
-    table_name: str = ""
-
 
 # -- tables -----------------------------------------------------------------------------------
 
 
-class AttributeDefinition(Shape):
+class TableInput(Structure, kw_only=True):
+    """A request about a table itself. Its table name is checked before all constraints."""
+
+    table_name: str = ""
+
+
+class AttributeDefinition(Structure):
     attribute_name: KeyAttributeName
     attribute_type: ScalarType
 
 
-class KeySchemaElement(Shape):
+class KeySchemaElement(Structure):
     attribute_name: KeyAttributeName
     key_type: KeyType
 
@@ -124,24 +76,24 @@ TableKeys = Annotated[list[KeySchemaElement], Length(1, 2)]
 IndexKeys = Annotated[list[KeySchemaElement], Length(1, 2 * MAX_INDEX_KEY_ATTRIBUTES)]
 
 
-class Projection(Shape):
+class Projection(Structure):
     projection_type: ProjectionType | None = None
     non_key_attributes: (
         Annotated[list[KeyAttributeName], Length(1, MAX_INCLUDED_ATTRIBUTES)] | None
     ) = None
 
 
-class ProvisionedThroughput(Shape):
-    read: Units = field(name="ReadCapacityUnits")
-    write: Units = field(name="WriteCapacityUnits")
+class ProvisionedThroughput(Structure):
+    read: CapacityUnits = field(name="ReadCapacityUnits")
+    write: CapacityUnits = field(name="WriteCapacityUnits")
 
 
-class OnDemandThroughput(Shape):
+class OnDemandThroughput(Structure):
     read: Long | None = field(name="MaxReadRequestUnits", default=None)
     write: Long | None = field(name="MaxWriteRequestUnits", default=None)
 
 
-class LocalSecondaryIndex(Shape):
+class LocalSecondaryIndex(Structure):
     index_name: IndexName
     key_schema: IndexKeys
     projection: Projection
@@ -156,62 +108,62 @@ class CreateGlobalSecondaryIndexAction(GlobalSecondaryIndex):
     pass
 
 
-class UpdateGlobalSecondaryIndexAction(Shape):
+class UpdateGlobalSecondaryIndexAction(Structure):
     index_name: IndexName
     provisioned_throughput: ProvisionedThroughput | None = None
     on_demand_throughput: OnDemandThroughput | None = None
 
 
-class DeleteGlobalSecondaryIndexAction(Shape):
+class DeleteGlobalSecondaryIndexAction(Structure):
     index_name: IndexName
 
 
-class GlobalSecondaryIndexUpdate(Shape):
+class GlobalSecondaryIndexUpdate(Structure):
     update: UpdateGlobalSecondaryIndexAction | None = None
     create: CreateGlobalSecondaryIndexAction | None = None
     delete: DeleteGlobalSecondaryIndexAction | None = None
 
 
-class StreamSpecification(Shape):
+class StreamSpecification(Structure):
     stream_enabled: bool
     stream_view_type: StreamView | None = None
 
 
-class SSESpecification(Shape):
+class SSESpecification(Structure):
     enabled: bool | None = None
     sse_type: SseType | None = field(name="SSEType", default=None)
     key_id: str | None = field(name="KMSMasterKeyId", default=None)
 
 
-class Tag(Shape):
+class Tag(Structure):
     key: Annotated[str, Length(1, 128)]
     value: Annotated[str, Length(0, 256)]
 
 
-class CreateTable(TableRequest, kw_only=True):
-    attribute_definitions: Annotated[list[AttributeDefinition], Some]
+class CreateTableInput(TableInput, kw_only=True):
+    attribute_definitions: Annotated[list[AttributeDefinition], CAPPED]
     key_schema: TableKeys
-    local_indexes: Annotated[list[LocalSecondaryIndex], Some] | None = field(
+    local_indexes: Annotated[list[LocalSecondaryIndex], CAPPED] | None = field(
         name="LocalSecondaryIndexes", default=None
     )
-    global_indexes: Annotated[list[GlobalSecondaryIndex], Some] | None = field(
+    global_indexes: Annotated[list[GlobalSecondaryIndex], CAPPED] | None = field(
         name="GlobalSecondaryIndexes", default=None
     )
     billing_mode: BillingMode | None = None
     provisioned_throughput: ProvisionedThroughput | None = None
     stream_specification: StreamSpecification | None = None
     sse_specification: SSESpecification | None = field(name="SSESpecification", default=None)
-    tags: Annotated[list[Tag], Some] | None = None
+    tags: Annotated[list[Tag], CAPPED] | None = None
     table_class: TableClass | None = None
     deletion_protection_enabled: bool | None = None
     on_demand_throughput: OnDemandThroughput | None = None
 
 
-class UpdateTable(TableRequest, kw_only=True):
-    attribute_definitions: Annotated[list[AttributeDefinition], Some] | None = None
+class UpdateTableInput(TableInput, kw_only=True):
+    attribute_definitions: Annotated[list[AttributeDefinition], CAPPED] | None = None
     billing_mode: BillingMode | None = None
     provisioned_throughput: ProvisionedThroughput | None = None
-    global_index_updates: Annotated[list[GlobalSecondaryIndexUpdate], Some] | None = field(
+    global_index_updates: Annotated[list[GlobalSecondaryIndexUpdate], CAPPED] | None = field(
         name="GlobalSecondaryIndexUpdates", default=None
     )
     stream_specification: StreamSpecification | None = None
@@ -221,85 +173,91 @@ class UpdateTable(TableRequest, kw_only=True):
     on_demand_throughput: OnDemandThroughput | None = None
 
 
-class DescribeTable(TableRequest, kw_only=True):
+class DescribeTableInput(TableInput, kw_only=True):
     pass
 
 
-class DeleteTable(TableRequest, kw_only=True):
+class DeleteTableInput(TableInput, kw_only=True):
     pass
 
 
-class ListTables(Shape):
-    start_name: (
-        Annotated[str, Length(MIN_NAME_LENGTH, MAX_NAME_LENGTH), Matching(NAME_PATTERN)] | None
-    ) = field(name="ExclusiveStartTableName", default=None)
-    limit: Annotated[int, Between(1, MAX_LISTED_TABLES)] | None = None
+class ListTablesInput(Structure):
+    start_name: Name | None = field(name="ExclusiveStartTableName", default=None)
+    limit: Annotated[int, NumberRange(1, MAX_LISTED_TABLES)] | None = None
 
 
-class TimeToLiveSpecification(Shape):
+class TimeToLiveSpecification(Structure):
     enabled: bool
     attribute_name: KeyAttributeName
 
 
-class UpdateTimeToLive(TableRequest, kw_only=True):
+class UpdateTimeToLiveInput(TableInput, kw_only=True):
     specification: TimeToLiveSpecification = field(name="TimeToLiveSpecification")
 
 
-class DescribeTimeToLive(TableRequest, kw_only=True):
+class DescribeTimeToLiveInput(TableInput, kw_only=True):
     pass
 
 
-class TagResource(Shape):
+class TagResourceInput(Structure):
     resource_arn: ResourceArn
-    tags: Annotated[list[Tag], Some]
+    tags: Annotated[list[Tag], CAPPED]
 
 
-class UntagResource(Shape):
+class UntagResourceInput(Structure):
     resource_arn: ResourceArn
-    tag_keys: Annotated[list[Annotated[str, Length(1, 128)]], Some]
+    tag_keys: Annotated[list[Annotated[str, Length(1, 128)]], CAPPED]
 
 
-class ListTagsOfResource(Shape):
+class ListTagsOfResourceInput(Structure):
     resource_arn: ResourceArn
     next_token: str | None = None
 
 
-class DescribeLimits(Shape):
+class DescribeLimitsInput(Structure):
     pass
 
 
-class DescribeEndpoints(Shape):
+class DescribeEndpointsRequest(Structure):
     pass
 
 
 # -- items ------------------------------------------------------------------------------------
 
 
-class ExpectedAttributeValue(Shape):
+class ExpectedAttributeValue(Structure):
     value: Value | None = None
     exists: bool | None = None
     comparison_operator: ComparisonOperator | None = None
-    attribute_value_list: Annotated[list[Value], Some] | None = None
+    attribute_value_list: Annotated[list[Value], CAPPED] | None = None
 
 
-class Condition(Shape, kw_only=True):
-    attribute_value_list: Annotated[list[Value], Some] | None = None
+class LegacyCondition(Structure, kw_only=True):
+    model_name = "Condition"
+
+    attribute_value_list: Annotated[list[Value], CAPPED] | None = None
     comparison_operator: ComparisonOperator
 
 
-class AttributeValueUpdate(Shape):
+class AttributeValueUpdate(Structure):
     value: Value | None = None
     action: AttributeAction | None = None
 
 
-Legacy = dict[str, dict[str, Any]]
-Expected = Annotated[Legacy, Like(Annotated[dict[AttributeName, ExpectedAttributeValue], Some])]
-LegacyConditions = Annotated[Legacy, Like(Annotated[dict[AttributeName, Condition], Some])]
-LegacyUpdates = Annotated[Legacy, Like(Annotated[dict[AttributeName, AttributeValueUpdate], Some])]
+LegacyEntries = dict[str, dict[str, Any]]
+Expected = Annotated[
+    LegacyEntries, ReadAs(Annotated[dict[AttributeName, ExpectedAttributeValue], CAPPED])
+]
+LegacyConditions = Annotated[
+    LegacyEntries, ReadAs(Annotated[dict[AttributeName, LegacyCondition], CAPPED])
+]
+LegacyUpdates = Annotated[
+    LegacyEntries, ReadAs(Annotated[dict[AttributeName, AttributeValueUpdate], CAPPED])
+]
 
 
-class Conditional(Shape):
-    """What PutItem, UpdateItem and DeleteItem have in common."""
+class WriteItemInput(Structure):
+    """The members that PutItem, UpdateItem and DeleteItem share."""
 
     table_name: TableName
     expected: Expected | None = None
@@ -315,21 +273,21 @@ class Conditional(Shape):
     return_metrics: ReturnMetrics | None = field(name="ReturnItemCollectionMetrics", default=None)
 
 
-class PutItem(Conditional, kw_only=True):
+class PutItemInput(WriteItemInput, kw_only=True):
     item: Item
 
 
-class DeleteItem(Conditional, kw_only=True):
+class DeleteItemInput(WriteItemInput, kw_only=True):
     key: Item
 
 
-class UpdateItem(Conditional, kw_only=True):
+class UpdateItemInput(WriteItemInput, kw_only=True):
     key: Item
     attribute_updates: LegacyUpdates | None = None
     update: str | None = field(name="UpdateExpression", default=None)
 
 
-class GetItem(Shape):
+class GetItemInput(Structure):
     table_name: TableName
     key: Item
     attributes_to_get: AttributeNames | None = None
@@ -339,14 +297,14 @@ class GetItem(Shape):
     names: Names | None = field(name="ExpressionAttributeNames", default=None)
 
 
-class Paged(Shape):
-    """What Query and Scan have in common."""
+class PagedInput(Structure):
+    """The members that Query and Scan share."""
 
     table_name: TableName
     index_name: IndexName | None = None
     select: Select | None = None
     attributes_to_get: AttributeNames | None = None
-    limit: Annotated[int, Between(1)] | None = None
+    limit: Annotated[int, NumberRange(1)] | None = None
     consistent: bool | None = field(name="ConsistentRead", default=None)
     conditional_operator: ConditionalOperator | None = None
     start_key: Item | None = field(name="ExclusiveStartKey", default=None)
@@ -357,20 +315,20 @@ class Paged(Shape):
     values: Item | None = field(name="ExpressionAttributeValues", default=None)
 
 
-class Query(Paged):
+class QueryInput(PagedInput):
     key_conditions: LegacyConditions | None = None
     query_filter: LegacyConditions | None = None
     forward: bool | None = field(name="ScanIndexForward", default=None)
     key_condition: str | None = field(name="KeyConditionExpression", default=None)
 
 
-class Scan(Paged):
+class ScanInput(PagedInput):
     scan_filter: LegacyConditions | None = None
-    total_segments: Annotated[int, Between(1, 1_000_000)] | None = None
-    segment: Annotated[int, Between(0, 999_999)] | None = None
+    total_segments: Annotated[int, NumberRange(1, 1_000_000)] | None = None
+    segment: Annotated[int, NumberRange(0, 999_999)] | None = None
 
 
-class KeysAndAttributes(Shape, omit_defaults=True):
+class KeysAndAttributes(Structure, omit_defaults=True):
     keys: Annotated[list[Item], Length(1, MAX_BATCH_GET_KEYS)]
     attributes_to_get: AttributeNames | None = None
     consistent: bool | None = field(name="ConsistentRead", default=None)
@@ -378,27 +336,27 @@ class KeysAndAttributes(Shape, omit_defaults=True):
     names: Names | None = field(name="ExpressionAttributeNames", default=None)
 
 
-class BatchGetItem(Shape):
+class BatchGetItemInput(Structure):
     tables: Annotated[dict[TableName, KeysAndAttributes], Length(1, MAX_BATCH_GET_KEYS)] = field(
         name="RequestItems"
     )
     return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
 
 
-class PutRequest(Shape):
+class PutRequest(Structure):
     item: Item
 
 
-class DeleteRequest(Shape):
+class DeleteRequest(Structure):
     key: Item
 
 
-class WriteRequest(Shape):
+class WriteRequest(Structure):
     put: PutRequest | None = field(name="PutRequest", default=None)
     delete: DeleteRequest | None = field(name="DeleteRequest", default=None)
 
 
-class BatchWriteItem(Shape):
+class BatchWriteItemInput(Structure):
     tables: Annotated[
         dict[TableName, list[WriteRequest]],
         Length(0, MAX_BATCH_WRITES),
@@ -408,8 +366,8 @@ class BatchWriteItem(Shape):
     return_metrics: ReturnMetrics | None = field(name="ReturnItemCollectionMetrics", default=None)
 
 
-class Action(Shape):
-    """What the four actions of a transaction have in common, but for the condition."""
+class TransactAction(Structure):
+    """The members that all actions of TransactWriteItems share."""
 
     table_name: TableName
     names: Names | None = field(name="ExpressionAttributeNames", default=None)
@@ -419,38 +377,46 @@ class Action(Shape):
     )
 
 
-class Put(Action, kw_only=True):
+class TransactPut(TransactAction, kw_only=True):
+    model_name = "Put"
+
     condition: str | None = field(name="ConditionExpression", default=None)
     item: Item
 
 
-class Delete(Action, kw_only=True):
+class TransactDelete(TransactAction, kw_only=True):
+    model_name = "Delete"
+
     condition: str | None = field(name="ConditionExpression", default=None)
     key: Item
 
 
-class Update(Action, kw_only=True):
+class TransactUpdate(TransactAction, kw_only=True):
+    model_name = "Update"
+
     condition: str | None = field(name="ConditionExpression", default=None)
     key: Item
     update: str = field(name="UpdateExpression")
 
 
-class ConditionCheck(Action, kw_only=True):
+class TransactConditionCheck(TransactAction, kw_only=True):
+    model_name = "ConditionCheck"
+
     key: Item
     condition: str = field(name="ConditionExpression")
 
 
-AnyAction = Put | Delete | Update | ConditionCheck
+AnyTransactAction = TransactPut | TransactDelete | TransactUpdate | TransactConditionCheck
 
 
-class TransactWriteItem(Shape):
-    check: ConditionCheck | None = field(name="ConditionCheck", default=None)
-    put: Put | None = None
-    delete: Delete | None = None
-    update: Update | None = None
+class TransactWriteItem(Structure):
+    check: TransactConditionCheck | None = field(name="ConditionCheck", default=None)
+    put: TransactPut | None = None
+    delete: TransactDelete | None = None
+    update: TransactUpdate | None = None
 
 
-class TransactWriteItems(Shape):
+class TransactWriteItemsInput(Structure):
     actions: Annotated[list[TransactWriteItem], Length(1, MAX_TRANSACTION_ACTIONS)] = field(
         name="TransactItems"
     )
@@ -459,8 +425,9 @@ class TransactWriteItems(Shape):
     token: Annotated[str, Length(1, 36)] | None = field(name="ClientRequestToken", default=None)
 
 
-class Get(Shape):
-    attributes_to_get: ClassVar[None] = None  # transactions came after the legacy parameters
+class TransactGet(Structure):
+    model_name = "Get"
+    attributes_to_get: ClassVar[None] = None  # transactions have no legacy parameters
 
     key: Item
     table_name: TableName
@@ -468,11 +435,11 @@ class Get(Shape):
     names: Names | None = field(name="ExpressionAttributeNames", default=None)
 
 
-class TransactGetItem(Shape):
-    get: Get
+class TransactGetItem(Structure):
+    get: TransactGet
 
 
-class TransactGetItems(Shape):
+class TransactGetItemsInput(Structure):
     actions: Annotated[list[TransactGetItem], Length(1, MAX_TRANSACTION_ACTIONS)] = field(
         name="TransactItems"
     )

@@ -1,13 +1,13 @@
-"""Attribute values on the wire: are they made of the JSON types that their tags demand?
+"""Attribute values on the wire: check that their contents have the JSON types of their tags.
 
-Only the types are checked here (a SerializationException); whether a value means something, say
-whether a number is one, is the business of `tablewright.encoding.items`. Tags that are null or
-unknown are dropped, as DynamoDB's parser drops them.
+Only the types are checked here, with a SerializationException. `tablewright.encoding.items` checks
+the contents, for example that a number is valid. Tags that are null or unknown are dropped, as in
+DynamoDB's parser.
 
-An item whose lists, maps and sets have more entries than it may have bytes is refused before they
-are read: each entry counts for at least one byte. (DynamoDB would report a mistake in an entry
-first. In ExpressionAttributeValues, which hold up to 2 MB, it would take such a list; no item can
-equal it.)
+An item whose lists, maps and sets have more entries than the maximum size of an item in bytes is
+refused before the entries are read: each entry takes at least one byte. (DynamoDB reports an
+invalid entry first. In ExpressionAttributeValues, which may have 2 MB, DynamoDB accepts such a
+list, but no item can equal it.)
 """
 
 from __future__ import annotations
@@ -22,35 +22,41 @@ from tablewright.errors import SerializationException, ValidationException
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Value
 
-# More than 32 levels are refused anyway; this only keeps hostile nesting off the stack.
+# `encoding.items` refuses more than 32 levels; this limit only prevents a stack overflow.
 MAX_LEVELS = 64
-#: What DynamoDB counts for a list or a map beside its entries, in bytes.
+#: The bytes that DynamoDB counts for a list or a map in addition to its entries.
 COLLECTION_OVERHEAD = 3
 
 
-class _Room:
-    """How many more bytes the lists, maps and sets of one item may have, at one byte an entry."""
+class _SizeBudget:
+    """The bytes that remain for the lists, maps and sets of one item, at one byte per entry."""
 
-    __slots__ = ("left",)
+    __slots__ = ("remaining",)
 
     def __init__(self) -> None:
-        self.left = MAX_ITEM_SIZE
+        self.remaining = MAX_ITEM_SIZE
 
     def take(self, size: int, level: int) -> None:
-        self.left -= size
-        if self.left < 0:
+        self.remaining -= size
+        if self.remaining < 0:
             raise ValidationException(ITEM_TOO_LARGE)
         if level > MAX_LEVELS:
             raise ValidationException(TOO_DEEP)
 
 
 def read_value(raw: Any) -> Value:
-    """A value whose contents have the right JSON types; the value itself if nothing is dropped."""
-    return _value(raw, 0, None)
+    """Check the JSON types in a value, and return it without unknown tags.
+
+    Returns `raw` itself if nothing is dropped.
+    """
+    return _check_value(raw, 0, None)
 
 
 def read_values(raw: dict[str, Any]) -> dict[str, Value]:
-    """The values of an item; the item itself if all of them are texts, as in most keys."""
+    """Check the JSON types in the values of an item, and return it without unknown tags.
+
+    Returns `raw` itself if all values are strings, as in most keys.
+    """
     if len(raw) > MAX_ITEM_SIZE:
         raise ValidationException(ITEM_TOO_LARGE)
     for value in raw.values():
@@ -58,12 +64,12 @@ def read_values(raw: dict[str, Any]) -> dict[str, Value]:
             break
     else:
         return raw
-    room = _Room()
-    room.take(len(raw), 0)
-    return _values(raw, 0, room)
+    budget = _SizeBudget()
+    budget.take(len(raw), 0)
+    return _check_values(raw, 0, budget)
 
 
-def _value(raw: Any, level: int, room: _Room | None) -> Value:
+def _check_value(raw: Any, level: int, budget: _SizeBudget | None) -> Value:
     if type(raw) is not dict:
         raise mismatch(raw, f"{MODEL}.AttributeValue", element=True)
     if len(raw) == 1:
@@ -72,42 +78,42 @@ def _value(raw: Any, level: int, room: _Room | None) -> Value:
             return raw
         if content is None or tag not in _READERS:
             return {}
-        found = _READERS[tag](content, level, room or _Room())
+        found = _READERS[tag](content, level, budget or _SizeBudget())
         return raw if found is content else {tag: found}
-    room = room or _Room()
+    budget = budget or _SizeBudget()
     return {
-        tag: _READERS[tag](content, level, room)
+        tag: _READERS[tag](content, level, budget)
         for tag, content in raw.items()
         if content is not None and tag in _READERS
     }
 
 
-def _values(raw: dict[str, Any], level: int, room: _Room) -> dict[str, Value]:
-    """The values of an item or a map. Most are plain strings, and pass without a call."""
+def _check_values(raw: dict[str, Any], level: int, budget: _SizeBudget) -> dict[str, Value]:
+    """Read the values of an item or a map; strings, the most frequent type, need no call."""
     return {
         name: value
         if type(value) is dict and len(value) == 1 and type(value.get("S")) is str
-        else _value(value, level, room)
+        else _check_value(value, level, budget)
         for name, value in raw.items()
     }
 
 
-def _text(raw: Any, level: int, room: _Room) -> str:
+def _string(raw: Any, level: int, budget: _SizeBudget) -> str:
     if type(raw) is not str:
         raise mismatch(raw, "java.lang.String")
     return raw
 
 
-def _boolean(raw: Any, level: int, room: _Room) -> bool:
+def _boolean(raw: Any, level: int, budget: _SizeBudget) -> bool:
     if type(raw) is not bool:
         raise mismatch(raw, "java.lang.Boolean")
     return raw
 
 
-def _binary(raw: Any, level: int, room: _Room) -> str:
+def _binary(raw: Any, level: int, budget: _SizeBudget) -> str:
     if type(raw) is not str:
         if type(raw) in (bytes, bytearray):
-            raise TypeError("in DynamoDB's JSON a binary is base64 text, not bytes")
+            raise TypeError("a binary must be a base64 string in DynamoDB's JSON, not bytes")
         raise SerializationException("only base-64-encoded strings are convertible to bytes")
     if not raw:
         return raw
@@ -119,61 +125,61 @@ def _binary(raw: Any, level: int, room: _Room) -> str:
         decoded = binascii.a2b_base64(raw, strict_mode=True)
     except ValueError:
         raise SerializationException("Invalid Base64 character in the value") from None
-    # Unused bits of the last character may be set: two texts for the same bytes would not be equal.
+    # The last character may have unused bits. Encode again, so that equal bytes are equal strings.
     return binascii.b2a_base64(decoded, newline=False).decode()
 
 
-def _list(raw: Any, level: int, room: _Room) -> list[Value]:
+def _list(raw: Any, level: int, budget: _SizeBudget) -> list[Value]:
     if type(raw) is not list:
         raise mismatch(raw, "java.util.List")
     if not raw:
         return raw
-    room.take(COLLECTION_OVERHEAD + len(raw), level)
+    budget.take(COLLECTION_OVERHEAD + len(raw), level)
     found = [
         value
         if type(value) is dict and len(value) == 1 and type(value.get("S")) is str
-        else _value(value, level + 1, room)
+        else _check_value(value, level + 1, budget)
         for value in raw
     ]
     return raw if all(map(is_, found, raw)) else found
 
 
-def _map(raw: Any, level: int, room: _Room) -> dict[str, Value]:
+def _map(raw: Any, level: int, budget: _SizeBudget) -> dict[str, Value]:
     if type(raw) is not dict:
         raise mismatch(raw, VALUES)
     if not raw:
         return raw
-    room.take(COLLECTION_OVERHEAD + len(raw), level)
-    found = _values(raw, level + 1, room)
+    budget.take(COLLECTION_OVERHEAD + len(raw), level)
+    found = _check_values(raw, level + 1, budget)
     return raw if all(map(is_, found.values(), raw.values())) else found
 
 
-def _texts(raw: Any, level: int, room: _Room) -> list[str]:
+def _strings(raw: Any, level: int, budget: _SizeBudget) -> list[str]:
     if type(raw) is not list:
         raise mismatch(raw, "java.util.List")
-    room.take(len(raw), level)
+    budget.take(len(raw), level)
     if set(map(type, raw)) <= {str}:
         return raw
-    return [_text(member, level, room) for member in raw]
+    return [_string(member, level, budget) for member in raw]
 
 
-def _binaries(raw: Any, level: int, room: _Room) -> list[str]:
+def _binaries(raw: Any, level: int, budget: _SizeBudget) -> list[str]:
     if type(raw) is not list:
         raise mismatch(raw, "java.util.List")
-    room.take(len(raw), level)
-    return [_binary(member, level, room) for member in raw]
+    budget.take(len(raw), level)
+    return [_binary(member, level, budget) for member in raw]
 
 
-#: What has nothing further to check than its JSON type.
+#: The tags for which only the JSON type is checked.
 _PLAIN = {"S": str, "N": str, "BOOL": bool, "NULL": bool}
-_READERS: dict[str, Callable[[Any, int, _Room], Any]] = {
-    "S": _text,
-    "N": _text,
+_READERS: dict[str, Callable[[Any, int, _SizeBudget], Any]] = {
+    "S": _string,
+    "N": _string,
     "B": _binary,
     "BOOL": _boolean,
     "NULL": _boolean,
-    "SS": _texts,
-    "NS": _texts,
+    "SS": _strings,
+    "NS": _strings,
     "BS": _binaries,
     "L": _list,
     "M": _map,
@@ -185,12 +191,12 @@ VALUES = f"java.util.Map<java.lang.String, {MODEL}.AttributeValue>"
 
 
 def mismatch(raw: Any, wanted: str, *, element: bool = False) -> SerializationException:
-    """The fault for JSON of the wrong type, in the words of DynamoDB's parser.
+    """Return DynamoDB's fault for JSON of the wrong type.
 
-    `wanted` is the Java type that DynamoDB has there; `element` says that it is one of several.
+    `wanted` is the Java type that DynamoDB expects; `element` is True for entries of a list or map.
     """
     if type(raw) not in _JSON_TYPES:
-        raise TypeError(f"{raw!r} is not a value of JSON; numbers and binaries are text there")
+        raise TypeError(f"{raw!r} is not a JSON value; pass numbers and binaries as strings")
     if type(raw) is dict:
         return SerializationException("Start of structure or map found where not expected")
     if type(raw) is list:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from tablewright import Database, Engine, connect, put
+from tablewright import Engine, connect, put
+from tablewright.database import Database
 from tablewright.designs.commerce import Commerce
 from tablewright.designs.commerce.samples import sample
 from tests.designs.commerce.support import (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from tablewright import Database, Engine, access_patterns, connect
+from tablewright import Engine, connect
+from tablewright.database import Database
 from tablewright.designs.commerce import (
     Commerce,
     customer_orders_by_status,
@@ -15,6 +16,7 @@ from tablewright.designs.commerce import (
 )
 from tablewright.designs.commerce.checks import checks
 from tablewright.errors import AlreadyExists, VersionConflict
+from tablewright.plans import access_patterns
 from tablewright.verify.run import Scanner
 from tests.designs.commerce.support import (
     CREATED,

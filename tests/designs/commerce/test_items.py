@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright import Database, Engine
+from tablewright import Engine
+from tablewright.database import Database
 from tablewright.designs.commerce import (
     OrderStatus,
     put_order,

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, connect
+from tablewright import Engine, connect
+from tablewright.database import Database
 from tablewright.designs.commerce import (
     Commerce,
     ItemStatus,

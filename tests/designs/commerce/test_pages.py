@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import Database
+from tablewright.database import Database
 from tablewright.designs.commerce import (
     create_order_with_items,
     customer_timeline_page,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
-from tablewright import Database, explain
+from tablewright import explain
+from tablewright.database import Database
 from tablewright.designs.commerce import (
     Customer,
     ItemStatus,

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, Engine, explain
+from tablewright import Engine, explain
+from tablewright.database import Database
 from tablewright.designs.commerce import (
     Customer,
     ItemStatus,

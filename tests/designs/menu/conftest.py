@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright import Database, connect, put
+from tablewright import connect, put
+from tablewright.database import Database
 from tablewright.designs.menu.samples import sample
 from tests.designs.menu.support import TABLES, engine
 

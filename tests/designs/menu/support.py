@@ -6,7 +6,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from tablewright import Database, Entity, Table, explain
+from tablewright import Entity, Table, explain
+from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.designs.menu.collection import samples as collection_samples
 from tablewright.designs.menu.composite import samples as composite_samples

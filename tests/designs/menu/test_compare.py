@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import access_patterns, connect
+from tablewright import connect
 from tablewright.designs.catalog import load
 from tablewright.designs.menu import compare
 from tablewright.designs.menu.checks import VARIANTS
+from tablewright.plans import access_patterns
 from tablewright.verify import Result, verify
 from tests.designs.menu.support import TABLES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablewright import Database
+from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.designs.menu.sample_menus import id_of
 from tests.designs.menu.support import DESSERTS, LUNCH, PIE, items, keys

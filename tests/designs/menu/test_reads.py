@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, explain
+from tablewright import explain
+from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.designs.menu.sample_menus import SAMPLE_MENUS
 from tests.designs.menu.support import DESSERTS, LUNCH, PIE, request_shape

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, connect, put
+from tablewright import connect, put
+from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.designs.menu.sample_menus import SAMPLE_MENUS, MenuTree, id_of
 from tablewright.errors import AlreadyExists

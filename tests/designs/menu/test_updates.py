@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import Database, explain
+from tablewright import explain
+from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.errors import ConditionFailed, NotFound
 from tests.designs.menu.support import DESSERTS, LUNCH, PIE, VARIANTS, items

@@ -7,20 +7,9 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
-from tablewright import (
-    GSI,
-    LSI,
-    Attr,
-    Entity,
-    Table,
-    attr,
-    created_at,
-    epoch_seconds,
-    index,
-    key,
-    updated_at,
-)
+from tablewright import GSI, LSI, Attr, Entity, Table, attr, created_at, index, key, updated_at
 from tablewright.errors import InvalidValue
+from tablewright.formats import epoch_seconds
 from tablewright.ids import KSUID
 
 

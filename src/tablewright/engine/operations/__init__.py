@@ -32,30 +32,30 @@ from tablewright.engine.operations.update_item import update_item
 from tablewright.engine.operations.update_table import update_table
 from tablewright.engine.step import Step
 from tablewright.wire import requests
-from tablewright.wire.requests import Shape
+from tablewright.wire.members import Structure
 
 #: By name: the shape of the request, and what makes a step of it.
-OPERATIONS: dict[str, tuple[type[Shape], Callable[[Any], Step]]] = {
-    "BatchGetItem": (requests.BatchGetItem, batch_get_item),
-    "BatchWriteItem": (requests.BatchWriteItem, batch_write_item),
-    "CreateTable": (requests.CreateTable, create_table),
-    "DeleteItem": (requests.DeleteItem, delete_item),
-    "DeleteTable": (requests.DeleteTable, delete_table),
-    "DescribeEndpoints": (requests.DescribeEndpoints, describe_endpoints),
-    "DescribeLimits": (requests.DescribeLimits, describe_limits),
-    "DescribeTable": (requests.DescribeTable, describe_table),
-    "DescribeTimeToLive": (requests.DescribeTimeToLive, describe_time_to_live),
-    "GetItem": (requests.GetItem, get_item),
-    "ListTables": (requests.ListTables, list_tables),
-    "ListTagsOfResource": (requests.ListTagsOfResource, list_tags_of_resource),
-    "PutItem": (requests.PutItem, put_item),
-    "Query": (requests.Query, query),
-    "Scan": (requests.Scan, scan),
-    "TagResource": (requests.TagResource, tag_resource),
-    "TransactGetItems": (requests.TransactGetItems, transact_get_items),
-    "TransactWriteItems": (requests.TransactWriteItems, transact_write_items),
-    "UntagResource": (requests.UntagResource, untag_resource),
-    "UpdateItem": (requests.UpdateItem, update_item),
-    "UpdateTable": (requests.UpdateTable, update_table),
-    "UpdateTimeToLive": (requests.UpdateTimeToLive, update_time_to_live),
+OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
+    "BatchGetItem": (requests.BatchGetItemInput, batch_get_item),
+    "BatchWriteItem": (requests.BatchWriteItemInput, batch_write_item),
+    "CreateTable": (requests.CreateTableInput, create_table),
+    "DeleteItem": (requests.DeleteItemInput, delete_item),
+    "DeleteTable": (requests.DeleteTableInput, delete_table),
+    "DescribeEndpoints": (requests.DescribeEndpointsRequest, describe_endpoints),
+    "DescribeLimits": (requests.DescribeLimitsInput, describe_limits),
+    "DescribeTable": (requests.DescribeTableInput, describe_table),
+    "DescribeTimeToLive": (requests.DescribeTimeToLiveInput, describe_time_to_live),
+    "GetItem": (requests.GetItemInput, get_item),
+    "ListTables": (requests.ListTablesInput, list_tables),
+    "ListTagsOfResource": (requests.ListTagsOfResourceInput, list_tags_of_resource),
+    "PutItem": (requests.PutItemInput, put_item),
+    "Query": (requests.QueryInput, query),
+    "Scan": (requests.ScanInput, scan),
+    "TagResource": (requests.TagResourceInput, tag_resource),
+    "TransactGetItems": (requests.TransactGetItemsInput, transact_get_items),
+    "TransactWriteItems": (requests.TransactWriteItemsInput, transact_write_items),
+    "UntagResource": (requests.UntagResourceInput, untag_resource),
+    "UpdateItem": (requests.UpdateItemInput, update_item),
+    "UpdateTable": (requests.UpdateTableInput, update_table),
+    "UpdateTimeToLive": (requests.UpdateTimeToLiveInput, update_time_to_live),
 }

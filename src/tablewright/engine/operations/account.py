@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tablewright.engine.describe import REGION
-from tablewright.engine.step import Read
-from tablewright.wire.requests import DescribeEndpoints, DescribeLimits
+from tablewright.engine.step import ReadStep
+from tablewright.wire.requests import DescribeEndpointsRequest, DescribeLimitsInput
 
 _LIMITS = {
     "AccountMaxReadCapacityUnits": 80_000,
@@ -15,9 +15,9 @@ _LIMITS = {
 _ENDPOINT = {"Address": f"dynamodb.{REGION}.amazonaws.com", "CachePeriodInMinutes": 1440}
 
 
-def describe_limits(request: DescribeLimits) -> Read:
-    return Read(lambda reading: _LIMITS)
+def describe_limits(request: DescribeLimitsInput) -> ReadStep:
+    return ReadStep(lambda context: _LIMITS)
 
 
-def describe_endpoints(request: DescribeEndpoints) -> Read:
-    return Read(lambda reading: {"Endpoints": [_ENDPOINT]})
+def describe_endpoints(request: DescribeEndpointsRequest) -> ReadStep:
+    return ReadStep(lambda context: {"Endpoints": [_ENDPOINT]})

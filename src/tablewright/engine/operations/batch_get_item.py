@@ -11,30 +11,30 @@ from msgspec.structs import replace
 from tablewright.encoding.items import dump, normalise_item
 from tablewright.engine.capacity import Charge, consumed_by_table, read_units
 from tablewright.engine.expressions import read_projection
-from tablewright.engine.rows import answered
-from tablewright.engine.step import Read, Reading
+from tablewright.engine.rows import render_item
+from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.errors import ValidationException
-from tablewright.expression import Project
+from tablewright.expression import CompiledProjection
 from tablewright.limits import MAX_BATCH_GET_KEYS, MAX_BATCH_GET_SIZE
 from tablewright.values import Item
-from tablewright.wire.answers import BatchGot, ItemOut
-from tablewright.wire.requests import BatchGetItem, KeysAndAttributes
+from tablewright.wire.requests import BatchGetItemInput, KeysAndAttributes
+from tablewright.wire.responses import BatchGetItemOutput, ItemOut
 
 
-def batch_get_item(request: BatchGetItem) -> Read:
+def batch_get_item(request: BatchGetItemInput) -> ReadStep:
     if sum(len(wanted.keys) for wanted in request.tables.values()) > MAX_BATCH_GET_KEYS:
         raise ValidationException("Too many items requested for the BatchGetItem call")
-    projections: dict[str, Project | None] = {}
+    projections: dict[str, CompiledProjection | None] = {}
     keys_of: dict[str, list[Item]] = {}
     for name, wanted in request.tables.items():
         projections[name] = read_projection(wanted)
         keys_of[name] = [normalise_item(key) for key in wanted.keys]
         _refuse_duplicates(keys_of[name])
 
-    def run(reading: Reading) -> BatchGot:
-        tables = {name: reading.table(name) for name in request.tables}
+    def run(context: ReadContext) -> BatchGetItemOutput:
+        tables = {name: context.find_table(name) for name in request.tables}
         for name, table in tables.items():
-            table.refuse_paths_into_keys(projections[name])
+            table.reject_paths_into_keys(projections[name])
         positions = {
             name: [tables[name].keys.check_key(key) for key in keys]
             for name, keys in keys_of.items()
@@ -48,23 +48,23 @@ def batch_get_item(request: BatchGetItem) -> Read:
             items: list[ItemOut] = []
             charge = charges[name] = Charge(table)
             for number, position in enumerate(positions[name]):
-                found = reading.snapshot.get(table.tree, position)
+                found = context.snapshot.get(table.tree, position)
                 size = found[0] if found else 0
                 if size > room:
-                    unprocessed[name] = _rest(wanted, number)
+                    unprocessed[name] = _unprocessed_from(wanted, number)
                     break
                 room -= size
                 charge.add(read_units(size, consistent=wanted.consistent))
                 if found is not None:
-                    items.append(answered(found[1], project))
+                    items.append(render_item(found[1], project))
             responses[name] = items
-        return BatchGot(
+        return BatchGetItemOutput(
             responses=responses,
             unprocessed_keys=unprocessed,
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
         )
 
-    return Read(run)
+    return ReadStep(run)
 
 
 def _refuse_duplicates(keys: list[Item]) -> None:
@@ -72,6 +72,6 @@ def _refuse_duplicates(keys: list[Item]) -> None:
         raise ValidationException("Provided list of item keys contains duplicates")
 
 
-def _rest(wanted: KeysAndAttributes, first: int) -> KeysAndAttributes:
+def _unprocessed_from(wanted: KeysAndAttributes, first: int) -> KeysAndAttributes:
     """The part of the request that was not done, to be sent again as it is."""
     return replace(wanted, keys=wanted.keys[first:])

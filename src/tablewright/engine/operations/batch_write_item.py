@@ -9,18 +9,18 @@ from __future__ import annotations
 from tablewright.encoding.items import AMBIGUOUS, normalise_item
 from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.metrics import collection_metrics
-from tablewright.engine.operations.put_item import new_row
-from tablewright.engine.rows import Row, find, replace
-from tablewright.engine.step import Write, Writing
-from tablewright.engine.table import Table
+from tablewright.engine.operations.put_item import build_row
+from tablewright.engine.rows import ItemRow, find_row, replace_item
+from tablewright.engine.step import WriteContext, WriteStep
+from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.values import Item
-from tablewright.wire.answers import BatchWritten, ItemCollectionMetrics
-from tablewright.wire.requests import BatchWriteItem, WriteRequest
+from tablewright.wire.requests import BatchWriteItemInput, WriteRequest
+from tablewright.wire.responses import BatchWriteItemOutput, ItemCollectionMetrics
 
 
-def batch_write_item(request: BatchWriteItem) -> Write:
+def batch_write_item(request: BatchWriteItemInput) -> WriteStep:
     if not request.tables:
         raise ValidationException("The requestItems parameter is required for BatchWriteItem")
     if sum(map(len, request.tables.values())) > MAX_BATCH_WRITES:
@@ -30,13 +30,15 @@ def batch_write_item(request: BatchWriteItem) -> Write:
             raise ValidationException(AMBIGUOUS)  # these are DynamoDB's words for it
 
     prepared = [
-        (name, *_prepared(write)) for name, writes in request.tables.items() for write in writes
+        (name, *_prepare_write(write))
+        for name, writes in request.tables.items()
+        for write in writes
     ]
 
-    def run(writing: Writing) -> BatchWritten:
-        tables = {name: writing.table(name) for name in request.tables}
+    def run(context: WriteContext) -> BatchWriteItemOutput:
+        tables = {name: context.find_table(name) for name in request.tables}
         writes = [
-            (tables[name], _key(tables[name], new, key_values), new, key_values)
+            (tables[name], _check_key(tables[name], new, key_values), new, key_values)
             for name, new, key_values in prepared
         ]
         if len({(table.name, key) for table, key, _, _ in writes}) < len(writes):
@@ -45,32 +47,34 @@ def batch_write_item(request: BatchWriteItem) -> Write:
         metrics: dict[str, list[ItemCollectionMetrics]] = {}
         for table, key, new, key_values in writes:
             charge = charges.setdefault(table.name, Charge(table))
-            replace(writing.tx, table, key, find(writing.tx, table.tree, key), new, charge)
+            replace_item(context.tx, table, key, find_row(context.tx, table.tree, key), new, charge)
             collection = collection_metrics(table, key_values, request.return_metrics)
             if collection:
                 metrics.setdefault(table.name, []).append(collection)
-        return BatchWritten(
+        return BatchWriteItemOutput(
             unprocessed_items={},
             item_collection_metrics=metrics or None,
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
         )
 
-    return Write(run)
+    return WriteStep(run)
 
 
-def _prepared(write: WriteRequest) -> tuple[Row | None, Item]:
+def _prepare_write(write: WriteRequest) -> tuple[ItemRow | None, Item]:
     """The new row (None: a delete), and the attributes that hold its key."""
     if write.put:
-        row = new_row(write.put.item)
+        row = build_row(write.put.item)
         return row, row.item
     assert write.delete
     return None, normalise_item(write.delete.key)
 
 
-def _key(table: Table, new: Row | None, key_values: Item) -> bytes:
+def _check_key(table: StoredTable, new: ItemRow | None, key_values: Item) -> bytes:
     """Where a write goes. An item's keys are checked in the words of a key's, unlike PutItem's."""
     if new is None:
         return table.keys.check_key(key_values)
-    key = table.keys.check_key({name: new.item[name] for name in table.names if name in new.item})
+    key = table.keys.check_key(
+        {name: new.item[name] for name in table.key_names if name in new.item}
+    )
     table.check_index_keys(new.item, new.size)
     return key

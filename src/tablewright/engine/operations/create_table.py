@@ -14,45 +14,45 @@ from typing import Any
 
 from tablewright.engine import definition
 from tablewright.engine.describe import describe, stream_label
-from tablewright.engine.step import Write, Writing
+from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ResourceInUseException, ValidationException, invalid
 from tablewright.schema import IndexSchema, KeySchema, Stream, TableSchema
 from tablewright.wire import requests
-from tablewright.wire.requests import CreateTable
+from tablewright.wire.requests import CreateTableInput
 
 NO_VIEW_TYPE = (
     "Invalid StreamViewType: Stream ViewType must not be null or empty when enabling streams."
 )
 
 
-def create_table(request: CreateTable) -> Write:
-    definition.check_name(request.table_name)
-    schema = _schema(request)
+def create_table(request: CreateTableInput) -> WriteStep:
+    definition.check_table_name(request.table_name)
+    schema = _build_schema(request)
 
-    def run(writing: Writing) -> dict[str, Any]:
-        tx, catalog = writing.tx, writing.catalog
+    def run(context: WriteContext) -> dict[str, Any]:
+        tx, catalog = context.tx, context.catalog
         if schema.name in catalog.tables:
             raise ResourceInUseException(f"Table already exists: {schema.name}")
-        table = catalog.add(tx, schema)
-        return {"TableDescription": describe(table, writing.count, status="CREATING")}
+        table = catalog.add_table(tx, schema)
+        return {"TableDescription": describe(table, context.count, status="CREATING")}
 
-    return Write(run)
+    return WriteStep(run)
 
 
-def _schema(request: CreateTable) -> TableSchema:
+def _build_schema(request: CreateTableInput) -> TableSchema:
     billing = request.billing_mode or "PROVISIONED"
     definition.check_billing(billing, request.provisioned_throughput)
-    throughput = definition.throughput(request.provisioned_throughput)
-    types = definition.attribute_types(request.attribute_definitions)
-    keys = definition.table_keys(request.key_schema, types)
+    throughput = definition.build_throughput(request.provisioned_throughput)
+    types = definition.collect_attribute_types(request.attribute_definitions)
+    keys = definition.build_table_keys(request.key_schema, types)
     if not request.local_indexes and not request.global_indexes and len(types) != len(tuple(keys)):
         raise invalid(
             "Number of attributes in KeySchema does not exactly match number of attributes "
             "defined in AttributeDefinitions"
         )
     indexes = [
-        *_local_indexes(request.local_indexes, keys, types),
-        *_global_indexes(request.global_indexes, types, provisioned=billing == "PROVISIONED"),
+        *_build_local_indexes(request.local_indexes, keys, types),
+        *_build_global_indexes(request.global_indexes, types, provisioned=billing == "PROVISIONED"),
     ]
     definition.check_indexes(indexes)
     used = [*keys.names, *(name for index in indexes for name in index.keys.names)]
@@ -68,16 +68,16 @@ def _schema(request: CreateTable) -> TableSchema:
         billing=billing,
         billing_changed=now if billing == "PAY_PER_REQUEST" else 0,
         throughput=throughput,
-        on_demand=definition.table_on_demand(request.on_demand_throughput, billing),
-        stream=_stream(request.stream_specification, now),
+        on_demand=definition.build_table_on_demand(request.on_demand_throughput, billing),
+        stream=_build_stream(request.stream_specification, now),
         table_class=request.table_class,
         encrypted=bool(request.sse_specification and request.sse_specification.enabled),
         deletion_protected=bool(request.deletion_protection_enabled),
-        tags=definition.checked_tags({tag.key: tag.value for tag in request.tags or ()}),
+        tags=definition.check_tags({tag.key: tag.value for tag in request.tags or ()}),
     )
 
 
-def _local_indexes(
+def _build_local_indexes(
     shapes: list[requests.LocalSecondaryIndex] | None, keys: KeySchema, types: dict[str, str]
 ) -> list[IndexSchema]:
     if shapes is None:
@@ -89,20 +89,22 @@ def _local_indexes(
             "Table KeySchema does not have a range key, "
             "which is required when specifying a LocalSecondaryIndex"
         )
-    return [definition.local_index(shape, keys, types) for shape in shapes]
+    return [definition.build_local_index(shape, keys, types) for shape in shapes]
 
 
-def _global_indexes(
+def _build_global_indexes(
     shapes: list[requests.GlobalSecondaryIndex] | None, types: dict[str, str], *, provisioned: bool
 ) -> list[IndexSchema]:
     if shapes is None:
         return []
     if not shapes:
         raise invalid("List of GlobalSecondaryIndexes is empty")
-    return [definition.global_index(shape, types, provisioned=provisioned) for shape in shapes]
+    return [
+        definition.build_global_index(shape, types, provisioned=provisioned) for shape in shapes
+    ]
 
 
-def _stream(shape: requests.StreamSpecification | None, now: float) -> Stream | None:
+def _build_stream(shape: requests.StreamSpecification | None, now: float) -> Stream | None:
     if shape is None:
         return None
     if not shape.stream_enabled:

@@ -9,34 +9,34 @@ from msgspec import Raw
 
 from tablewright.encoding.items import normalise_item
 from tablewright.engine.capacity import Charge
-from tablewright.engine.conditions import hold
+from tablewright.engine.conditions import check_condition
 from tablewright.engine.expressions import read_condition
 from tablewright.engine.metrics import collection_metrics
-from tablewright.engine.rows import find, replace
-from tablewright.engine.step import Write, Writing
+from tablewright.engine.rows import find_row, replace_item
+from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ValidationException
-from tablewright.wire.answers import Written
-from tablewright.wire.requests import DeleteItem
+from tablewright.wire.requests import DeleteItemInput
+from tablewright.wire.responses import WriteItemOutput
 
 
-def delete_item(request: DeleteItem) -> Write:
+def delete_item(request: DeleteItemInput) -> WriteStep:
     condition = read_condition(request)
     if request.return_values not in (None, "NONE", "ALL_OLD"):
         raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
     key_values = normalise_item(request.key)
 
-    def run(writing: Writing) -> Written:
-        table = writing.table(request.table_name)
-        table.refuse_paths_into_keys(condition)
+    def run(context: WriteContext) -> WriteItemOutput:
+        table = context.find_table(request.table_name)
+        table.reject_paths_into_keys(condition)
         key = table.keys.check_key(key_values)
-        old = find(writing.tx, table.tree, key)
-        hold(condition, old, request.return_on_failure)
+        old = find_row(context.tx, table.tree, key)
+        check_condition(condition, old, request.return_on_failure)
         charge = Charge(table)
-        replace(writing.tx, table, key, old, None, charge)
-        return Written(
+        replace_item(context.tx, table, key, old, None, charge)
+        return WriteItemOutput(
             Raw(old.body) if old and request.return_values == "ALL_OLD" else None,
-            charge.consumed(request.return_capacity),
+            charge.to_consumed_capacity(request.return_capacity),
             collection_metrics(table, key_values, request.return_metrics),
         )
 
-    return Write(run)
+    return WriteStep(run)

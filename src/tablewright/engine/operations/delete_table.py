@@ -10,14 +10,14 @@ from typing import Any
 
 from tablewright.engine.describe import describe
 from tablewright.engine.maintenance import delete_tree
-from tablewright.engine.step import Write, Writing
+from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ResourceInUseException, ValidationException
-from tablewright.wire.requests import DeleteTable
+from tablewright.wire.requests import DeleteTableInput
 
 
-def delete_table(request: DeleteTable) -> Write:
-    def run(writing: Writing) -> dict[str, Any]:
-        table = writing.known_table(request.table_name)
+def delete_table(request: DeleteTableInput) -> WriteStep:
+    def run(context: WriteContext) -> dict[str, Any]:
+        table = context.find_table_for_control_plane(request.table_name)
         if table.schema.deletion_protected:
             raise ValidationException(
                 "Resource cannot be deleted as it is currently protected against deletion. "
@@ -28,10 +28,10 @@ def delete_table(request: DeleteTable) -> Write:
                 "Attempt to change a resource which is still in use: "
                 "Cannot delete table while indexes are being created, updated, or deleted."
             )
-        description = describe(table, writing.count, status="DELETING")
-        writing.catalog.remove(writing.tx, table.name)
+        description = describe(table, context.count, status="DELETING")
+        context.catalog.remove_table(context.tx, table.name)
         for tree in (table.schema.tree, *(index.tree for index in table.schema.indexes)):
-            delete_tree(writing.catalog, writing.tx, tree)
+            delete_tree(context.catalog, context.tx, tree)
         return {"TableDescription": description}
 
-    return Write(run, counted=request.table_name)
+    return WriteStep(run, counted_table=request.table_name)

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from tablewright.engine.describe import describe
-from tablewright.engine.step import Read, Reading
-from tablewright.wire.requests import DescribeTable
+from tablewright.engine.step import ReadContext, ReadStep
+from tablewright.wire.requests import DescribeTableInput
 
 
-def describe_table(request: DescribeTable) -> Read:
-    def run(reading: Reading) -> dict[str, Any]:
-        reading.catalog.refresh(reading.snapshot)
-        return {"Table": describe(reading.known_table(request.table_name), reading.snapshot.count)}
+def describe_table(request: DescribeTableInput) -> ReadStep:
+    def run(context: ReadContext) -> dict[str, Any]:
+        context.catalog.refresh(context.snapshot)
+        return {
+            "Table": describe(
+                context.find_table_for_control_plane(request.table_name), context.snapshot.count
+            )
+        }
 
-    return Read(run, costly=True)  # it counts every item
+    return ReadStep(run, is_costly=True)  # it counts every item

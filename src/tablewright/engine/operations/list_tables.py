@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright.engine.step import Read, Reading
+from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.limits import MAX_LISTED_TABLES
-from tablewright.wire.requests import ListTables
+from tablewright.wire.requests import ListTablesInput
 
 
-def list_tables(request: ListTables) -> Read:
-    most = request.limit or MAX_LISTED_TABLES
+def list_tables(request: ListTablesInput) -> ReadStep:
+    limit = request.limit or MAX_LISTED_TABLES
 
-    def run(reading: Reading) -> dict[str, Any]:
-        reading.catalog.refresh(reading.snapshot)
-        names = sorted(reading.catalog.tables)
+    def run(context: ReadContext) -> dict[str, Any]:
+        context.catalog.refresh(context.snapshot)
+        names = sorted(context.catalog.tables)
         if request.start_name is not None:
             names = [name for name in names if name > request.start_name]
-        answer: dict[str, Any] = {"TableNames": names[:most]}
-        if len(names) > most:
-            answer["LastEvaluatedTableName"] = names[most - 1]
+        answer: dict[str, Any] = {"TableNames": names[:limit]}
+        if len(names) > limit:
+            answer["LastEvaluatedTableName"] = names[limit - 1]
         return answer
 
-    return Read(run)
+    return ReadStep(run)

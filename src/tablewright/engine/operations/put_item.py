@@ -14,44 +14,44 @@ from tablewright.encoding.items import (
     normalise_item,
 )
 from tablewright.engine.capacity import Charge
-from tablewright.engine.conditions import hold
+from tablewright.engine.conditions import check_condition
 from tablewright.engine.expressions import read_condition
 from tablewright.engine.metrics import collection_metrics
-from tablewright.engine.rows import Row, find, replace
-from tablewright.engine.step import Write, Writing
+from tablewright.engine.rows import ItemRow, find_row, replace_item
+from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE, MAX_ITEM_SIZE
 from tablewright.values import Item
-from tablewright.wire.answers import Written
-from tablewright.wire.requests import PutItem
+from tablewright.wire.requests import PutItemInput
+from tablewright.wire.responses import WriteItemOutput
 
 
-def put_item(request: PutItem) -> Write:
+def put_item(request: PutItemInput) -> WriteStep:
     condition = read_condition(request)
-    new = new_row(request.item)
+    new = build_row(request.item)
     if request.return_values not in (None, "NONE", "ALL_OLD"):
         raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
 
-    def run(writing: Writing) -> Written:
-        table = writing.table(request.table_name)
-        table.refuse_paths_into_keys(condition)
+    def run(context: WriteContext) -> WriteItemOutput:
+        table = context.find_table(request.table_name)
+        table.reject_paths_into_keys(condition)
         key = table.check_item(new.item, new.size)
-        old = find(writing.tx, table.tree, key)
-        hold(condition, old, request.return_on_failure)
+        old = find_row(context.tx, table.tree, key)
+        check_condition(condition, old, request.return_on_failure)
         charge = Charge(table)
-        replace(writing.tx, table, key, old, new, charge)
-        return Written(
+        replace_item(context.tx, table, key, old, new, charge)
+        return WriteItemOutput(
             Raw(old.body) if old and request.return_values == "ALL_OLD" else None,
-            charge.consumed(request.return_capacity),
+            charge.to_consumed_capacity(request.return_capacity),
             collection_metrics(table, new.item, request.return_metrics),
         )
 
-    return Write(run)
+    return WriteStep(run)
 
 
-def new_row(raw: Item) -> Row:
+def build_row(raw: Item) -> ItemRow:
     """The row of a new item; its keys are for its table to check."""
-    row = Row(normalise_item(raw))
+    row = ItemRow(normalise_item(raw))
     if row.size > MAX_ITEM_SIZE:
         raise ValidationException(ITEM_TOO_LARGE)
     if row.size > MAX_ATTRIBUTE_NAME_SIZE and any(

@@ -8,42 +8,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablewright.encoding.keys import after, component, partition, prefix
+from tablewright.encoding.keys import encode_component, encode_prefix, end_of_prefix, partition
 from tablewright.engine.expressions import read_query
-from tablewright.engine.keys import check_sizes, empty
-from tablewright.engine.reading import (
+from tablewright.engine.keys import check_key_sizes, empty_key_error
+from tablewright.engine.paging import (
     Source,
     check_select,
     is_costly,
     read_page,
     read_start_key,
-    refuse_filter_on_keys,
+    reject_filter_on_keys,
 )
-from tablewright.engine.step import Read, Reading
+from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.errors import ValidationException
 from tablewright.expression import KeySelection
 from tablewright.schema import KeyAttribute
 from tablewright.values import Value
-from tablewright.wire.answers import Page
-from tablewright.wire.requests import Query
+from tablewright.wire.requests import QueryInput
+from tablewright.wire.responses import PageOutput
 
 
-def query(request: Query) -> Read:
-    key_condition, keep, project = read_query(request)
+def query(request: QueryInput) -> ReadStep:
+    key_condition, item_filter, project = read_query(request)
     check_select(request, project)
     backwards = request.forward is False
     start_key = read_start_key(request)
 
-    def run(reading: Reading) -> Page:
-        source = Source(reading, request)
-        source.table.refuse_paths_into_keys(keep, project)
+    def run(context: ReadContext) -> PageOutput:
+        source = Source(context, request)
+        source.table.reject_paths_into_keys(item_filter, project)
         selection = source.select(key_condition)
-        check_sizes(selection.partition, (*selection.equal, *selection.operands[:1]))
-        whole = partition(_components(source.keys.schema.partition, selection.partition))
-        first, end = bounds(whole, source.keys.schema.sort, selection)
-        refuse_filter_on_keys(request, keep, source.keys)
+        check_key_sizes(selection.partition, (*selection.equal, *selection.operands[:1]))
+        whole = partition(_encode_components(source.keys.schema.partition, selection.partition))
+        first, end = select_key_range(whole, source.keys.schema.sort, selection)
+        reject_filter_on_keys(request, item_filter, source.keys)
         if start_key is not None:
-            start = source.start(start_key, scanning=False)
+            start = source.encode_start_key(start_key, scanning=False)
             if not start.startswith(whole):
                 raise ValidationException(
                     "The provided starting key is outside query boundaries based on provided "
@@ -55,52 +55,58 @@ def query(request: Query) -> Read:
                 )
             first, end = (first, start) if backwards else (start + b"\x00", end)
         return read_page(
-            reading, source, request, (first, end), backwards=backwards, keep=keep, project=project
+            context,
+            source,
+            request,
+            (first, end),
+            backwards=backwards,
+            item_filter=item_filter,
+            project=project,
         )
 
-    return Read(run, costly=is_costly(request, keep))
+    return ReadStep(run, is_costly=is_costly(request, item_filter))
 
 
-def bounds(
+def select_key_range(
     start: bytes, sort: tuple[KeyAttribute, ...], selection: KeySelection
 ) -> tuple[bytes, bytes | None]:
     """The range of row keys that a key condition selects: from, and up to but without.
 
     `start` is what every row of the partition begins with.
     """
-    start += _components(sort, selection.equal)
-    end = after(start)
+    start += _encode_components(sort, selection.equal)
+    end = end_of_prefix(start)
     if selection.operator is None:
         return start, end
     attribute = sort[len(selection.equal)]
     if selection.operator == "begins_with":
-        start += prefix(attribute.type, _content(attribute, selection.operands[0]))
-        return start, after(start)
-    edges = [start + _components((attribute,), (value,)) for value in selection.operands]
+        start += encode_prefix(attribute.type, _require_content(attribute, selection.operands[0]))
+        return start, end_of_prefix(start)
+    edges = [start + _encode_components((attribute,), (value,)) for value in selection.operands]
     low, high = edges[0], edges[-1]
     match selection.operator:
         case "=" | "BETWEEN":
-            return low, after(high)
+            return low, end_of_prefix(high)
         case "<":
             return start, high
         case "<=":
-            return start, after(high)
+            return start, end_of_prefix(high)
         case ">=":
             return low, end
         case _:
-            return after(low) or low, end
+            return end_of_prefix(low) or low, end
 
 
-def _components(attributes: Sequence[KeyAttribute], values: Sequence[Value]) -> bytes:
+def _encode_components(attributes: Sequence[KeyAttribute], values: Sequence[Value]) -> bytes:
     return b"".join(
-        component(attribute.type, _content(attribute, value))
+        encode_component(attribute.type, _require_content(attribute, value))
         for attribute, value in zip(attributes, values, strict=False)
     )
 
 
-def _content(attribute: KeyAttribute, value: Value) -> str:
+def _require_content(attribute: KeyAttribute, value: Value) -> str:
     """The content of a value that a key is compared with; a key is never empty."""
     content: str = value[attribute.type]
     if not content:
-        raise empty(attribute)
+        raise empty_key_error(attribute)
     return content

@@ -6,27 +6,27 @@ index; the start key; what is asked of the index.
 
 from __future__ import annotations
 
-from tablewright.encoding.keys import segment
+from tablewright.encoding.keys import segment_range
 from tablewright.engine.expressions import read_scan
-from tablewright.engine.reading import Source, check_select, is_costly, read_page, read_start_key
-from tablewright.engine.step import Read, Reading
+from tablewright.engine.paging import Source, check_select, is_costly, read_page, read_start_key
+from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.errors import ValidationException
-from tablewright.wire.answers import Page
-from tablewright.wire.requests import Scan
+from tablewright.wire.requests import ScanInput
+from tablewright.wire.responses import PageOutput
 
 
-def scan(request: Scan) -> Read:
-    keep, project = read_scan(request)
+def scan(request: ScanInput) -> ReadStep:
+    item_filter, project = read_scan(request)
     check_select(request, project)
     _check_segment(request.segment, request.total_segments)
     start_key = read_start_key(request)
 
-    def run(reading: Reading) -> Page:
-        source = Source(reading, request)
-        source.table.refuse_paths_into_keys(keep, project)
-        first, end = segment(request.segment or 0, request.total_segments or 1)
+    def run(context: ReadContext) -> PageOutput:
+        source = Source(context, request)
+        source.table.reject_paths_into_keys(item_filter, project)
+        first, end = segment_range(request.segment or 0, request.total_segments or 1)
         if start_key is not None:
-            start = source.start(start_key, scanning=True)
+            start = source.encode_start_key(start_key, scanning=True)
             if not first <= start or (end is not None and start >= end):
                 raise ValidationException(
                     "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
@@ -35,10 +35,16 @@ def scan(request: Scan) -> Read:
                 )
             first = start + b"\x00"
         return read_page(
-            reading, source, request, (first, end), backwards=False, keep=keep, project=project
+            context,
+            source,
+            request,
+            (first, end),
+            backwards=False,
+            item_filter=item_filter,
+            project=project,
         )
 
-    return Read(run, costly=is_costly(request, keep))
+    return ReadStep(run, is_costly=is_costly(request, item_filter))
 
 
 def _check_segment(number: int | None, total: int | None) -> None:

@@ -7,50 +7,50 @@ from typing import Any
 
 import msgspec
 
-from tablewright.engine.definition import checked_tags
-from tablewright.engine.step import Read, Reading, Write, Writing, table_name
-from tablewright.engine.table import Table
+from tablewright.engine.definition import check_tags
+from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep, table_name
+from tablewright.engine.table import StoredTable
 from tablewright.errors import ResourceNotFoundException, ValidationException
-from tablewright.wire.requests import ListTagsOfResource, TagResource, UntagResource
+from tablewright.wire.requests import ListTagsOfResourceInput, TagResourceInput, UntagResourceInput
 
 _TABLE_ARN = re.compile(r"arn:[^:]+:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]{3,255}")
 
 
-def tag_resource(request: TagResource) -> Write:
+def tag_resource(request: TagResourceInput) -> WriteStep:
     _check_arn(request.resource_arn)
     if not request.tags:
         raise ValidationException("Atleast one Tag needs to be provided as Input.")
 
-    def run(writing: Writing) -> None:
-        table = _tagged(writing, request.resource_arn)
+    def run(context: WriteContext) -> None:
+        table = _find_table(context, request.resource_arn)
         tags = dict(table.schema.tags) | {tag.key: tag.value for tag in request.tags}
-        _save(writing, table, tags)
+        _save_tags(context, table, tags)
 
-    return Write(run)
+    return WriteStep(run)
 
 
-def untag_resource(request: UntagResource) -> Write:
+def untag_resource(request: UntagResourceInput) -> WriteStep:
     _check_arn(request.resource_arn)
     if not request.tag_keys:
         raise ValidationException("Atleast one Tag Key needs to be provided as Input.")
 
-    def run(writing: Writing) -> None:
-        table = _tagged(writing, request.resource_arn)
+    def run(context: WriteContext) -> None:
+        table = _find_table(context, request.resource_arn)
         gone = set(request.tag_keys)
-        _save(writing, table, {k: v for k, v in table.schema.tags if k not in gone})
+        _save_tags(context, table, {k: v for k, v in table.schema.tags if k not in gone})
 
-    return Write(run)
+    return WriteStep(run)
 
 
-def list_tags_of_resource(request: ListTagsOfResource) -> Read:
+def list_tags_of_resource(request: ListTagsOfResourceInput) -> ReadStep:
     _check_arn(request.resource_arn)
 
-    def run(reading: Reading) -> dict[str, Any]:
-        reading.catalog.refresh(reading.snapshot)
-        tags = _tagged(reading, request.resource_arn).schema.tags
+    def run(context: ReadContext) -> dict[str, Any]:
+        context.catalog.refresh(context.snapshot)
+        tags = _find_table(context, request.resource_arn).schema.tags
         return {"Tags": [{"Key": key, "Value": value} for key, value in tags]}
 
-    return Read(run)
+    return ReadStep(run)
 
 
 def _check_arn(arn: str) -> None:
@@ -58,8 +58,8 @@ def _check_arn(arn: str) -> None:
         raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
 
 
-def _tagged(reading: Reading, arn: str) -> Table:
-    table = reading.catalog.tables.get(table_name(arn))
+def _find_table(context: ReadContext, arn: str) -> StoredTable:
+    table = context.catalog.tables.get(table_name(arn))
     if table is None:
         raise ResourceNotFoundException(
             f"Requested resource not found: ResourcArn: {arn} not found"
@@ -67,5 +67,7 @@ def _tagged(reading: Reading, arn: str) -> Table:
     return table
 
 
-def _save(writing: Writing, table: Table, tags: dict[str, str]) -> None:
-    writing.catalog.save(writing.tx, msgspec.structs.replace(table.schema, tags=checked_tags(tags)))
+def _save_tags(context: WriteContext, table: StoredTable, tags: dict[str, str]) -> None:
+    context.catalog.save_schema(
+        context.tx, msgspec.structs.replace(table.schema, tags=check_tags(tags))
+    )

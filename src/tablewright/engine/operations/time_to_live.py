@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 
-from tablewright.engine.step import Read, Reading, Write, Writing
+from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep
 from tablewright.errors import ValidationException
-from tablewright.wire.requests import DescribeTimeToLive, UpdateTimeToLive
+from tablewright.wire.requests import DescribeTimeToLiveInput, UpdateTimeToLiveInput
 
 
-def update_time_to_live(request: UpdateTimeToLive) -> Write:
+def update_time_to_live(request: UpdateTimeToLiveInput) -> WriteStep:
     name, enabled = request.specification.attribute_name, request.specification.enabled
 
-    def run(writing: Writing) -> dict[str, Any]:
-        schema = writing.known_table(request.table_name).schema
+    def run(context: WriteContext) -> dict[str, Any]:
+        schema = context.find_table_for_control_plane(request.table_name).schema
         current = schema.ttl_attribute
         if enabled and current == name:
             raise ValidationException("TimeToLive is already enabled")
@@ -27,19 +27,19 @@ def update_time_to_live(request: UpdateTimeToLive) -> Write:
         if not enabled and current is None:
             raise ValidationException("TimeToLive is already disabled")
         changed = msgspec.structs.replace(schema, ttl_attribute=name if enabled else None)
-        writing.catalog.save(writing.tx, changed)
+        context.catalog.save_schema(context.tx, changed)
         return {"TimeToLiveSpecification": {"Enabled": enabled, "AttributeName": name}}
 
-    return Write(run)
+    return WriteStep(run)
 
 
-def describe_time_to_live(request: DescribeTimeToLive) -> Read:
-    def run(reading: Reading) -> dict[str, Any]:
-        reading.catalog.refresh(reading.snapshot)
-        name = reading.known_table(request.table_name).schema.ttl_attribute
+def describe_time_to_live(request: DescribeTimeToLiveInput) -> ReadStep:
+    def run(context: ReadContext) -> dict[str, Any]:
+        context.catalog.refresh(context.snapshot)
+        name = context.find_table_for_control_plane(request.table_name).schema.ttl_attribute
         description = {"TimeToLiveStatus": "DISABLED"}
         if name is not None:
             description = {"TimeToLiveStatus": "ENABLED", "AttributeName": name}
         return {"TimeToLiveDescription": description}
 
-    return Read(run)
+    return ReadStep(run)

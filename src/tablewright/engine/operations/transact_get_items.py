@@ -10,55 +10,57 @@ from tablewright.encoding.items import normalise_item
 from tablewright.engine.cancellation import cancel_unless_all
 from tablewright.engine.capacity import Charge, consumed_by_table, read_units
 from tablewright.engine.expressions import read_projection
-from tablewright.engine.rows import answered
-from tablewright.engine.step import Read, Reading
-from tablewright.engine.table import Table
+from tablewright.engine.rows import render_item
+from tablewright.engine.step import ReadContext, ReadStep
+from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException
-from tablewright.wire.answers import Got, TransactionGot
-from tablewright.wire.requests import Get, TransactGetItems
+from tablewright.wire.requests import TransactGet, TransactGetItemsInput
+from tablewright.wire.responses import GetItemOutput, TransactGetItemsOutput
 
 
-def transact_get_items(request: TransactGetItems) -> Read:
-    gets = [_Get(action.get) for action in request.actions]
+def transact_get_items(request: TransactGetItemsInput) -> ReadStep:
+    gets = [_TransactionGet(action.get) for action in request.actions]
 
-    def run(reading: Reading) -> TransactionGot:
+    def run(context: ReadContext) -> TransactGetItemsOutput:
         for get in gets:
-            get.table = reading.table(get.request.table_name)
-            get.table.refuse_paths_into_keys(get.project)
-            get.table.keys.refuse_empty(get.key_values)
-        cancel_unless_all(get.locate for get in gets)
+            get.table = context.find_table(get.request.table_name)
+            get.table.reject_paths_into_keys(get.project)
+            get.table.keys.reject_empty(get.key_values)
+        cancel_unless_all(get.check_key for get in gets)
         if len({(get.table.name, get.key) for get in gets}) < len(gets):
             raise ValidationException(
                 "Transaction request cannot include multiple operations on one item"
             )
         charges = {get.table.name: Charge(get.table, "read", factor=2) for get in gets}
         responses = []
-        with reading.snapshot.frozen():
+        with context.snapshot.read_transaction():
             for get in gets:
-                found = reading.snapshot.get(get.table.tree, get.key)
+                found = context.snapshot.get(get.table.tree, get.key)
                 size = found[0] if found else 0
                 charges[get.table.name].add(read_units(size, consistent=True))
-                responses.append(Got(answered(found[1], get.project) if found else None))
-        return TransactionGot(
+                responses.append(
+                    GetItemOutput(render_item(found[1], get.project) if found else None)
+                )
+        return TransactGetItemsOutput(
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
             responses=responses,
         )
 
-    return Read(run)
+    return ReadStep(run)
 
 
-class _Get:
+class _TransactionGet:
     """One item that is asked for."""
 
     __slots__ = ("key", "key_values", "project", "request", "table")
 
-    table: Table
+    table: StoredTable
     key: bytes
 
-    def __init__(self, request: Get) -> None:
+    def __init__(self, request: TransactGet) -> None:
         self.request = request
         self.project = read_projection(request)
         self.key_values = normalise_item(request.key)
 
-    def locate(self) -> None:
+    def check_key(self) -> None:
         self.key = self.table.keys.check_key(self.key_values)

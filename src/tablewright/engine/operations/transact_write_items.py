@@ -22,14 +22,14 @@ from tablewright.encoding.items import normalise_item
 from tablewright.engine.cancellation import cancel_unless_all
 from tablewright.engine.capacity import Charge, consumed_by_table, read_units, write_units
 from tablewright.engine.catalog import TOKENS
-from tablewright.engine.conditions import hold
+from tablewright.engine.conditions import check_condition
 from tablewright.engine.expressions import read_action
 from tablewright.engine.metrics import collection_metrics
-from tablewright.engine.operations.put_item import new_row
-from tablewright.engine.operations.update_item import refuse_key_changes, updated_row
-from tablewright.engine.rows import Row, find, replace
-from tablewright.engine.step import Write, Writing
-from tablewright.engine.table import Table
+from tablewright.engine.operations.put_item import build_row
+from tablewright.engine.operations.update_item import apply_update, reject_key_changes
+from tablewright.engine.rows import ItemRow, find_row, replace_item
+from tablewright.engine.step import WriteContext, WriteStep
+from tablewright.engine.table import StoredTable
 from tablewright.errors import (
     IdempotentParameterMismatchException,
     ValidationException,
@@ -37,40 +37,42 @@ from tablewright.errors import (
 from tablewright.limits import MAX_TRANSACTION_SIZE
 from tablewright.storage import WriteTransaction
 from tablewright.values import Item
-from tablewright.wire.answers import ItemCollectionMetrics, TransactionWritten
 from tablewright.wire.requests import (
-    AnyAction,
-    ConditionCheck,
-    Put,
+    AnyTransactAction,
+    TransactConditionCheck,
+    TransactPut,
+    TransactUpdate,
     TransactWriteItem,
-    TransactWriteItems,
-    Update,
+    TransactWriteItemsInput,
 )
+from tablewright.wire.responses import ItemCollectionMetrics, TransactWriteItemsOutput
 
 TOKEN_SECONDS = 600
 
 
-def transact_write_items(request: TransactWriteItems) -> Write:
-    writes = [_Write(_only_action(entry)) for entry in request.actions]
-    fingerprint = _fingerprint(request) if request.token else b""
+def transact_write_items(request: TransactWriteItemsInput) -> WriteStep:
+    writes = [_TransactionWrite(_require_one_action(entry)) for entry in request.actions]
+    fingerprint = _compute_fingerprint(request) if request.token else b""
 
-    def run(writing: Writing) -> TransactionWritten:
-        tx = writing.tx
+    def run(context: WriteContext) -> TransactWriteItemsOutput:
+        tx = context.tx
         for write in writes:
-            write.table = writing.table(write.action.table_name)
-            write.table.keys.refuse_empty(write.key_values)
-        cancel_unless_all(write.locate for write in writes)
+            write.table = context.find_table(write.action.table_name)
+            write.table.keys.reject_empty(write.key_values)
+        cancel_unless_all(write.check_key for write in writes)
         for write in writes:
-            write.table.refuse_paths_into_keys(write.update, write.condition)
+            write.table.reject_paths_into_keys(write.update, write.condition)
         if len({(write.table.name, write.key) for write in writes}) < len(writes):
             raise ValidationException(
                 "Transaction request cannot include multiple operations on one item"
             )
-        if request.token and _already_done(tx, request.token, fingerprint):
-            return TransactionWritten(
-                consumed_capacity=consumed_by_table(_replay(tx, writes), request.return_capacity)
+        if request.token and _was_applied(tx, request.token, fingerprint):
+            return TransactWriteItemsOutput(
+                consumed_capacity=consumed_by_table(
+                    _charge_replay(tx, writes), request.return_capacity
+                )
             )
-        cancel_unless_all(partial(write.decide, tx) for write in writes)
+        cancel_unless_all(partial(write.evaluate, tx) for write in writes)
         _check_total_size(writes)
         charges = {write.table.name: Charge(write.table, "write", factor=2) for write in writes}
         metrics: dict[str, list[ItemCollectionMetrics]] = {}
@@ -81,57 +83,57 @@ def transact_write_items(request: TransactWriteItems) -> Write:
                 metrics.setdefault(write.table.name, []).append(metric)
         if request.token:
             tx.put(TOKENS, request.token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)
-        return TransactionWritten(
+        return TransactWriteItemsOutput(
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
             item_collection_metrics=metrics or None,
         )
 
-    return Write(run)
+    return WriteStep(run)
 
 
-class _Write:
+class _TransactionWrite:
     """One action: what it asks for, what is there, and what will be there."""
 
     __slots__ = ("action", "condition", "key", "key_values", "new", "old", "table", "update")
 
-    table: Table
+    table: StoredTable
     key: bytes
-    old: Row | None
-    new: Row | None
+    old: ItemRow | None
+    new: ItemRow | None
 
-    def __init__(self, action: AnyAction) -> None:
+    def __init__(self, action: AnyTransactAction) -> None:
         self.action = action
         self.update, self.condition = read_action(action)
-        if isinstance(action, Put):
-            self.new = new_row(action.item)
+        if isinstance(action, TransactPut):
+            self.new = build_row(action.item)
             self.key_values: Item = self.new.item
         else:
             self.new = None
             self.key_values = normalise_item(action.key)
 
-    def locate(self) -> None:
+    def check_key(self) -> None:
         """Check the key, or the item's keys."""
-        if self.new and isinstance(self.action, Put):
+        if self.new and isinstance(self.action, TransactPut):
             self.key = self.table.check_item(self.new.item, self.new.size)
         else:
             self.key = self.table.keys.check_key(self.key_values)
-            refuse_key_changes(self.table, self.update)
+            reject_key_changes(self.table, self.update)
 
-    def decide(self, tx: WriteTransaction) -> None:
+    def evaluate(self, tx: WriteTransaction) -> None:
         """Check the condition, and find out what the item will be."""
-        self.old = find(tx, self.table.tree, self.key)
-        hold(self.condition, self.old, self.action.return_on_failure)
-        if isinstance(self.action, Update):
-            self.new = updated_row(self.table, self.update, self.old, self.key_values)
+        self.old = find_row(tx, self.table.tree, self.key)
+        check_condition(self.condition, self.old, self.action.return_on_failure)
+        if isinstance(self.action, TransactUpdate):
+            self.new = apply_update(self.table, self.update, self.old, self.key_values)
 
     def apply(self, tx: WriteTransaction, charge: Charge) -> None:
-        if isinstance(self.action, ConditionCheck):
+        if isinstance(self.action, TransactConditionCheck):
             charge.add(write_units(self.old.size if self.old else 0))
         else:
-            replace(tx, self.table, self.key, self.old, self.new, charge)
+            replace_item(tx, self.table, self.key, self.old, self.new, charge)
 
 
-def _only_action(entry: TransactWriteItem) -> AnyAction:
+def _require_one_action(entry: TransactWriteItem) -> AnyTransactAction:
     given = [a for a in (entry.check, entry.put, entry.delete, entry.update) if a is not None]
     if not given:
         raise ValidationException(
@@ -144,7 +146,7 @@ def _only_action(entry: TransactWriteItem) -> AnyAction:
     return given[0]
 
 
-def _check_total_size(writes: Iterable[_Write]) -> None:
+def _check_total_size(writes: Iterable[_TransactionWrite]) -> None:
     size = sum(row.size for write in writes for row in (write.new or write.old,) if row)
     if size > MAX_TRANSACTION_SIZE:
         raise ValidationException(
@@ -152,12 +154,12 @@ def _check_total_size(writes: Iterable[_Write]) -> None:
         )
 
 
-def _fingerprint(request: TransactWriteItems) -> bytes:
+def _compute_fingerprint(request: TransactWriteItemsInput) -> bytes:
     """Equal for requests that ask for the same, in whatever order their JSON was written."""
     return hashlib.sha256(msgspec.json.encode(request.actions, order="deterministic")).digest()
 
 
-def _already_done(tx: WriteTransaction, token: str, fingerprint: bytes) -> bool:
+def _was_applied(tx: WriteTransaction, token: str, fingerprint: bytes) -> bool:
     """Whether the request was done before, under this token. A token's size is when it ends."""
     found = tx.get(TOKENS, token.encode())
     if found is None or found[0] < time.time():
@@ -167,11 +169,11 @@ def _already_done(tx: WriteTransaction, token: str, fingerprint: bytes) -> bool:
     return True
 
 
-def _replay(tx: WriteTransaction, writes: Iterable[_Write]) -> dict[str, Charge]:
+def _charge_replay(tx: WriteTransaction, writes: Iterable[_TransactionWrite]) -> dict[str, Charge]:
     """Nothing is written again; DynamoDB charges for reading what is there."""
     charges: dict[str, Charge] = {}
     for write in writes:
         charge = charges.setdefault(write.table.name, Charge(write.table, "read", factor=2))
-        row = find(tx, write.table.tree, write.key)
+        row = find_row(tx, write.table.tree, write.key)
         charge.add(read_units(row.size if row else 0, consistent=True))
     return charges

@@ -8,69 +8,71 @@ from __future__ import annotations
 
 from tablewright.encoding.items import normalise_item
 from tablewright.engine.capacity import Charge
-from tablewright.engine.conditions import hold
+from tablewright.engine.conditions import check_condition
 from tablewright.engine.expressions import read_update
 from tablewright.engine.metrics import collection_metrics
-from tablewright.engine.rows import Row, find, replace
-from tablewright.engine.step import Write, Writing
-from tablewright.engine.table import Table
+from tablewright.engine.rows import ItemRow, find_row, replace_item
+from tablewright.engine.step import WriteContext, WriteStep
+from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException, invalid
-from tablewright.expression import Update
+from tablewright.expression import CompiledUpdate
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item
-from tablewright.wire.answers import ItemOut, Written
-from tablewright.wire.requests import UpdateItem
+from tablewright.wire.requests import UpdateItemInput
+from tablewright.wire.responses import ItemOut, WriteItemOutput
 
 _TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
 
-def update_item(request: UpdateItem) -> Write:
+def update_item(request: UpdateItemInput) -> WriteStep:
     update, condition = read_update(request)
     key_values = normalise_item(request.key)
 
-    def run(writing: Writing) -> Written:
-        table = writing.table(request.table_name)
+    def run(context: WriteContext) -> WriteItemOutput:
+        table = context.find_table(request.table_name)
         key = table.keys.check_key(key_values)
-        refuse_key_changes(table, update)
-        table.refuse_paths_into_keys(update, condition)
-        old = find(writing.tx, table.tree, key)
-        hold(condition, old, request.return_on_failure)
-        new = updated_row(table, update, old, key_values)
+        reject_key_changes(table, update)
+        table.reject_paths_into_keys(update, condition)
+        old = find_row(context.tx, table.tree, key)
+        check_condition(condition, old, request.return_on_failure)
+        new = apply_update(table, update, old, key_values)
         charge = Charge(table)
-        replace(writing.tx, table, key, old, new, charge)
-        return Written(
-            _returned(request.return_values, update, old, new),
-            charge.consumed(request.return_capacity),
+        replace_item(context.tx, table, key, old, new, charge)
+        return WriteItemOutput(
+            _select_returned(request.return_values, update, old, new),
+            charge.to_consumed_capacity(request.return_capacity),
             collection_metrics(table, key_values, request.return_metrics),
         )
 
-    return Write(run)
+    return WriteStep(run)
 
 
-def refuse_key_changes(table: Table, update: Update | None) -> None:
+def reject_key_changes(table: StoredTable, update: CompiledUpdate | None) -> None:
     """An item's key is what it is; another key is another item."""
-    for name in table.names:
+    for name in table.key_names:
         if update and name in update.names:
             raise invalid(f"Cannot update attribute {name}. This attribute is part of the key")
 
 
-def updated_row(table: Table, update: Update | None, old: Row | None, key_values: Item) -> Row:
+def apply_update(
+    table: StoredTable, update: CompiledUpdate | None, old: ItemRow | None, key_values: Item
+) -> ItemRow:
     """The item after the update, checked as a new item would be."""
     item = old.item if old else key_values
-    row = Row(update.apply(item) if update else item)
+    row = ItemRow(update.apply(item) if update else item)
     # A few kilobytes of list_append make millions of values. An item's JSON has at most two opening
     # braces for a byte of its size, so one that is far too large is refused without a walk.
     if row.body.count(b"{") > 2 * MAX_ITEM_SIZE + 100:
         raise ValidationException(_TOO_LARGE)
     if update:
-        table.check_updated(row.item, row.size, update.names)
+        table.check_updated_item(row.item, row.size, update.names)
     if row.size > MAX_ITEM_SIZE:
         raise ValidationException(_TOO_LARGE)
     return row
 
 
-def _returned(
-    wanted: str | None, update: Update | None, old: Row | None, new: Row
+def _select_returned(
+    wanted: str | None, update: CompiledUpdate | None, old: ItemRow | None, new: ItemRow
 ) -> ItemOut | None:
     if wanted is None or wanted == "NONE":
         return None
@@ -79,4 +81,4 @@ def _returned(
         return None
     if wanted.startswith("ALL"):
         return row.item
-    return update.touched(row.item) if update else None
+    return update.project_written(row.item) if update else None

@@ -15,13 +15,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from tablewright.engine import definition
 from tablewright.engine.describe import describe, stream_label
 from tablewright.engine.maintenance import build_index, delete_tree
 from tablewright.engine.operations.create_table import NO_VIEW_TYPE
-from tablewright.engine.step import Write, Writing
+from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import (
     LimitExceededException,
     ResourceNotFoundException,
@@ -30,34 +30,32 @@ from tablewright.errors import (
 )
 from tablewright.schema import IndexSchema, Stream, TableSchema, Throughput
 from tablewright.wire import requests
-from tablewright.wire.requests import GlobalSecondaryIndexUpdate, UpdateTable
-
-_replaced = msgspec.structs.replace
+from tablewright.wire.requests import GlobalSecondaryIndexUpdate, UpdateTableInput
 
 
-def update_table(request: UpdateTable) -> Write:
+def update_table(request: UpdateTableInput) -> WriteStep:
     updates = request.global_index_updates or []
     if request.billing_mode == "PAY_PER_REQUEST":
         definition.check_billing("PAY_PER_REQUEST", request.provisioned_throughput)
-    definition.throughput(request.provisioned_throughput)
-    if not updates and not any(_changes(request)):
+    definition.build_throughput(request.provisioned_throughput)
+    if not updates and not any(_has_changes(request)):
         raise ValidationException(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
             "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
         )
     _check_updates(updates)
 
-    def run(writing: Writing) -> dict[str, Any]:
-        table = writing.known_table(request.table_name)
+    def run(context: WriteContext) -> dict[str, Any]:
+        table = context.find_table_for_control_plane(request.table_name)
         now = time.time()
-        schema = _with_settings(table.schema, request, now)
+        schema = _apply_settings(table.schema, request, now)
         for update in updates:
-            schema = _with_index_update(writing, schema, update, request, now)
-        catalog, tx = writing.catalog, writing.tx
-        catalog.save(tx, schema)
+            schema = _apply_index_update(context, schema, update, request, now)
+        catalog, tx = context.catalog, context.tx
+        catalog.save_schema(tx, schema)
         new_index = None
         for index in schema.indexes:
-            if index.name not in table.by_name:
+            if index.name not in table.indexes_by_name:
                 new_index = index.name
                 build_index(catalog, tx, schema.name, index.tree)
         kept = {index.tree for index in schema.indexes}
@@ -65,13 +63,13 @@ def update_table(request: UpdateTable) -> Write:
             if index.tree not in kept:
                 delete_tree(catalog, tx, index.tree)
         changed = catalog.tables[schema.name]
-        description = describe(changed, writing.count, status="UPDATING", new_index=new_index)
+        description = describe(changed, context.count, status="UPDATING", new_index=new_index)
         return {"TableDescription": description}
 
-    return Write(run, counted=request.table_name)
+    return WriteStep(run, counted_table=request.table_name)
 
 
-def _changes(request: UpdateTable) -> Sequence[object]:
+def _has_changes(request: UpdateTableInput) -> Sequence[object]:
     return [
         value is not None
         for value in (
@@ -102,48 +100,48 @@ def _check_updates(updates: Sequence[GlobalSecondaryIndexUpdate]) -> None:
             )
         names.append(action.index_name)
     if sum(update.create is not None or update.delete is not None for update in updates) > 1:
-        raise _one_at_a_time()
+        raise _concurrent_index_change()
 
 
-def _one_at_a_time() -> LimitExceededException:
+def _concurrent_index_change() -> LimitExceededException:
     return LimitExceededException(
         "Subscriber limit exceeded: "
         "Only 1 online index can be created or deleted simultaneously per table"
     )
 
 
-def _with_settings(schema: TableSchema, request: UpdateTable, now: float) -> TableSchema:
+def _apply_settings(schema: TableSchema, request: UpdateTableInput, now: float) -> TableSchema:
     """The schema with everything changed but the indexes."""
     billing = request.billing_mode or schema.billing
     if request.provisioned_throughput or billing != schema.billing:
         if billing == "PROVISIONED" and request.provisioned_throughput is None:
             raise invalid("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
         definition.check_billing(billing, request.provisioned_throughput)
-        schema = _replaced(
+        schema = replace(
             schema,
             billing=billing,
             billing_changed=now if billing == "PAY_PER_REQUEST" else schema.billing_changed,
-            throughput=_changed_throughput(schema.throughput, request.provisioned_throughput, now),
+            throughput=_build_throughput(schema.throughput, request.provisioned_throughput, now),
         )
     if request.on_demand_throughput:
-        schema = _replaced(
+        schema = replace(
             schema,
-            on_demand=definition.table_on_demand(
+            on_demand=definition.build_table_on_demand(
                 request.on_demand_throughput, billing, update=True
             ),
         )
     if request.stream_specification:
-        schema = _replaced(schema, stream=_stream(schema, request.stream_specification, now))
+        schema = replace(schema, stream=_build_stream(schema, request.stream_specification, now))
     if request.sse_specification:
-        schema = _replaced(schema, encrypted=bool(request.sse_specification.enabled))
+        schema = replace(schema, encrypted=bool(request.sse_specification.enabled))
     if request.table_class:
-        schema = _replaced(schema, table_class=request.table_class)
+        schema = replace(schema, table_class=request.table_class)
     if request.deletion_protection_enabled is not None:
-        schema = _replaced(schema, deletion_protected=request.deletion_protection_enabled)
+        schema = replace(schema, deletion_protected=request.deletion_protection_enabled)
     return schema
 
 
-def _changed_throughput(
+def _build_throughput(
     old: Throughput, shape: requests.ProvisionedThroughput | None, now: float, index: str = ""
 ) -> Throughput:
     if shape is None:
@@ -171,7 +169,9 @@ def _changed_throughput(
     )
 
 
-def _stream(schema: TableSchema, shape: requests.StreamSpecification, now: float) -> Stream | None:
+def _build_stream(
+    schema: TableSchema, shape: requests.StreamSpecification, now: float
+) -> Stream | None:
     if not shape.stream_enabled:
         if schema.stream is None:
             raise ValidationException("Table has no stream to disable")
@@ -183,11 +183,11 @@ def _stream(schema: TableSchema, shape: requests.StreamSpecification, now: float
     return Stream(shape.stream_view_type, stream_label(now))
 
 
-def _with_index_update(
-    writing: Writing,
+def _apply_index_update(
+    context: WriteContext,
     schema: TableSchema,
     update: GlobalSecondaryIndexUpdate,
-    request: UpdateTable,
+    request: UpdateTableInput,
     now: float,
 ) -> TableSchema:
     names = {index.name: index for index in schema.indexes}
@@ -195,29 +195,29 @@ def _with_index_update(
         if update.create.index_name in names:
             raise ValidationException("Attempting to create an index which already exists")
         if schema.is_building_index:
-            raise _one_at_a_time()
-        types = definition.attribute_types(request.attribute_definitions or [])
+            raise _concurrent_index_change()
+        types = definition.collect_attribute_types(request.attribute_definitions or [])
         # The request has to define them, but attributes that are keys already keep their type.
         types |= {name: kind for name, kind in schema.key_types.items() if name in types}
-        index = definition.global_index(
+        index = definition.build_global_index(
             update.create, types, provisioned=schema.billing == "PROVISIONED"
         )
-        (tree,) = writing.catalog.new_trees(1)
-        indexes = (*schema.indexes, _replaced(index, tree=tree, building=True))
+        (tree,) = context.catalog.allocate_trees(1)
+        indexes = (*schema.indexes, replace(index, tree=tree, building=True))
         definition.check_indexes(indexes)
-        return _replaced(schema, indexes=indexes)
+        return replace(schema, indexes=indexes)
     if update.delete:
         gone = names.get(update.delete.index_name)
         if gone is None or gone.kind != "global":
             raise ResourceNotFoundException("Requested resource not found")
         if schema.is_building_index and not gone.building:
-            raise _one_at_a_time()
-        return _replaced(schema, indexes=tuple(i for i in schema.indexes if i is not gone))
+            raise _concurrent_index_change()
+        return replace(schema, indexes=tuple(i for i in schema.indexes if i is not gone))
     assert update.update
-    return _with_index_throughput(schema, names.get(update.update.index_name), update.update, now)
+    return _apply_index_throughput(schema, names.get(update.update.index_name), update.update, now)
 
 
-def _with_index_throughput(
+def _apply_index_throughput(
     schema: TableSchema,
     index: IndexSchema | None,
     change: requests.UpdateGlobalSecondaryIndexAction,
@@ -237,13 +237,15 @@ def _with_index_throughput(
         raise invalid(f"ProvisionedThroughput is not specified for index: {index.name}")
     changed = index
     if change.provisioned_throughput:
-        definition.throughput(change.provisioned_throughput, f" for index {index.name}")
-        changed = _replaced(
+        definition.build_throughput(change.provisioned_throughput, f" for index {index.name}")
+        changed = replace(
             changed,
-            throughput=_changed_throughput(
+            throughput=_build_throughput(
                 index.throughput, change.provisioned_throughput, now, index.name
             ),
         )
     if change.on_demand_throughput:
-        changed = _replaced(changed, on_demand=definition.on_demand(change.on_demand_throughput))
-    return _replaced(schema, indexes=tuple(changed if i is index else i for i in schema.indexes))
+        changed = replace(
+            changed, on_demand=definition.build_on_demand(change.on_demand_throughput)
+        )
+    return replace(schema, indexes=tuple(changed if i is index else i for i in schema.indexes))

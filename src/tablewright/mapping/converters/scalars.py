@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from tablewright.encoding.numbers import canonical_number
+from tablewright.encoding.numbers import format_number
 from tablewright.errors import ValidationException
 from tablewright.mapping.converters.conversion import FAILURES, Converter, stored_as, through
 from tablewright.mapping.converters.messages import mistyped, not_storable, refused, unreadable
@@ -114,7 +114,7 @@ def _number(number: Decimal, where: str, value: Any) -> Value:
     if not number.is_finite():
         raise not_storable(where, value, "it is not finite")
     try:
-        return {"N": canonical_number(number)}
+        return {"N": format_number(number)}
     except ValidationException as fault:
         raise not_storable(where, value, fault.message) from None
 

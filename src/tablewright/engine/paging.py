@@ -1,0 +1,245 @@
+"""Query and Scan: walk the rows of a table or an index, filter them, and cut pages.
+
+A page ends with the row that reaches `Limit` or the megabyte, both counted before the filter; it
+then names that row as the place to go on from, even if it happens to be the last. Rows of a table
+and of an index have the same form, so the walk does not ask which it reads, with one exception:
+attributes that a local index does not hold are fetched from the table, at the table's cost.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from msgspec import Raw
+
+from tablewright.encoding.items import load, normalise_item
+from tablewright.encoding.truncation import join_truncated
+from tablewright.engine.capacity import Charge, read_units
+from tablewright.engine.keys import KEY_MISMATCH, Keys, empty_key_error
+from tablewright.engine.step import ReadContext
+from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.errors import ValidationException, invalid
+from tablewright.expression import (
+    CompiledCondition,
+    CompiledKeyCondition,
+    CompiledProjection,
+    KeySelection,
+)
+from tablewright.expression.legacy import LegacyKeyCondition
+from tablewright.limits import MAX_PAGE_SIZE
+from tablewright.storage import Tree
+from tablewright.values import Item
+from tablewright.wire import requests
+from tablewright.wire.responses import ItemOut, PageOutput
+
+#: Characters of a filter that is not costly, however large the items are.
+SHORT_FILTER = 100
+_UNREAD: Item = {}  # stands for an item that is not decoded
+_INVALID_START = "The provided starting key is invalid"
+
+
+class Source:
+    """What is read: a table, or one of its indexes."""
+
+    __slots__ = ("index", "keys", "position_names", "table", "tree")
+
+    def __init__(self, context: ReadContext, request: requests.PagedInput) -> None:
+        table = self.table = context.find_table(request.table_name)
+        self.index: StoredIndex | None = None
+        self.tree: Tree = table.tree
+        self.keys = table.keys
+        #: The attributes that name a position: those of the index and those of the table.
+        self.position_names = table.key_names
+        if request.index_name is not None:
+            index = table.indexes_by_name.get(request.index_name)
+            if index is None:
+                raise ValidationException(
+                    f"The table does not have the specified index: {request.index_name}"
+                )
+            if index.is_global and request.consistent:
+                raise ValidationException(
+                    "Consistent reads are not supported on global secondary indexes"
+                )
+            if index.schema.building:
+                raise ValidationException(
+                    f"Cannot read from backfilling global secondary index: {index.name}"
+                )
+            self.index = index
+            self.tree = index.tree
+            self.keys = index.keys
+            self.position_names = index.position_names
+
+    def select(self, condition: CompiledKeyCondition | LegacyKeyCondition) -> KeySelection:
+        """What a key condition selects here."""
+        keys = self.keys
+        return condition.select(
+            keys.partition_names, keys.sort_names, keys.types, on_index=self.index is not None
+        )
+
+    def encode_start_key(self, start: Item, *, scanning: bool) -> bytes:
+        """Check an ExclusiveStartKey, and say where its row is, or would be."""
+        if start.keys() != set(self.position_names):
+            exactly = scanning and self.index is None
+            raise ValidationException(_INVALID_START + (f": {KEY_MISMATCH}" if exactly else ""))
+        for attribute in self.table.keys.attributes:
+            if attribute.type not in start[attribute.name]:
+                raise ValidationException(f"{_INVALID_START}: {KEY_MISMATCH}")
+        for attribute in self.keys.attributes:
+            if attribute.type not in start[attribute.name]:
+                raise ValidationException(KEY_MISMATCH)
+        for attribute in (*self.table.keys.attributes, *self.keys.attributes):
+            if not start[attribute.name][attribute.type]:
+                raise ValidationException(f"{_INVALID_START}: {empty_key_error(attribute).message}")
+        table_key = self.table.encode_key(start)
+        if self.index is None:
+            return table_key
+        self.keys.check_index_key_sizes(start)
+        entry = self.index.encode_entry(start, table_key)
+        assert entry is not None
+        return entry
+
+
+def read_start_key(request: requests.PagedInput) -> Item | None:
+    """The values of an ExclusiveStartKey; its attributes are checked against the table later."""
+    if request.start_key is None:
+        return None
+    try:
+        return normalise_item(request.start_key)
+    except ValidationException as fault:
+        if "numeric value" in fault.message or "Number" in fault.message:
+            raise  # DynamoDB reads numbers before it knows what they are for
+        raise ValidationException(f"{_INVALID_START}: {fault.message}") from None
+
+
+def check_select(request: requests.PagedInput, projection: CompiledProjection | None) -> None:
+    """`Select` and what it may be combined with; needs no table."""
+    select = request.select
+    given = "ProjectionExpression" if request.projection is not None else "AttributesToGet"
+    if select == "SPECIFIC_ATTRIBUTES":
+        if projection is None:
+            raise ValidationException(
+                "Must specify the AttributesToGet or ProjectionExpression when choosing to get "
+                "SPECIFIC_ATTRIBUTES"
+            )
+    elif select is not None and projection is not None:
+        wanted = "only the Count" if select == "COUNT" else select
+        raise ValidationException(f"Cannot specify the {given} when choosing to get {wanted}")
+    if select == "ALL_PROJECTED_ATTRIBUTES" and request.index_name is None:
+        raise ValidationException(
+            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
+        )
+
+
+def is_costly(request: requests.PagedInput, item_filter: CompiledCondition | None) -> bool:
+    """Whether a filter may take seconds for a page.
+
+    A megabyte is 30,000 small items, or a list of 100,000 elements that `contains` walks: 300
+    operators took 6 s. A short text has few operators; conditions without a text can be long.
+    """
+    return item_filter is not None and (
+        request.filter is None or len(request.filter) > SHORT_FILTER
+    )
+
+
+def needs_table_rows(
+    source: Source,
+    request: requests.PagedInput,
+    item_filter: CompiledCondition | None,
+    projection: CompiledProjection | None,
+) -> bool:
+    """Whether items must be fetched from the table; a global index that would need it refuses."""
+    index = source.index
+    if index is None or index.projected_names is None:
+        return False
+    unheld = sorted(item_filter.names - index.projected_names) if item_filter else []
+    if unheld:
+        raise invalid(
+            f"Secondary index {index.name} does not project one or more filter attributes: "
+            f"[{join_truncated(unheld)}]"
+        )
+    if request.select == "ALL_ATTRIBUTES":
+        if index.is_global:
+            raise invalid(
+                "Select type ALL_ATTRIBUTES is not "
+                f"supported for global secondary index {index.name} "
+                "because its projection type is not ALL"
+            )
+        return True
+    missing = sorted(projection.names - index.projected_names) if projection else []
+    if missing and index.is_global:
+        raise invalid(
+            f"Global secondary index {index.name} does not project [{join_truncated(missing)}]"
+        )
+    return bool(missing)
+
+
+def reject_filter_on_keys(
+    request: requests.QueryInput, item_filter: CompiledCondition | None, keys: Keys
+) -> None:
+    """A Query's filter is for attributes that are not keys; keys belong in the key condition."""
+    for name in keys.names:
+        if item_filter and name in item_filter.names:
+            parameter = "QueryFilter" if request.filter is None else "Filter Expression"
+            raise ValidationException(
+                f"{parameter} can only contain non-primary key attributes: "
+                f"Primary key attribute: {name}"
+            )
+
+
+def read_page(
+    context: ReadContext,
+    source: Source,
+    request: requests.PagedInput,
+    bounds: tuple[bytes, bytes | None],
+    *,
+    backwards: bool,
+    item_filter: CompiledCondition | None,
+    project: CompiledProjection | None,
+) -> PageOutput:
+    """One page of the rows between the bounds."""
+    fetch = needs_table_rows(source, request, item_filter, project)
+    is_count = request.select == "COUNT"
+    limit = request.limit or 0
+    items: list[ItemOut] = []
+    charge = Charge(source.table)
+    count = scanned = size = 0
+    last: bytes | None = None
+    walk = context.snapshot.walk(source.tree, *bounds, backwards=backwards)
+    with closing(walk):
+        for _, row_size, body in walk:
+            scanned += 1
+            size += row_size
+            whole = (
+                _fetch_item(context, source.table, body, charge, request.consistent)
+                if fetch
+                else body
+            )
+            item = load(whole) if item_filter or project else _UNREAD
+            if item_filter is None or item_filter.holds(item):
+                count += 1
+                if not is_count:
+                    items.append(project(item) if project else Raw(whole))
+            if scanned == limit or size >= MAX_PAGE_SIZE:
+                last = body
+                break
+    charge.add(read_units(size, consistent=request.consistent), source.index)
+    return PageOutput(
+        items=None if is_count else items,
+        count=count,
+        scanned_count=scanned,
+        last_evaluated_key=_pick(load(last), source.position_names) if last else None,
+        consumed_capacity=charge.to_consumed_capacity(request.return_capacity),
+    )
+
+
+def _fetch_item(
+    context: ReadContext, table: StoredTable, body: bytes, charge: Charge, consistent: bool | None
+) -> bytes:
+    found = context.snapshot.get(table.tree, table.encode_key(load(body)))
+    assert found is not None  # the walk that gave the row holds the snapshot
+    charge.add(read_units(found[0], consistent=consistent))
+    return found[1]
+
+
+def _pick(item: Item, names: tuple[str, ...]) -> Item:
+    return {name: item[name] for name in names}

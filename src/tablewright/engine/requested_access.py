@@ -1,0 +1,371 @@
+"""Touches: what each request means to do, in IAM's terms, as far as that needs no table.
+
+`TOUCHES` has one row for each operation. It turns the typed request into touches: an action, the
+table or index it is about, and the condition keys that DynamoDB gives for this action.
+
+    operation                           action                      resource        keys
+    GetItem                             GetItem                     table           L A S   C
+    BatchGetItem, for each table        BatchGetItem                table           L A S   C
+    TransactGetItems, for each member   GetItem                     table           L A S   C E
+    Query                               Query                       table or index  L A S   C
+    Scan                                Scan                        table or index    A S   C
+    PutItem, UpdateItem, DeleteItem     the same name               table           L A   R C
+    BatchWriteItem, for each table      BatchWriteItem              table           L A     C
+    TransactWriteItems, for each member PutItem, UpdateItem,        table           L A   R C E
+                                        DeleteItem, ConditionCheckItem
+    CreateTable, TagResource            the same name               table           T, RequestTag
+    UntagResource                       the same name               table           T
+    other operations on a table         the same name               table
+    ListTables                          ListTables                  table/*
+    DescribeLimits, DescribeEndpoints   the same name               *
+
+    L LeadingKeys and the partition key values   A Attributes   S Select   R ReturnValues
+    C ReturnConsumedCapacity   E EnclosingOperation   T TagKeys
+
+What the documentation of AWS leaves open is decided here so that less is allowed:
+- Select and ReturnValues have their effective values where the request has none: a GetItem without
+  a projection is ALL_ATTRIBUTES. A ReturnValuesOnConditionCheckFailure counts as ReturnValues.
+- A number in LeadingKeys is in canonical form (`7`, never `7.0`), a binary is base64.
+- With several partition key attributes LeadingKeys holds the first. A key with one attribute has
+  FirstPartitionKeyValues as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from tablewright.encoding.numbers import normalise_number
+from tablewright.engine.describe import table_arn
+from tablewright.engine.expressions import (
+    read_action,
+    read_condition,
+    read_projection,
+    read_query,
+    read_scan,
+    read_update,
+)
+from tablewright.engine.keys import Keys
+from tablewright.errors import ValidationException
+from tablewright.expression import (
+    CompiledCondition,
+    CompiledKeyCondition,
+    CompiledProjection,
+    CompiledUpdate,
+)
+from tablewright.expression.legacy import LegacyKeyCondition
+from tablewright.policy.keys import (
+    ENCLOSING_OPERATION,
+    REQUEST_TAG,
+    RETURN_CAPACITY,
+    RETURN_VALUES,
+    SELECT,
+    TAG_KEYS,
+)
+from tablewright.schema import KeyAttribute
+from tablewright.values import Item, Value
+from tablewright.wire import requests
+from tablewright.wire.members import Structure
+
+#: Finds the partition key values in a request, by the key of the table or index it is about.
+PartitionReader: TypeAlias = Callable[[Keys], list[tuple[str, ...]]]
+
+
+class RequestedAccess(Struct):
+    """One access that a request means, without what its table decides."""
+
+    action: str
+    table: str | None = None  # a name or an ARN; None: the request is about no table
+    index: str | None = None
+    partitions: PartitionReader | None = None
+    attributes: Callable[[], Iterable[str]] | None = None
+    keys: dict[str, tuple[str, ...]] = {}  # all others
+    resource: str = "*"  # where there is no table
+
+
+def add_value(keys: dict[str, tuple[str, ...]], key: str, value: str) -> None:
+    """Add a value to a key: two tags that differ in case are one condition key."""
+    keys[key] = (*keys.get(key, ()), value)
+
+
+# -- the values of partition keys
+
+
+def _partitions_of_items(items: Iterable[Item], keys: Keys) -> list[tuple[str, ...]]:
+    """Of items, or of their keys."""
+    found = []
+    for item in items:
+        attributes = keys.schema.partition
+        values = [
+            _format_key_value(attribute, item.get(attribute.name)) for attribute in attributes
+        ]
+        present = tuple([value for value in values if value is not None])
+        if len(present) == len(attributes):
+            found.append(present)
+    return found
+
+
+def _partitions_of_query(request: requests.QueryInput, keys: Keys) -> list[tuple[str, ...]]:
+    """Of a key condition."""
+    condition, _, _ = read_query(request)
+    try:
+        selected = condition.select(keys.partition_names, keys.sort_names, keys.types)
+    except ValidationException:  # the operation raises it, if the request is allowed at all
+        return []
+    return _partitions_of_items(
+        (dict(zip(keys.partition_names, selected.partition, strict=True)),), keys
+    )
+
+
+def _format_key_value(attribute: KeyAttribute, value: Value | None) -> str | None:
+    """The value of a key attribute as text; None if it is missing or of another type."""
+    content: str | None = None if value is None else value.get(attribute.type)
+    if content is not None and attribute.type == "N":
+        return normalise_number(content)
+    return content  # `wire` has spelt base64 in its one canonical form
+
+
+# -- attributes
+
+
+def _attribute_names(
+    *sources: Iterable[str]
+    | CompiledCondition
+    | CompiledProjection
+    | CompiledKeyCondition
+    | LegacyKeyCondition
+    | CompiledUpdate
+    | None,
+) -> Iterator[str]:
+    """The top-level attributes that parts of a request name."""
+    for source in sources:
+        if isinstance(source, CompiledUpdate):
+            yield from source.referenced_names
+        elif isinstance(
+            source,
+            (CompiledCondition, CompiledProjection, CompiledKeyCondition, LegacyKeyCondition),
+        ):
+            yield from source.names
+        elif source is not None:
+            yield from source
+
+
+# -- single values
+
+
+def _effective_select(request: Any) -> tuple[str, ...]:
+    """What a read returns: its Select, or what it amounts to."""
+    stated: str | None = getattr(request, "select", None)
+    if stated is not None:
+        return (stated,)
+    if request.projection is not None or request.attributes_to_get:
+        return ("SPECIFIC_ATTRIBUTES",)
+    indexed = getattr(request, "index_name", None) is not None
+    return ("ALL_PROJECTED_ATTRIBUTES" if indexed else "ALL_ATTRIBUTES",)
+
+
+def _effective_return_values(*members: str | None) -> tuple[str, ...]:
+    """What a write returns of the item: NONE, or what ReturnValues and its companion ask for."""
+    return tuple(dict.fromkeys(one for one in members if one not in (None, "NONE"))) or ("NONE",)
+
+
+def _effective_capacity(request: Any) -> tuple[str, ...]:
+    return (request.return_capacity or "NONE",)
+
+
+# -- rows
+
+
+def _get_item(request: requests.GetItemInput) -> Iterator[RequestedAccess]:
+    yield _get(request, {RETURN_CAPACITY: _effective_capacity(request)})
+
+
+def _transact_get_items(request: requests.TransactGetItemsInput) -> Iterator[RequestedAccess]:
+    enclosing = {
+        ENCLOSING_OPERATION: ("TransactGetItems",),
+        RETURN_CAPACITY: _effective_capacity(request),
+    }
+    for action in request.actions:
+        yield _get(action.get, enclosing)
+
+
+def _get(
+    request: requests.GetItemInput | requests.TransactGet, keys: dict[str, tuple[str, ...]]
+) -> RequestedAccess:
+    return RequestedAccess(
+        "GetItem",
+        request.table_name,
+        partitions=partial(_partitions_of_items, (request.key,)),
+        attributes=lambda: _attribute_names(request.key, read_projection(request)),
+        keys={SELECT: _effective_select(request), **keys},
+    )
+
+
+def _batch_get_item(request: requests.BatchGetItemInput) -> Iterator[RequestedAccess]:
+    for name, wanted in request.tables.items():
+        yield RequestedAccess(
+            "BatchGetItem",
+            name,
+            partitions=partial(_partitions_of_items, wanted.keys),
+            attributes=partial(_batch_get_attributes, wanted),
+            keys={SELECT: _effective_select(wanted), RETURN_CAPACITY: _effective_capacity(request)},
+        )
+
+
+def _batch_get_attributes(wanted: requests.KeysAndAttributes) -> Iterator[str]:
+    return _attribute_names(*wanted.keys, read_projection(wanted))
+
+
+def _query(request: requests.QueryInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(
+        "Query",
+        request.table_name,
+        request.index_name,
+        partitions=partial(_partitions_of_query, request),
+        attributes=lambda: _attribute_names(*read_query(request), request.start_key),
+        keys={SELECT: _effective_select(request), RETURN_CAPACITY: _effective_capacity(request)},
+    )
+
+
+def _scan(request: requests.ScanInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(
+        "Scan",
+        request.table_name,
+        request.index_name,
+        attributes=lambda: _attribute_names(*read_scan(request), request.start_key),
+        keys={SELECT: _effective_select(request), RETURN_CAPACITY: _effective_capacity(request)},
+    )
+
+
+def _write(action: str, request: Any) -> Iterator[RequestedAccess]:
+    """PutItem, UpdateItem and DeleteItem."""
+    item = request.item if isinstance(request, requests.PutItemInput) else request.key
+    yield RequestedAccess(
+        action,
+        request.table_name,
+        partitions=partial(_partitions_of_items, (item,)),
+        attributes=lambda: _attribute_names(item, *_read_expressions(request)),
+        keys={
+            RETURN_VALUES: _effective_return_values(
+                request.return_values, request.return_on_failure
+            ),
+            RETURN_CAPACITY: _effective_capacity(request),
+        },
+    )
+
+
+def _read_expressions(
+    request: requests.PutItemInput | requests.UpdateItemInput | requests.DeleteItemInput,
+) -> tuple[CompiledUpdate | CompiledCondition | None, ...]:
+    if isinstance(request, requests.UpdateItemInput):
+        return read_update(request)
+    return (read_condition(request),)
+
+
+def _batch_write_item(request: requests.BatchWriteItemInput) -> Iterator[RequestedAccess]:
+    for name, writes in request.tables.items():
+        items = [write.put.item for write in writes if write.put]
+        items += [write.delete.key for write in writes if write.delete]
+        yield RequestedAccess(
+            "BatchWriteItem",
+            name,
+            partitions=partial(_partitions_of_items, items),
+            attributes=partial(_attribute_names, *items),
+            keys={RETURN_CAPACITY: _effective_capacity(request)},
+        )
+
+
+_TRANSACTION_ACTIONS: dict[type[requests.TransactAction], str] = {
+    requests.TransactPut: "PutItem",
+    requests.TransactUpdate: "UpdateItem",
+    requests.TransactDelete: "DeleteItem",
+    requests.TransactConditionCheck: "ConditionCheckItem",
+}
+
+
+def _transact_write_items(request: requests.TransactWriteItemsInput) -> Iterator[RequestedAccess]:
+    for entry in request.actions:
+        for action in (entry.check, entry.put, entry.delete, entry.update):
+            if action is None:
+                continue
+            item = action.item if isinstance(action, requests.TransactPut) else action.key
+            yield RequestedAccess(
+                _TRANSACTION_ACTIONS[type(action)],
+                action.table_name,
+                partitions=partial(_partitions_of_items, (item,)),
+                attributes=partial(_action_attributes, item, action),
+                keys={
+                    RETURN_VALUES: _effective_return_values(action.return_on_failure),
+                    RETURN_CAPACITY: _effective_capacity(request),
+                    ENCLOSING_OPERATION: ("TransactWriteItems",),
+                },
+            )
+
+
+def _action_attributes(item: Item, action: requests.AnyTransactAction) -> Iterator[str]:
+    return _attribute_names(item, *read_action(action))
+
+
+def _table_request(action: str, request: requests.TableInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(action, request.table_name)
+
+
+def _create_table(request: requests.CreateTableInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("CreateTable", request.table_name, keys=_tag_keys(request.tags or ()))
+
+
+def _tag_resource(request: requests.TagResourceInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("TagResource", request.resource_arn, keys=_tag_keys(request.tags))
+
+
+def _untag_resource(request: requests.UntagResourceInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(
+        "UntagResource", request.resource_arn, keys={TAG_KEYS: tuple(request.tag_keys)}
+    )
+
+
+def _list_tags(request: requests.ListTagsOfResourceInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("ListTagsOfResource", request.resource_arn)
+
+
+def _tag_keys(tags: Iterable[requests.Tag]) -> dict[str, tuple[str, ...]]:
+    keys: dict[str, tuple[str, ...]] = {}
+    for tag in tags:
+        add_value(keys, TAG_KEYS, tag.key)
+        add_value(keys, REQUEST_TAG + tag.key.lower(), tag.value)
+    return keys
+
+
+def _account_request(action: str, resource: str, request: Structure) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(action, resource=resource)
+
+
+#: For each operation what it touches.
+REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
+    "BatchGetItem": _batch_get_item,
+    "BatchWriteItem": _batch_write_item,
+    "CreateTable": _create_table,
+    "DeleteItem": partial(_write, "DeleteItem"),
+    "DeleteTable": partial(_table_request, "DeleteTable"),
+    "DescribeEndpoints": partial(_account_request, "DescribeEndpoints", "*"),
+    "DescribeLimits": partial(_account_request, "DescribeLimits", "*"),
+    "DescribeTable": partial(_table_request, "DescribeTable"),
+    "DescribeTimeToLive": partial(_table_request, "DescribeTimeToLive"),
+    "GetItem": _get_item,
+    # IAM names all tables as its resource: `table/*` allows it, `table/shop-*` does not.
+    "ListTables": partial(_account_request, "ListTables", table_arn("*")),
+    "ListTagsOfResource": _list_tags,
+    "PutItem": partial(_write, "PutItem"),
+    "Query": _query,
+    "Scan": _scan,
+    "TagResource": _tag_resource,
+    "TransactGetItems": _transact_get_items,
+    "TransactWriteItems": _transact_write_items,
+    "UntagResource": _untag_resource,
+    "UpdateItem": partial(_write, "UpdateItem"),
+    "UpdateTable": partial(_table_request, "UpdateTable"),
+    "UpdateTimeToLive": partial(_table_request, "UpdateTimeToLive"),
+}

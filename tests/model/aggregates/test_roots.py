@@ -1,0 +1,179 @@
+"""Roots that another plan finds, that come last, or that are not named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tablewright import (
+    GSI,
+    Aggregate,
+    Attr,
+    Engine,
+    Entity,
+    Load,
+    Table,
+    access_pattern,
+    attr,
+    children,
+    explain,
+    index,
+    key,
+    root,
+)
+from tablewright.database import Database
+from tablewright.errors import DeclarationError
+from tests.model.aggregates.sales import (
+    Category,
+    CategoryWithIngredients,
+    Ingredient,
+    Order,
+    OrderWithItems,
+    Payment,
+    Sales,
+    body_of,
+    category_and_some,
+    first_in_state,
+    item,
+    order,
+    store,
+)
+
+# -- a root that is found by another plan ----------------------------------------------------------
+
+
+def test_the_aggregate_of_a_root_that_is_found_first(db: Database) -> None:
+    store(db, order("1"), item("1", "a"), order("2", state="open"), item("2", "a"), item("2", "b"))
+    found = db.run(first_in_state("open"))
+    assert found == OrderWithItems(
+        order=order("2", state="open"), items=[item("2", "a"), item("2", "b")]
+    )
+
+
+def test_without_a_root_that_is_found_there_is_no_aggregate(db: Database) -> None:
+    store(db, order("1"), item("1", "a"))
+    assert db.run(first_in_state("open")) is None
+
+
+def test_the_shape_of_a_root_that_is_found_first_has_both_requests() -> None:
+    shape = explain(first_in_state)
+    assert shape.operation == "Query + Query"
+    assert [step.index for step in shape.steps] == [Sales.by_state.name, None]
+    assert shape.read_units == sum(step.read_units for step in shape.steps)
+
+
+# -- the root last: the second option of the recipes -----------------------------------------------
+
+
+def fill_category(db: Database, category_id: str, count: int) -> None:
+    store(db, Category(category_id=category_id))
+    for number in range(count):
+        store(db, Ingredient(category_id=category_id, ingredient_id=f"{number:02d}"))
+
+
+def test_children_before_their_root_are_read_backwards_to_the_limit(
+    db: Database, engine: Engine
+) -> None:
+    fill_category(db, "1", 20)
+    fill_category(db, "10", 3)
+    keys = {
+        row["SK"]["S"] for row in engine.call("Scan", {"TableName": "aggregate_kitchen"})["Items"]
+    }
+    assert {"CATEGORY#1", "#INGREDIENT#00"} <= keys
+    found = db.run(category_and_some("1", 11))
+    assert found is not None
+    assert found.category.category_id == "1"
+    assert [one.ingredient_id for one in found.ingredients] == [
+        f"{number:02d}" for number in range(19, 8, -1)
+    ]
+
+
+def test_the_backwards_read_asks_for_the_root_and_the_limit(db: Database) -> None:
+    body = body_of(category_and_some("1", 10), db)
+    assert body["ScanIndexForward"] is False
+    assert body["Limit"] == 11
+
+
+def test_children_before_their_root_are_all_read_without_a_limit(db: Database) -> None:
+    fill_category(db, "1", 5)
+    found = db.run(CategoryWithIngredients.of(Category.primary("1")))
+    assert found is not None
+    assert [one.ingredient_id for one in found.ingredients] == ["00", "01", "02", "03", "04"]
+
+
+def test_a_limit_that_would_cut_the_root_off_says_how_to_read(db: Database) -> None:
+    plan = CategoryWithIngredients.of(Category.primary("1")).limit(10)
+    with pytest.raises(
+        DeclarationError,
+        match=r"CategoryWithIngredients: limit\(\) needs the root first, and #INGREDIENT#"
+        r"\{ingredient_id\} comes before CATEGORY#\{category_id\}; read it with desc\(\)",
+    ):
+        db.run(plan)
+
+
+def test_a_limit_that_would_cut_the_root_off_is_found_when_a_pattern_is_defined() -> None:
+    with pytest.raises(DeclarationError, match=r"pattern cut_off: .*needs the root first"):
+
+        @access_pattern
+        def cut_off(category_id: str) -> Load[CategoryWithIngredients]:
+            return CategoryWithIngredients.of(Category.primary(category_id)).limit(10)
+
+
+# -- roots that are not named, and indexes that hold too little ------------------------------------
+
+
+@pytest.mark.parametrize(
+    "roots", [Order.primary.within("C1"), Order.by_state("open")], ids=["a partition", "an index"]
+)
+def test_all_roots_of_a_partition_with_children_below_them_are_refused(roots: Any) -> None:
+    with pytest.raises(
+        DeclarationError, match="lies below one Order; say which, with every part of"
+    ):
+        OrderWithItems.of(roots)
+
+
+class Thin(Table, name="aggregate_thin"):
+    keys = GSI("GSI1PK", "GSI1SK", project="KEYS_ONLY")
+    notes = GSI("GSI2PK", "GSI2SK", project=("crate", "note", "tag"))
+
+
+class Crate(Entity, table=Thin):
+    crate: Attr[str] = attr()
+    note: Attr[str] = attr(default="")
+    tag: Attr[str] = attr(default="t")
+    primary = key("CRATE" / crate, "CRATE")
+    by_keys = index(Thin.keys, "TAG" / tag, "CRATE" / crate)
+    by_notes = index(Thin.notes, "TAG" / tag, "CRATE" / crate)
+
+
+class Bottle(Entity, table=Thin):
+    crate: Attr[str] = attr()
+    bottle: Attr[str] = attr()
+    tag: Attr[str] = attr(default="t")
+    primary = key("CRATE" / crate, "BOTTLE" / bottle)
+    by_keys = index(Thin.keys, "TAG" / tag, "CRATE" / crate / "BOTTLE" / bottle)
+    by_notes = index(Thin.notes, "TAG" / tag, "CRATE" / crate / "BOTTLE" / bottle)
+
+
+class FullCrate(Aggregate):
+    crate: Crate = root()
+    bottles: list[Bottle] = children()
+
+
+def test_an_index_that_does_not_hold_the_whole_root_is_refused_when_the_plan_is_made() -> None:
+    with pytest.raises(DeclarationError, match=r"the index keys does not hold .*note"):
+        FullCrate.of(Crate.by_keys("t").eq("1"))
+
+
+def test_an_index_that_does_not_hold_a_whole_member_is_refused_when_the_plan_is_made() -> None:
+    with pytest.raises(DeclarationError, match="the index notes does not hold bottle"):
+        FullCrate.of(Crate.by_notes("t").eq("1"))
+
+
+def test_a_second_root_is_refused() -> None:
+    with pytest.raises(DeclarationError, match=r"Twins has one root, order; .* child\(\)"):
+
+        class Twins(Aggregate):
+            order: Order = root()
+            payment: Payment = root()

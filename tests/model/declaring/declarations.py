@@ -1,0 +1,36 @@
+"""Check that a declaration is refused; read what a table stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any
+
+import pytest
+
+from tablewright import Table
+from tablewright.errors import DeclarationError
+
+
+class Status(StrEnum):
+    CREATED = "CREATED"
+    PAID = "PAID"
+
+
+@contextmanager
+def refused(*told: str) -> Iterator[None]:
+    """A definition is refused, by a message that says all of this."""
+    with pytest.raises(DeclarationError) as failure:
+        yield
+    message = str(failure.value)
+    for piece in told:
+        assert piece in message, message
+
+
+def raw(db: Any, table: type[Table]) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = db._transport.engine.call(
+        "Scan", {"TableName": table.__table__.name}
+    )["Items"]
+    assert db._transport.engine.check().problems == []
+    return items

@@ -1,0 +1,99 @@
+"""Entities without a table pass their attributes on to subclasses."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from tablewright import Attr, Entity, Table, attr, connect, create, created_at, key, updated_at
+from tablewright.errors import DeclarationError
+from tests.model.declaring.declarations import raw
+
+
+class Dated(Entity):
+    """What several entities have in common."""
+
+    created_at: Attr[datetime] = created_at(name="createdAt")
+    updated_at: Attr[datetime] = updated_at(name="updatedAt")
+
+
+class Owned(Entity):
+    owner: Attr[str] = attr(name="ownerId", doc="Whose it is.")
+    note: Attr[str] = attr(default="none")
+
+
+OWNER: Attr[str] = vars(Owned)["owner"]
+
+
+class Mixing(Table, name="mixing"): ...
+
+
+class Document(Dated, Owned, table=Mixing):
+    document: Attr[str] = attr()
+    primary = key("OWNER" / OWNER, "DOC" / document)
+
+
+class Picture(Owned, table=Mixing):
+    picture: Attr[str] = attr()
+    primary = key("OWNER" / OWNER, "PIC" / picture)
+
+
+def test_an_entity_without_a_table_is_not_made() -> None:
+    with pytest.raises(TypeError, match="Owned is abstract: it has no table"):
+        Owned(owner="ann")
+
+
+def test_attributes_of_abstract_entities_are_their_childrens() -> None:
+    document = Document(owner="ann", document="D1")
+    db = connect(":memory:", Mixing)
+    db.run(create(document))
+    db.run(create(Picture(owner="ann", picture="P1", note="x")))
+    assert db.run(Document.primary("ann", "D1")) == document
+    stored = {item["SK"]["S"]: item for item in raw(db, Mixing)}
+    assert set(stored["DOC#D1"]) == {
+        "PK",
+        "SK",
+        "type",
+        "createdAt",
+        "updatedAt",
+        "ownerId",
+        "note",
+        "document",
+    }
+    assert stored["DOC#D1"]["note"] == {"S": "none"}
+    assert stored["PIC#P1"]["PK"] == {"S": "OWNER#ann"}
+
+
+def test_a_child_overrides_an_attribute_of_its_abstract_parent() -> None:
+    class Shop(Table, name="overriding"): ...
+
+    class Thing(Owned, table=Shop):
+        thing: Attr[str] = attr()
+        note: Attr[str] = attr(name="remark")
+        primary = key("THING" / thing, "THING")
+
+    assert Thing.__entity__.attributes["note"].stored == "remark"
+    assert Thing.__entity__.attributes["note"].default is None
+
+
+def test_a_child_of_an_entity_with_a_table_keeps_what_its_parent_declared_or_is_refused() -> None:
+    class Shop(Table, name="subclassing"): ...
+
+    class Order(Entity, table=Shop):
+        order: Attr[str] = attr(name="orderId")
+        note: Attr[str] = attr(default="none")
+        primary = key("ORDER" / order, "ORDER")
+
+    try:
+
+        class Gift(Order, table=Shop):
+            gift: Attr[str] = attr()
+            primary = key("GIFT" / gift, "GIFT")
+
+    except DeclarationError as refusal:
+        assert "Gift" in str(refusal)  # noqa: PT017
+        assert "Order" in str(refusal)  # noqa: PT017
+        return
+    assert Gift.__entity__.attributes["order"].stored == "orderId"
+    assert Gift(order="O1", gift="G1").note == "none"

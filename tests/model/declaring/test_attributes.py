@@ -1,0 +1,314 @@
+"""Attributes: names, types and the attributes that the library maintains."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from types import new_class
+from typing import Any
+
+import pytest
+
+from tablewright import (
+    GSI,
+    Attr,
+    Entity,
+    Table,
+    attr,
+    connect,
+    create,
+    created_at,
+    index,
+    key,
+    ttl,
+    updated_at,
+    version,
+)
+from tablewright.errors import DeclarationError, InvalidValue
+from tests.model.declaring.declarations import refused
+
+# -- attributes ------------------------------------------------------------------------------------
+
+
+def test_an_attribute_needs_an_annotation() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.note", "not annotated", "note: Attr[…] = attr(…)"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            note = attr()
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_an_annotation_without_attr_is_none() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.note", "not annotated", "note: Attr[…] = attr(…)"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            note: str = attr()
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_an_annotation_of_an_unknown_type_is_refused() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.note", "'Attr[Nothing]'", "cannot be evaluated", "Nothing"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            note: Attr[Nothing] = attr()  # type: ignore[name-defined]  # noqa: F821
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_a_type_that_cannot_be_stored_is_refused() -> None:
+    class Shop(Table): ...
+
+    class Opaque: ...
+
+    with refused("Order.note", "Opaque", "cannot be stored", "use a dataclass"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            note: Attr[Opaque] = attr()
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_an_attribute_may_have_the_name_of_its_type() -> None:
+    """`date: Attr[date]`: in the body of the class, `date` is the attribute."""
+
+    class Shop(Table, name="dates"): ...
+
+    class Order(Entity, table=Shop):
+        order: Attr[str] = attr()
+        date: Attr[date] = attr()
+        primary = key("ORDER" / order, "ORDER")
+
+    db = connect(":memory:", Shop)
+    made: Any = Order(order="1", date=date(2026, 1, 5))
+    db.run(create(made))
+    assert db.run(Order.primary("1")) == made
+    with pytest.raises(InvalidValue, match=r"Order\.date"):
+        Order(order="2", date="tomorrow")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["where", "scan", "_hidden"])
+def test_a_name_of_the_library_is_reserved(name: str) -> None:
+    with refused(f"Order.{name}", "the library's", f"attr(name={name!r})"):
+        _order_with(name)
+
+
+@pytest.mark.parametrize("name", ["json", "copy", "schema"])
+def test_a_name_that_pydantic_uses_is_free(name: str) -> None:
+    """`schema` and `copy` are words of many a design; pydantic is how values are checked."""
+    order = _order_with(name)
+    made = order(order="O1", **{name: "x"})
+    assert getattr(made, name) == "x"
+
+
+def test_the_name_of_pydantics_configuration_is_free_or_refused() -> None:
+    try:
+        order = _order_with("model_config")
+    except DeclarationError as refusal:
+        assert "Order.model_config" in str(refusal)  # noqa: PT017
+    else:
+        assert order(order="O1", model_config="x").model_config == "x"
+
+
+def _order_with(name: str) -> Any:
+    """An order with one more attribute of this name."""
+
+    class Shop(Table): ...
+
+    order = attr()
+    order.name = "order"
+    body = {
+        "__module__": __name__,
+        "__annotations__": {"order": "Attr[str]", name: "Attr[str]"},
+        "order": order,
+        name: attr(),
+        "primary": key("ORDER" / order, "ORDER"),
+    }
+    return new_class("Order", (Entity,), {"table": Shop}, lambda space: space.update(body))
+
+
+@pytest.mark.parametrize("name", ["where", "scan"])
+def test_a_key_with_a_name_of_the_library_is_refused(name: str) -> None:
+    class Shop(Table): ...
+
+    order = attr()
+    order.name = "order"
+    body = {
+        "__module__": __name__,
+        "__annotations__": {"order": "Attr[str]"},
+        "order": order,
+        name: key("ORDER" / order, "ORDER"),
+    }
+    with refused(f"Order.{name}"):
+        new_class("Order", (Entity,), {"table": Shop}, lambda space: space.update(body))
+
+
+def test_two_attributes_stored_under_one_name_are_refused() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.second", "Order.first", "'n'"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            first: Attr[str] = attr(name="n")
+            second: Attr[str] = attr(name="n")
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_an_attribute_stored_under_anothers_python_name_is_refused() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.second", "Order.first", "'first'"):
+
+        class Order(Entity, table=Shop):
+            first: Attr[str] = attr()
+            second: Attr[str] = attr(name="first")
+            primary = key("ORDER" / first, "ORDER")
+
+
+@pytest.mark.parametrize("stored", ["type", "entityType"])
+def test_an_attribute_stored_as_the_type_attribute_is_refused(stored: str) -> None:
+    class Shop(Table, type_attribute=stored): ...
+
+    with refused("Order.kind", repr(stored), "type attribute", "attr(name=…)"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            kind: Attr[str] = attr(name=stored)
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_an_attribute_stored_under_a_composed_keys_name_is_refused() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.primary", "'PK'", "Order.order", "attr(name=…)"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr(name="PK")
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_an_attribute_stored_under_a_composed_index_keys_name_is_refused() -> None:
+    class Shop(Table):
+        listed = GSI("GSI1PK", "GSI1SK")
+
+    with refused("Order.listing", "'GSI1SK'", "Order.note", "attr(name=…)"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            note: Attr[str] = attr(name="GSI1SK")
+            primary = key("ORDER" / order, "ORDER")
+            listing = index(Shop.listed, "ORDERS", "ORDER" / order)
+
+
+def test_a_default_and_a_factory_are_one_too_many() -> None:
+    with refused("attr()", "default or default_factory"):
+        attr(default=1, default_factory=int)  # type: ignore[call-overload]
+
+
+def test_a_width_of_no_digits_is_refused() -> None:
+    with refused("attr(pad=0)", "at least 1"):
+        attr(pad=0)
+
+
+# -- attributes that the library keeps -------------------------------------------------------------
+
+
+def test_a_version_is_an_int() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.count", "version()", "Attr[int]"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            count: Attr[str] = version()  # type: ignore[assignment]
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_a_version_is_never_absent() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.count", "version()", "Attr[int]"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            count: Attr[int | None] = version()  # type: ignore[assignment]
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_created_and_updated_are_moments() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.made", "created_at()", "Attr[datetime]"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            made: Attr[date] = created_at()  # type: ignore[assignment]
+            primary = key("ORDER" / order, "ORDER")
+
+    with refused("Item.changed", "updated_at()", "Attr[datetime]"):
+
+        class Item(Entity, table=Shop):
+            item: Attr[str] = attr()
+            changed: Attr[str] = updated_at()  # type: ignore[assignment]
+            primary = key("ITEM" / item, "ITEM")
+
+
+def test_a_ttl_is_a_moment() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.ends", "ttl()", "Attr[datetime]", "Attr[datetime | None]"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            ends: Attr[int] = ttl()
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_two_entities_with_two_ttl_attributes_are_refused() -> None:
+    class Shop(Table): ...
+
+    class Basket(Entity, table=Shop):
+        basket: Attr[str] = attr()
+        ends: Attr[datetime | None] = ttl(name="expires")
+        primary = key("BASKET" / basket, "BASKET")
+
+    with refused("Token.ends", "'ends'", "Basket", "'expires'", "one TTL attribute"):
+
+        class Token(Entity, table=Shop):
+            token: Attr[str] = attr()
+            ends: Attr[datetime] = ttl()
+            primary = key("TOKEN" / token, "TOKEN")
+
+
+def test_one_entity_with_two_ttl_attributes_is_refused() -> None:
+    class Shop(Table): ...
+
+    with refused("Basket.stops", "ttl()", "it has one"):
+
+        class Basket(Entity, table=Shop):
+            basket: Attr[str] = attr()
+            ends: Attr[datetime] = ttl()
+            stops: Attr[datetime] = ttl()
+            primary = key("BASKET" / basket, "BASKET")
+
+
+@pytest.mark.parametrize(("role", "kind"), [("version", int), ("created_at", datetime)])
+def test_an_entity_with_two_attributes_of_one_role_is_refused(role: str, kind: type) -> None:
+    class Shop(Table): ...
+
+    make: Any = {"version": version, "created_at": created_at}[role]
+
+    with refused("Order", f"{role}()"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            first: Attr[kind] = make()  # type: ignore[valid-type]
+            second: Attr[kind] = make()  # type: ignore[valid-type]
+            primary = key("ORDER" / order, "ORDER")

@@ -1,0 +1,142 @@
+"""Unique values and histories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tablewright import Attr, Entity, Table, attr, connect, create, history, key, unique, version
+from tablewright.errors import UniqueViolation
+from tests.model.declaring.declarations import Status, refused
+
+
+def test_a_unique_value_needs_an_attribute() -> None:
+    class Shop(Table): ...
+
+    nothing: Any = "SETTINGS"
+    with refused("Order.only", "unique() needs an attribute"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            primary = key("ORDER" / order, "ORDER")
+            only: Any = unique(nothing)
+
+
+def test_a_sentinel_keeps_attributes_of_its_entity() -> None:
+    class Shop(Table): ...
+
+    class Other(Entity):
+        colour: Attr[str] = attr()
+
+    kept: Any = Other.colour
+    with refused("Order.by_name", "colour", "not an attribute of Order"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            name: Attr[str] = attr()
+            primary = key("ORDER" / order, "ORDER")
+            by_name = unique("NAME" / name, keep=(kept,))
+
+
+def test_a_sentinel_that_does_not_keep_the_key_is_not_looked_up() -> None:
+    """It keeps the value unique; what it stands for, it does not say."""
+
+    class Shop(Table, name="kept"): ...
+
+    class Order(Entity, table=Shop):
+        order: Attr[str] = attr()
+        name: Attr[str] = attr()
+        primary = key("ORDER" / order, "ORDER")
+        by_name = unique("NAME" / name, keep=(name,))
+
+    db = connect(":memory:", Shop)
+    db.run(create(Order(order="O1", name="n")))
+    with pytest.raises(UniqueViolation):
+        db.run(create(Order(order="O2", name="n")))
+    with refused("Order.by_name", "does not keep order", "keep it"):
+        Order.by_name("n")
+
+
+class Recorded(Table, name="recorded"): ...
+
+
+class Event(Entity, table=Recorded):
+    order: Attr[str] = attr()
+    number: Attr[int] = attr(pad=5)
+    old: Attr[Status | None] = attr()
+    new: Attr[Status] = attr()
+    primary = key("ORDER" / order, "EVENT" / number)
+
+
+def test_a_history_needs_an_entity_of_its_table() -> None:
+    class Shop(Table, name="shop"): ...
+
+    with refused("Order.changes", "Event", "not an entity of shop"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            status: Attr[Status] = attr()
+            primary = key("ORDER" / order, "ORDER")
+            changes = history(status, Event, new=Event.new)
+
+    with refused("Offer.changes", "str", "not an entity of shop"):
+
+        class Offer(Entity, table=Shop):
+            offer: Attr[str] = attr()
+            status: Attr[Status] = attr()
+            primary = key("OFFER" / offer, "OFFER")
+            changes = history(status, str, new=Event.new)  # type: ignore[misc]
+
+
+def test_a_history_is_of_an_attribute_of_its_entity() -> None:
+    class Other(Entity):
+        status: Attr[Status] = attr()
+
+    inherited: Any = vars(Other)["status"]
+    with refused("Order.changes", "status", "not an attribute of Order"):
+
+        class Order(Entity, table=Recorded):
+            order: Attr[str] = attr()
+            number: Attr[int] = version()
+            primary = key("ORDER" / order, "ORDER")
+            changes = history(inherited, Event, new=Event.new, version=Event.number)
+
+
+def test_a_history_of_versions_needs_a_version() -> None:
+    with refused("Order.changes", "Order has no version()"):
+
+        class Order(Entity, table=Recorded):
+            order: Attr[str] = attr()
+            status: Attr[Status] = attr()
+            primary = key("ORDER" / order, "ORDER")
+            changes = history(status, Event, new=Event.new, version=Event.number)
+
+
+def test_a_history_fills_every_attribute_of_its_event() -> None:
+    with refused("Order.changes", "Event.new gets no value", "attribute of Order"):
+
+        class Order(Entity, table=Recorded):
+            order: Attr[str] = attr()
+            status: Attr[Status] = attr()
+            count: Attr[int] = version()
+            primary = key("ORDER" / order, "ORDER")
+            changes = history(status, Event, version=Event.number)
+
+
+def test_a_history_tells_attributes_of_its_event_only() -> None:
+    class Note(Entity, table=Recorded):
+        note: Attr[str] = attr()
+        remark: Attr[str] = attr()
+        primary = key("NOTE" / note, "NOTE")
+
+    with refused("Order.changes", "Note.remark", "Event"):
+
+        class Order(Entity, table=Recorded):
+            order: Attr[str] = attr()
+            status: Attr[Status] = attr()
+            count: Attr[int] = version()
+            primary = key("ORDER" / order, "ORDER")
+            changes = history(  # type: ignore[misc]
+                status, Event, new=Event.new, version=Event.number, reason=Note.remark
+            )

@@ -1,0 +1,143 @@
+"""`explain` reports the operation, index, key condition, order, page size and filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from tablewright import (
+    GSI,
+    Attr,
+    Entity,
+    Get,
+    Query,
+    Table,
+    access_pattern,
+    attr,
+    create,
+    explain,
+    index,
+    key,
+)
+from tablewright.errors import DeclarationError
+from tablewright.plans import access_patterns
+from tests.model.patterns.club import (
+    EXPLAINED,
+    MONDAY,
+    USER,
+    Told,
+    User,
+    member,
+    newest_users,
+    user,
+    user_by_email,
+    user_with_visits,
+    visit_as,
+)
+
+# -- every kind of plan, in the documents' words ---------------------------------------------------
+
+
+explained = pytest.mark.parametrize(
+    ("function", "told"), EXPLAINED.items(), ids=[f.__name__ for f in EXPLAINED]
+)
+
+
+@explained
+def test_explain_tells_operation_index_condition_order_page_and_filter(
+    function: Callable[..., Any], told: Told
+) -> None:
+    shape = explain(function)
+    assert (
+        shape.operation,
+        shape.index,
+        shape.condition,
+        shape.order,
+        shape.page,
+        shape.filter,
+    ) == told
+
+
+def test_explain_reads_as_text() -> None:
+    assert str(explain(newest_users)).splitlines()[:3] == [
+        'Query on pattern_club.lsi1: PK="USER"',
+        "  order: descending",
+        "  page: {n}",
+    ]
+    assert str(explain(user)).splitlines()[0] == (
+        'GetItem on pattern_club: PK="USER" AND SK="USER#{id}"'
+    )
+
+
+def test_a_lookup_tells_both_of_its_requests() -> None:
+    first, second = explain(user_by_email).steps
+    assert first.condition == 'PK="EMAIL#{email.lower()}" AND SK="EMAIL#{email.lower()}"'
+    assert second.condition == 'PK="USER" AND SK="USER#{user_id}"'
+    assert second.entity == "User"
+
+
+def test_a_transaction_tells_each_of_its_writes() -> None:
+    steps = explain(visit_as).steps
+    assert [(step.operation, step.condition, step.filter) for step in steps] == [
+        ("PutItem", 'PK="USER" AND SK="USER#{user_id}#VISIT#{at}"', ""),
+        ("ConditionCheck", USER % "user_id", "points > 0"),
+    ]
+
+
+def test_explain_names_the_entities() -> None:
+    assert explain(user).entity == "User"
+    assert explain(user_with_visits).entity == "User, Visit"
+    assert explain(visit_as).entity == "Visit, User"
+
+
+def test_explain_of_what_is_no_pattern_says_so() -> None:
+    def plain(user_id: str) -> Get[User]:
+        return User.primary(user_id)
+
+    with pytest.raises(
+        DeclarationError, match="plain is not a pattern; decorate it with @access_pattern"
+    ):
+        explain(plain)
+
+
+# -- explaining plans, and what is declared later --------------------------------------------------
+
+
+def test_explain_takes_a_plan_as_well() -> None:
+    plan = User.in_city("Rome").page_size(3)
+    assert explain(plan) == plan._shape()
+    assert explain(plan).condition == 'GSI1PK="CITY#Rome"'
+    assert explain(create(member(1))).operation == "TransactWriteItems"
+
+
+def test_explain_tells_what_runs_once_another_entity_is_in_the_index() -> None:
+    class Growing(Table, name="pattern_growing"):
+        feed = GSI("GSI1PK", "GSI1SK")
+
+    class Early(Entity, table=Growing):
+        early_id: Attr[str] = attr()
+        at: Attr[datetime] = attr()
+        primary = key("EARLY", "EARLY" / early_id)
+        feed = index(Growing.feed, "FEED", "EARLY" / at)
+
+    @access_pattern
+    def since(at: datetime) -> Query[Early]:
+        return Early.feed().gte(at)
+
+    assert explain(since).condition == 'GSI1PK="FEED" AND GSI1SK>="EARLY#{at}"'
+    assert explain(since).filter == ""
+
+    class Late(Entity, table=Growing):
+        late_id: Attr[str] = attr()
+        primary = key("LATE", "LATE" / late_id)
+        feed = index(Growing.feed, "FEED", "LATE" / late_id)
+
+    assert explain(since).condition == (
+        'GSI1PK="FEED" AND GSI1SK BETWEEN "EARLY#{at}" AND "EARLY$"'
+    )
+    (listed,) = access_patterns(Growing)
+    assert listed.shape == explain(since)
+    assert explain(since).filter == since(MONDAY)._shape().filter

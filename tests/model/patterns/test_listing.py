@@ -1,0 +1,220 @@
+"""Which patterns a table lists, wherever they are defined."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright import (
+    Attr,
+    Create,
+    Engine,
+    Entity,
+    Get,
+    Query,
+    Table,
+    Transaction,
+    access_pattern,
+    attr,
+    connect,
+    create,
+    explain,
+    key,
+    transact,
+)
+from tablewright.errors import DeclarationError
+from tablewright.plans import AccessPattern, Shape, access_patterns
+from tests.model.patterns.club import EXPLAINED, Club, Numbers, User, number_from, user
+
+# -- patterns of a table ---------------------------------------------------------------------------
+
+
+def test_patterns_are_listed_in_the_order_of_their_definition() -> None:
+    defined = [function.__name__ for function in EXPLAINED if function is not number_from]
+    listed = [traced.name for traced in access_patterns(Club)]
+    assert listed[: len(defined)] == defined
+    assert [traced.name for traced in access_patterns(Numbers)][:1] == ["number_from"]
+
+
+def test_a_listed_pattern_has_name_doc_parameters_and_shape() -> None:
+    traced = access_patterns(Club)[0]
+    assert isinstance(traced, AccessPattern)
+    assert traced.name == "user"
+    assert traced.doc == "Get a user."
+    assert traced.parameters == ("id",)
+    assert traced.function is user
+    assert traced.shape == explain(user)
+    assert isinstance(traced.shape, Shape)
+    assert isinstance(traced.plan, Get)
+
+
+def test_a_table_without_patterns_lists_none() -> None:
+    class Quiet(Table, name="pattern_quiet"): ...
+
+    assert access_patterns(Quiet) == []
+
+
+def test_a_pattern_that_is_defined_again_replaces_the_first() -> None:
+    class Redefined(Table, name="pattern_redefined"): ...
+
+    class Thing(Entity, table=Redefined):
+        thing_id: Attr[str] = attr()
+        primary = key("THING" / thing_id, "THING")
+
+    def define() -> Callable[[str], Get[Thing]]:
+        @access_pattern
+        def thing(thing_id: str) -> Get[Thing]:
+            return Thing.primary(thing_id)
+
+        return thing
+
+    define()
+    second = define()
+    assert [traced.function for traced in access_patterns(Redefined)] == [second]
+
+
+def test_two_tables_of_one_name_have_each_their_own_patterns() -> None:
+    """Two designs may give their table the same name, as two tests of one process do."""
+
+    class Older(Table, name="pattern_twins"): ...
+
+    class Younger(Table, name="pattern_twins"): ...
+
+    class Here(Entity, table=Older):
+        name: Attr[str] = attr()
+        primary = key("HERE" / name, "HERE")
+
+    class There(Entity, table=Younger):
+        name: Attr[str] = attr()
+        primary = key("THERE" / name, "THERE")
+
+    @access_pattern
+    def here(name: str) -> Get[Here]:
+        return Here.primary(name)
+
+    @access_pattern
+    def there(name: str) -> Get[There]:
+        return There.primary(name)
+
+    assert [traced.name for traced in access_patterns(Older)] == ["here"]
+    assert [traced.name for traced in access_patterns(Younger)] == ["there"]
+
+
+# -- where they are defined ------------------------------------------------------------------------
+
+
+def test_a_pattern_may_be_defined_inside_of_a_function(engine: Engine) -> None:
+    class Inner(Table, name="pattern_inner"): ...
+
+    class Thing(Entity, table=Inner):
+        thing_id: Attr[str] = attr()
+        primary = key("THING" / thing_id, "THING")
+
+    @access_pattern
+    def add(thing: Thing) -> Create[Thing]:
+        return create(thing)
+
+    @access_pattern
+    def add_all(things: list[Thing]) -> Transaction:
+        return transact(*(create(thing) for thing in things))
+
+    assert explain(add).condition == 'PK="THING#{thing_id}" AND SK="THING"'
+    assert explain(add_all).operation == "TransactWriteItems"
+    inner = connect(engine, Inner)
+    inner.run(add_all([Thing(thing_id="1"), Thing(thing_id="2")]))
+    assert inner.run(Thing.primary("2")) == Thing(thing_id="2")
+
+
+MODULE = """
+from tablewright import Attr, Create, Entity, Get, Query, Table, access_pattern, attr, create, key
+
+class Shop(Table, name="pattern_module_{number}"): ...
+
+class Ware(Entity, table=Shop):
+    ware_id: Attr[str] = attr()
+    primary = key("WARES", "WARE" / ware_id)
+
+@access_pattern
+def ware(ware_id: str) -> Get[Ware]:
+    return Ware.primary(ware_id)
+
+@access_pattern
+def add(ware: Ware) -> Create[Ware]:
+    return create(ware)
+
+@access_pattern
+def some(size, /) -> Query[Ware]:
+    return Ware.primary.within().page_size(size)
+"""
+
+
+@pytest.mark.parametrize("beginning", ["", "from __future__ import annotations\n"])
+def test_a_module_may_have_its_annotations_as_texts_or_as_types(
+    beginning: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"patterns_of_a_shop_{len(beginning)}"
+    path = tmp_path / f"{name}.py"
+    path.write_text(beginning + MODULE.format(number=len(beginning)))
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, name, module)
+    spec.loader.exec_module(module)
+    assert [traced.name for traced in access_patterns(module.Shop)] == ["ware", "add", "some"]
+    assert explain(module.ware).condition == 'PK="WARES" AND SK="WARE#{ware_id}"'
+    assert explain(module.add).condition == 'PK="WARES" AND SK="WARE#{ware_id}"'
+    assert explain(module.some).page == "{size}"
+
+
+def test_an_annotation_that_cannot_be_evaluated_is_named() -> None:
+    def unknown(thing: Nowhere) -> Any:  # type: ignore[name-defined]  # noqa: F821
+        return User.recent()
+
+    with pytest.raises(
+        DeclarationError, match=r"pattern unknown: the annotation 'Nowhere' cannot be evaluated"
+    ):
+        access_pattern(unknown)
+
+
+# -- patterns and their tables ---------------------------------------------------------------------
+
+
+def test_tables_that_one_function_makes_have_each_their_own_patterns() -> None:
+    def made(name: str) -> type[Table]:
+        class Made(Table, name=name): ...
+
+        class Thing(Entity, table=Made):
+            thing_id: Attr[str] = attr()
+            primary = key("THING" / thing_id, "THING")
+
+        @access_pattern
+        def thing(thing_id: str) -> Get[Thing]:
+            return Thing.primary(thing_id)
+
+        return Made
+
+    first, second = made("pattern_first"), made("pattern_second")
+    assert [found.shape.table for found in access_patterns(first)] == ["pattern_first"]
+    assert [found.shape.table for found in access_patterns(second)] == ["pattern_second"]
+
+
+def test_a_plan_that_two_patterns_give_keeps_the_name_of_each() -> None:
+    shared = User.in_city("Rome")
+
+    @access_pattern
+    def romans() -> Query[User]:
+        return shared
+
+    @access_pattern
+    def people_of_rome() -> Query[User]:
+        return shared
+
+    one_, other = romans(), people_of_rome()
+    assert [one_._name, other._name] == ["romans", "people_of_rome"]
+    assert shared._pattern == ""

@@ -1,0 +1,29 @@
+"""A database with the items of several tenants, whole and scoped to one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tablewright import connect, create
+from tablewright.database import Database
+from tests.model.tenancy.market import USERS, Inventory, Market, Plain, everything_of, local_of
+
+
+@pytest.fixture
+def db() -> Iterator[Database]:
+    with connect(":memory:", Market, Plain, cursor_secret="secret") as db:
+        for user in USERS:
+            for entity in everything_of(user):
+                db.run(create(entity))
+        for number in range(3):
+            db.run(create(Inventory(item_id=number)))
+        yield db
+        assert local_of(db).engine.check()
+
+
+@pytest.fixture
+def own(db: Database) -> Database:
+    """The database of the user a."""
+    return db.for_tenant(user_id="a")
