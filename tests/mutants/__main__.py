@@ -59,7 +59,7 @@ PACKAGES = {
             "tests/durability/test_sharing.py",
         ),
     ),
-    "mapping": Package(("mapping/keys.py", "mapping/parts.py"), ("tests/mapping", "tests/model")),
+    "mapping": Package(("mapping/keys.py", "mapping/parts.py"), ("tests/mapping",)),
 }
 
 #: For each package: the seed, the size, and by diff what happened to each mutant.
