@@ -49,13 +49,14 @@ def member_format(read: Callable[[Any], Any]) -> Format:
     shown = "".join(f".{name}" if how == "attribute" else f"[{name!r}]" for how, name in path)
 
     def apply(document: Notation) -> Notation:
-        kind = document.kind
+        kind, is_optional = document.kind, False
         for _, name in path:
-            kind = _member_type(kind, name)
+            kind, may_be_missing = _member_type(kind, name)
+            is_optional = is_optional or may_be_missing
         notation = notation_of(kind, None)
         if notation is None:
             raise no_notation(kind)
-        return replace(notation, derive=lambda value: _read(value, path), is_optional=True)
+        return replace(notation, derive=lambda value: _read(value, path), is_optional=is_optional)
 
     return Format(f"{{}}{shown}", apply)
 
@@ -69,9 +70,10 @@ def _read(value: Any, path: tuple[tuple[str, str], ...]) -> Any:
     return value
 
 
-def _member_type(kind: Any, name: str) -> Any:
+def _member_type(kind: Any, name: str) -> tuple[Any, bool]:
+    """Return the type of a member, and whether it can be missing."""
     if get_origin(kind) is dict:
-        found = get_args(kind)[1]
+        found, may_be_missing = get_args(kind)[1], True
     else:
         hints = get_type_hints(kind) if isinstance(kind, type) else {}
         if name not in hints:
@@ -79,16 +81,17 @@ def _member_type(kind: Any, name: str) -> Any:
                 f"reads {name!r}, which {name_of(kind)} does not declare; it has "
                 f"{', '.join(hints) or 'no annotated members'}"
             )
-        found = hints[name]
-    return _required(found)
+        found, may_be_missing = hints[name], name in getattr(kind, "__optional_keys__", ())
+    kind, is_optional = _without_none(found)
+    return kind, is_optional or may_be_missing
 
 
-def _required(kind: Any) -> Any:
-    """Return a type without Optional and Annotated."""
+def _without_none(kind: Any) -> tuple[Any, bool]:
+    """Return a type without None and Annotated, and whether None was among its values."""
     if get_origin(kind) is Annotated:
-        return _required(get_args(kind)[0])
+        return _without_none(get_args(kind)[0])
     if get_origin(kind) in (Union, types.UnionType):
         others = [each for each in get_args(kind) if each is not types.NoneType]
         if len(others) == 1:
-            return _required(others[0])
-    return kind
+            return _without_none(others[0])[0], True
+    return kind, False
