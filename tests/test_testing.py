@@ -38,7 +38,7 @@ class Ordinal:
 @pytest.mark.parametrize(
     ("codec", "values"),
     [
-        (Reversed(), ["example.com", "www.example.com", "localhost", "a.b"]),
+        (Reversed(), ["example.com", "www.example.com", "localhost", "example.com"]),
         (Ordinal(), [date.max, date.min, date(2026, 1, 15), date(2026, 1, 16), date.min]),
         (Codec[int](encode=str, decode=int), [9, 10, -1]),
         (Codec[int](encode=str, decode=int, ordered=True), [0, 5, 9]),
@@ -46,22 +46,21 @@ class Ordinal:
     ],
 )
 def test_a_codec_that_keeps_its_promises_is_accepted(codec: Any, values: list[Any]) -> None:
-    assert check_codec(codec, values) is None
+    check_codec(codec, values)
+    assert [codec.decode(codec.encode(value)) for value in values] == values
 
 
 def made(encode: Callable[[Any], Any], decode: Callable[[str], Any], **options: Any) -> Any:
     return Codec(encode=encode, decode=decode, **options)
 
 
-class Loose(str):
-    """A text that is equal to every text in another case."""
-
-    __slots__ = ()
+class Anything:
+    """Equal to every value."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, str) and self.lower() == other.lower()
+        return True
 
-    __hash__ = str.__hash__
+    __hash__ = None  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize(
@@ -113,19 +112,6 @@ def test_a_codec_that_breaks_a_promise_is_told_which(
     with pytest.raises(AssertionError) as broken:
         check_codec(codec, values)
     assert str(broken.value) == message
-
-
-class Anything:
-    """Equal to every value."""
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def test_a_value_may_be_given_twice() -> None:
-    assert check_codec(Reversed(), ["a.b", "a.b"]) is None
 
 
 def test_the_message_names_the_class_of_the_codec() -> None:

@@ -12,7 +12,6 @@ key: `descending(epoch_seconds(created_at))`.
     numbers     padded  fixed_point
     texts       lower  upper  casefold  truncated
     any value   descending  shard  coded (with a codec of your own)
-    documents   member
     types       number  binary: a key attribute of type N or B
 
 The texts are made in `tablewright.mapping.formats`; this module declares their types for checkers.
@@ -20,7 +19,6 @@ The texts are made in `tablewright.mapping.formats`; this module declares their 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias, TypeVar, overload
@@ -29,8 +27,7 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping import formats
 from tablewright.mapping.codec import Codec, SupportsCodec
 from tablewright.mapping.formats import Precision
-from tablewright.mapping.members import member_format
-from tablewright.model.attribute import Attr, Formatted, Piece
+from tablewright.model.attribute import Formatted, Piece
 
 __all__ = [
     "Codec",
@@ -45,7 +42,6 @@ __all__ = [
     "hour",
     "iso",
     "lower",
-    "member",
     "number",
     "padded",
     "shard",
@@ -57,7 +53,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-V = TypeVar("V")
 Text = TypeVar("Text", bound=str)
 Number = TypeVar("Number", int, Decimal)
 
@@ -182,11 +177,6 @@ def coded(value: Piece[T], codec: SupportsCodec[T]) -> Formatted[T]: ...
 def coded(value: Piece[Any], codec: SupportsCodec[Any]) -> Formatted[Any]:
     """Write the value by a codec of your own: any object with `encode` and `decode`."""
     return Formatted(value, formats.coded(codec, type(codec).__name__))
-
-
-def member(document: Attr[T], read: Callable[[T], V]) -> Formatted[V]:
-    """Write a value inside a document: `member(address, lambda address: address.city)`."""
-    return Formatted(document, member_format(read))
 
 
 @overload

@@ -161,4 +161,5 @@ def test_a_delimiter_that_cannot_be_used_is_refused(delimiter: Delimiter, messag
 
 @pytest.mark.parametrize("delimiter", [*ESCAPING, *REFUSING])
 def test_other_delimiters_are_accepted(delimiter: Delimiter) -> None:
-    assert delimiter.check("Shop") is None
+    delimiter.check("Shop")
+    assert delimiter.read(delimiter.write("x")) == "x"

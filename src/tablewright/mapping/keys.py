@@ -123,9 +123,16 @@ class KeyMap:
         ) | (when.attributes if when is not None else frozenset())
         self._partition = Composer(partition)
         self._sort = None if sort is None else Composer(sort)
-        parts = [part for template in _present(partition, sort) for part in template.parts]
-        self._required = tuple(part.attribute for part in parts)
-        self._optional = tuple(part for part in parts if part.notation.is_optional)
+        self._required = tuple(
+            part.attribute for template in _present(partition, sort) for part in template.parts
+        )
+        #: Parts that may have no value although their attribute has one.
+        self._optional = tuple(
+            (part.attribute, part.argument)
+            for template in _present(partition, sort)
+            for part in template.parts
+            if part.notation.is_optional
+        )
         self._forms = tuple(
             (
                 attribute,
@@ -261,8 +268,8 @@ class KeyMap:
         for name in self._required:
             if values[name] is None:
                 return None
-        for part in self._optional:
-            if part.argument(values[part.attribute]) is None:
+        for name, argument in self._optional:
+            if argument(values[name]) is None:
                 return None
         return {
             attribute: {tag: form % tuple([text(values[name]) for name, text in parts])}

@@ -101,11 +101,12 @@ def make_part(
         and may_contain(notation.language, delimiter.special)
     )
     language = delimiter.language(notation.language) if is_escaped else notation.language
+    write = _writer(notation, delimiter, f"{where}: {label}", is_escaped=is_escaped)
     return KeyPart(
         attribute,
         label,
         notation,
-        _writer(notation, delimiter, f"{where}: {label}", is_escaped=is_escaped),
+        _text_writer(delimiter, write) if notation.is_free_text and not formats else write,
         _reader(notation, delimiter) if is_escaped else notation.decode,
         language,
     )
@@ -162,15 +163,19 @@ def _writer(notation: Notation, delimiter: Delimiter, where: str, *, is_escaped:
                 return Symbol.text(value)
             raise InvalidValue(f"{where} {error}") from None
 
-    first, second = special[0], special[-1]
+    return write
+
+
+def _text_writer(delimiter: Delimiter, write: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Return a writer that is faster for texts without special characters."""
+    first, second = delimiter.special[0], delimiter.special[-1]
 
     def write_text(value: Any) -> str:
         if type(value) is str and value and first not in value and second not in value:
             return value
         return write(value)
 
-    is_plain_text = notation.is_free_text and notation.is_exact and notation.kind is str
-    return write_text if is_plain_text else write
+    return write_text
 
 
 def _reader(notation: Notation, delimiter: Delimiter) -> Any:

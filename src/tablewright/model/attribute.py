@@ -31,6 +31,7 @@ from typing import (
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import Role
 from tablewright.mapping.formats import Format
+from tablewright.mapping.paths import path_format
 from tablewright.plan.reference import Comparable, Ref
 from tablewright.values import Value
 
@@ -200,6 +201,10 @@ class Attr(Piece[T], Comparable[Any, T]):
         def __get__(self, instance: object, owner: Any = None) -> T: ...
         def __get__(self, instance: Any, owner: Any = None) -> Any: ...
         def __set__(self, instance: object, value: T) -> None: ...
+
+    def path(self: Attr[V | None] | Attr[V], place: Callable[[V], U]) -> Formatted[U]:
+        """In a key: a place inside of a document, `"CITY" / address.path(lambda a: a.city)`."""
+        return Formatted(self, path_format(place, self.name))
 
     # Conditions on attributes in the body (`when=`) are decided in Python and never sent.
     @property

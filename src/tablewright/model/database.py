@@ -246,8 +246,12 @@ class Database(_Connection):
             raise _needed(error, plan) from None
 
     def iterate(self, plan: Query[T]) -> Iterator[T]:
-        """Yield every result of a query, page by page, up to its limit."""
+        """Yield every result of a query, page by page, up to its limit.
+
+        Raise UnreadableItem for an item that does not match its entity.
+        """
         _refuse_no_plan(plan, Query)
+        plan = plan.strict()
         while True:
             page = self.run(plan)
             yield from page
@@ -289,8 +293,12 @@ class AsyncDatabase(_Connection):
             raise _needed(error, plan) from None
 
     async def iterate(self, plan: Query[T]) -> AsyncIterator[T]:
-        """Yield every result of a query, page by page, up to its limit."""
+        """Yield every result of a query, page by page, up to its limit.
+
+        Raise UnreadableItem for an item that does not match its entity.
+        """
         _refuse_no_plan(plan, Query)
+        plan = plan.strict()
         while True:
             page = await self.run(plan)
             for result in page:

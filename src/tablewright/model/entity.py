@@ -49,6 +49,7 @@ from tablewright.plan.condition import Condition
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reference import Ref
+from tablewright.values import Item
 
 
 @dataclass_transform(
@@ -126,6 +127,15 @@ class Entity:
         return type(other) is type(self) and vars(other) == vars(self)
 
     __hash__ = None  # type: ignore[assignment]  # they change
+
+    def __getstate__(self) -> tuple[dict[str, Any], Item | None]:
+        return dict(vars(self)), getattr(self, "_stored_key", None)
+
+    def __setstate__(self, state: tuple[dict[str, Any], Item | None]) -> None:
+        values, stored_key = state
+        vars(self).update(values)
+        if stored_key is not None:
+            object.__setattr__(self, "_stored_key", stored_key)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())

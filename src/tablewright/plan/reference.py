@@ -9,23 +9,17 @@ goes into a document; what the checker follows is what is stored:
 from __future__ import annotations
 
 import builtins
-import dataclasses
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING
 from decimal import Decimal
-from functools import lru_cache
-from typing import Any, Generic, NoReturn, TypeVar, get_args, get_origin, get_type_hints, overload
-
-from pydantic import BaseModel
+from typing import Any, Generic, NoReturn, TypeVar, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.hints import did_you_mean
-from tablewright.mapping.converters import Converter, converter
+from tablewright.mapping.converters import Converter
 from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.mapping.paths import cached_converter, recorded_steps, show_step, step_into
 from tablewright.plan import change, condition
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
-from tablewright.symbol import Symbol
 from tablewright.values import SET_MEMBER, Value
 
 E = TypeVar("E")
@@ -271,19 +265,13 @@ def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
 
 
 def _reached(ref: Any, place: Callable[[Any], Any]) -> Ref[Any, Any]:
-    recorded = place(Place(()))  # records what is done with it
-    if not isinstance(recorded, Place):
-        raise DeclarationError(
-            f"{ref.where}.path(…) takes a function that goes to a place inside, such as "
-            'lambda sections: sections["soups"].name'
-        )
     kind: Any = ref.converter.kind
     path, where, removable = ref.steps, ref.where, None
-    for step in object.__getattribute__(recorded, "_steps"):
-        stored, kind, removable = _inside(kind, step, where)
+    for step in recorded_steps(place, where):
+        stored, kind, removable = step_into(kind, step, where)
         path = (*path, stored)
-        where += f"[{step[1]!r}]" if step[0] == "member" else f".{step[1]}"
-    return Ref(where, ref.attribute, path, _converter(kind, where), removable)
+        where += show_step(step)
+    return Ref(where, ref.attribute, path, cached_converter(kind, where), removable)
 
 
 def check_reference(reference: Any, entity: EntityMap) -> None:
@@ -292,6 +280,11 @@ def check_reference(reference: Any, entity: EntityMap) -> None:
         raise DeclarationError(f"{reference!r} is not an attribute; write {entity.name}.name_of_it")
     if entity.attributes.get(reference.name) is not reference.attribute:
         raise DeclarationError(f"{reference!r} is not an attribute of {entity.name}")
+    if reference.attribute.is_key_only:
+        raise DeclarationError(
+            f"{reference!r} is stored only inside keys, so DynamoDB cannot compare or read it by "
+            f"itself; use a key of {entity.name}"
+        )
 
 
 def check_condition(given: Any, entity: EntityMap) -> None:
@@ -302,74 +295,3 @@ def check_condition(given: Any, entity: EntityMap) -> None:
         )
     for operand in given.operands():
         check_reference(operand, entity)
-
-
-class Place:
-    """Records the way into a document."""
-
-    def __init__(self, steps: tuple[Any, ...]) -> None:
-        object.__setattr__(self, "_steps", steps)
-
-    def __getattr__(self, name: str) -> Place:
-        return Place((*object.__getattribute__(self, "_steps"), ("attribute", name)))
-
-    def __getitem__(self, key: Any) -> Place:
-        return Place((*object.__getattribute__(self, "_steps"), ("member", key)))
-
-
-@lru_cache(maxsize=1024)
-def _converter(kind: Any, where: str) -> Converter:
-    return converter(kind, where)
-
-
-def _inside(kind: Any, step: tuple[str, Any], where: str) -> tuple[str | int, Any, bool]:
-    """The stored name and the type of what a step leads to, and whether it can be removed."""
-    how, key = step
-    kind = _without_none(kind)
-    if how == "member":
-        origin, arguments = get_origin(kind) or kind, get_args(kind)
-        if isinstance(origin, type) and issubclass(origin, Mapping):
-            text = Symbol.text(key) if isinstance(key, Symbol) else _key_text(key, arguments, where)
-            return text, arguments[1] if arguments else Any, True
-        if isinstance(key, int):
-            if key < 0:
-                raise DeclarationError(
-                    f"{where}[{key}]: DynamoDB counts the members of a list from 0"
-                )
-            return key, arguments[0] if arguments else Any, True
-        raise DeclarationError(f"{where} is {kind}, which has no member {key!r}")
-    fields = _fields(kind)
-    if key not in fields:
-        raise DeclarationError(f"{where} has no field {key!r}{did_you_mean(key, fields)}")
-    return fields[key]
-
-
-def _without_none(kind: Any) -> Any:
-    arguments = [argument for argument in get_args(kind) if argument is not type(None)]
-    return arguments[0] if len(arguments) == 1 and type(None) in get_args(kind) else kind
-
-
-def _key_text(key: Any, arguments: tuple[Any, ...], where: str) -> str:
-    """The key of a map, as the map's own converter stores it."""
-    stored = _converter(arguments[0] if arguments else str, where).encode(key)
-    return str(next(iter(stored.values())))
-
-
-def _fields(kind: Any) -> dict[str, tuple[str, Any, bool]]:
-    """The fields of a nested model: stored names, types, and whether they have defaults."""
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return {
-            name: (field.alias or name, field.annotation, not field.is_required())
-            for name, field in kind.model_fields.items()
-        }
-    if dataclasses.is_dataclass(kind):
-        hints = get_type_hints(kind)
-        return {
-            field.name: (
-                field.name,
-                hints[field.name],
-                field.default is not MISSING or field.default_factory is not MISSING,
-            )
-            for field in dataclasses.fields(kind)
-        }
-    return {}

@@ -60,7 +60,7 @@ def test_an_item_that_cannot_be_read_names_entity_attribute_and_value(
     db.run(create(task(1, priority=5)))
     _set(engine, task(1), "createdAt", {"S": "yesterday"})
     with pytest.raises(UnreadableItem, match=r"Task\.created_at: 'yesterday' cannot be read as"):
-        db.run(plan)
+        db.run(plan.strict())
 
 
 @plans
@@ -71,7 +71,24 @@ def test_an_item_without_a_needed_attribute_names_it(
     _remove(engine, task(1), "createdAt")
     told = r"Task\.created_at: the stored item has no 'createdAt'"
     with pytest.raises(UnreadableItem, match=told):
-        db.run(plan)
+        db.run(plan.strict())
+
+
+@plans
+def test_a_page_returns_what_can_be_read_and_reports_the_rest(
+    plan: Query[Task], db: Database, engine: Engine
+) -> None:
+    db.run(create(task(1, priority=5)))
+    db.run(create(task(2, priority=5)))
+    _set(engine, task(1), "createdAt", {"S": "yesterday"})
+    page = db.run(plan)
+    assert list(page) in ([task(2, priority=5)], [])  # one plan reads a single task
+    (error,) = page.unreadable
+    assert "'yesterday' cannot be read" in str(error)
+    assert error.item is not None
+    assert error.item["createdAt"] == {"S": "yesterday"}
+    with pytest.raises(UnreadableItem, match="'yesterday'"):
+        list(db.iterate(plan))
 
 
 def test_items_of_a_type_that_nobody_declared_are_passed_over(

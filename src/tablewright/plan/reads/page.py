@@ -8,19 +8,29 @@ from typing import Any, TypeVar, get_args, overload
 import pydantic
 from pydantic_core import core_schema
 
+from tablewright.errors import UnreadableItem
 from tablewright.mapping.schema import core_schema_of, model_of
 
 R = TypeVar("R")
 
 
 class Page(Sequence[R]):
-    """Results in order; `next_cursor` is a cursor for `after()`, None at the end."""
+    """Results in order; `next_cursor` is a cursor for `after()`, None at the end.
 
-    __slots__ = ("_items", "next_cursor")
+    `unreadable` has an error for each stored item that does not match its entity.
+    """
 
-    def __init__(self, items: list[R], following: str | None) -> None:
+    __slots__ = ("_items", "next_cursor", "unreadable")
+
+    def __init__(
+        self,
+        items: list[R],
+        following: str | None,
+        unreadable: tuple[UnreadableItem, ...] = (),
+    ) -> None:
         self._items = items
         self.next_cursor = following
+        self.unreadable = unreadable
 
     @overload
     def __getitem__(self, index: int) -> R: ...
@@ -44,7 +54,8 @@ class Page(Sequence[R]):
     __hash__ = None  # type: ignore[assignment]  # as a list's
 
     def __repr__(self) -> str:
-        return f"Page({self._items!r}, next_cursor={self.next_cursor!r})"
+        unreadable = f", unreadable={list(self.unreadable)!r}" if self.unreadable else ""
+        return f"Page({self._items!r}, next_cursor={self.next_cursor!r}{unreadable})"
 
     @classmethod
     def __get_pydantic_core_schema__(

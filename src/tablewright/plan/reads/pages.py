@@ -6,11 +6,12 @@ match items of other entities leaves them out, and continues to read until the p
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from tablewright.errors import UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap, SortCondition
 from tablewright.plan.condition import Condition
@@ -70,6 +71,7 @@ class Pages(Plan[Page[R]], Generic[R]):
     _cursor: str | None = None
     _filter: Condition[Any] | None = None
     _is_consistent = False
+    _is_strict = False
     _columns: tuple[Ref[Any, Any], ...] = ()
 
     def __init__(self, entity: EntityMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
@@ -79,12 +81,18 @@ class Pages(Plan[Page[R]], Generic[R]):
         self._key = key
         self._arguments = arguments
 
-    def _steps(self, context: Context) -> Steps[Page[R]]:
-        results, cursor = yield from self._page(context)
-        return Page(results, cursor)
+    def strict(self) -> Self:
+        """Raise UnreadableItem for an item that does not match its entity.
 
-    def _page(self, context: Context) -> Steps[tuple[list[R], str | None]]:
-        """Return the results of a page, and the cursor for the next one."""
+        Without it, such items are in the page's `unreadable`, and the others are returned.
+        """
+        return self._replace(_is_strict=True)
+
+    def _steps(self, context: Context) -> Steps[Page[R]]:
+        return (yield from self._page(context))
+
+    def _page(self, context: Context) -> Steps[Page[R]]:
+        """Return the results of a page, what of it cannot be read, and the cursor for the next."""
         self._check_projection()
         request, filtered, excluded = self._request(context)
         binding: tuple[Any, ...] = (
@@ -103,20 +111,24 @@ class Pages(Plan[Page[R]], Generic[R]):
             request = request.with_members(ExclusiveStartKey=start)
         size = _smaller(self._size, remaining)
         if filtered or excluded is not None or self._columns:
-            results, last = yield from self._filtered_page(request, filtered, excluded, size)
+            found, last = yield from self._filtered_page(request, filtered, excluded, size)
+            results, unreadable = self._results(found)
         else:
             if size is not None:
                 request = request.with_members(Limit=size)
             answer = yield request
-            results, last = self._entity.decode_page(answer)  # straight from the bytes
+            # Straight from the bytes.
+            results, last, unreadable = self._entity.decode_page(answer)
+        if unreadable and self._is_strict:
+            raise unreadable[0]
         if last is None or remaining == len(results):
-            return results, None
+            return Page(results, None, unreadable)
         end = last if remaining is None else (last, remaining - len(results))
-        return results, sign(context.secret, binding, end)
+        return Page(results, sign(context.secret, binding, end), unreadable)
 
     def _filtered_page(
         self, request: QueryRequest, filtered: bool, excluded: Value | None, size: int | None
-    ) -> Steps[tuple[list[R], Item | None]]:
+    ) -> Steps[tuple[list[Item], Item | None]]:
         """Read until a page from which items are left out is full, or all is read."""
         found: list[Item] = []
         while True:
@@ -135,7 +147,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             last = self._position(found[-1])
         elif last is not None and filtered:
             last = self._position(found[-1])  # DynamoDB may have stopped at an item of another kind
-        return [self._result(item) for item in found], last
+        return found, last
 
     # -- the request -------------------------------------------------------------------------
 
@@ -190,7 +202,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         filters: tuple[Filter, ...] = ()
         type_attribute = self._type_to_filter()
         if type_attribute is not None:
-            filters = (OneOf(type_attribute, ({"S": self._entity.type_name},)),)
+            filters = (OneOf(type_attribute, ({"S": self._entity.type_name},), or_absent=True),)
         return filters if self._filter is None else (*filters, self._filter)
 
     def _paths(self) -> list[Path]:
@@ -208,11 +220,10 @@ class Pages(Plan[Page[R]], Generic[R]):
             and (excluded is None or sort is None or item[sort] != excluded)
         ]
 
-    def _result(self, item: Item) -> R:
+    def _results(self, items: list[Item]) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
         if not self._columns:
-            entity: R = self._entity.decode(item)
-            return entity
-        return tuple(column.read(item) for column in self._columns)  # type: ignore[return-value]
+            return self._entity.decode_all(items)
+        return [tuple(column.read(item) for column in self._columns) for item in items], ()
 
     def _position(self, item: Item) -> Item:
         """Return the key after which a query continues."""

@@ -64,15 +64,17 @@ class Filter(Protocol):
 
 
 class OneOf(Struct, frozen=True):
-    """A filter: the attribute equals one of the values."""
+    """A filter: the attribute equals one of the values, or perhaps is absent."""
 
     attribute: str
     values: tuple[Value, ...]
+    or_absent: bool = False
 
     def factor(self, marks: Placeholders) -> str:
         name = marks.name(self.attribute)
         values = [marks.value(value) for value in self.values]
-        return f"{name} = {values[0]}" if len(values) == 1 else f"{name} IN ({', '.join(values)})"
+        text = f"{name} = {values[0]}" if len(values) == 1 else f"{name} IN ({', '.join(values)})"
+        return f"({text} OR attribute_not_exists({name}))" if self.or_absent else text
 
 
 class Selection(Struct, eq=False):

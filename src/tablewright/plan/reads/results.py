@@ -20,8 +20,8 @@ class First(Single[R], Generic[R]):
         self._entity = query._entity
 
     def _steps(self, context: Context) -> Steps[R | None]:
-        results, _ = yield from self._query._page(context)
-        return results[0] if results else None
+        page = yield from self._query.strict()._page(context)
+        return page[0] if page else None
 
     def _shape(self) -> Shape:
         return self._query._shape()

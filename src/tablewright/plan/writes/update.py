@@ -104,6 +104,12 @@ class Update(Write[E], Generic[E]):
                 raise InvalidValue(f"{change!r} is not a change of an attribute of {entity.name}")
             if change.attribute.role in ("version", "created_at", "updated_at"):
                 raise InvalidValue(f"{name} is set by the library; leave it out of update()")
+            if change.attribute.is_key_only or change.attribute.is_immutable:
+                how = "stored only inside keys" if change.attribute.is_key_only else "immutable"
+                raise InvalidValue(
+                    f"{name} is {how}, so an update cannot change it; delete the entity and create "
+                    "another"
+                )
             steps = tuple(change.operand.steps)
             if any(steps[: len(other)] == other[: len(steps)] for other in seen):
                 raise InvalidValue(f"{name} is changed twice in one update")
