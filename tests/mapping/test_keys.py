@@ -1,122 +1,31 @@
+"""Keys: conditions on sort keys, and what a table knows of its entities."""
+
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
-from enum import StrEnum
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from tablewright import (
-    GSI,
-    Attr,
-    Entity,
-    Table,
-    attr,
-    index,
-    key,
-    unique,
-)
+from tablewright import GSI, Attr, Entity, Table, attr, index, key, unique
 from tablewright.errors import DeclarationError
-from tablewright.mapping.converters import converter
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import (
-    Comparison,
-    Composer,
-    KeyMap,
-    SortCondition,
-    Template,
-    can_begin_with,
-    can_collide,
-    extends,
-    templates_can_collide,
-)
-from tablewright.mapping.parts import DAY, DESCENDING, KeyPart, make_part
+from tablewright.mapping.keys import Comparison, KeyMap, SortCondition
+from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.symbol import Symbol
-
-
-class Status(StrEnum):
-    CREATED = "CREATED"
-    PAID = "PAID"
-
-
-WHERE = "Order.primary"
-TEXT = make_part("name", str, None, WHERE)
-OTHER = make_part("other", str, None, WHERE)
-NUMBER = make_part("number", int, 3, WHERE)
-LONGER = make_part("longer", int, 4, WHERE)
-FREE_NUMBER = make_part("count", int, None, WHERE)
-MOMENT = make_part("at", datetime, None, WHERE)
-DATE = make_part("on", date, None, WHERE)
-STATUS = make_part("status", Status, None, WHERE)
-TRUTH = make_part("paid", bool, None, WHERE)
-DOWN = DESCENDING.make_part("score", int, 3, WHERE)
-A_DAY = DAY.make_part("at", datetime, None, WHERE)
-
-
-def template(*pieces: str | KeyPart, slots: Sequence[int] | None = None) -> Template:
-    parts = [piece for piece in pieces if isinstance(piece, KeyPart)]
-    return Template(pieces, tuple(slots if slots is not None else range(len(parts))))
-
-
-def keyed(partition: Sequence[str | KeyPart], sort: Sequence[str | KeyPart] | None) -> KeyMap:
-    """A key whose parts are asked for once each, in their order."""
-    asked: dict[str, int] = {}
-
-    def numbered(pieces: Sequence[str | KeyPart]) -> Template:
-        slots = [
-            asked.setdefault(piece.label, len(asked))
-            for piece in pieces
-            if isinstance(piece, KeyPart)
-        ]
-        return Template(tuple(pieces), tuple(slots))
-
-    first = numbered(partition)
-    return KeyMap(WHERE, ("PK", "SK" if sort else None), first, numbered(sort) if sort else None)
-
-
-def natural(kind: Any, name: str = "id") -> Template:
-    return Template((KeyPart(name, None, str, ".+", name),), (0,), converter(kind, f"Order.{name}"))
-
-
-# -- templates -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("pieces", "shown", "segments"),
-    [
-        (("USER",), "USER", ["USER"]),
-        (("ORDER", TEXT), "ORDER#{name}", ["ORDER", TEXT]),
-        (("A#B", TEXT), "A#B#{name}", ["A", "B", TEXT]),
-        ((TEXT,), "{name}", [TEXT]),
-        (("O", A_DAY, "I", NUMBER), "O#{day(at)}#I#{number}", ["O", A_DAY, "I", NUMBER]),
-    ],
+from tests.mapping.key_parts import (
+    A_DAY,
+    DOWN,
+    NUMBER,
+    OTHER,
+    TEXT,
+    WHERE,
+    keyed,
+    natural,
+    template,
 )
-def test_a_template_is_shown_as_documents_write_it(
-    pieces: tuple[str | KeyPart, ...], shown: str, segments: list[str | KeyPart]
-) -> None:
-    made = template(*pieces)
-    assert made.show() == shown
-    assert made.segments == segments
-
-
-@pytest.mark.parametrize(
-    ("pieces", "arguments", "text"),
-    [
-        (("USER",), (), "USER"),
-        (("ORDER", TEXT), ("O1",), "ORDER#O1"),
-        (("ORDER", TEXT, "ITEM", NUMBER), ("O1", 7), "ORDER#O1#ITEM#007"),
-        (("100%", TEXT, "%s"), ("50%",), "100%#50%#%s"),
-        ((TEXT, OTHER), ("1#2", "3"), "1$!2#3"),
-        ((TEXT, OTHER), ("1", "2#3"), "1#2$!3"),
-    ],
-)
-def test_a_composer_joins_literals_and_values(
-    pieces: tuple[str | KeyPart, ...], arguments: tuple[Any, ...], text: str
-) -> None:
-    made = template(*pieces)
-    assert Composer(made, len(made.pieces))(arguments) == text
 
 
 def test_a_value_that_is_used_again_is_asked_for_once() -> None:
@@ -388,110 +297,6 @@ def test_a_key_without_a_sort_key_has_no_condition_on_it() -> None:
 def test_arguments_that_are_not_known_yet_stand_in_the_condition_by_name() -> None:
     found = ITEMS.condition((Symbol("c"), Symbol("o")), ">=", (Symbol("from"),), is_exclusive=False)
     assert found == _sort(("between", "ORDER#{o}#ITEM#{from}", "ORDER#{o}#ITEM$"))
-
-
-# -- what templates have in common ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "meet"),
-    [
-        ("ORDER", "ORDER", True),
-        ("ORDER", "ORDERS", False),
-        ("ORDER", TEXT, True),
-        ("ORDER", NUMBER, False),
-        ("007", NUMBER, True),
-        ("07", NUMBER, False),
-        ("007", FREE_NUMBER, True),
-        ("-7", FREE_NUMBER, True),
-        ("x7", FREE_NUMBER, False),
-        ("PAID", STATUS, True),
-        ("PAI", STATUS, False),
-        ("PAIDX", STATUS, False),
-        ("true", TRUTH, True),
-        ("2026-01-15", DATE, True),
-        ("2026-01-15", MOMENT, False),
-        ("999", DOWN, True),
-        (TEXT, OTHER, True),
-        (TEXT, NUMBER, True),
-        (NUMBER, DOWN, True),
-        (NUMBER, LONGER, False),
-        (DATE, A_DAY, True),
-        (FREE_NUMBER, NUMBER, True),
-        (make_part("k", str, None, WHERE), STATUS, True),
-    ],
-)
-def test_segments_meet_where_they_can_have_the_same_text(
-    one: str | KeyPart, other: str | KeyPart, meet: bool
-) -> None:
-    assert can_collide(one, other) is meet
-    assert can_collide(other, one) is meet
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "common"),
-    [
-        (("ORDER", TEXT), ("ORDER", OTHER), True),
-        (("ORDER", TEXT), ("ITEM", OTHER), False),
-        (("ORDER", TEXT), ("ORDER", TEXT, OTHER), False),
-        (("ORDER", TEXT), ("ORDER", "LIST"), True),
-        (("ORDER", NUMBER), ("ORDER", "LIST"), False),
-        (("ORDER", NUMBER), ("ORDER", LONGER), False),
-        (("ORDER", TEXT), (OTHER, NUMBER), True),
-        (("ORDER#LIST",), ("ORDER", TEXT), True),
-        (("A#B", TEXT), ("A", "B", OTHER), True),
-        (("A#B", TEXT), ("A#C", OTHER), False),
-        ((TEXT,), ("ORDER",), True),
-        ((TEXT,), ("ORDER", OTHER), False),
-        ((TEXT, "X"), (OTHER, "Y"), False),
-    ],
-)
-def test_templates_overlap_where_every_segment_meets(
-    one: tuple[str | KeyPart, ...], other: tuple[str | KeyPart, ...], common: bool
-) -> None:
-    assert templates_can_collide(template(*one), template(*other)) is common
-    assert templates_can_collide(template(*other), template(*one)) is common
-
-
-def test_a_natural_key_can_be_any_text() -> None:
-    assert templates_can_collide(natural(str), template("ORDER", TEXT))
-    assert templates_can_collide(template("ORDER", TEXT), natural(str))
-    assert templates_can_collide(natural(str), natural(str))
-
-
-@pytest.mark.parametrize(
-    ("beginning", "other", "shares"),
-    [
-        ((), ("ORDER", TEXT), True),
-        (("ORDER",), ("ORDER", TEXT), True),
-        (("ORDER",), ("ORDER", TEXT, "ITEM", OTHER), True),
-        (("ORDER", TEXT, "ITEM"), ("ORDER", OTHER), False),
-        (("ORDER",), ("ORDERS", TEXT), False),
-        (("ORDER",), (TEXT,), True),
-        (("ORDER", NUMBER), ("ORDER", LONGER, TEXT), False),
-    ],
-)
-def test_a_template_can_share_a_beginning(
-    beginning: tuple[str | KeyPart, ...], other: tuple[str | KeyPart, ...], shares: bool
-) -> None:
-    assert can_begin_with(template(*other), beginning) is shares
-
-
-@pytest.mark.parametrize(
-    ("root", "child", "on"),
-    [
-        (("ORDER", TEXT), ("ORDER", TEXT, "ITEM", OTHER), True),
-        (("ORDER", TEXT), ("ORDER", TEXT), False),
-        (("ORDER", TEXT), ("ITEM", TEXT, OTHER), False),
-        (("ORDER",), ("ORDER", TEXT), True),
-        (("A#B",), ("A", "B", TEXT), True),
-        (("ORDER", "A"), ("ORDER", TEXT, "B"), False),
-    ],
-)
-def test_a_child_goes_on_where_its_root_ends(
-    root: tuple[str | KeyPart, ...], child: tuple[str | KeyPart, ...], on: bool
-) -> None:
-    assert extends(template(*child), template(*root)) is on
 
 
 # -- what a table knows of its entities ----------------------------------------------------------

@@ -31,7 +31,7 @@ import binascii
 import zlib
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -42,6 +42,7 @@ from tablewright.mapping.codec import SupportsCodec
 from tablewright.mapping.language import (
     ANYTHING,
     DIGITS,
+    NOTHING,
     Chars,
     Language,
     Repeat,
@@ -60,6 +61,7 @@ from tablewright.mapping.notation import (
     in_utc,
     iso_date,
     name_of,
+    no_notation,
     padded_number,
     plain_number,
     read_moment,
@@ -78,6 +80,7 @@ class Format(Struct, frozen=True):
 
 
 def _needs(notation: Notation, *kinds: type) -> None:
+    _refuse_descending(notation)
     if not (isinstance(notation.kind, type) and issubclass(notation.kind, kinds)):
         wanted = " or ".join(kind.__name__ for kind in kinds)
         raise DeclarationError(
@@ -85,8 +88,21 @@ def _needs(notation: Notation, *kinds: type) -> None:
         )
 
 
+def _refuse_descending(notation: Notation) -> None:
+    if notation.is_descending:
+        raise DeclarationError("takes the value itself; write descending(…) around it")
+
+
 def _then(first: Callable[[Any], Any] | None, second: Callable[[Any], Any]) -> Any:
-    return second if first is None else lambda value: second(first(value))
+    """Return `second` after `first`; of a value that is missing, nothing is made."""
+    if first is None:
+        return second
+
+    def derive(value: Any) -> Any:
+        found = first(value)
+        return None if found is None else second(found)
+
+    return derive
 
 
 # -- moments -------------------------------------------------------------------------------------
@@ -113,7 +129,8 @@ def _cut_dates(
             read,
             parse_form(form),
             _then(inner.derive, _date_of),
-            is_exact=inner.kind is date and form == "0000-00-00",
+            is_exact=inner.is_exact and inner.kind is date and form == "0000-00-00",
+            is_optional=inner.is_optional,
         )
 
     return Format(label, apply)
@@ -148,6 +165,7 @@ def _year(inner: Notation) -> Notation:
         digits(4),
         _then(inner.derive, lambda value: _date_of(value).year),
         is_exact=False,
+        is_optional=inner.is_optional,
     )
 
 
@@ -161,8 +179,10 @@ def _moments(
 
     def apply(inner: Notation) -> Notation:
         _needs(inner, datetime)
+        if not inner.is_exact:
+            raise DeclarationError("takes the moment itself, not another format of it")
         encode = checked(datetime, lambda value: text(in_utc(value)))
-        return Notation(datetime, encode, read, parse_form(form), inner.derive, is_exact=False)
+        return replace(inner, encode=encode, decode=read, language=parse_form(form), is_exact=False)
 
     return Format(label, apply)
 
@@ -223,7 +243,12 @@ def padded(width: int) -> Format:
 
     def apply(inner: Notation) -> Notation:
         _needs(inner, int)
-        return replace(padded_number(width), derive=inner.derive, is_exact=inner.is_exact)
+        return replace(
+            padded_number(width),
+            derive=inner.derive,
+            is_exact=inner.is_exact,
+            is_optional=inner.is_optional,
+        )
 
     return Format(f"padded({{}}, {width})", apply)
 
@@ -236,6 +261,7 @@ def fixed_point(width: int, places: int) -> Format:
         )
     bound = Decimal(10) ** width
     unit = Decimal(1).scaleb(-places)
+    precise = Context(prec=width + places + 1)
 
     def encode(value: Decimal | int) -> str:
         number = Decimal(value)
@@ -244,15 +270,22 @@ def fixed_point(width: int, places: int) -> Format:
                 f"is {value}, and {width} digits before the point hold numbers from 0 to below "
                 f"{bound}"
             )
-        if number % unit:
+        if precise.remainder(number, unit):
             raise InvalidValue(f"is {value}, which has more than {places} digits after the point")
-        return f"{number:0{width + places + 1}.{places}f}"
+        return f"{abs(number):0{width + places + 1}.{places}f}"
 
     def apply(inner: Notation) -> Notation:
         _needs(inner, Decimal, int)
         form = parse_form("0" * width + "." + "0" * places)
         read = Decimal if issubclass(inner.kind, Decimal) else (lambda text: int(Decimal(text)))
-        return Notation(inner.kind, checked(inner.kind, encode), read, form, inner.derive)
+        return replace(
+            inner,
+            encode=checked(inner.kind, encode),
+            decode=read,
+            language=form,
+            is_ordered=True,
+            is_free_text=False,
+        )
 
     return Format(f"fixed_point({{}}, {width}, {places})", apply)
 
@@ -295,10 +328,16 @@ DESCENDING = Format("descending({})", _descending)
 
 
 def _number(inner: Notation) -> Notation:
-    if inner.kind in (int, Decimal) and inner.derive is None and not inner.is_descending:
-        plain = plain_number(int) if inner.kind is int else decimal_number()
-        return replace(plain, is_ordered=True, tag="N")
     width = width_of(inner.language)
+    is_plain = width is None or inner.derive is None
+    if inner.kind in (int, Decimal) and is_plain and not inner.is_descending:
+        return replace(
+            plain_number() if inner.kind is int else decimal_number(),
+            derive=inner.derive,
+            is_ordered=True,
+            is_optional=inner.is_optional,
+            tag="N",
+        )
     if width is None or may_contain(inner.language, "-:.TZW+"):
         raise DeclarationError(f"takes a number, not a value of type {name_of(inner.kind)}")
     return replace(
@@ -319,8 +358,12 @@ def _binary(inner: Notation) -> Notation:
     def decode(text: str) -> bytes:
         return binascii.a2b_base64(text, strict_mode=True)
 
-    encode = checked(bytes, lambda value: binascii.b2a_base64(value, newline=False).decode())
-    return Notation(inner.kind, encode, decode, ANYTHING, inner.derive, tag="B")
+    def encode(value: bytes) -> str:
+        if not value:
+            raise InvalidValue("is empty; a part of a key must not be")
+        return binascii.b2a_base64(value, newline=False).decode()
+
+    return replace(inner, encode=checked(bytes, encode), decode=decode, language=ANYTHING, tag="B")
 
 
 BINARY = Format("binary({})", _binary)
@@ -332,6 +375,11 @@ BINARY = Format("binary({})", _binary)
 def _cased(label: str, change: Callable[[str], str]) -> Format:
     def apply(inner: Notation) -> Notation:
         _needs(inner, str)
+        if not inner.is_free_text:
+            raise DeclarationError(
+                f"takes any text, and the texts of {name_of(inner.kind)} are fixed; write "
+                "coded(…) with a codec"
+            )
 
         def encode(value: Any) -> str:
             return inner.encode(change(value) if isinstance(value, str) else value)
@@ -375,11 +423,21 @@ def shard(count: int) -> Format:
         return plain.encode(value)
 
     def apply(inner: Notation) -> Notation:
-        def number(value: Any) -> int:
-            asked = value if inner.derive is None else inner.derive(value)
-            return zlib.crc32(inner.encode(asked).encode()) % count
+        if inner.language == NOTHING:
+            raise no_notation(inner.kind)
 
-        return Notation(int, checked(int, encode), int, digits(width), number, is_exact=False)
+        def number(value: Any) -> int:
+            return zlib.crc32(inner.encode(value).encode()) % count
+
+        return Notation(
+            int,
+            checked(int, encode),
+            int,
+            digits(width),
+            _then(inner.derive, number),
+            is_exact=False,
+            is_optional=inner.is_optional,
+        )
 
     return Format(f"shard({{}}, of={count})", apply)
 
@@ -394,7 +452,7 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
     def encode(value: Any) -> str:
         try:
             text = codec.encode(value)
-        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise InvalidValue(f"is {value!r}, which {label} does not encode: {error}") from None
         if type(text) is not str or not text:
             raise InvalidValue(f"is {value!r}, for which {label} gives {text!r}; give a text")
@@ -409,12 +467,14 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
         return text
 
     def apply(inner: Notation) -> Notation:
-        return Notation(
-            inner.kind,
-            encode,
-            codec.decode,
-            language,
-            inner.derive,
+        _refuse_descending(inner)
+        if inner.kind in (str, datetime) and not inner.is_exact:
+            raise DeclarationError("takes the value itself, not another format of it")
+        return replace(
+            inner,
+            encode=encode,
+            decode=codec.decode,
+            language=language,
             is_ordered=is_ordered,
             is_free_text=alphabet is None,
         )

@@ -48,6 +48,20 @@ class SortCondition(Struct, frozen=True):
     excluded: Value | None = None
 
 
+class _Next(Struct, frozen=True):
+    """The part of a sort key that follows the bound ones."""
+
+    #: Composes what stands before the part.
+    prefix: Composer
+    #: None if every part is bound.
+    part: KeyPart | None
+    #: What tells the end of the part: a delimiter, or the first character of a literal; "" if
+    #: another part follows, None if nothing does.
+    following: str | None = None
+    #: The keys sort as the values of the part do.
+    is_in_order: bool = True
+
+
 class IndexMap(Struct, frozen=True):
     """A secondary index of the table."""
 
@@ -132,20 +146,22 @@ class KeyMap:
             )
             if attribute in self.composed and template is not None and composer is not None
         )
-        #: For each number of bound arguments: the composer of the prefix, and the next part.
+        #: For each number of bound arguments in the sort key: what follows them.
         self._prefixes = [] if sort is None else self._compose_prefixes(sort)
 
-    def _compose_prefixes(self, sort: Template) -> list[tuple[Composer, KeyPart | None]]:
-        prefixes: list[tuple[Composer, KeyPart | None]] = []
+    def _compose_prefixes(self, sort: Template) -> list[_Next]:
+        prefixes: list[_Next] = []
         bound = self.partition_arity
         part_number = -1
         for position, piece in enumerate(sort.pieces):
             if isinstance(piece, KeyPart):
                 part_number += 1
                 if sort.slots[part_number] == bound:  # the first use of this argument
-                    prefixes.append((Composer(sort, position), piece))
+                    following = _following(sort, position)
+                    is_in_order = not following or piece.sorts_before(following)
+                    prefixes.append(_Next(Composer(sort, position), piece, following, is_in_order))
                     bound += 1
-        prefixes.append((Composer(sort), None))
+        prefixes.append(_Next(Composer(sort), None))
         return prefixes
 
     def show(self) -> str:
@@ -185,21 +201,11 @@ class KeyMap:
 
     def next_part(self, bound: int) -> KeyPart | None:
         """Return the part that a comparison applies to after `bound` arguments."""
-        return self._prefixes[bound - self.partition_arity][1] if self._prefixes else None
+        return self._prefixes[bound - self.partition_arity].part if self._prefixes else None
 
-    def is_last(self, bound: int) -> bool:
-        """Return whether the next part is the last piece of the sort key."""
-        assert self.sort is not None
-        return self.sort.pieces[-1] is self.next_part(bound)
-
-    def _following(self, part: KeyPart) -> str | None:
-        """Return the literal behind a part of the sort key; None behind the last."""
-        assert self.sort is not None
-        pieces = self.sort.pieces
-        behind = pieces[pieces.index(part) + 1 :]
-        if not behind:
-            return None
-        return behind[0] if isinstance(behind[0], str) else ""
+    def is_in_order(self, bound: int) -> bool:
+        """Return whether the keys sort as the values of the next part do."""
+        return self._prefixes[bound - self.partition_arity].is_in_order
 
     def can_compare(self, bound: int, comparison: Comparison) -> bool:
         """Return whether a key condition can compare the attribute of the next part."""
@@ -210,11 +216,11 @@ class KeyMap:
             return True
         if comparison == "begins_with":
             return part.is_free_text
-        return part.is_ordered and (not part.sorts_only_last or self.is_last(bound))
+        return part.is_ordered and self.is_in_order(bound)
 
     def prefix(self, arguments: Sequence[Any]) -> str:
         """Return the start of the sort key that the arguments determine, with its delimiter."""
-        return self._prefixes[len(arguments) - self.partition_arity][0](arguments)
+        return self._prefixes[len(arguments) - self.partition_arity].prefix(arguments)
 
     def condition(
         self,
@@ -246,7 +252,7 @@ class KeyMap:
             prefix,
             comparison,
             [prefix + part.text(operand) for operand in operands],
-            following=self._following(part),
+            following=self._prefixes[len(arguments) - self.partition_arity].following,
             is_exclusive=is_exclusive and len(arguments) == self.partition_arity,
         )
 
@@ -273,6 +279,16 @@ class KeyMap:
 
 def _present(*templates: Template | None) -> list[Template]:
     return [template for template in templates if template is not None]
+
+
+def _following(sort: Template, position: int) -> str | None:
+    """Return what tells the end of a part; "" before another part, None if nothing follows."""
+    if position + 1 == len(sort.pieces):
+        return None
+    piece, delimiter = sort.pieces[position + 1], sort.delimiter.text
+    if not isinstance(piece, str):
+        return ""
+    return delimiter if piece.startswith(delimiter) else piece[0]
 
 
 def _text(text: str) -> Value:
@@ -315,18 +331,18 @@ def _composed_condition(
     following: str | None,
     is_exclusive: bool,
 ) -> SortCondition:
-    """Return the condition on a composed sort key; `following` is the literal after the part."""
+    """Return the condition on a composed sort key; `following` tells the end of the part."""
     if comparison == "begins_with":
         return SortCondition("begins_with", (_text(bounds[0]),))
     is_last = following is None
     lowest, highest = prefix, after(prefix) if prefix else ""
     unbounded = is_exclusive or not prefix
     # A key `bound#…` equals the bound in this part; `bound$` sorts after all such keys.
-    end = "" if following is None else after(following[0]) if following else HIGHEST
+    end = "" if following is None else after(following) if following else HIGHEST
     if comparison == "=":
         if following is None:
             return SortCondition("=", (_text(bounds[0]),))
-        return SortCondition("begins_with", (_text(bounds[0] + following[:1]),))
+        return SortCondition("begins_with", (_text(bounds[0] + following),))
     if comparison == "between":
         return SortCondition("between", (_text(bounds[0]), _text(bounds[1] + end)))
     bound = bounds[0]

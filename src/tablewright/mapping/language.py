@@ -68,6 +68,7 @@ class Repeat(Struct, frozen=True):
 Language: TypeAlias = Chars | Sequence | Choice | Repeat
 
 EMPTY = Sequence(())
+NOTHING = Choice(())
 ANY_CHARACTER = Chars(frozenset(), negated=True)
 ANYTHING = Repeat(ANY_CHARACTER, 0, None)
 DIGITS = "0123456789"
@@ -125,7 +126,7 @@ def to_regex(language: Language) -> str:
         case Sequence(items):
             return "".join(map(to_regex, items))
         case Choice(options):
-            return f"(?:{'|'.join(map(to_regex, options))})"
+            return f"(?:{'|'.join(map(to_regex, options))})" if options else "(?!)"
         case Repeat(item, least, most):
             inner = to_regex(item)
             inner = inner if isinstance(item, Chars) else f"(?:{inner})"

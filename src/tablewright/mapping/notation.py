@@ -145,10 +145,10 @@ def _id(kind: type, pad: int | None) -> Notation:
 
 
 def _int(kind: Any, pad: int | None) -> Notation:
-    return plain_number(int) if pad is None else padded_number(pad)
+    return plain_number() if pad is None else padded_number(pad)
 
 
-def plain_number(kind: type) -> Notation:
+def plain_number() -> Notation:
     """Return the notation of a number as it is."""
     language = sequence(Repeat(literal("-"), 0, 1), characters(DIGITS))
     return Notation(int, checked(int, str), int, language, is_ordered=False)
@@ -248,8 +248,14 @@ def _choices(kind: type, texts: dict[Any, str]) -> Notation:
 
 def decimal_number() -> Notation:
     """Return the notation of a Decimal as a number of DynamoDB's."""
-    language = sequence(characters("-+.E" + DIGITS))
-    return Notation(Decimal, checked(Decimal, str), Decimal, language, is_ordered=False)
+
+    def encode(value: Decimal) -> str:
+        if not value.is_finite():
+            raise InvalidValue(f"is {value}, which is not a number of DynamoDB's")
+        return str(value)
+
+    language = characters("-+.E" + DIGITS)
+    return Notation(Decimal, checked(Decimal, encode), Decimal, language, is_ordered=False)
 
 
 _KINDS: list[tuple[type, Maker]] = [

@@ -1,8 +1,9 @@
 """Key parts: the place of one value in a key, with its delimiters escaped.
 
-A part has a notation, which says how its values are written, and the delimiter of its key. Its
-texts never contain the delimiter. Order among texts of different length holds only where nothing
-follows: behind a shorter text comes the delimiter, and a space or `!` sorts below `#`.
+A part has a notation, which says how its values are written, and the delimiter of its key. Texts
+of different lengths never contain the delimiter; texts of one length are written as they are, since
+it is known where they end. Texts of different lengths do not always sort as values do: behind a
+shorter text comes the delimiter, and a space or `!` sorts below `#`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.formats import Format
-from tablewright.mapping.language import ANYTHING, Language, may_contain, width_of
+from tablewright.mapping.language import ANYTHING, NOTHING, Language, may_contain, width_of
 from tablewright.mapping.notation import Notation, no_notation, notation_of
 from tablewright.symbol import Symbol
 
@@ -34,8 +36,6 @@ class KeyPart(Struct, frozen=True):
     read: Callable[[str], Any]
     #: The texts that are possible.
     language: Language
-    #: Texts sort as values do only in the last place: something in them sorts below the delimiter.
-    sorts_only_last: bool
 
     def argument(self, value: Any) -> Any:
         """Return the argument of a call for a value of the attribute."""
@@ -64,6 +64,13 @@ class KeyPart(Struct, frozen=True):
         argument, text = self.argument, self.text
         return text if self.notation.derive is None else lambda value: text(argument(value))
 
+    def sorts_before(self, following: str) -> bool:
+        """Whether texts sort as values do, if this literal follows them."""
+        if width_of(self.language) is not None:
+            return True
+        below = "".join(map(chr, range(ord(following[0]))))
+        return not may_contain(self.language, below)
+
     def explains(self, text: str, value: Any) -> bool:
         """Whether a stored text stands for an attribute's value, perhaps in another spelling."""
         canonical = self.attribute_text(value)
@@ -86,17 +93,22 @@ def make_part(
 ) -> KeyPart:
     """Return the part of an attribute of a type; `where` names the key in messages."""
     notation, label = _notation(attribute, kind, formats, pad, where)
-    is_escaped = notation.tag == "S" and may_contain(notation.language, delimiter.special)
+    if notation.derive is not None:
+        notation = replace(notation, derive=_named(notation.derive, f"{where}: {label}"))
+    is_escaped = (
+        notation.tag == "S"
+        and width_of(notation.language) is None
+        and may_contain(notation.language, delimiter.special)
+    )
     language = delimiter.language(notation.language) if is_escaped else notation.language
-    below = "".join(map(chr, range(ord(delimiter.text[0]))))
+    write = _writer(notation, delimiter, f"{where}: {label}", is_escaped=is_escaped)
     return KeyPart(
         attribute,
         label,
         notation,
-        _writer(notation, delimiter, f"{where}: {label}", is_escaped=is_escaped),
+        _text_writer(delimiter, write) if notation.is_free_text and not formats else write,
         _reader(notation, delimiter) if is_escaped else notation.decode,
         language,
-        width_of(language) is None and may_contain(language, below),
     )
 
 
@@ -105,7 +117,7 @@ def natural_part(attribute: str, converter: Converter) -> KeyPart:
     notation = notation_of(converter.kind, None) if converter.tag == "S" else None
     language = ANYTHING if notation is None else notation.language
     stored = Notation(converter.kind, str, str, language)
-    return KeyPart(attribute, attribute, stored, str, str, language, sorts_only_last=False)
+    return KeyPart(attribute, attribute, stored, str, str, language)
 
 
 def _notation(
@@ -116,13 +128,25 @@ def _notation(
         notation = notation_of(kind, pad)
         if notation is None and not formats:
             raise no_notation(kind)
-        notation = notation or Notation(kind, str, str, ANYTHING)  # until a format gives it one
+        notation = notation or Notation(kind, str, str, NOTHING)  # until a format gives it one
         for each in formats:
             label = each.label.format(label)
             notation = each.apply(notation)
     except DeclarationError as error:
         raise DeclarationError(f"{where}: {label} {error}") from None
     return notation, label
+
+
+def _named(derive: Callable[[Any], Any], where: str) -> Callable[[Any], Any]:
+    """Return a function whose errors name the part."""
+
+    def named(value: Any) -> Any:
+        try:
+            return derive(value)
+        except InvalidValue as error:
+            raise InvalidValue(f"{where} {error}") from None
+
+    return named
 
 
 def _writer(notation: Notation, delimiter: Delimiter, where: str, *, is_escaped: bool) -> Any:
@@ -139,15 +163,19 @@ def _writer(notation: Notation, delimiter: Delimiter, where: str, *, is_escaped:
                 return Symbol.text(value)
             raise InvalidValue(f"{where} {error}") from None
 
-    first, second = special[0], special[-1]
+    return write
+
+
+def _text_writer(delimiter: Delimiter, write: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Return a writer that is faster for texts without special characters."""
+    first, second = delimiter.special[0], delimiter.special[-1]
 
     def write_text(value: Any) -> str:
         if type(value) is str and value and first not in value and second not in value:
             return value
         return write(value)
 
-    is_plain_text = notation.is_free_text and notation.is_exact and notation.kind is str
-    return write_text if is_plain_text else write
+    return write_text
 
 
 def _reader(notation: Notation, delimiter: Delimiter) -> Any:

@@ -65,13 +65,17 @@ def path_format(place: Callable[[Any], Any], where: str) -> Format:
     def apply(document: Notation) -> Notation:
         kind = document.kind
         reached = ""
+        is_optional = False
         for step in steps:
             _, kind, _ = step_into(kind, step, f"it{reached}")
             reached += show_step(step)
+            is_optional = is_optional or step[0] == "member" or without_none(kind) != kind
         notation = notation_of(without_none(kind), None)
         if notation is None:
             raise no_notation(kind)
-        return replace(notation, derive=lambda value: _value_at(value, steps), is_optional=True)
+        return replace(
+            notation, derive=lambda value: _value_at(value, steps), is_optional=is_optional
+        )
 
     return Format("{}" + "".join(map(show_step, steps)), apply)
 

@@ -14,8 +14,16 @@ from typing import Any
 from tablewright.errors import DeclarationError
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap, content_of
-from tablewright.mapping.keys import IndexMap, KeyMap
-from tablewright.mapping.language import EMPTY, Language, to_regex
+from tablewright.mapping.keys import IndexMap, KeyMap, after
+from tablewright.mapping.language import (
+    EMPTY,
+    NOTHING,
+    Language,
+    intersects,
+    literal,
+    sequence,
+    to_regex,
+)
 from tablewright.mapping.template import Template, can_begin_with, templates_can_collide
 from tablewright.values import Item, Value
 
@@ -80,7 +88,15 @@ class TableMap:
     def _check_types(self, entity: EntityMap) -> None:
         """Raise DeclarationError if a key attribute has another type in another entity."""
         keys = {*self.attributes, *(n for index in self.indexes.values() for n in index.attributes)}
-        for name, template in entity.templates().items():
+        templates = [
+            *entity.templates().items(),
+            *(
+                each
+                for unique in entity.uniques
+                for each in entity.sentinel_templates(unique).items()
+            ),
+        ]
+        for name, template in templates:
             if name in keys:
                 tag = template.tag if template.natural is None else template.natural.tag
                 known = self.key_types.setdefault(name, tag or "S")
@@ -130,10 +146,14 @@ class TableMap:
         """Return whether a query with `bound` arguments can return items of other entities."""
         facts = self._shared
         if (key, bound) not in facts:
-            beginning = _beginning(key, bound)
+            beginning, end = _beginning(key, bound), _end(key, bound)
             facts[key, bound] = any(
                 templates_can_collide(key.partition, partition)
-                and (sort is None or can_begin_with(sort, beginning))
+                and (
+                    sort is None
+                    or can_begin_with(sort, beginning)
+                    or intersects(sort.language(), end)
+                )
                 for partition, sort in self._others(key)
             )
         return facts[key, bound]
@@ -164,6 +184,17 @@ def _beginning(key: KeyMap, bound: int) -> Language:
         return EMPTY
     pieces = key.sort.pieces
     return key.sort.language(last=None if following is None else pieces.index(following))
+
+
+def _end(key: KeyMap, bound: int) -> Language:
+    """Return the upper bounds of the sort keys, which BETWEEN includes: `ORDER$`."""
+    following = key.next_part(bound)
+    if key.sort is None or following is None:
+        return NOTHING
+    before = key.sort.pieces[: key.sort.pieces.index(following)]
+    if not before or not isinstance(before[-1], str):
+        return NOTHING
+    return sequence(key.sort.language(last=len(before) - 1), literal(after(before[-1])))
 
 
 def _recognizers(key: KeyMap) -> tuple[re.Pattern[str], re.Pattern[str]]:

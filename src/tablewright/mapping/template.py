@@ -125,7 +125,7 @@ class Parser:
         self.match = re.compile(pattern, re.DOTALL).fullmatch
         self.parts = template.parts
         end = re.escape(template.delimiter.text)
-        self._begin = re.compile(f"{pattern}(?={end}|$)", re.DOTALL).match
+        self._begin = re.compile(rf"{pattern}(?={end}|\Z)", re.DOTALL).match
 
     def beginning(self, text: str) -> str:
         """Return the text of this key with which a longer key begins; "" if there is none."""

@@ -68,6 +68,11 @@ def _primary(declared: EntityDeclaration) -> KeyMap:
         value.sort,
         delimiter=value.delimiter,
     )
+    for part in primary.parameters:
+        if part.notation.is_optional:
+            raise DeclarationError(
+                f"{primary.name}: {part.label} can be missing, and a primary key needs every part"
+            )
     for attribute in primary.depends_on:
         if declared.maps[attribute].converter.optional:
             raise DeclarationError(

@@ -139,7 +139,8 @@ def _proposal(entity: EntityMap, equal: list[str], compared: list[str]) -> str:
     if compared and not _sorts_in_composed_key(entity, compared[0]):
         keys[1], paths[1] = f'"{entity.attributes[compared[0]].stored}"', compared[0]
     else:
-        loose = any(_part(entity, name).sorts_only_last for name in compared)
+        delimiter = entity.table.delimiter.text
+        loose = any(not _part(entity, name).sorts_before(delimiter) for name in compared)
         rest = [part.attribute for part in entity.primary.parameters if part.attribute not in equal]
         behind = [] if loose else [name for name in rest if name not in compared]
         paths[1] = " / ".join([literal, *compared, *behind])

@@ -86,15 +86,15 @@ class Range(Query[R], Generic[R, *Rest]):
                 raise DeclarationError(
                     f"{key.name}: {part.label} is a number without pad=…, so 10 sorts before 9"
                 )
-            if part.sorts_only_last and not key.is_last(bound):
+            if not key.is_in_order(bound):
                 raise DeclarationError(
                     f"{key.name}: {part.label} is text with more behind it, so the order of keys "
                     "is not the order of the texts; make it the last part, or use begins_with()"
                 )
         if comparison == "between" and not any(isinstance(v, Symbol) for v in operands):
             low, high = operands
-            natural = key.sort is not None and key.sort.natural is not None
-            first, last = operands if natural else map(part.text, operands)
-            if first > last if not part.is_descending else first < last:
+            is_text = key.sort is not None and key.sort.natural is None and key.sort.tag == "S"
+            first, last = map(part.text, operands) if is_text else operands
+            if first < last if is_text and part.is_descending else first > last:
                 raise InvalidValue(f"{key.name}: between({low!r}, {high!r}): {low!r} is above")
         return self._replace(_comparison=comparison, _operands=operands)
