@@ -199,7 +199,10 @@ def key(
 @overload
 def key(partition: P_, sort: S_, /, *, delimiter: str | None = None) -> PrimaryKey[P_, S_]: ...
 def key(partition: Any, sort: Any = None, /, *, delimiter: str | None = None) -> Any:
-    """The primary key: its partition key, and its sort key."""
+    """Declare the primary key: the partition key and the sort key.
+
+    `delimiter` replaces the table's.
+    """
     return PrimaryKey(partition, sort, delimiter)
 
 
@@ -302,7 +305,10 @@ def index(
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
 ) -> Any:
-    """A place in a global index, while every part has a value and `when` holds."""
+    """Declare a place in a global index.
+
+    The entity is in the index while every part has a value and `when` is true.
+    """
     return IndexPlace(
         index, _path(partition), None if sort is None else _path(sort), when, delimiter=delimiter
     )
