@@ -89,7 +89,7 @@ class TableMap:
         """Raise DeclarationError if a key attribute has another type in another entity."""
         keys = {*self.attributes, *(n for index in self.indexes.values() for n in index.attributes)}
         templates = [
-            *entity.templates().items(),
+            *(pair for each in entity.templates() for pair in each.items()),
             *(
                 each
                 for unique in entity.uniques
@@ -166,8 +166,7 @@ class TableMap:
         """
         holders = []
         for entity in self.entities:
-            if key is not entity.primary and key not in entity.indexes:
-                holders.append(entity.templates())
+            holders += entity.templates(other_than=key)
             holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
         partition, sort = key.attributes
         return [
