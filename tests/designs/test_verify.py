@@ -126,7 +126,7 @@ def test_a_design_without_checks_cannot_be_verified(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(DESIGN.partition("def sample():")[0])
     done = run("verify", "mine.py", folder=tmp_path)
     assert done.returncode == 2
-    assert "define sample() and checks(stored)" in done.stderr
+    assert "define the functions sample() and checks(stored)" in done.stderr
 
 
 def test_a_failed_check_is_reported_with_exit_code_1(tmp_path: Path) -> None:
