@@ -97,7 +97,7 @@ def test_boto3_sees_the_codes_of_dynamodb(url: str) -> None:
 
 def test_our_own_signer_is_accepted(url: str) -> None:
     host = url.removeprefix("http://")
-    message = Signer(host, "eu-west-1").request(
+    message = Signer(host, "eu-west-1").sign_request(
         SigningCredentials(KEY_ID, SECRET), "ListTables", b"{}", int(time.time())
     )
     with Client(url) as connection:

@@ -16,7 +16,7 @@ from tablewright.cli.commands import TRANSFER, app, describe_error, fail
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tablewright.transfer import Compared, Event
+    from tablewright.transfer import Event, TableComparison
 
 WHERE = "a file, http://host:port, or dynamodb://region"
 
@@ -52,15 +52,17 @@ def copy(
     interrupted copy, run the same command again. Exit code 1: the sides differ.
     """
     from tablewright import transfer
-    from tablewright.transfer.ends import full_name
+    from tablewright.transfer.endpoints import absolute_target
 
-    kept = state or transfer.state_file(target, "copy")
+    kept = state or transfer.default_state_file(target, "copy")
     with (
         exit_on_error() as state_files,
         transfer.open_source(source) as read_from,
         transfer.open_target(target, source) as write_to,
     ):
-        known = transfer.State(kept, full_name(source), full_name(target), table)
+        known = transfer.TransferState(
+            kept, absolute_target(source), absolute_target(target), table
+        )
         state_files.append(kept)
         events = transfer.copy(
             read_from,
@@ -132,21 +134,23 @@ def load(
     import io
 
     from tablewright import transfer
-    from tablewright.transfer.dumpfile import Dump, find
-    from tablewright.transfer.ends import full_name, refuse_memory
+    from tablewright.transfer.dumpfile import Dump, find_dumps
+    from tablewright.transfer.endpoints import absolute_target, refuse_memory
 
-    kept = None if file == STANDARD_STREAM else state or transfer.state_file(target, "load")
+    kept = None if file == STANDARD_STREAM else state or transfer.default_state_file(target, "load")
     with exit_on_error() as state_files:
         refuse_memory(target)
         if file != STANDARD_STREAM:
-            dumps = find(Path(file), table)
+            dumps = find_dumps(Path(file), table)
         elif table is None:
             fail("-: add --table NAME, the table to load standard input into")
         else:
             assert isinstance(sys.stdin.buffer, io.BufferedReader)
             dumps = [Dump(table, [sys.stdin.buffer])]
         with transfer.open_target(target) as write_to:
-            known = transfer.State(kept, str(Path(file).resolve()), full_name(target), table)
+            known = transfer.TransferState(
+                kept, str(Path(file).resolve()), absolute_target(target), table
+            )
             state_files += [kept] if kept else []
             events = transfer.load(dumps, write_to, state=known, writers=parallel, where=target)
             found = show_progress(events)
@@ -160,7 +164,7 @@ def is_folder(file: str, table: str | None) -> bool:
     return table is None and not file.endswith(FILE_ENDINGS)
 
 
-def show_progress(events: Iterable[Event]) -> list[Compared]:
+def show_progress(events: Iterable[Event]) -> list[TableComparison]:
     """Run a transfer; show a progress bar if standard error is a terminal."""
     from rich.console import Console
     from rich.progress import (
@@ -172,7 +176,7 @@ def show_progress(events: Iterable[Event]) -> list[Compared]:
     )
     from rich.progress import Progress as Bars
 
-    from tablewright.transfer import Compared
+    from tablewright.transfer import TableComparison
 
     console = Console(stderr=True)
     columns = (
@@ -183,14 +187,14 @@ def show_progress(events: Iterable[Event]) -> list[Compared]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    found: list[Compared] = []
+    found: list[TableComparison] = []
     with Bars(*columns, console=console, disable=not console.is_terminal) as bars:
         tasks = {}
         for event in events:
-            if isinstance(event, Compared):
+            if isinstance(event, TableComparison):
                 found.append(event)
                 continue
-            name = f"{event.table} {event.doing}"
+            name = f"{event.table} {event.phase}"
             if name not in tasks:
                 tasks[name] = bars.add_task(
                     name, total=event.expected, completed=event.items, rate=""
@@ -203,7 +207,7 @@ def show_progress(events: Iterable[Event]) -> list[Compared]:
     return found
 
 
-def print_comparison(found: list[Compared], *, to_stderr: bool = False) -> None:
+def print_comparison(found: list[TableComparison], *, to_stderr: bool = False) -> None:
     """Print the item counts and checksums of both sides; exit with code 1 if they differ."""
     from rich.console import Console
     from rich.table import Table
@@ -216,7 +220,7 @@ def print_comparison(found: list[Compared], *, to_stderr: bool = False) -> None:
     console: Console = Console(stderr=to_stderr)
     console.width = max(console.width, 120)  # a checksum must not be cut
     console.print(overview)
-    different = [compared.table for compared in found if not compared.same]
+    different = [compared.table for compared in found if not compared.is_equal]
     if different:
         typer.echo(f"tablewright: these tables differ: {', '.join(different)}", err=True)
         raise typer.Exit(1)

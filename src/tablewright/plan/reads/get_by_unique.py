@@ -6,11 +6,10 @@ from typing import Any, Generic, TypeVar
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, UniqueMap
-from tablewright.plan.get import key_from
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.put import read_stored
+from tablewright.plan.reads.item import key_from, read_item
+from tablewright.plan.reads.single import Single
 from tablewright.plan.shape import Shape, key_condition, key_template, read_units, typical_size
-from tablewright.plan.single import Single
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -33,14 +32,14 @@ class GetByUnique(Single[E], Generic[E]):
 
     def _steps(self, context: Context) -> Steps[E | None]:
         entity = self._entity
-        sentinel = yield from read_stored(context, entity, self._key)
+        sentinel = yield from read_item(context, entity, self._key)
         if sentinel is None:
             return None
         kept = {
             attribute.name: attribute.converter.read(sentinel, attribute.stored)
             for attribute in self._unique.keeps
         }
-        item = yield from read_stored(context, entity, entity.key_of(kept))
+        item = yield from read_item(context, entity, entity.key_of(kept))
         if item is None or self._key_now(item) != self._key:
             return None  # the entity has released the value between the two reads
         found: E = entity.decode(item)

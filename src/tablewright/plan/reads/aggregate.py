@@ -21,8 +21,11 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap, SortCondition, Template, extends, templates_can_collide
 from tablewright.mapping.parts import AFTER_DELIMITER, DELIMITER, KeyPart
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.query import check_held, checked_size, decode_answer
-from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.reads.projection import check_projected
+from tablewright.plan.reads.query import checked_size
+from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.plan.reads.single import Single, in_turn
 from tablewright.plan.shape import (
     TYPICAL_PAGE,
     Shape,
@@ -31,7 +34,6 @@ from tablewright.plan.shape import (
     shown,
     typical_size,
 )
-from tablewright.plan.single import Single, in_turn
 from tablewright.values import Item
 
 T = TypeVar("T")
@@ -125,7 +127,7 @@ class Load(Plan[T | None], Generic[T]):
     def _check_members(self) -> bool:
         """Whether all members lie below the root; an error if one is not in its partition."""
         below = len(self._arguments) == len(self._key.parameters)
-        check_held(self._entity, self._key)
+        check_projected(self._entity, self._key)
         for entity in self._kind.entities()[1:]:
             theirs = entity.key_in_index_of(self._key)
             if theirs is None or not templates_can_collide(self._key.partition, theirs.partition):
@@ -133,7 +135,7 @@ class Load(Plan[T | None], Generic[T]):
                     f"{self._kind.name}: {entity.name} is not in the partitions of "
                     f"{self._key.name}, {self._key.partition.show()}; one query cannot read both"
                 )
-            check_held(entity, theirs)
+            check_projected(entity, theirs)
             if self._key.sort is None or theirs.sort is None:
                 below = False
             elif extends(theirs.sort, self._key.sort):
@@ -208,12 +210,12 @@ class Load(Plan[T | None], Generic[T]):
         request = QueryRequest("Query", members, selection)
         rows: list[Placed] = []
         while True:
-            answer = decode_answer((yield request))
-            rows += self._own(answer.items)
+            page = decode_page((yield request))
+            rows += self._own(page.items)
             enough = self._size is not None and len(rows) > self._size
-            if answer.last_evaluated_key is None or enough:
+            if page.last_evaluated_key is None or enough:
                 break
-            request = request.next_page(answer.last_evaluated_key)
+            request = request.next_page(page.last_evaluated_key)
         if self._size is not None:
             rows = rows[: self._size + 1]
         return self._assembled(rows)

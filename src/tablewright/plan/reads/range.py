@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, TypeVarTuple, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.keys import Comparison
-from tablewright.plan.query import Query
+from tablewright.plan.reads.query import Query
 from tablewright.symbol import Symbol
 
 R = TypeVar("R")

@@ -9,41 +9,47 @@ from typing import Any, Generic, TypeVar
 
 from tablewright.errors import DeclarationError, NotFound
 from tablewright.plan.condition import Condition
-from tablewright.plan.get import Fetch
-from tablewright.plan.guard import Conditions, failed_condition, refusal
 from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reads.get import Get
 from tablewright.plan.reference import check_condition
 from tablewright.plan.shape import Shape, key_condition
-from tablewright.plan.write import Action, Prepared, Verdict, Write
+from tablewright.plan.writes.action import Action, Prepared, Verdict
+from tablewright.plan.writes.guard import (
+    NOT_FOUND,
+    WriteExpressions,
+    condition_failed,
+    rejection,
+)
+from tablewright.plan.writes.write import Write
 from tablewright.values import Item
 
 E = TypeVar("E")
 
 
 class ConditionCheck(Write[None], Generic[E]):
-    """Writes nothing; fails if the item is not there, or not as it should be."""
+    """Write nothing; fail if the item does not exist, or does not meet the conditions."""
 
     _verb = "condition_check"
 
-    def __init__(self, fetch: Fetch[E], conditions: tuple[Condition[Any], ...]) -> None:
-        self._entity = fetch._entity
-        self._key = fetch._key
+    def __init__(self, get: Get[E], conditions: tuple[Condition[Any], ...]) -> None:
+        self._entity = get._entity
+        self._key = get._key
         self._conditions = conditions
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
-        entity = self._entity
-        conditions = Conditions()
-        conditions.exists(entity.table)
-        conditions.take(self._conditions)
+        entity, key = self._entity, self._key
+        expressions = WriteExpressions()
+        expressions.require_exists(entity.table)
+        expressions.require(self._conditions)
 
-        def failed(item: Item | None) -> Verdict:
+        def on_failure(item: Item | None) -> Verdict:
             if item is None:
-                return refusal(NotFound, entity, self._key, None, "it is not there")
-            return failed_condition(entity, self._key, item, self._conditions)
+                return rejection(NotFound, entity, key, None, NOT_FOUND)
+            return condition_failed(entity, key, item, self._conditions)
 
-        body = conditions.into({"Key": self._key})
         yield from ()  # it has nothing to read
-        return Prepared([Action("ConditionCheck", entity.table, body, failed)], lambda _: None)
+        body = expressions.add_to({"Key": key})
+        return Prepared([Action("ConditionCheck", entity.table, body, on_failure)], lambda _: None)
 
     def _shape(self) -> Shape:
         return Shape(
@@ -57,9 +63,9 @@ class ConditionCheck(Write[None], Generic[E]):
         )
 
 
-def condition_check(item: Fetch[E], *conditions: Condition[E]) -> ConditionCheck[E]:
+def condition_check(item: Get[E], *conditions: Condition[E]) -> ConditionCheck[E]:
     """Let a transaction succeed only if an item exists and meets the conditions."""
-    if not isinstance(item, Fetch):
+    if not isinstance(item, Get):
         raise DeclarationError(
             f"condition_check() takes a key, such as Order.primary(…), not {item!r}"
         )

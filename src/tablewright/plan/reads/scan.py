@@ -11,8 +11,8 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context
-from tablewright.plan.query import Query
-from tablewright.plan.query_request import QueryRequest, Selection
+from tablewright.plan.reads.query import Query
+from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.shape import Shape
 from tablewright.values import Value
 
@@ -31,7 +31,7 @@ class Scan(Query[R], Generic[R]):
         self._reason = reason
 
     @property
-    def _mixed(self) -> bool:
+    def _may_contain_others(self) -> bool:
         return True
 
     def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
@@ -54,7 +54,7 @@ class Scan(Query[R], Generic[R]):
             table=self._entity.table.name,
             entity=self._entity.name,
             condition=self._reason,
-            page=self._page_told(filtered=False),
+            page=self._page_shape(filtered=False),
             filter=" AND ".join(filters),
             read_units=128,  # a page of 1 MB
         )

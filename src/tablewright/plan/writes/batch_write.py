@@ -1,8 +1,8 @@
-"""Batch: many puts and deletes, without conditions, in as few requests as can be.
+"""Batch write: many puts and deletes, without conditions, in as few requests as possible.
 
-A batch is not a transaction: a part of it may be done and the rest not. What DynamoDB leaves
+A batch is not a transaction: some writes may be applied and others not. What DynamoDB leaves
 unprocessed is sent again, until all is done. Entities that need a condition (a version, a unique
-value, history) are refused: their promises need a transaction.
+value, history) are rejected: their guarantees need a transaction.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import msgspec
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.mapping.entity import EntityMap
-from tablewright.plan.delete import Delete
-from tablewright.plan.get import wait_for_capacity
-from tablewright.plan.guard import shown_key
 from tablewright.plan.plan import Context, Plan, Request, Steps
-from tablewright.plan.put import Put
+from tablewright.plan.reads.batch_get import wait_for_capacity
 from tablewright.plan.shape import Shape
-from tablewright.plan.write import Write
+from tablewright.plan.writes.delete import Delete
+from tablewright.plan.writes.guard import key_text
+from tablewright.plan.writes.put import Put
+from tablewright.plan.writes.write import Write
 from tablewright.values import Item
 
 
 def batch_write(writes: Iterable[Put[Any] | Delete[Any]]) -> BatchWrite:
-    """Many `put` and `delete`, in as few requests as can be; not all or nothing."""
+    """Send many `put` and `delete` in as few requests as possible; not all or nothing."""
     if isinstance(writes, Write):
         raise DeclarationError("batch_write() takes many writes: batch_write([put(…), delete(…)])")
     return BatchWrite(tuple(writes))
@@ -48,13 +48,12 @@ class BatchWrite(Plan[None]):
             prepared = yield from write._prepare(context, 0, alone=False)
             (action,) = prepared.actions
             name = context.name_of(action.table)
-            identity = name, msgspec.json.encode(action.key, order="deterministic")
-            if identity in seen:
+            if action.identity in seen:
                 raise InvalidValue(
-                    f"batch: two writes are about one item, {shown_key(action.key)}; the order "
-                    "in a batch is not certain"
+                    f"batch_write(): two writes are about one item, {key_text(action.key)}; a "
+                    "batch has no order, so keep one of them"
                 )
-            seen.add(identity)
+            seen.add(action.identity)
             queue.append((name, {f"{action.kind}Request": action.body}))
             results.append(prepared.result)
         if queue:
@@ -63,11 +62,14 @@ class BatchWrite(Plan[None]):
         while queue:
             sent, queue = queue[:MAX_BATCH_WRITES], queue[MAX_BATCH_WRITES:]
             answer = yield _request(sent)
-            left = msgspec.json.decode(answer)["UnprocessedItems"]
-            if left:
-                again = [(name, write) for name, writes in left.items() for write in writes]
-                queue += again
-                failures = 0 if len(again) < len(sent) else failures + 1
+            unprocessed = [
+                (name, write)
+                for name, writes in msgspec.json.decode(answer)["UnprocessedItems"].items()
+                for write in writes
+            ]
+            if unprocessed:
+                queue += unprocessed
+                failures = 0 if len(unprocessed) < len(sent) else failures + 1
                 yield from wait_for_capacity("BatchWriteItem", failures)
         for result in results:
             result(None)
