@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 OTHERS := .targets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-targets check format docs bench torture torture-big lock clean
+.PHONY: help setup run test test-slow test-targets check format docs bench torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -76,6 +76,12 @@ torture: $(READY) ## attack every promise for eight minutes, write torture/resul
 
 torture-big: $(READY) ## ten million items in one file: an hour, 8 GB of disk
 	@$(BIN)/python -m torture --big $(ARGS)
+
+mutants: $(READY) ## change the code in small ways and see whether a test fails: half an hour
+	@$(BIN)/python -c 'import coverage, libcst, mutmut' 2>/dev/null \
+	  || $(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation \
+	    -c requirements.lock -e '.[mutants]'
+	@$(BIN)/python -m tests.mutants $(ARGS)
 
 lock: ## resolve the newest versions again and pin them in requirements.lock
 	@rm -rf .lock && $(PYTHON) -m venv .lock

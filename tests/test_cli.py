@@ -123,7 +123,7 @@ def test_a_host_that_cannot_be_had_is_one_line() -> None:
 def test_a_missing_directory_is_one_line(tmp_path: Path) -> None:
     result = run("serve", "--port", "0", "--db", tmp_path / "absent" / "x.db")
     assert (result.returncode, result.stdout) == (2, "")
-    assert "there is no directory" in result.stderr
+    assert "does not exist" in result.stderr
     assert result.stderr.count("\n") == 1
 
 

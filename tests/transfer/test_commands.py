@@ -134,7 +134,7 @@ def test_a_reader_that_leaves_is_one_line(tmp_path: Path) -> None:
         (["copy", ".", "b.db"], ".: is a directory"),
         (["copy", "empty.db", "b.db"], "empty.db: the file is empty"),
         (["copy", "x.json", "b.db"], "x.json: "),
-        (["copy", "a.db", "absent/b.db"], "there is no directory absent"),
+        (["copy", "a.db", "absent/b.db"], "the directory absent does not exist"),
         (["copy", "a.db", "ftp://there"], "'ftp://there' is not a target"),
         (["copy", "a.db", "dynamodb://mars"], "'mars' is not a region"),
         (["copy", "a.db", "b.db", "--table", "other"], "a.db has no table 'other'; there are thin"),
