@@ -189,7 +189,10 @@ def test_check_file_reports_a_damaged_file(tmp_path: Path) -> None:
 
 def test_check_file_of_a_directory_says_so(tmp_path: Path) -> None:
     result = run("check-file", tmp_path)
-    assert (result.returncode, result.stderr) == (2, f"tablewright: {tmp_path}: is a directory\n")
+    assert (result.returncode, result.stderr) == (
+        2,
+        f"tablewright: {tmp_path}: it is a directory\n",
+    )
 
 
 @pytest.mark.parametrize("name", CATALOG_DAMAGES)
