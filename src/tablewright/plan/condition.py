@@ -38,6 +38,10 @@ class Operand(Protocol):
 class Condition(Generic[E]):
     """Something that may hold for an entity; combine with `&`, `|` and `~`."""
 
+    def __dir__(self) -> list[str]:
+        """List nothing: conditions are combined with operators."""
+        return []
+
     def operands(self) -> tuple[Operand, ...]:
         """What it looks at."""
         raise NotImplementedError

@@ -130,8 +130,8 @@ def test_a_shape_that_depends_on_an_argument_is_an_error(
 def test_the_error_says_what_to_do_instead() -> None:
     with pytest.raises(
         DeclarationError,
-        match=r"pattern by_truth: the code depends on the value of 'city', which is not known while "
-        r"the pattern is traced; compute it before the call, or write one pattern for each case",
+        match=r"pattern by_truth: the code depends on the value of 'city', which is not known "
+        r"while the pattern is traced; compute it before the call, or write one pattern for each case",
     ):
         access_pattern(by_truth)
 
