@@ -9,12 +9,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tablewright import connect
 from tablewright.designs.catalog import BUNDLED, bundled, load
 from tablewright.errors import DesignLoadError, TableNotEmpty
-from tablewright.plan import delete, move, put, update, write
+from tablewright.mapping.entity import EntityMap
+from tablewright.plan.writes import effect, transaction, update
+from tablewright.plan.writes.effect import Affected
 from tablewright.publish import document
 from tablewright.verify import verify
 from tablewright.verify.run import Scanner
@@ -140,7 +143,7 @@ def test_an_unknown_design_is_an_error() -> None:
     done = run("verify", "shopp")
     assert done.returncode == 2
     assert done.stderr.startswith("tablewright: unknown design 'shopp'; did you mean 'shop'?")
-    with pytest.raises(DesignLoadError, match=r"the file nowhere\.py does not exist"):
+    with pytest.raises(DesignLoadError, match=r"nowhere\.py: no such file"):
         load("nowhere.py")
 
 
@@ -179,26 +182,27 @@ def nothing(*_: Any, **__: Any) -> list[Any]:
 
 
 def keep_old_index_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(update.Update, "_touched", nothing)
+    def without_indexes(entity: EntityMap, names: frozenset[str]) -> Affected:
+        return msgspec.structs.replace(effect.affected_by(entity, names), indexes=())
+
+    monkeypatch.setattr(update, "affected_by", without_indexes)
 
 
 def write_no_sentinels(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (update, put, delete, move):
-        monkeypatch.setattr(module, "sentinel_actions", nothing)
+    monkeypatch.setattr(effect, "sentinel_items", nothing)
 
 
 def write_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (update, put, move):
-        monkeypatch.setattr(module, "event_actions", nothing)
+    monkeypatch.setattr(effect, "event_items", nothing)
 
 
 def run_only_the_first_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    commit = write.commit
+    commit = transaction.commit  # type: ignore[attr-defined]
 
     def first(writes: Sequence[Any], context: Any) -> Any:
         return (yield from commit(writes[:1], context))
 
-    monkeypatch.setattr(write, "commit", first)
+    monkeypatch.setattr(transaction, "commit", first)
 
 
 @pytest.mark.parametrize(

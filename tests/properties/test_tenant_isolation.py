@@ -32,7 +32,7 @@ from tablewright.database import Database
 from tablewright.errors import InvalidCursor, TablewrightError, TenantViolation
 from tablewright.mapping.keys import Comparison, SortCondition
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
-from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
 from tablewright.plans import Plan, backfill
 from tablewright.values import Item, Value
 from tests.properties.tenants import WORLDS, World

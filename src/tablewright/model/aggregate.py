@@ -36,11 +36,11 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.schema import core_schema_of, model_of
 from tablewright.model.annotations import namespace, resolve
-from tablewright.plan.aggregate import AggregateMap, Load, LoadFound, Member
-from tablewright.plan.get import Fetch
-from tablewright.plan.get_by_unique import GetByUnique
-from tablewright.plan.query import First
-from tablewright.plan.range import Range
+from tablewright.plan.reads.aggregate import AggregateMap, Load, LoadFound, Member
+from tablewright.plan.reads.get import Get
+from tablewright.plan.reads.get_by_unique import GetByUnique
+from tablewright.plan.reads.range import Range
+from tablewright.plan.reads.results import First
 
 
 class _MemberField(Struct, frozen=True):
@@ -115,7 +115,7 @@ class Aggregate:
 
     @overload
     @classmethod
-    def of(cls, root: Fetch[Any] | Range[Any, *tuple[Any, ...]]) -> Load[Self]: ...
+    def of(cls, root: Get[Any] | Range[Any, *tuple[Any, ...]]) -> Load[Self]: ...
     @overload
     @classmethod
     def of(cls, root: First[Any] | GetByUnique[Any]) -> LoadFound[Self]: ...
@@ -126,7 +126,7 @@ class Aggregate:
         The root is given by its key, by a place in an index, or by a plan that finds it.
         """
         kind = cls.__aggregate__
-        if not isinstance(root, (Fetch, Range, First, GetByUnique)):
+        if not isinstance(root, (Get, Range, First, GetByUnique)):
             raise DeclarationError(
                 f"{cls.__name__}.of() takes a key, such as {kind.root.entity.name}.primary(…), not "
                 f"{root!r}"

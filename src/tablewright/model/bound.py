@@ -14,9 +14,9 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.model.attribute import KeyPath
-from tablewright.plan.get_by_unique import GetByUnique
-from tablewright.plan.range import Range
-from tablewright.plan.selection import Get
+from tablewright.plan.reads.get import Get
+from tablewright.plan.reads.get_by_unique import GetByUnique
+from tablewright.plan.reads.range import Range
 
 E = TypeVar("E")
 A = TypeVar("A")

@@ -27,8 +27,9 @@ from tablewright.model.provision import Provision
 from tablewright.model.table import Table
 from tablewright.plan.events import Observer
 from tablewright.plan.plan import Context, Plan, run, run_async
-from tablewright.plan.query import Query
-from tablewright.plan.write import Write, transact
+from tablewright.plan.reads.query import Query
+from tablewright.plan.writes.transaction import transact
+from tablewright.plan.writes.write import Write
 from tablewright.policy import Documents, Principal, as_principal
 from tablewright.storage import Durability
 from tablewright.transport import AsyncTransport, Local, Remote, Transport, open_target

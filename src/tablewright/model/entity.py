@@ -46,9 +46,9 @@ from tablewright.model.find import find
 from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
 from tablewright.plan.condition import Condition
-from tablewright.plan.query import Query
+from tablewright.plan.reads.query import Query
+from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reference import Ref
-from tablewright.plan.scan import Scan
 
 
 @dataclass_transform(

@@ -20,8 +20,9 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap
 from tablewright.mapping.parts import KeyPart, make_part
 from tablewright.plan.condition import Call, Compare, Condition
-from tablewright.plan.query import Query, holds
-from tablewright.plan.range import Range
+from tablewright.plan.reads.projection import is_projected
+from tablewright.plan.reads.query import Query
+from tablewright.plan.reads.range import Range
 
 
 class Match(Struct):
@@ -61,7 +62,7 @@ def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]])
     equal = {condition.operand.name: condition for condition in conditions if _is_equal(condition)}
     if key.when is not None:
         return None  # the index contains only some of the items
-    if not all(holds(entity, key, each.stored) for each in entity.attributes.values()):
+    if not all(is_projected(entity, key, each.stored) for each in entity.attributes.values()):
         return None  # the index contains only some attributes of the items
     arguments: list[Any] = []
     used: list[Condition[Any]] = []

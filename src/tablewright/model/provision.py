@@ -21,7 +21,7 @@ from tablewright.errors import (
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Plan, Request, Steps
-from tablewright.transport.tables import describe_table, unready, wait_until_active
+from tablewright.transport.tables import describe_table, describe_unready, wait_until_active
 
 
 def definition(table: TableMap, name: str) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class Provision(Plan[None]):
                 )
             yield from self._make(name)
             return
-        if unready(found):
+        if describe_unready(found):
             found = yield from wait_until_active(name)
         differences = compare(self._table, found)
         differences += yield from self._compare_ttl(name)

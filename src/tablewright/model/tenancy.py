@@ -41,7 +41,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.shards import KeyValue, Shard, key_value, refuse_collisions, shard_value
 from tablewright.model.touched import AccessKind, Unclear, touched_items
 from tablewright.plan.plan import AnyRequest
-from tablewright.plan.query_request import OneOf, QueryRequest
+from tablewright.plan.reads.query_request import OneOf, QueryRequest
 from tablewright.values import Value
 
 

@@ -189,7 +189,7 @@ def test_a_move_too_large_for_its_transaction_is_refused_before_sending(
     db.run(create(Menu(menu="m")))
     before = items(engine)
 
-    with pytest.raises(InvalidValue, match=r"60 rows lie below it, .* move it on its own"):
+    with pytest.raises(InvalidValue, match=r"60 rows below it are too many .* move it on its own"):
         db.run(transact(RENAME, create(Menu(menu="m"))))
 
     assert items(engine) == before

@@ -131,7 +131,8 @@ def test_the_error_says_what_to_do_instead() -> None:
     with pytest.raises(
         DeclarationError,
         match=r"pattern by_truth: the code depends on the value of 'city', which is not known "
-        r"while the pattern is traced; compute it before the call, or write one pattern for each",
+        r"while the pattern is traced; compute it before the call, or write one pattern for "
+        r"each case",
     ):
         access_pattern(by_truth)
 
