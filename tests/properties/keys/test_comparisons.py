@@ -18,7 +18,7 @@ from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tablewright.formats import day, descending, epoch_seconds, lower, year_month
 from tablewright.ids import KSUID, ULID
-from tablewright.model.attribute import Path
+from tablewright.model.attribute import KeyPath
 from tests.properties.keys.values import (
     Level,
     Status,
@@ -125,7 +125,7 @@ def _place(part: Part, *, shared: bool, last: bool, typed: bool) -> Place:
 
     p, value, tail = _declared("p"), _declared("value", pad=part.pad), _declared("tail")
     piece = part.made(value)
-    path: Path[Any] = Path(("ROW", piece)) if last else Path(("ROW", piece, tail))
+    path: KeyPath[Any] = KeyPath(("ROW", piece)) if last else KeyPath(("ROW", piece, tail))
     row = _entity(
         Ranged,
         "Row",
@@ -134,7 +134,7 @@ def _place(part: Part, *, shared: bool, last: bool, typed: bool) -> Place:
         value_type=part.type,
         tail=tail,
         primary=key("P" / p, path),
-        listed=index(Ranged.second, "G" / p, Path((piece,)) if last else Path((piece, tail))),
+        listed=index(Ranged.second, "G" / p, KeyPath((piece,)) if last else KeyPath((piece, tail))),
     )
     others: list[Any] = []
     if shared:
@@ -157,7 +157,7 @@ def _place(part: Part, *, shared: bool, last: bool, typed: bool) -> Place:
             )
         q, extra, number = _declared("q"), _declared("extra", pad=part.pad), _declared("n", pad=2)
         again = part.made(extra)
-        deeper: Path[Any] = Path(("ROW", again, "DEEP", "DEEP", number))
+        deeper: KeyPath[Any] = KeyPath(("ROW", again, "DEEP", "DEEP", number))
         others.append(
             _entity(
                 Ranged,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tablewright import Attr, Entity, Table, attr, key
 from tablewright.errors import DeclarationError
 from tablewright.ids import KSUID
-from tablewright.model.attribute import Again, Path
+from tablewright.model.attribute import KeyPath, RepeatedPiece
 from tests.properties.keys.values import (
     NASTY,
     Level,
@@ -88,17 +88,17 @@ def designed(
     attributes: list[Any] = [attr(pad=kind.pad) for kind in kinds]
     asked: list[int] = []
 
-    def path(pieces: list[str | int]) -> Path[Any]:
+    def path(pieces: list[str | int]) -> KeyPath[Any]:
         used: list[Any] = []
         for piece in pieces:
             if isinstance(piece, str):
                 used.append(piece)
             elif piece in asked:
-                used.append(Again(attributes[piece]))
+                used.append(RepeatedPiece(attributes[piece]))
             else:
                 asked.append(piece)
                 used.append(attributes[piece])
-        return Path(tuple(used))
+        return KeyPath(tuple(used))
 
     body: dict[str, Any] = {"__module__": __name__, "__annotations__": {}}
     for number, declared in enumerate(attributes):
