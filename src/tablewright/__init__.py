@@ -47,18 +47,20 @@ if TYPE_CHECKING:
     from tablewright.model.pattern import access_pattern, explain
     from tablewright.model.table import GSI, LSI, Table
     from tablewright.model.tenancy import Tenancy
-    from tablewright.plan.aggregate import Load
-    from tablewright.plan.batch import batch_write
-    from tablewright.plan.condition_check import condition_check
-    from tablewright.plan.delete import Delete, delete
-    from tablewright.plan.get import batch_get
-    from tablewright.plan.get_by_unique import GetByUnique
-    from tablewright.plan.page import Page
-    from tablewright.plan.put import Create, Put, create, put
-    from tablewright.plan.query import First, Query
-    from tablewright.plan.selection import Get, update
-    from tablewright.plan.update import Update
-    from tablewright.plan.write import Transaction, transact
+    from tablewright.plan.reads.aggregate import Load
+    from tablewright.plan.reads.batch_get import batch_get
+    from tablewright.plan.reads.get import Get
+    from tablewright.plan.reads.get_by_unique import GetByUnique
+    from tablewright.plan.reads.page import Page
+    from tablewright.plan.reads.query import Query
+    from tablewright.plan.reads.results import First
+    from tablewright.plan.writes.batch_write import batch_write
+    from tablewright.plan.writes.condition_check import condition_check
+    from tablewright.plan.writes.delete import Delete
+    from tablewright.plan.writes.entry import create, delete, put, update
+    from tablewright.plan.writes.put import Create, Put
+    from tablewright.plan.writes.transaction import Transaction, transact
+    from tablewright.plan.writes.update import Update
 
 __version__ = "0.1.0"
 
@@ -80,18 +82,20 @@ _HOMES = {
     "model.pattern": ("access_pattern", "explain"),
     "model.table": ("GSI", "LSI", "Table"),
     "model.tenancy": ("Tenancy",),
-    "plan.aggregate": ("Load",),
-    "plan.batch": ("batch_write",),
-    "plan.condition_check": ("condition_check",),
-    "plan.delete": ("Delete", "delete"),
-    "plan.get": ("batch_get",),
-    "plan.get_by_unique": ("GetByUnique",),
-    "plan.page": ("Page",),
-    "plan.put": ("Create", "Put", "create", "put"),
-    "plan.query": ("First", "Query"),
-    "plan.selection": ("Get", "update"),
-    "plan.update": ("Update",),
-    "plan.write": ("Transaction", "transact"),
+    "plan.reads.aggregate": ("Load",),
+    "plan.reads.batch_get": ("batch_get",),
+    "plan.reads.get": ("Get",),
+    "plan.reads.get_by_unique": ("GetByUnique",),
+    "plan.reads.page": ("Page",),
+    "plan.reads.query": ("Query",),
+    "plan.reads.results": ("First",),
+    "plan.writes.batch_write": ("batch_write",),
+    "plan.writes.condition_check": ("condition_check",),
+    "plan.writes.delete": ("Delete",),
+    "plan.writes.entry": ("create", "delete", "put", "update"),
+    "plan.writes.put": ("Create", "Put"),
+    "plan.writes.transaction": ("Transaction", "transact"),
+    "plan.writes.update": ("Update",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

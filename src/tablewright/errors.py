@@ -4,12 +4,12 @@
     ├── DeclarationError                    a declaration is wrong; raised at import
     ├── InvalidValue                        a value does not fit its attribute or key
     ├── UnreadableItem                      a stored item does not fit its entity
-    ├── WriteRejected                       a write of the model that was not done
+    ├── WriteRejected                       a write was rejected and changed nothing
     │   ├── AlreadyExists                   create: the item exists
     │   ├── NotFound                        update: the item does not exist
     │   ├── VersionConflict                 the item was written since this version was read
     │   ├── UniqueViolation                 another entity has this value
-    │   └── ConditionFailed                 a condition of the caller does not hold
+    │   └── ConditionFailed                 a condition of the caller is false
     ├── Contention                          other writers kept changing the item
     ├── InvalidCursor                       a cursor is damaged, or of another query or tenant
     ├── TenantViolation                     a request outside the partitions of the tenant
@@ -53,6 +53,8 @@ other module of the package.
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any, ClassVar
 
 SERVICE = "com.amazonaws.dynamodb.v20120810"
@@ -65,7 +67,7 @@ MAYBE_APPLIED = "an attempt got no response, and may have been applied"
 
 
 class TablewrightError(Exception):
-    """Anything this package raises on purpose."""
+    """The base class of every exception of this package."""
 
     #: How many times the request that failed was sent.
     attempts: int = 1
@@ -78,22 +80,47 @@ class TablewrightError(Exception):
 
 
 class DeclarationError(TablewrightError):
-    """A declaration is wrong. Raised when the class or the pattern is defined, with the fix."""
+    """A declaration is wrong. Raised when the class or the pattern is defined.
+
+    `message` says what is wrong and how to fix it; `location` is the place in the user's code, as
+    `file:line`.
+    """
+
+    def __init__(self, message: str, *, location: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.location = _user_line() if location is None else location
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text} ({self.location})" if self.location else text
+
+
+def _user_line() -> str:
+    """Return `file:line` of the innermost running code that is not this package's or Python's."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        package, _, rest = str(frame.f_globals.get("__name__")).partition(".")
+        internal = package == "tablewright" and rest.partition(".")[0] != "designs"
+        if not internal and package not in sys.stdlib_module_names:
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
 
 
 class InvalidValue(TablewrightError, ValueError):
-    """A value does not fit the attribute or the key it is meant for."""
+    """A value does not fit its attribute or its key."""
 
 
 class UnreadableItem(TablewrightError):
-    """A stored item does not fit the entity it should be; somebody else wrote it, or long ago."""
+    """A stored item does not match its entity: another program or an older model wrote it."""
 
 
 class WriteRejected(TablewrightError):
-    """A write that was not done, and left everything as it was.
+    """A write was rejected and changed nothing.
 
-    `entity` is the name of the entity, `key` its key in the table, `reason` why in words, `current`
-    the entity as it is stored, where DynamoDB tells.
+    `entity` is the name of the entity, `key` its key in the table, `reason` the cause as text,
+    `current` the stored entity if DynamoDB returned it.
     """
 
     def __init__(
@@ -115,31 +142,31 @@ class NotFound(WriteRejected):
 
 
 class VersionConflict(WriteRejected):
-    """The item has been written since the version that this write goes out from."""
+    """The item has been written since the version that this write is based on."""
 
 
 class UniqueViolation(WriteRejected):
-    """Another entity has the value that is declared to be unique."""
+    """Another entity has the same unique value."""
 
 
 class ConditionFailed(WriteRejected):
-    """A condition that the caller gave does not hold."""
+    """A condition of the caller is false."""
 
 
 class Contention(TablewrightError):
-    """Others kept changing what a write had read before; it gave up, and wrote nothing."""
+    """Other writers kept changing the item; the write stopped retrying and wrote nothing."""
 
 
 class InvalidCursor(TablewrightError, ValueError):
-    """The cursor is damaged, or was given out for another query, other arguments or a tenant."""
+    """The cursor is damaged, or belongs to another query, other arguments or another tenant."""
 
 
 class TenantViolation(TablewrightError):
-    """A scoped database was asked for something outside of its tenant's shards."""
+    """A request of a tenant's database is outside of the tenant's shards."""
 
 
 class EndpointUnavailable(TablewrightError):
-    """An endpoint cannot be reached, does not answer in time, or not as DynamoDB does."""
+    """An endpoint cannot be reached, does not answer in time, or does not answer as DynamoDB."""
 
 
 class UnsupportedOperation(TablewrightError):
@@ -154,11 +181,11 @@ class UnsupportedOperation(TablewrightError):
 
 
 class TableNotFound(TablewrightError):
-    """There is no table of this name at the target."""
+    """The target has no table of this name."""
 
 
 class TableMismatch(TablewrightError):
-    """The table at the target is not as the model declares it."""
+    """The table at the target differs from its declaration."""
 
 
 class DesignLoadError(TablewrightError):
@@ -166,7 +193,7 @@ class DesignLoadError(TablewrightError):
 
 
 class TableNotEmpty(TablewrightError):
-    """A table of the design to verify contains items already."""
+    """A table of the design to verify already contains items."""
 
 
 class TransferRefused(TablewrightError):
@@ -178,18 +205,18 @@ class CredentialsRefused(TablewrightError):
 
 
 class CannotOpen(TablewrightError):
-    """The file cannot be opened: it is not there to be made, not readable, or not ours."""
+    """The file cannot be opened: it cannot be created or read, or is not a database."""
 
 
 class StoreClosed(TablewrightError):
-    """The engine has been closed, and does nothing any more."""
+    """The engine has been closed."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} has been closed")
 
 
 class StoreForked(TablewrightError):
-    """The engine was opened before this process was forked off; SQLite cannot share it."""
+    """The engine was opened before a fork; SQLite connections must not be shared."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} was opened before a fork; open it again in the new process")
@@ -200,13 +227,13 @@ class StoreFailed(TablewrightError):
 
 
 class StoreBusy(StoreFailed):
-    """Another process held the file's write lock for too long. Nothing was written; try again."""
+    """Another process held the write lock of the file for too long. Nothing was written."""
 
 
 class DynamoDBError(TablewrightError):
-    """An answer of DynamoDB's that is not a success.
+    """An error response of DynamoDB.
 
-    `code` is what boto3 shows as `Error.Code`; `body()` is what goes over the wire.
+    `code` is what boto3 shows as `Error.Code`; `body()` is the body of the response.
     """
 
     namespace: ClassVar[str] = SERVICE
@@ -233,7 +260,7 @@ class ValidationException(DynamoDBError):
 
 
 def invalid(message: str) -> ValidationException:
-    """The fault that begins as most of DynamoDB's do."""
+    """Return the error with the most common first words of DynamoDB's messages."""
     return ValidationException(f"One or more parameter values were invalid: {message}")
 
 
@@ -243,7 +270,7 @@ class SerializationException(DynamoDBError):
 
 
 class UnknownOperationException(DynamoDBError):
-    """DynamoDB sends no message; this one is for callers in process."""
+    """No such operation. DynamoDB sends no message; callers in this process get one."""
 
     namespace = CORAL_SERVICE
 
@@ -272,7 +299,7 @@ class ExpiredTokenException(DynamoDBError):
 
 
 class AccessDeniedException(DynamoDBError):
-    """A policy of the caller's does not allow the request, or denies it."""
+    """No policy of the caller allows the request, or one denies it."""
 
     namespace = CORAL_SERVICE
     message_member = "Message"
@@ -300,7 +327,7 @@ class IdempotentParameterMismatchException(DynamoDBError):
 
 
 class ConditionalCheckFailedException(DynamoDBError):
-    """The condition did not hold. `item` is the item as it was, if the request asked for it."""
+    """The condition is false. `item` is the stored item, if the request asked for it."""
 
     def __init__(
         self, message: str = "The conditional request failed", item: dict[str, Any] | None = None
@@ -316,9 +343,9 @@ class ConditionalCheckFailedException(DynamoDBError):
 
 
 class TransactionCanceledException(DynamoDBError):
-    """At least one action of a transaction could not be done, so none was.
+    """A transaction was cancelled: at least one action failed, so none was applied.
 
-    `reasons` has one entry for each action, in order: `{"Code": "None"}` for those that could.
+    `reasons` has one entry for each action, in order; `{"Code": "None"}` for those without a fault.
     """
 
     def __init__(self, reasons: list[dict[str, Any]]) -> None:
@@ -338,13 +365,13 @@ class TransactionCanceledException(DynamoDBError):
 
 
 class ThrottlingException(DynamoDBError):
-    """The request was not carried out, and may be repeated as it is."""
+    """The request was not executed and may be retried unchanged."""
 
     namespace = CORAL_AVAILABILITY
 
 
 class ServiceUnavailable(DynamoDBError):
-    """The server cannot take the request now. It was not carried out."""
+    """The server cannot accept the request now. It was not executed."""
 
     namespace = CORAL_AVAILABILITY
     status = 503

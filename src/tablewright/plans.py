@@ -11,26 +11,28 @@ This module defines nothing. It must not be imported by the modules that it list
 from __future__ import annotations
 
 from tablewright.model.pattern import AccessPattern, access_patterns
-from tablewright.plan.aggregate import Load, LoadFound
-from tablewright.plan.backfill import Backfill, backfill
-from tablewright.plan.batch import BatchWrite
 from tablewright.plan.condition import Condition
-from tablewright.plan.condition_check import ConditionCheck
-from tablewright.plan.delete import Delete
-from tablewright.plan.get import BatchGet
-from tablewright.plan.get_by_unique import GetByUnique
-from tablewright.plan.page import Page
 from tablewright.plan.plan import Plan
-from tablewright.plan.put import Create, Put
-from tablewright.plan.query import Count, First, Query
-from tablewright.plan.range import Range
+from tablewright.plan.reads.aggregate import Load, LoadFound
+from tablewright.plan.reads.batch_get import BatchGet
+from tablewright.plan.reads.get import Get
+from tablewright.plan.reads.get_by_unique import GetByUnique
+from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.query import Query
+from tablewright.plan.reads.range import Range
+from tablewright.plan.reads.results import Count, First
+from tablewright.plan.reads.scan import Scan
+from tablewright.plan.reads.single import Single, Then
 from tablewright.plan.reference import Ref
-from tablewright.plan.scan import Scan
-from tablewright.plan.selection import Get
 from tablewright.plan.shape import Shape
-from tablewright.plan.single import Single, Then
-from tablewright.plan.update import Update
-from tablewright.plan.write import Transaction, Write
+from tablewright.plan.writes.backfill import Backfill, backfill
+from tablewright.plan.writes.batch_write import BatchWrite
+from tablewright.plan.writes.condition_check import ConditionCheck
+from tablewright.plan.writes.delete import Delete
+from tablewright.plan.writes.put import Create, Put
+from tablewright.plan.writes.transaction import Transaction
+from tablewright.plan.writes.update import Update
+from tablewright.plan.writes.write import Write
 
 __all__ = [
     "AccessPattern",

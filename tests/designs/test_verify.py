@@ -9,15 +9,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tablewright import connect
 from tablewright.designs.catalog import BUNDLED, bundled, load
 from tablewright.errors import DesignLoadError, TableNotEmpty
-from tablewright.plan import delete, move, put, update, write
+from tablewright.mapping.entity import EntityMap
+from tablewright.plan.writes import effect, transaction, update
+from tablewright.plan.writes.effect import Affected
 from tablewright.publish import document
 from tablewright.verify import verify
 from tablewright.verify.run import Scanner
+from tests.commands import run
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -47,9 +51,10 @@ def checks(stored):
 '''
 
 
-def run(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+def verify_in(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
+    """Run `tablewright verify` in another folder, in a process that imports from there."""
     return subprocess.run(
-        [sys.executable, "-m", "tablewright", *arguments],
+        [sys.executable, "-m", "tablewright", "verify", name],
         capture_output=True,
         text=True,
         check=False,
@@ -98,15 +103,17 @@ def test_the_command_prints_json() -> None:
     assert all(result["ok"] for result in results)
 
 
+@pytest.mark.slow
 def test_a_design_in_another_file_is_verified(tmp_path: Path) -> None:
     expected = "next(n for n in stored(Note) if n.note_id == '1')"
     (tmp_path / "mine.py").write_text(DESIGN.replace("EXPECTED", expected))
     for name in ("mine.py", "mine", str(tmp_path / "mine.py")):
-        done = run("verify", name, folder=tmp_path)
+        done = verify_in(tmp_path, name)
         assert done.returncode == 0, done.stderr
         assert "1 checks passed" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_package_with_samples_and_checks_is_verified(tmp_path: Path) -> None:
     declarations, functions = DESIGN.split("def sample():")
     sample, checks = functions.split("def checks(stored):")
@@ -117,21 +124,23 @@ def test_a_package_with_samples_and_checks_is_verified(tmp_path: Path) -> None:
     expected = checks.replace("EXPECTED", "stored(Note)[1]")
     imports = "from notes import Note, note\nfrom tablewright.verify import Check\n"
     (package / "checks.py").write_text(f"{imports}def checks(stored):{expected}")
-    done = run("verify", "notes", folder=tmp_path)
+    done = verify_in(tmp_path, "notes")
     assert done.returncode == 0, done.stderr
     assert "1 checks passed" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_design_without_checks_cannot_be_verified(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(DESIGN.partition("def sample():")[0])
-    done = run("verify", "mine.py", folder=tmp_path)
+    done = verify_in(tmp_path, "mine.py")
     assert done.returncode == 2
     assert "define sample() and checks(stored)" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_failed_check_is_reported_with_exit_code_1(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(DESIGN.replace("EXPECTED", "None"))
-    done = run("verify", "mine.py", folder=tmp_path)
+    done = verify_in(tmp_path, "mine.py")
     assert done.returncode == 1
     assert "mine: Get a note: expected None, got Note(" in done.stderr
 
@@ -140,7 +149,7 @@ def test_an_unknown_design_is_an_error() -> None:
     done = run("verify", "shopp")
     assert done.returncode == 2
     assert done.stderr.startswith("tablewright: unknown design 'shopp'; did you mean 'shop'?")
-    with pytest.raises(DesignLoadError, match=r"the file nowhere\.py does not exist"):
+    with pytest.raises(DesignLoadError, match=r"nowhere\.py: no such file"):
         load("nowhere.py")
 
 
@@ -179,26 +188,27 @@ def nothing(*_: Any, **__: Any) -> list[Any]:
 
 
 def keep_old_index_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(update.Update, "_touched", nothing)
+    def without_indexes(entity: EntityMap, names: frozenset[str]) -> Affected:
+        return msgspec.structs.replace(effect.affected_by(entity, names), indexes=())
+
+    monkeypatch.setattr(update, "affected_by", without_indexes)
 
 
 def write_no_sentinels(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (update, put, delete, move):
-        monkeypatch.setattr(module, "sentinel_actions", nothing)
+    monkeypatch.setattr(effect, "sentinel_items", nothing)
 
 
 def write_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (update, put, move):
-        monkeypatch.setattr(module, "event_actions", nothing)
+    monkeypatch.setattr(effect, "event_items", nothing)
 
 
 def run_only_the_first_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    commit = write.commit
+    commit = transaction.commit  # type: ignore[attr-defined]
 
     def first(writes: Sequence[Any], context: Any) -> Any:
         return (yield from commit(writes[:1], context))
 
-    monkeypatch.setattr(write, "commit", first)
+    monkeypatch.setattr(transaction, "commit", first)
 
 
 @pytest.mark.parametrize(

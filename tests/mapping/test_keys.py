@@ -168,7 +168,7 @@ def test_a_call_with_another_number_of_values_is_refused(
     made = keyed(["CUST", TEXT], ["ORDER", NUMBER])
     with pytest.raises(DeclarationError) as refused:
         made.check_arguments(given, complete=complete)
-    assert str(refused.value) == told
+    assert refused.value.message == told
 
 
 # -- beginnings ----------------------------------------------------------------------------------

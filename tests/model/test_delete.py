@@ -140,7 +140,7 @@ def test_a_stale_delete_is_refused(db: Database, engine: Engine) -> None:
     current = db.run(Loan.primary("1").update(Loan.state.set("late")))
 
     with pytest.raises(
-        VersionConflict, match="version 1 was expected, and version 2 is stored"
+        VersionConflict, match="version 1 was expected, but version 2 is stored"
     ) as refused:
         db.run(delete(loan))
 
@@ -172,7 +172,7 @@ def test_a_delete_of_a_version_that_was_deleted_is_stale(db: Database) -> None:
     db.run(Loan.primary("1").delete())
 
     with pytest.raises(
-        VersionConflict, match="version 1 was expected, and it is not there: it was deleted"
+        VersionConflict, match="version 1 was expected, but the item does not exist: it was deleted"
     ) as refused:
         db.run(delete(loan))
 

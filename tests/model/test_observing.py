@@ -18,7 +18,7 @@ from tablewright.designs.commerce import (
 from tablewright.designs.commerce.samples import sample
 from tablewright.errors import AlreadyExists
 from tablewright.observe import RequestEvent, Usage, log_requests, trace_requests
-from tablewright.plan.put import put
+from tablewright.plan.writes.entry import put
 
 
 @pytest.fixture

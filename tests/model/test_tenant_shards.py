@@ -14,7 +14,7 @@ from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.formats import shard
 from tablewright.mapping.keys import SortCondition
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
-from tablewright.plan.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
 from tablewright.plans import Plan
 from tablewright.values import Value
 

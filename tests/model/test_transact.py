@@ -231,17 +231,17 @@ REFUSED: dict[str, tuple[Any, type[WriteRejected], str]] = {
     "update of what is not there": (
         lambda: Account.primary("8").update(Account.balance.set(1)),
         NotFound,
-        "update Account: .*ACCOUNT#8.* not there",
+        "update Account: .*ACCOUNT#8.* does not exist",
     ),
     "update that reads what is not there": (
         lambda: Account.primary("8").update(Account.owner.set("bob")),
         NotFound,
-        "update Account: .*ACCOUNT#8.* not there",
+        "update Account: .*ACCOUNT#8.* does not exist",
     ),
     "move of what is not there": (
         lambda: Account.primary("8").update(Account.account_id.set("9")),
         NotFound,
-        "update Account: .*ACCOUNT#8.* not there",
+        "update Account: .*ACCOUNT#8.* does not exist",
     ),
     "move to what is there": (
         lambda: Account.primary("2").update(Account.account_id.set("1")),
@@ -256,7 +256,7 @@ REFUSED: dict[str, tuple[Any, type[WriteRejected], str]] = {
     "condition_check": (
         lambda: condition_check(Account.primary("8")),
         NotFound,
-        "condition_check Account: .*not there",
+        "condition_check Account: .*does not exist",
     ),
     "condition_check with a condition": (
         lambda: condition_check(Account.primary("1"), Account.balance >= 5),
@@ -347,7 +347,9 @@ def test_a_part_that_changes_after_it_was_read_is_read_again(db: Database, engin
 def test_a_transaction_that_never_wins_gives_up_and_writes_nothing(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
+    monkeypatch.setattr(
+        "tablewright.plan.writes.commit.CONTENTION", Backoff(8, first=0.0, longest=0.0)
+    )
     db.run(create(Account(account_id="1")))
     other = connect(engine, Bank)
     db._transport = InterferingTransport(
@@ -392,7 +394,7 @@ def test_sentinels_count_among_the_actions(db: Database, engine: Engine) -> None
     cards = [Card(card_id=str(number), number=f"n{number}") for number in range(51)]
     db._transport = sent = RecordingTransport(db._transport)
 
-    with pytest.raises(InvalidValue, match="102 actions, sentinels and history included"):
+    with pytest.raises(InvalidValue, match="102 actions, with sentinels and history"):
         db.run(transact(*(create(card) for card in cards)))
 
     assert sent.operations == []
@@ -403,7 +405,7 @@ def test_more_than_four_megabytes_are_refused_before_sending(db: Database) -> No
     large = ["x" * 300_000]
     db._transport = sent = RecordingTransport(db._transport)
 
-    with pytest.raises(InvalidValue, match="bytes; DynamoDB takes at most 4,194,304"):
+    with pytest.raises(InvalidValue, match="bytes; DynamoDB allows at most 4,194,304"):
         db.run(transact(*(create(Account(account_id=str(n), log=large)) for n in range(15))))
 
     assert sent.operations == []

@@ -221,7 +221,7 @@ def test_an_instance_keeps_its_version_and_stamps_when_the_write_fails(
 
 def test_a_put_over_what_was_never_read_is_refused(db: Database, memo: Memo) -> None:
     with pytest.raises(
-        VersionConflict, match="it is there, in version 1; read it before you replace it"
+        VersionConflict, match="it exists already, in version 1; read it before you replace it"
     ):
         db.run(put(Memo(room="R1", memo_id="1", text="mine")))
 
@@ -232,7 +232,7 @@ def test_a_put_of_what_was_deleted_is_refused(db: Database, engine: Engine, memo
     db.run(Memo.primary("R1", "1").delete())
 
     with pytest.raises(
-        VersionConflict, match="version 1 was expected, and it is not there: it was deleted"
+        VersionConflict, match="version 1 was expected, but the item does not exist: it was deleted"
     ):
         db.run(put(memo))
 

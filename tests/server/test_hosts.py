@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 from tablewright.engine import Engine
 from tablewright.server import Hosts, Settings, serving
+from tests.commands import run
 from tests.server.http import Client
 
 PAGE = "http://localhost:3000"
@@ -139,9 +139,8 @@ def test_all_origins_may_be_allowed(engine: Engine) -> None:
         assert answer.headers["access-control-allow-origin"] == "*"
 
 
-def run_serve(*options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tablewright", "serve", "--port", "0", *options]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+def run_serve(*options: str) -> CompletedProcess[str]:
+    return run("serve", "--port", "0", *options)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "db.test"])
@@ -157,7 +156,7 @@ def test_serve_refuses_other_addresses_and_names_the_options(host: str) -> None:
 def test_serve_needs_certificate_and_key_together() -> None:
     result = run_serve("--tls-cert", "cert.pem")
     assert result.returncode == 2
-    assert "--tls-cert and --tls-key must be given together" in result.stderr
+    assert "--tls-key is missing: HTTPS needs --tls-cert FILE and --tls-key FILE" in result.stderr
 
 
 def test_a_missing_certificate_is_one_line() -> None:
@@ -201,6 +200,6 @@ def test_insecure_with_credentials_warns_of_the_missing_encryption(tmp_path: Pat
     options = ("--host", "0.0.0.0", "--insecure", "--credentials", str(users))
     result = run_serve(*options, "--db", str(tmp_path))
     assert result.returncode == 2
-    assert "users.toml has no keys: every request is refused" in result.stderr
+    assert "users.toml has no keys, so every request is refused" in result.stderr
     assert "--insecure: requests and responses are not encrypted" in result.stderr
     assert "all data" not in result.stderr

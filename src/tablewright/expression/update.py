@@ -14,7 +14,7 @@ None is a missing value.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -27,6 +27,8 @@ from tablewright.expression.resolve import Values
 from tablewright.values import EXACT, Item, Value, sorted_members
 
 Change: TypeAlias = Callable[[Value | None, Item, Values], Value | None]
+#: A change that depends on nothing but the value that it replaces.
+ValueChange: TypeAlias = Callable[[Value | None], Value | None]
 Compute: TypeAlias = Callable[[Item, Values], Value]
 
 INVALID_PATH = "The document path provided in the update expression is invalid for update"
@@ -49,6 +51,19 @@ def compile_update(
         for action in section.actions
     )
     return lambda item, values: _change_members(item, top, item, values)
+
+
+def apply_changes(item: Item, changes: Iterable[tuple[tuple[str | int, ...], ValueChange]]) -> Item:
+    """Return the item with the value at each path changed; no path may contain another.
+
+    Raises `ValidationException` where the parent of a path does not exist.
+    """
+    top = build_branches((path, _to_change(change)) for path, change in changes)
+    return _change_members(item, top, item, {})
+
+
+def _to_change(change: ValueChange) -> Change:
+    return lambda old, item, values: change(old)
 
 
 # -- maps and lists on the paths
@@ -118,13 +133,14 @@ def _compile_action(action: tree.Action, wrong_type: str) -> Change:
             return lambda old, item, values: None
         case tree.Add(_, value):
             name = value.name
-            return lambda old, item, values: _add(old, values[name], wrong_type)
+            return lambda old, item, values: add_value(old, values[name], wrong_type)
         case tree.Delete(_, value):
             name = value.name
-            return lambda old, item, values: _delete(old, values[name], wrong_type)
+            return lambda old, item, values: delete_value(old, values[name], wrong_type)
 
 
-def _add(old: Value | None, value: Value, wrong_type: str) -> Value:
+def add_value(old: Value | None, value: Value, wrong_type: str = WRONG_TYPE) -> Value:
+    """Return what ADD makes of a value: a sum, a union of sets, or two lists as one."""
     if old is None:
         return value
     for tag, content in value.items():
@@ -138,7 +154,8 @@ def _add(old: Value | None, value: Value, wrong_type: str) -> Value:
     raise ValidationException(wrong_type)
 
 
-def _delete(old: Value | None, value: Value, wrong_type: str) -> Value | None:
+def delete_value(old: Value | None, value: Value, wrong_type: str = WRONG_TYPE) -> Value | None:
+    """Return what DELETE leaves of a set; None if no member is left."""
     if old is None:
         return None
     for tag, content in value.items():

@@ -1,4 +1,4 @@
-"""Attributes: declared in an entity's body, where they are also the words that keys are made of.
+"""Attributes: declared in the body of an entity, where keys are composed of them.
 
     class Order(Entity, table=Commerce):
         customer_id: Attr[str] = attr(name="customerId")     # stored as customerId
@@ -9,8 +9,8 @@
 
         primary = key("CUST" / customer_id, "ORDER" / number)
 
-In the body an `Attr` is a piece of a key; on the finished class (`Order.status`) it is a
-reference that makes conditions and changes; on an instance it is the value.
+In the body an `Attr` is a piece of a key. On the finished class, `Order.status` is a reference with
+which conditions and changes are written. On an instance it is the value.
 """
 
 from __future__ import annotations
@@ -44,70 +44,71 @@ MISSING: Any = object()
 
 
 class Piece(Generic[T]):
-    """Something that a key can be made of."""
+    """A piece of a key: an attribute, or an attribute in a format."""
 
     #: The attribute, and its format in the key if that is not the default of its type.
     attribute: Attr[Any]
     part_format: PartFormat | None = None
 
-    # An index has an entry only while its parts have values: a call gives one, never None.
+    # An item is in an index only while all parts have values, so an argument is never None.
     @overload
-    def __rtruediv__(self: Piece[V | None], before: str) -> Path[V]: ...
+    def __rtruediv__(self: Piece[V | None], before: str) -> KeyPath[V]: ...
     @overload
-    def __rtruediv__(self, before: str) -> Path[T]: ...
+    def __rtruediv__(self, before: str) -> KeyPath[T]: ...
     def __rtruediv__(self, before: str) -> Any:
-        return Path((before, self))
+        return KeyPath((before, self))
 
     @overload
-    def __truediv__(self, behind: str | Again) -> Path[T]: ...
+    def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[T]: ...
     @overload
-    def __truediv__(self, behind: Piece[U | None]) -> Path[T, U]: ...
+    def __truediv__(self, behind: Piece[U | None]) -> KeyPath[T, U]: ...
     @overload
-    def __truediv__(self, behind: Piece[U]) -> Path[T, U]: ...
+    def __truediv__(self, behind: Piece[U]) -> KeyPath[T, U]: ...
     def __truediv__(self, behind: Any) -> Any:
-        return Path((self, behind))
+        return KeyPath((self, behind))
 
     def __str__(self) -> NoReturn:
         raise DeclarationError(
-            f'{self!r} is in a text, and has no value there; keys are paths: "USER" / user_id'
+            f"{self!r} has no value in the body of a class and cannot be part of a text; write "
+            'keys as paths: "USER" / user_id'
         )
 
     def __format__(self, specification: str) -> NoReturn:
         self.__str__()
 
     @property
-    def again(self) -> Again:
-        """The same value a second time in one key; a call does not ask for it twice."""
-        return Again(self)
+    def again(self) -> RepeatedPiece:
+        """The same value a second time in one key; a call takes it once."""
+        return RepeatedPiece(self)
 
 
-class Again:
-    """A piece that a key has already."""
+class RepeatedPiece:
+    """A piece that is already in the key."""
 
     def __init__(self, piece: Piece[Any]) -> None:
         self.piece = piece
 
-    def __rtruediv__(self, before: str) -> Path[*tuple[()]]:
-        return Path((before, self))
+    def __rtruediv__(self, before: str) -> KeyPath[*tuple[()]]:
+        return KeyPath((before, self))
 
     def __truediv__(self, behind: Any) -> Any:
-        return Path((self, behind))
+        return KeyPath((self, behind))
 
 
-class Path(Generic[*Ts]):
+class KeyPath(Generic[*Ts]):
     """Literals and pieces in order: `"ORDER" / order_id / "ITEM" / item_id`."""
 
-    def __init__(self, pieces: tuple[str | Piece[Any] | Again, ...]) -> None:
+    def __init__(self, pieces: tuple[str | Piece[Any] | RepeatedPiece, ...]) -> None:
         self.pieces = pieces
 
     @overload
-    def __truediv__(self, behind: str | Again) -> Path[*Ts]: ...
+    def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[*Ts]: ...
     @overload
-    def __truediv__(self, behind: Piece[U | None]) -> Path[*Ts, U]: ...
+    def __truediv__(self, behind: Piece[U | None]) -> KeyPath[*Ts, U]: ...
     @overload
-    def __truediv__(self, behind: Piece[U]) -> Path[*Ts, U]: ...
+    def __truediv__(self, behind: Piece[U]) -> KeyPath[*Ts, U]: ...
     def __truediv__(self, behind: Any) -> Any:
-        return Path((*self.pieces, behind))
+        return KeyPath((*self.pieces, behind))
 
 
 class Attr(Piece[T], Comparable[Any, T]):
@@ -143,8 +144,8 @@ class Attr(Piece[T], Comparable[Any, T]):
         self.name = name
 
     if TYPE_CHECKING:
-        # At run time the finished class holds references, and instances their values: nothing
-        # stands between a reader and the value.
+        # At run time the finished class has references and an instance has its values, so that
+        # reading a value costs no descriptor call.
         @overload
         def __get__(self, instance: None, owner: type[E]) -> Ref[E, T]: ...
         @overload
@@ -152,13 +153,15 @@ class Attr(Piece[T], Comparable[Any, T]):
         def __get__(self, instance: Any, owner: Any = None) -> Any: ...
         def __set__(self, instance: object, value: T) -> None: ...
 
-    # Conditions on attributes in the body (`when=`) are decided in Python and never sent.
+    # Conditions on attributes in the body (`when=`) are evaluated in Python and never sent.
     @property
     def steps(self) -> tuple[str | int, ...]:
         return (self.stored or self.name,)
 
     def encode(self, value: Any) -> Value:
-        raise DeclarationError(f"{self.name}: a condition in the body of a class is for when=")
+        raise DeclarationError(
+            f"{self.name}: a condition in the body of a class can only be a when="
+        )
 
     encode_member = encode_or_leave = encode
 
@@ -207,23 +210,26 @@ def attr(
     pad: int | None = None,
     doc: str = "",
 ) -> Any:
-    """An attribute. `name` is what it is called in the item; `pad` is how many digits an int has
-    inside keys, so that they sort as numbers do."""
+    """Declare an attribute.
+
+    `name` is its name in the item. `pad` is the number of digits of an int inside keys, so that the
+    keys sort as the numbers do. `default` or `default_factory` is its value if none is given.
+    """
     return Attr(name=name, default=default, default_factory=default_factory, pad=pad, doc=doc)
 
 
 def version(*, name: str | None = None, init: Literal[False] = False) -> Attr[int]:
-    """Counts the writes of an entity, from 1; a writer of an older version is refused."""
+    """Declare the version: it counts the writes from 1 and rejects writes of older versions."""
     return Attr(name=name, default=0, role="version", init=False)
 
 
 def created_at(*, name: str | None = None, init: Literal[False] = False) -> Attr[datetime]:
-    """When the entity was made."""
+    """Declare the time of creation; the first write sets it."""
     return Attr(name=name, role="created_at", init=False)
 
 
 def updated_at(*, name: str | None = None, init: Literal[False] = False) -> Attr[datetime]:
-    """When the entity was written last; every write sets it."""
+    """Declare the time of the last write; every write sets it."""
     return Attr(name=name, role="updated_at", init=False)
 
 
@@ -233,5 +239,5 @@ def ttl(
     default: Any = MISSING,
     default_factory: Callable[[], Any] | None = None,
 ) -> Any:
-    """When DynamoDB may delete the item; stored in seconds since 1970, as its TTL wants."""
+    """Declare when DynamoDB may delete the item; stored in seconds since 1970."""
     return Attr(name=name, default=default, default_factory=default_factory, role="ttl")

@@ -4,9 +4,9 @@
     timeline = index(Commerce.customer_orders, "CUST" / customer_id, "ORDER" / created_at)
     by_name  = primary.local(Shop.by_sku, "NAME" / name)       # a local index: the same partition
     reverse  = primary.swapped(Market.reverse)                 # sort key first
-    by_email = unique("EMAIL" / email)                         # no two entities have one
+    by_email = unique("EMAIL" / email)                         # no two entities share a value
 
-On the finished class they are called with values, which the checker follows:
+On the finished class they are called with values and return typed plans:
 
     Order.primary("C1", "O1")          Get[Order]
     Order.primary.within("C1")         Range[Order, str]: all orders of the partition
@@ -20,7 +20,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 
 from tablewright.errors import DeclarationError
-from tablewright.model.attribute import Again, Attr, Path, Piece
+from tablewright.model.attribute import Attr, KeyPath, Piece, RepeatedPiece
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.table import GSI, LSI
 from tablewright.plan.condition import Condition
@@ -34,17 +34,17 @@ T = TypeVar("T")
 P = TypeVar("P")
 S = TypeVar("S")
 V = TypeVar("V")
-#: Paths, in the functions that take other things as well.
-P_ = TypeVar("P_", bound=Path[*tuple[Any, ...]])
-S_ = TypeVar("S_", bound=Path[*tuple[Any, ...]])
+#: Paths, in functions that also take other arguments.
+P_ = TypeVar("P_", bound=KeyPath[*tuple[Any, ...]])
+S_ = TypeVar("S_", bound=KeyPath[*tuple[Any, ...]])
 Ts = TypeVarTuple("Ts")
 
 
-def _path(path: Any) -> Path[Any]:
-    return path if isinstance(path, Path) else Path((path,))
+def _path(path: Any) -> KeyPath[Any]:
+    return path if isinstance(path, KeyPath) else KeyPath((path,))
 
 
-class Index(Generic[P, S]):
+class IndexPlace(Generic[P, S]):
     """A place in an index, declared in the body of an entity."""
 
     def __init__(
@@ -69,7 +69,7 @@ class Index(Generic[P, S]):
         def __get__(self, instance: Any, owner: type[E]) -> BoundIndex[E, P, S]: ...
 
 
-class Key(Generic[P, S]):
+class PrimaryKey(Generic[P, S]):
     """The primary key, declared in the body of an entity."""
 
     def __init__(self, partition: Any, sort: Any) -> None:
@@ -85,24 +85,24 @@ class Key(Generic[P, S]):
         def __get__(self, instance: Any, owner: type[E]) -> Any: ...
 
     @overload
-    def local(self, index: LSI, sort: str | Again, /) -> Index[P, Path[()]]: ...
+    def local(self, index: LSI, sort: str | RepeatedPiece, /) -> IndexPlace[P, KeyPath[()]]: ...
     @overload
-    def local(self, index: LSI, sort: Piece[T], /) -> Index[P, Path[T]]: ...
+    def local(self, index: LSI, sort: Piece[T], /) -> IndexPlace[P, KeyPath[T]]: ...
     @overload
-    def local(self, index: LSI, sort: S_, /) -> Index[P, S_]: ...
+    def local(self, index: LSI, sort: S_, /) -> IndexPlace[P, S_]: ...
     def local(self, index: LSI, sort: Any, /) -> Any:
-        """A place in a local index: this partition key, and another sort key."""
-        return Index(index, self.partition, _path(sort), local=True)
+        """Declare a place in a local index: the same partition key, another sort key."""
+        return IndexPlace(index, self.partition, _path(sort), local=True)
 
-    def swapped(self, index: GSI, /) -> Index[S, P]:
-        """A place in an index whose keys are the table's own, the sort key first."""
-        sort = self.sort or Path(())
-        if any(isinstance(piece, Again) for piece in sort.pieces):
+    def swapped(self, index: GSI, /) -> IndexPlace[S, P]:
+        """Declare a place in an index with the keys of the table, the sort key first."""
+        sort = self.sort or KeyPath(())
+        if any(isinstance(piece, RepeatedPiece) for piece in sort.pieces):
             raise DeclarationError(
-                "swapped() is for a sort key without .again; write the index out: "
-                "index(…, the path of the sort key, the path of the partition key)"
+                "swapped() does not take a sort key with .again; write "
+                "index(…, path of the sort key, path of the partition key)"
             )
-        return Index(index, sort, self.partition, swapped=True)
+        return IndexPlace(index, sort, self.partition, swapped=True)
 
 
 class Unique(Generic[P, S]):
@@ -124,96 +124,102 @@ class Unique(Generic[P, S]):
 class History:
     """Events that record the changes of an attribute, declared in the body of an entity."""
 
-    def __init__(self, attribute: Attr[Any], event: Any, told: dict[str, Ref[Any, Any]]) -> None:
+    def __init__(
+        self, attribute: Attr[Any], event: Any, recorded: dict[str, Ref[Any, Any]]
+    ) -> None:
         self.attribute = attribute
         self.event = event
-        self.told = told
+        #: The attribute of the event for each recorded value: "old", "new", …
+        self.recorded = recorded
 
 
 @overload
-def key(partition: str, sort: str, /) -> Key[Path[()], Path[()]]: ...
+def key(partition: str, sort: str, /) -> PrimaryKey[KeyPath[()], KeyPath[()]]: ...
 @overload
-def key(partition: str, sort: Again, /) -> Key[Path[()], Path[()]]: ...
+def key(partition: str, sort: RepeatedPiece, /) -> PrimaryKey[KeyPath[()], KeyPath[()]]: ...
 @overload
-def key(partition: str, sort: Piece[T], /) -> Key[Path[()], Path[T]]: ...
+def key(partition: str, sort: Piece[T], /) -> PrimaryKey[KeyPath[()], KeyPath[T]]: ...
 @overload
-def key(partition: str, sort: S_, /) -> Key[Path[()], S_]: ...
+def key(partition: str, sort: S_, /) -> PrimaryKey[KeyPath[()], S_]: ...
 @overload
-def key(partition: Piece[A], sort: None = None, /) -> Key[Path[A], Path[()]]: ...
+def key(partition: Piece[A], sort: None = None, /) -> PrimaryKey[KeyPath[A], KeyPath[()]]: ...
 @overload
-def key(partition: Piece[A], sort: str, /) -> Key[Path[A], Path[()]]: ...
+def key(partition: Piece[A], sort: str, /) -> PrimaryKey[KeyPath[A], KeyPath[()]]: ...
 @overload
-def key(partition: Piece[A], sort: Again, /) -> Key[Path[A], Path[()]]: ...
+def key(partition: Piece[A], sort: RepeatedPiece, /) -> PrimaryKey[KeyPath[A], KeyPath[()]]: ...
 @overload
-def key(partition: Piece[A], sort: Piece[T], /) -> Key[Path[A], Path[T]]: ...
+def key(partition: Piece[A], sort: Piece[T], /) -> PrimaryKey[KeyPath[A], KeyPath[T]]: ...
 @overload
-def key(partition: Piece[A], sort: S_, /) -> Key[Path[A], S_]: ...
+def key(partition: Piece[A], sort: S_, /) -> PrimaryKey[KeyPath[A], S_]: ...
 @overload
-def key(partition: P_, sort: None = None, /) -> Key[P_, Path[()]]: ...
+def key(partition: P_, sort: None = None, /) -> PrimaryKey[P_, KeyPath[()]]: ...
 @overload
-def key(partition: P_, sort: str, /) -> Key[P_, Path[()]]: ...
+def key(partition: P_, sort: str, /) -> PrimaryKey[P_, KeyPath[()]]: ...
 @overload
-def key(partition: P_, sort: Again, /) -> Key[P_, Path[()]]: ...
+def key(partition: P_, sort: RepeatedPiece, /) -> PrimaryKey[P_, KeyPath[()]]: ...
 @overload
-def key(partition: P_, sort: Piece[T], /) -> Key[P_, Path[T]]: ...
+def key(partition: P_, sort: Piece[T], /) -> PrimaryKey[P_, KeyPath[T]]: ...
 @overload
-def key(partition: P_, sort: S_, /) -> Key[P_, S_]: ...
+def key(partition: P_, sort: S_, /) -> PrimaryKey[P_, S_]: ...
 def key(partition: Any, sort: Any = None, /) -> Any:
-    """The primary key: its partition key, and its sort key."""
-    return Key(partition, sort)
+    """Declare the primary key: the partition key and the sort key."""
+    return PrimaryKey(partition, sort)
 
 
 @overload
 def index(
     index: GSI, partition: str, sort: str | None = None, /, *, when: Condition[Any] | None = None
-) -> Index[Path[()], Path[()]]: ...
+) -> IndexPlace[KeyPath[()], KeyPath[()]]: ...
 @overload
 def index(
     index: GSI, partition: str, sort: Piece[T], /, *, when: Condition[Any] | None = None
-) -> Index[Path[()], Path[T]]: ...
+) -> IndexPlace[KeyPath[()], KeyPath[T]]: ...
 @overload
 def index(
     index: GSI, partition: str, sort: S_, /, *, when: Condition[Any] | None = None
-) -> Index[Path[()], S_]: ...
+) -> IndexPlace[KeyPath[()], S_]: ...
 @overload
 def index(
     index: GSI,
     partition: Piece[A],
-    sort: str | Again | None = None,
+    sort: str | RepeatedPiece | None = None,
     /,
     *,
     when: Condition[Any] | None = None,
-) -> Index[Path[A], Path[()]]: ...
+) -> IndexPlace[KeyPath[A], KeyPath[()]]: ...
 @overload
 def index(
     index: GSI, partition: Piece[A], sort: Piece[T], /, *, when: Condition[Any] | None = None
-) -> Index[Path[A], Path[T]]: ...
+) -> IndexPlace[KeyPath[A], KeyPath[T]]: ...
 @overload
 def index(
     index: GSI, partition: Piece[A], sort: S_, /, *, when: Condition[Any] | None = None
-) -> Index[Path[A], S_]: ...
+) -> IndexPlace[KeyPath[A], S_]: ...
 @overload
 def index(
     index: GSI,
     partition: P_,
-    sort: str | Again | None = None,
+    sort: str | RepeatedPiece | None = None,
     /,
     *,
     when: Condition[Any] | None = None,
-) -> Index[P_, Path[()]]: ...
+) -> IndexPlace[P_, KeyPath[()]]: ...
 @overload
 def index(
     index: GSI, partition: P_, sort: Piece[T], /, *, when: Condition[Any] | None = None
-) -> Index[P_, Path[T]]: ...
+) -> IndexPlace[P_, KeyPath[T]]: ...
 @overload
 def index(
     index: GSI, partition: P_, sort: S_, /, *, when: Condition[Any] | None = None
-) -> Index[P_, S_]: ...
+) -> IndexPlace[P_, S_]: ...
 def index(
     index: GSI, partition: Any, sort: Any = None, /, *, when: Condition[Any] | None = None
 ) -> Any:
-    """A place in a global index, while every part has a value and `when` holds."""
-    return Index(index, _path(partition), None if sort is None else _path(sort), when)
+    """Declare a place in a global index.
+
+    The entity is in the index while every part has a value and `when` is true.
+    """
+    return IndexPlace(index, _path(partition), None if sort is None else _path(sort), when)
 
 
 @overload
@@ -224,7 +230,7 @@ def unique(
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
-) -> Unique[Path[()], Path[T]]: ...
+) -> Unique[KeyPath[()], KeyPath[T]]: ...
 @overload
 def unique(
     partition: str,
@@ -233,16 +239,16 @@ def unique(
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
-) -> Unique[Path[()], S_]: ...
+) -> Unique[KeyPath[()], S_]: ...
 @overload
 def unique(
     partition: Piece[A],
-    sort: str | Again | None = None,
+    sort: str | RepeatedPiece | None = None,
     /,
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
-) -> Unique[Path[A], Path[()]]: ...
+) -> Unique[KeyPath[A], KeyPath[()]]: ...
 @overload
 def unique(
     partition: Piece[A],
@@ -251,7 +257,7 @@ def unique(
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
-) -> Unique[Path[A], Path[T]]: ...
+) -> Unique[KeyPath[A], KeyPath[T]]: ...
 @overload
 def unique(
     partition: Piece[A],
@@ -260,16 +266,16 @@ def unique(
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
-) -> Unique[Path[A], S_]: ...
+) -> Unique[KeyPath[A], S_]: ...
 @overload
 def unique(
     partition: P_,
-    sort: str | Again | None = None,
+    sort: str | RepeatedPiece | None = None,
     /,
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
-) -> Unique[P_, Path[()]]: ...
+) -> Unique[P_, KeyPath[()]]: ...
 @overload
 def unique(
     partition: P_,
@@ -278,7 +284,7 @@ def unique(
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
-) -> Unique[P_, Path[T]]: ...
+) -> Unique[P_, KeyPath[T]]: ...
 @overload
 def unique(
     partition: P_,
@@ -296,10 +302,10 @@ def unique(
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
 ) -> Any:
-    """A value that no two entities share: an item with this key exists while one has it.
+    """Declare a unique value: a sentinel item with this key exists while an entity has the value.
 
-    The sort key is the same text, unless one is given. `keep` are the attributes that the item
-    holds; those of the primary key, without it, so that the value can be looked up.
+    Without a sort key, the sort key of the sentinel is the same text. `keep` are the attributes
+    that the sentinel contains; by default those of the primary key, by which the entity is found.
     """
     return Unique(partition, sort, keep, type_name)
 
@@ -316,12 +322,12 @@ def history(
     by: Ref[V, Any] | None = None,
     reason: Ref[V, Any] | None = None,
 ) -> History:
-    """Write an event whenever the attribute changes, in the same transaction.
+    """Declare a history: each change of the attribute writes an event in the same transaction.
 
-    The named attributes of the event get the old and new value, the versions, the time, and what
-    `audit(by=…, reason=…)` says; its others are taken from the entity, by their name.
+    The named attributes of the event get the old and the new value, the versions, the time, and the
+    values of `audit(by=…, reason=…)`; the others are copied from the entity by name.
     """
-    told = {
+    recorded = {
         "old": old,
         "new": new,
         "version": version,
@@ -330,4 +336,6 @@ def history(
         "by": by,
         "reason": reason,
     }
-    return History(attribute, event, {role: ref for role, ref in told.items() if ref is not None})
+    return History(
+        attribute, event, {role: ref for role, ref in recorded.items() if ref is not None}
+    )

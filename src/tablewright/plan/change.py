@@ -1,42 +1,40 @@
-"""Changes: what an update does to one attribute, or to a place inside of it.
+"""Changes: what an update does to one attribute, or to a path inside it.
 
     Order.status.set(OrderStatus.PAID)        SET #0 = :0
     Order.note.remove()                       REMOVE #0
     Product.stock.increment(-2)               SET #0 = if_not_exists(#0, :0) + :1
     Menu.sections.path(lambda s: s["1"].name).set("Soups")    SET #0.#1.#2 = :0
 
-`applied` makes the changes to an item here, as DynamoDB will: so it is known which keys move.
+A change is encoded once (`Change.encode`). The stored operand that results is rendered for the
+request (`render`), and applied to a stored item here (`apply_changes`), by DynamoDB's rules: so
+the item after the write, and the index keys that change with it, are known before it is sent.
+
+Invariant: what a change makes of a value depends on that value and on the operand alone.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from functools import partial
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
-from tablewright.expression import Scope
+from tablewright.expression import update as stored_update
 from tablewright.mapping.entity import AttributeMap
 from tablewright.plan.condition import Call, Condition, Not, Operand
-from tablewright.plan.expressions import Placeholders
+from tablewright.plan.expressions import UpdateExpression
 from tablewright.values import Item, Value
 
 E = TypeVar("E")
 
 EMPTY_LIST: Value = {"L": []}
-
-
-class Clauses(defaultdict[str, list[str]]):
-    """The clauses of an update expression, by their keyword."""
-
-    def __init__(self) -> None:
-        super().__init__(list)
-
-    def text(self) -> str:
-        return " ".join(f"{keyword} {', '.join(actions)}" for keyword, actions in self.items())
+ZERO: Value = {"N": "0"}
 
 
 class Change(Generic[E]):
-    """What happens to one attribute."""
+    """What happens to one attribute, or to one path inside it."""
+
+    #: Whether the new value does not depend on the old one.
+    overwrites: ClassVar[bool] = False
 
     def __init__(self, operand: Operand, attribute: AttributeMap, value: Any = None) -> None:
         self.operand = operand
@@ -49,10 +47,19 @@ class Change(Generic[E]):
 
     @property
     def condition(self) -> Condition[E] | None:
-        """What must hold for the change to be made at all."""
+        """The condition without which the change is not made at all."""
         return None
 
-    def write(self, clauses: Clauses, marks: Placeholders) -> None:
+    def encode(self) -> Value | None:
+        """Return the stored operand; None for a change without one."""
+        return self.operand.encode(self.value)
+
+    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
+        """Add the clause for this change to an update expression."""
+        raise NotImplementedError
+
+    def apply(self, old: Value | None, stored: Any) -> Value | None:
+        """Return the value after the change; None is a missing value, before and after."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -61,71 +68,90 @@ class Change(Generic[E]):
 
 
 class Set(Change[E]):
-    def write(self, clauses: Clauses, marks: Placeholders) -> None:
-        stored = self.operand.encode_or_leave(self.value)
+    overwrites = True
+
+    def encode(self) -> Value | None:
+        return self.operand.encode_or_leave(self.value)
+
+    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
         if stored is None:
-            clauses["REMOVE"].append(marks.path(self.operand.steps))
+            update.remove(path)
         else:
-            clauses["SET"].append(f"{marks.path(self.operand.steps)} = {marks.value(stored)}")
+            update.set(path, update.marks.value(stored))
+
+    def apply(self, old: Value | None, stored: Any) -> Value | None:
+        result: Value | None = stored
+        return result
 
 
-class Remove(Change[E]):
-    def write(self, clauses: Clauses, marks: Placeholders) -> None:
-        clauses["REMOVE"].append(marks.path(self.operand.steps))
+class Remove(Set[E]):
+    def encode(self) -> Value | None:
+        return None
 
 
 class SetIfAbsent(Change[E]):
-    def write(self, clauses: Clauses, marks: Placeholders) -> None:
-        path = marks.path(self.operand.steps)
-        value = marks.value(self.operand.encode(self.value))
-        clauses["SET"].append(f"{path} = if_not_exists({path}, {value})")
+    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
+        update.set(path, f"if_not_exists({path}, {update.marks.value(stored)})")
+
+    def apply(self, old: Value | None, stored: Any) -> Value | None:
+        return stored if old is None else old
 
 
 class Increment(Change[E]):
-    """A number that is added; what is not there counts from 0."""
+    """Adds to a number; a missing number counts from 0."""
 
-    def write(self, clauses: Clauses, marks: Placeholders) -> None:
-        path = marks.path(self.operand.steps)
-        zero, amount = marks.value({"N": "0"}), marks.value(self.operand.encode(self.value))
-        clauses["SET"].append(f"{path} = if_not_exists({path}, {zero}) + {amount}")
+    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
+        zero, amount = update.marks.value(ZERO), update.marks.value(stored)
+        update.set(path, f"if_not_exists({path}, {zero}) + {amount}")
+
+    def apply(self, old: Value | None, stored: Any) -> Value | None:
+        return stored_update.add_value(old, stored)
 
 
 class AddToSet(Change[E]):
-    """Members that join a set."""
+    """Adds members to a set."""
 
-    def write(self, clauses: Clauses, marks: Placeholders) -> None:
-        members = marks.value(self.operand.encode(self.value))
-        clauses["ADD"].append(f"{marks.path(self.operand.steps)} {members}")
+    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
+        update.add(path, update.marks.value(stored))
+
+    def apply(self, old: Value | None, stored: Any) -> Value | None:
+        return stored_update.add_value(old, stored)
 
 
 class RemoveFromSet(Change[E]):
-    """Members that leave a set."""
+    """Removes members from a set."""
 
-    def write(self, clauses: Clauses, marks: Placeholders) -> None:
-        members = marks.value(self.operand.encode(self.value))
-        clauses["DELETE"].append(f"{marks.path(self.operand.steps)} {members}")
+    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
+        update.delete(path, update.marks.value(stored))
+
+    def apply(self, old: Value | None, stored: Any) -> Value | None:
+        return stored_update.delete_value(old, stored)
 
 
 class Append(Change[E]):
-    """Elements behind a list, which is made where it is not there."""
+    """Adds elements at the end of a list; a missing list counts as empty."""
 
-    def write(self, clauses: Clauses, marks: Placeholders) -> None:
-        path = marks.path(self.operand.steps)
-        empty, items = marks.value(EMPTY_LIST), marks.value(self.operand.encode(self.value))
-        clauses["SET"].append(f"{path} = list_append(if_not_exists({path}, {empty}), {items})")
+    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
+        empty, items = update.marks.value(EMPTY_LIST), update.marks.value(stored)
+        update.set(path, f"list_append(if_not_exists({path}, {empty}), {items})")
+
+    def apply(self, old: Value | None, stored: Any) -> Value | None:
+        return stored_update.add_value(EMPTY_LIST if old is None else old, stored)
 
 
 class Prepend(Change[E]):
-    """Elements before a list."""
+    """Adds elements at the beginning of a list."""
 
-    def write(self, clauses: Clauses, marks: Placeholders) -> None:
-        path = marks.path(self.operand.steps)
-        empty, items = marks.value(EMPTY_LIST), marks.value(self.operand.encode(self.value))
-        clauses["SET"].append(f"{path} = list_append({items}, if_not_exists({path}, {empty}))")
+    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
+        empty, items = update.marks.value(EMPTY_LIST), update.marks.value(stored)
+        update.set(path, f"list_append({items}, if_not_exists({path}, {empty}))")
+
+    def apply(self, old: Value | None, stored: Any) -> Value | None:
+        return stored_update.add_value(stored, EMPTY_LIST if old is None else old)
 
 
 class AppendIfAbsent(Append[E]):
-    """One element behind a list that does not hold it yet."""
+    """Adds one element at the end of a list that does not contain it."""
 
     @property
     def condition(self) -> Condition[E]:
@@ -135,11 +161,41 @@ class AppendIfAbsent(Append[E]):
         )
 
 
-def applied(changes: Iterable[Change[Any]], item: Item) -> Item:
-    """An item after changes, by the rules of DynamoDB's update expressions."""
-    clauses, marks = Clauses(), Placeholders()
-    for change in changes:
-        change.write(clauses, marks)
-    update = Scope(marks.names or None, marks.values or None).update(clauses.text())
-    assert update is not None
-    return update.apply(item)
+#: Changes with their stored operands, each encoded once.
+EncodedChanges: TypeAlias = list[tuple[Change[Any], Value | None]]
+
+
+def encode_changes(changes: Iterable[Change[Any]]) -> EncodedChanges:
+    """Encode the operands of changes."""
+    return [(change, change.encode()) for change in changes]
+
+
+def render_changes(changes: EncodedChanges, update: UpdateExpression) -> None:
+    """Add the clauses of changes to an update expression."""
+    for change, stored in changes:
+        change.render(update.marks.path(change.operand.steps), stored, update)
+
+
+def apply_changes(changes: EncodedChanges, item: Item) -> Item:
+    """Return an item after changes, by the rules of DynamoDB's update expressions.
+
+    Raises ValidationException where an operand does not fit the stored value, or where the parent
+    of a path does not exist.
+    """
+    if all(len(change.operand.steps) == 1 for change, _ in changes):
+        new = item.copy()
+        for change, stored in changes:
+            name = change.attribute.stored
+            value = change.apply(item.get(name), stored)
+            if value is not None:
+                new[name] = value
+            else:
+                new.pop(name, None)
+        return new
+    return stored_update.apply_changes(
+        item,
+        [
+            (tuple(change.operand.steps), partial(change.apply, stored=stored))
+            for change, stored in changes
+        ],
+    )

@@ -2,9 +2,10 @@
 
     (Order.status == OrderStatus.PAID) & (Order.total > 100)      -> #0 = :0 AND #1 > :1
 
-A condition becomes an expression when a request is made, and can be asked whether it holds for
-values in Python, which is how sparse indexes (`when=`) are decided. Both follow DynamoDB: what is
-not there compares with nothing, except that it is not equal to everything.
+A condition has three forms. `text` renders it for a request. `holds` evaluates it for the values
+of an entity, which decides membership in a sparse index (`when=`). `matches` evaluates it for a
+stored item, with the engine's own evaluation, which explains why DynamoDB rejected a write. All
+follow DynamoDB: a comparison with a missing attribute is false, and `<>` is true.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from enum import Enum
 from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from tablewright.errors import InvalidValue
+from tablewright.expression import tree
+from tablewright.expression.evaluate import compile_condition
 from tablewright.plan.expressions import Placeholders
-from tablewright.values import Value
+from tablewright.values import Item, Value
 
 E = TypeVar("E")
 
 
 class Operand(Protocol):
-    """What a condition is about: an attribute, or a place inside of it."""
+    """What a condition is about: an attribute, or a path inside it."""
 
     @property
     def name(self) -> str: ...
@@ -35,32 +38,51 @@ class Operand(Protocol):
     def encode_or_leave(self, value: Any) -> Value | None: ...
 
 
+class TreeValues(dict[str, Value]):
+    """The stored values that a tree refers to."""
+
+    def add(self, value: Value) -> tree.Value:
+        """Return the node that refers to a value."""
+        name = str(len(self))
+        self[name] = value
+        return tree.Value(name)
+
+
 class Condition(Generic[E]):
     """Something that may hold for an entity; combine with `&`, `|` and `~`."""
 
     def operands(self) -> tuple[Operand, ...]:
-        """What it looks at."""
+        """Return the attributes and paths that the condition reads."""
         raise NotImplementedError
 
     @property
     def attributes(self) -> frozenset[str]:
-        """The names of the attributes it looks at."""
+        """The names of the attributes that the condition reads."""
         return frozenset(operand.name for operand in self.operands())
 
     def text(self, marks: Placeholders) -> str:
-        """The condition as an expression."""
+        """Render the condition as an expression."""
         raise NotImplementedError
 
     def factor(self, marks: Placeholders) -> str:
-        """The condition as it stands beside others, joined by AND."""
+        """Render the condition so that it can be joined to others by AND."""
         return self.text(marks)
 
-    def holds(self, values: Mapping[str, Any]) -> bool:
-        """Whether it holds for an entity with these values."""
+    def to_tree(self, values: TreeValues) -> tree.Condition:
+        """Return the condition as a syntax tree; its stored operands are added to `values`."""
         raise NotImplementedError
 
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        """Return whether the condition holds for an entity with these values."""
+        raise NotImplementedError
+
+    def matches(self, item: Item) -> bool:
+        """Return whether the condition holds for a stored item; `{}` is a missing one."""
+        values = TreeValues()
+        return compile_condition(self.to_tree(values))(item, values)
+
     def parts(self) -> tuple[Condition[E], ...]:
-        """The conditions of which every one must hold."""
+        """Return the conditions that must all hold."""
         return (self,)
 
     def __and__(self, other: Condition[E]) -> Condition[E]:
@@ -105,6 +127,10 @@ class Compare(Condition[E]):
         path = marks.path(self.operand.steps)
         return f"{path} {self.comparator} {marks.value(self.operand.encode(self.value))}"
 
+    def to_tree(self, values: TreeValues) -> tree.Condition:
+        value = values.add(self.operand.encode(self.value))
+        return tree.Comparison(self.comparator, _path(self.operand), value)
+
     def holds(self, values: Mapping[str, Any]) -> bool:
         value = values[self.operand.name]
         if self.comparator == "<>":
@@ -116,7 +142,7 @@ class Compare(Condition[E]):
 
 
 class Call(Condition[E]):
-    """A function of DynamoDB's: `attribute_exists(path)`, `begins_with(path, value)`, …"""
+    """A function of DynamoDB: `attribute_exists(path)`, `begins_with(path, value)`, …"""
 
     def __init__(
         self, function: str, operand: Operand, check: Callable[[Any], bool], *values: Any
@@ -129,17 +155,27 @@ class Call(Condition[E]):
     def operands(self) -> tuple[Operand, ...]:
         return (self.operand,)
 
-    def text(self, marks: Placeholders) -> str:
+    def _encoded(self) -> list[Value]:
         encode = self.operand.encode
         if self.function in ("contains", "begins_with"):
             encode = self.operand.encode_member
-        arguments = [marks.path(self.operand.steps)]
-        arguments += [marks.value(encode(value)) for value in self.values]
+        return [encode(value) for value in self.values]
+
+    def text(self, marks: Placeholders) -> str:
+        arguments = [marks.path(self.operand.steps), *map(marks.value, self._encoded())]
         if self.function == "IN":
             return f"{arguments[0]} IN ({', '.join(arguments[1:])})"
         if self.function == "BETWEEN":
             return f"{arguments[0]} BETWEEN {arguments[1]} AND {arguments[2]}"
         return f"{self.function}({', '.join(arguments)})"
+
+    def to_tree(self, values: TreeValues) -> tree.Condition:
+        path, operands = _path(self.operand), tuple(map(values.add, self._encoded()))
+        if self.function == "IN":
+            return tree.In(path, operands)
+        if self.function == "BETWEEN":
+            return tree.Between(path, *operands)
+        return tree.Call(self.function, (path, *operands))
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         return self.check(values[self.operand.name])
@@ -153,12 +189,16 @@ class Call(Condition[E]):
         return f"{self.function}({', '.join([self.operand.label, *shown])})"
 
 
+def _path(operand: Operand) -> tree.Path:
+    return tree.Path(tuple(operand.steps))
+
+
 def _shown(value: Any) -> str:
     return repr(value.value if isinstance(value, Enum) else value)
 
 
 class IsNull(Condition[E]):
-    """The attribute holds None, where being absent means something else."""
+    """The attribute is stored as None, where a missing attribute means its default."""
 
     def __init__(self, operand: Operand) -> None:
         self.operand = operand
@@ -169,6 +209,9 @@ class IsNull(Condition[E]):
     def text(self, marks: Placeholders) -> str:
         return f"{marks.path(self.operand.steps)} = {marks.value({'NULL': True})}"
 
+    def to_tree(self, values: TreeValues) -> tree.Condition:
+        return tree.Comparison("=", _path(self.operand), values.add({"NULL": True}))
+
     def holds(self, values: Mapping[str, Any]) -> bool:
         return values[self.operand.name] is None
 
@@ -177,7 +220,7 @@ class IsNull(Condition[E]):
 
 
 class All(Condition[E]):
-    """Every one holds."""
+    """All conditions hold."""
 
     def __init__(self, conditions: tuple[Condition[E], ...]) -> None:
         self.conditions = conditions
@@ -191,6 +234,9 @@ class All(Condition[E]):
     def text(self, marks: Placeholders) -> str:
         return " AND ".join(condition.factor(marks) for condition in self.conditions)
 
+    def to_tree(self, values: TreeValues) -> tree.Condition:
+        return tree.And(tuple(condition.to_tree(values) for condition in self.conditions))
+
     def holds(self, values: Mapping[str, Any]) -> bool:
         return all(condition.holds(values) for condition in self.conditions)
 
@@ -199,7 +245,7 @@ class All(Condition[E]):
 
 
 class Either(All[E]):
-    """At least one holds."""
+    """At least one condition holds."""
 
     def parts(self) -> tuple[Condition[E], ...]:
         return (self,)
@@ -210,6 +256,9 @@ class Either(All[E]):
     def factor(self, marks: Placeholders) -> str:
         return f"({self.text(marks)})"
 
+    def to_tree(self, values: TreeValues) -> tree.Condition:
+        return tree.Or(tuple(condition.to_tree(values) for condition in self.conditions))
+
     def holds(self, values: Mapping[str, Any]) -> bool:
         return any(condition.holds(values) for condition in self.conditions)
 
@@ -218,6 +267,8 @@ class Either(All[E]):
 
 
 class Not(Condition[E]):
+    """The condition does not hold."""
+
     def __init__(self, condition: Condition[E]) -> None:
         self.condition = condition
 
@@ -226,6 +277,9 @@ class Not(Condition[E]):
 
     def text(self, marks: Placeholders) -> str:
         return f"NOT ({self.condition.text(marks)})"
+
+    def to_tree(self, values: TreeValues) -> tree.Condition:
+        return tree.Not(self.condition.to_tree(values))
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         return not self.condition.holds(values)

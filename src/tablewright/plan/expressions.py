@@ -1,13 +1,15 @@
-"""Placeholders: the names and values that an expression refers to.
+"""Expressions: the names and values that the expressions of one request refer to.
 
-Names are numbered by their first use, so that plans of one shape have one text, which the engine
-has parsed before.
+Names are numbered by their first use. So plans of one shape have one text, which the engine has
+parsed before.
 
     >>> marks = Placeholders()
     >>> f"{marks.name('status')} = {marks.value({'S': 'PAID'})}"
     '#0 = :0'
     >>> marks.members()["ExpressionAttributeNames"]
     {'#0': 'status'}
+
+This module must not know conditions, changes, entities or plans.
 """
 
 from __future__ import annotations
@@ -19,39 +21,76 @@ from tablewright.values import Value
 
 
 class Placeholders:
-    """Collects what the expressions of one request refer to."""
+    """Collects the names and values that the expressions of one request refer to."""
 
-    __slots__ = ("names", "values")
+    __slots__ = ("_names", "_values")
 
     def __init__(self) -> None:
-        self.names: dict[str, str] = {}
-        self.values: dict[str, Value] = {}
+        self._names: dict[str, str] = {}  # attribute -> placeholder
+        self._values: dict[str, Value] = {}  # placeholder -> value
 
     def name(self, attribute: str) -> str:
-        for mark, known in self.names.items():
-            if known == attribute:
-                return mark
-        mark = f"#{len(self.names)}"
-        self.names[mark] = attribute
-        return mark
+        """Return the placeholder of an attribute."""
+        return self._names.setdefault(attribute, f"#{len(self._names)}")
 
     def path(self, steps: Sequence[str | int]) -> str:
-        """A path into a document: `#0.#1[2]`."""
+        """Render a path into a document: `#0.#1[2]`."""
+        if len(steps) == 1:
+            return self.name(steps[0])  # type: ignore[arg-type]  # a path begins with a name
         text = ""
         for step in steps:
             text += f"[{step}]" if isinstance(step, int) else f".{self.name(step)}"
         return text.removeprefix(".")
 
     def value(self, value: Value) -> str:
-        mark = f":{len(self.values)}"
-        self.values[mark] = value
+        """Return a new placeholder for a value."""
+        mark = f":{len(self._values)}"
+        self._values[mark] = value
         return mark
 
     def members(self) -> dict[str, Any]:
-        """The members of a request, without those that are empty: DynamoDB refuses them."""
+        """Return the members of a request; DynamoDB rejects empty ones, so they are left out."""
         members: dict[str, Any] = {}
-        if self.names:
-            members["ExpressionAttributeNames"] = self.names
-        if self.values:
-            members["ExpressionAttributeValues"] = self.values
+        if self._names:
+            members["ExpressionAttributeNames"] = {
+                mark: attribute for attribute, mark in self._names.items()
+            }
+        if self._values:
+            members["ExpressionAttributeValues"] = self._values
         return members
+
+
+class UpdateExpression:
+    """Collects the clauses of one UpdateExpression."""
+
+    __slots__ = ("_clauses", "marks")
+
+    def __init__(self, marks: Placeholders) -> None:
+        self.marks = marks
+        self._clauses: dict[str, list[str]] = {}
+
+    def set(self, path: str, value: str) -> None:
+        """Set a path to a rendered operand."""
+        self._clauses.setdefault("SET", []).append(f"{path} = {value}")
+
+    def remove(self, path: str) -> None:
+        self._clauses.setdefault("REMOVE", []).append(path)
+
+    def add(self, path: str, value: str) -> None:
+        self._clauses.setdefault("ADD", []).append(f"{path} {value}")
+
+    def delete(self, path: str, value: str) -> None:
+        self._clauses.setdefault("DELETE", []).append(f"{path} {value}")
+
+    def set_or_remove(self, attribute: str, value: Value | None) -> None:
+        """Set an attribute to a stored value; None removes it."""
+        if value is None:
+            self.remove(self.marks.name(attribute))
+        else:
+            self.set(self.marks.name(attribute), self.marks.value(value))
+
+    def text(self) -> str:
+        """Render the expression; "" if it has no clause."""
+        return " ".join(
+            f"{keyword} {', '.join(actions)}" for keyword, actions in self._clauses.items()
+        )

@@ -24,7 +24,7 @@ from tablewright.errors import DeclarationError, DynamoDBError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.events import Observer, RequestTimer, add_capacity
-from tablewright.plan.query_request import QueryRequest
+from tablewright.plan.reads.query_request import QueryRequest
 from tablewright.plan.shape import Shape
 from tablewright.transport.steps import Request, Wait
 from tablewright.transport.transport import Response

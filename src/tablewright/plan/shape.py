@@ -1,13 +1,13 @@
-"""Shapes: what a plan will ask of DynamoDB, told without running it.
+"""Shapes: what a plan will ask of DynamoDB, without running it.
 
-`explain(pattern)` shows the shape of a traced pattern. Values that are not known yet stand in
-braces, as in the documents: `PK="USER" AND SK="USER#{id}"`.
+`explain(pattern)` shows the shape of a traced pattern. Values that are not known yet are in braces:
+`PK="USER" AND SK="USER#{id}"`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -17,10 +17,12 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap, SortCondition
 from tablewright.values import Value
 
-#: Bytes that a value of each type is taken to have, for estimates.
+#: The assumed size of a value of each type in bytes, for estimates.
 TYPICAL = {"S": 24, "N": 5, "BOOL": 1, "B": 64, "L": 120, "M": 120, "SS": 60, "NS": 20, "BS": 120}
-#: A page without a limit is taken to be this many items; DynamoDB ends it at 1 MB.
+#: The assumed number of items on a page without a limit; DynamoDB ends it at 1 MB.
 TYPICAL_PAGE = 20
+#: A transaction consumes this many times the units of the same writes one by one.
+TRANSACTION_FACTOR = 2
 
 
 class Shape(Struct, frozen=True):
@@ -31,15 +33,15 @@ class Shape(Struct, frozen=True):
     entity: str
     #: The name of the index; None for the table itself.
     index: str | None = None
-    #: The condition on the key, as the documents write it.
+    #: The condition on the key.
     condition: str = ""
     order: str = ""
-    #: The most items that one request gives; for a write, how many actions it is.
+    #: The most items that one request returns; for a write, the number of its actions.
     page: str = ""
     filter: str = ""
     read_units: float = 0
     write_units: float = 0
-    #: The requests of a plan that makes several.
+    #: The requests of a plan with several.
     steps: tuple[Shape, ...] = ()
 
     def __str__(self) -> str:
@@ -63,18 +65,18 @@ class Shape(Struct, frozen=True):
 
 
 def content(value: Value) -> str:
-    """A value as documents write it: texts in quotes, numbers bare."""
+    """Render a value: texts in quotes, numbers without."""
     ((tag, inside),) = value.items()
     return f'"{inside}"' if tag == "S" else str(inside)
 
 
-def key_condition(key: Mapping[str, Value]) -> str:
-    """A full key: `PK="USER" AND SK="USER#1"`."""
-    return " AND ".join(f"{name}={content(value)}" for name, value in key.items())
+def key_condition(key: Mapping[str, Value], separator: str = " AND ") -> str:
+    """Render a whole key: `PK="USER" AND SK="USER#1"`."""
+    return separator.join(f"{name}={content(value)}" for name, value in key.items())
 
 
 def key_template(entity: EntityMap) -> str:
-    """The key of an entity that is not known yet: `PK="USER" AND SK="USER#{id}"`."""
+    """Render the key of an entity that is not known yet: `PK="USER" AND SK="USER#{id}"`."""
     templates = zip(
         entity.primary.attributes, (entity.primary.partition, entity.primary.sort), strict=True
     )
@@ -84,7 +86,7 @@ def key_template(entity: EntityMap) -> str:
 
 
 def query_condition(key: KeyMap, partition: Value, sort: SortCondition | None) -> str:
-    """The key condition of a query."""
+    """Render the key condition of a query."""
     name, sort_name = key.attributes
     text = f"{name}={content(partition)}"
     if sort is None:
@@ -98,7 +100,7 @@ def query_condition(key: KeyMap, partition: Value, sort: SortCondition | None) -
 
 
 def typical_size(entity: EntityMap) -> int:
-    """About how many bytes an item of the entity has."""
+    """Estimate the size of an item of the entity, in bytes."""
     size = 60  # its key and its type
     for attribute in entity.attributes.values():
         size += len(attribute.stored) + TYPICAL.get(attribute.converter.tag or "S", 24)
@@ -106,17 +108,46 @@ def typical_size(entity: EntityMap) -> int:
 
 
 def read_units(size: float, *, consistent: bool) -> float:
+    """Return the units of a read of this many bytes."""
     return max(1, math.ceil(size / READ_UNIT_SIZE)) * (1 if consistent else 0.5)
 
 
-def write_units(
-    entity: EntityMap, *, index_entries: int, others: int = 0, transaction: bool = False
-) -> float:
-    """Of an item, of its entries in indexes, and of other small items in the same transaction."""
+def write_units(entity: EntityMap, index_rows: int, side_items: int) -> int:
+    """Estimate the units of a write of an item, its index rows and other small items."""
     whole = max(1, math.ceil(typical_size(entity) / WRITE_UNIT_SIZE))
-    return (whole * (1 + index_entries) + others) * (2 if transaction else 1)
+    return whole * (1 + index_rows) + side_items
+
+
+def write_shape(
+    entity: EntityMap,
+    operation: str,
+    condition: str,
+    *,
+    indexes: Iterable[KeyMap] = (),
+    index_rows: int,
+    side_items: int,
+    conditions: Iterable[object] = (),
+    reads: bool = False,
+) -> Shape:
+    """Return the shape of a write of one item, with its index rows and side items.
+
+    `operation` is that of the write without side items; `indexes` are those to name.
+    """
+    several = side_items > 0
+    units = write_units(entity, index_rows, side_items)
+    return Shape(
+        operation="TransactWriteItems" if several else operation,
+        table=entity.table.name,
+        entity=entity.name,
+        index=", ".join(key.index.name for key in indexes if key.index is not None) or None,
+        condition=condition,
+        page=str(1 + side_items),
+        filter=" AND ".join(map(repr, conditions)),
+        read_units=1 if reads else 0,
+        write_units=units * (TRANSACTION_FACTOR if several else 1),
+    )
 
 
 def shown(value: Any) -> str:
-    """An argument of a plan, or the symbol that stands for it."""
+    """Render an argument of a plan, or the symbol that stands for it."""
     return str(value) if isinstance(value, int) else repr(value)

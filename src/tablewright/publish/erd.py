@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, get_args, get_origin
 
 from tablewright.mapping.entity import EntityMap
-from tablewright.plan.move import below
+from tablewright.plan.writes.rows_below import followers
 
 
 def erd(entities: list[EntityMap]) -> str:
@@ -46,21 +46,21 @@ def _type(kind: Any) -> str:
 
 def _relations(entities: list[EntityMap]) -> Iterator[str]:
     for parent in entities:
-        for member in below(parent):
+        for member in followers(parent):
             if member.entity in entities and not _has_intermediate(parent, member.entity, entities):
                 yield f"{_name(parent)} ||--o{{ {_name(member.entity)} : has"
     for entity in entities:
         for attribute in entity.attributes:
             target = _referenced_entity(attribute, entity, entities)
-            if target is not None and entity not in {member.entity for member in below(target)}:
+            if target is not None and entity not in {member.entity for member in followers(target)}:
                 yield f"{_name(target)} ||--o{{ {_name(entity)} : {attribute}"
 
 
 def _has_intermediate(parent: EntityMap, child: EntityMap, entities: list[EntityMap]) -> bool:
     """Return whether a third entity is a child of the parent and a parent of the child."""
     return any(
-        any(member.entity is third for member in below(parent))
-        and any(member.entity is child for member in below(third))
+        any(member.entity is third for member in followers(parent))
+        and any(member.entity is child for member in followers(third))
         for third in entities
         if third is not parent and third is not child
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 
 from tablewright.errors import StoreFailed
+from tablewright.private_file import open_private
 
 
 def back_up(connection: apsw.Connection, copy: Path) -> None:
@@ -27,7 +28,7 @@ def back_up(connection: apsw.Connection, copy: Path) -> None:
     partial = copy.with_name(copy.name + ".partial")
     partial.unlink(missing_ok=True)
     try:
-        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        open_private(partial, "xb").close()
         try:
             connection.execute("VACUUM INTO ?", (str(partial),))
             _sync(partial)

@@ -22,6 +22,7 @@ from typing import Any
 import apsw
 
 from tablewright.errors import CannotOpen
+from tablewright.private_file import open_private
 from tablewright.storage.checksum import row_checksum
 
 APPLICATION_ID = 0x7AB1E317  # marks the file as ours in SQLite's header
@@ -57,7 +58,7 @@ def _create_private(path: str) -> None:
     """Create a missing file with mode 0600; SQLite gives the log file the same mode."""
     if path != ":memory:":
         with suppress(OSError):  # it exists, or SQLite reports a clearer reason
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            open_private(path, "xb").close()
 
 
 def _set_up(connection: apsw.Connection, path: str, durability: str, busy_seconds: float) -> None:

@@ -18,14 +18,15 @@ from tablewright.errors import TableNotEmpty
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.events import consumed_units
-from tablewright.plan.keeping import sentinel
-from tablewright.plan.page import Page
 from tablewright.plan.plan import Plan
-from tablewright.plan.put import Whole, put
-from tablewright.plan.query import Query
+from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.query import Query
 from tablewright.plan.shape import Shape
-from tablewright.plan.update import Update
-from tablewright.plan.write import Transaction
+from tablewright.plan.writes.entry import put
+from tablewright.plan.writes.put import EntityWrite
+from tablewright.plan.writes.side_items import sentinel
+from tablewright.plan.writes.transaction import Transaction
+from tablewright.plan.writes.update import Update
 from tablewright.transport import Response, Transport
 from tablewright.values import Item, sort_key
 from tablewright.verify.checks import Check, Raises
@@ -261,8 +262,8 @@ def _missing_entity_problem(plan: Plan[Any], answer: Any, scan: Scanner) -> str:
     if isinstance(answer, Exception):
         return ""
     for write in writes:
-        entity = write._instance if isinstance(write, Whole) else answer
-        written = isinstance(write, (Whole, Update)) and hasattr(type(entity), "__entity__")
+        entity = write._instance if isinstance(write, EntityWrite) else answer
+        written = isinstance(write, (EntityWrite, Update)) and hasattr(type(entity), "__entity__")
         if written and entity not in scan(type(entity)):
             return f"a scan does not find {entity!r}"
     return ""

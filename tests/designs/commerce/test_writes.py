@@ -207,7 +207,7 @@ def test_reject_stale_status_update(db: Database, engine: Engine, expected: int)
     assert caught.value.current == current
     assert caught.value.entity == "Order"
     assert caught.value.key == {"PK": {"S": "CUST#C1"}, "SK": {"S": "ORDER#O100"}}
-    assert str(caught.value).endswith(f"version {expected} was expected, and version 2 is stored")
+    assert str(caught.value).endswith(f"version {expected} was expected, but version 2 is stored")
     assert everything(engine) == before
 
 

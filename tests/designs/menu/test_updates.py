@@ -73,7 +73,7 @@ def test_an_update_of_a_missing_section_changes_nothing(db: Database) -> None:
         db.run(joins.update_section(LUNCH, "Dess", "INACTIVE"))
     with pytest.raises(NotFound):
         db.run(composite.update_section("Lunch", "Dess", "INACTIVE"))
-    with pytest.raises(ConditionFailed, match="in something that is not there"):
+    with pytest.raises(ConditionFailed, match="the parent path does not exist"):
         db.run(document.update_section(LUNCH, "nothing", False))
     assert [items(db, variant) for variant in VARIANTS] == before
 

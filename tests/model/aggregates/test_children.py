@@ -9,7 +9,7 @@ import pytest
 from tablewright import Aggregate, Engine, child, children, root
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.plan.query_request import QueryRequest
+from tablewright.plan.reads.query_request import QueryRequest
 from tests.model.aggregates.sales import (
     Complaint,
     Delivery,

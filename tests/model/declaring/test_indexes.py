@@ -143,7 +143,7 @@ def test_a_global_index_is_no_local_one() -> None:
 
 
 def test_a_table_without_a_sort_key_has_no_local_indexes() -> None:
-    with refused("shop.by_name", "without a sort key"):
+    with refused("Shop.by_name", "without a sort key"):
 
         class Shop(Table, name="shop", sk=None):
             by_name = LSI("NAME")

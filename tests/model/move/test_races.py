@@ -95,7 +95,9 @@ def test_an_item_that_is_deleted_after_it_was_read_is_not_found(
 def test_a_move_that_never_wins_gives_up_and_changes_nothing(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
+    monkeypatch.setattr(
+        "tablewright.plan.writes.commit.CONTENTION", Backoff(8, first=0.0, longest=0.0)
+    )
     db.run(create(Product(menu="m", section="s", product="p")))
     other = connect(engine, Menus)
     db._transport = InterferingTransport(

@@ -94,7 +94,9 @@ def test_a_value_that_another_takes_meanwhile_is_refused(db: Database, engine: E
 def test_a_change_that_never_wins_gives_up_and_writes_nothing(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
+    monkeypatch.setattr(
+        "tablewright.plan.writes.commit.CONTENTION", Backoff(8, first=0.0, longest=0.0)
+    )
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)
     db._transport = InterferingTransport(

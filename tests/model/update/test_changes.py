@@ -40,7 +40,9 @@ def test_an_update_of_an_instance_refreshes_it(db: Database, order: Order) -> No
 
 
 def test_an_update_of_what_is_not_there_is_refused(db: Database, engine: Engine) -> None:
-    with pytest.raises(NotFound, match=r'Order .*PK="CUST#C1", SK="ORDER#0007".* not there') as no:
+    with pytest.raises(
+        NotFound, match=r'Order .*PK="CUST#C1", SK="ORDER#0007".* does not exist'
+    ) as no:
         db.run(Order.primary("C1", 7).update(Order.note.set("x")))
 
     assert no.value.entity == "Order"

@@ -118,7 +118,7 @@ def test_a_version_that_is_expected_is_not_waited_for(db: Database, engine: Engi
         db._transport, lambda _: other.run(Job.primary("J1").update(Job.note.set("theirs")))
     )
 
-    with pytest.raises(VersionConflict, match="version 1 was expected, and version 2 is stored"):
+    with pytest.raises(VersionConflict, match="version 1 was expected, but version 2 is stored"):
         db.run(Job.primary("J1").update(Job.queue.set("high")).condition(Job.version == 1))
 
     assert index_keys(engine, "JOB#J1") == {"GSI1PK": "QUEUE#low", "GSI1SK": "PRIO#001#J1"}
@@ -141,7 +141,9 @@ def test_an_item_that_is_deleted_after_it_was_read_is_not_found(
 def test_an_update_that_never_wins_gives_up_and_writes_nothing(
     db: Database, engine: Engine, order: Order, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.plan.write.CONTENTION", Backoff(8, first=0.0, longest=0.0))
+    monkeypatch.setattr(
+        "tablewright.plan.writes.commit.CONTENTION", Backoff(8, first=0.0, longest=0.0)
+    )
     other = connect(engine, Orders)
     db._transport = race = InterferingTransport(
         db._transport,

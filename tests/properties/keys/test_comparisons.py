@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key, put
@@ -18,7 +18,8 @@ from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tablewright.formats import day, descending, epoch_seconds, lower, year_month
 from tablewright.ids import KSUID, ULID
-from tablewright.model.attribute import Path
+from tablewright.model.attribute import KeyPath
+from tests.examples import examples
 from tests.properties.keys.values import (
     Level,
     Status,
@@ -125,7 +126,7 @@ def _place(part: Part, *, shared: bool, last: bool, typed: bool) -> Place:
 
     p, value, tail = _declared("p"), _declared("value", pad=part.pad), _declared("tail")
     piece = part.made(value)
-    path: Path[Any] = Path(("ROW", piece)) if last else Path(("ROW", piece, tail))
+    path: KeyPath[Any] = KeyPath(("ROW", piece)) if last else KeyPath(("ROW", piece, tail))
     row = _entity(
         Ranged,
         "Row",
@@ -134,7 +135,7 @@ def _place(part: Part, *, shared: bool, last: bool, typed: bool) -> Place:
         value_type=part.type,
         tail=tail,
         primary=key("P" / p, path),
-        listed=index(Ranged.second, "G" / p, Path((piece,)) if last else Path((piece, tail))),
+        listed=index(Ranged.second, "G" / p, KeyPath((piece,)) if last else KeyPath((piece, tail))),
     )
     others: list[Any] = []
     if shared:
@@ -157,7 +158,7 @@ def _place(part: Part, *, shared: bool, last: bool, typed: bool) -> Place:
             )
         q, extra, number = _declared("q"), _declared("extra", pad=part.pad), _declared("n", pad=2)
         again = part.made(extra)
-        deeper: Path[Any] = Path(("ROW", again, "DEEP", "DEEP", number))
+        deeper: KeyPath[Any] = KeyPath(("ROW", again, "DEEP", "DEEP", number))
         others.append(
             _entity(
                 Ranged,
@@ -185,7 +186,7 @@ def _place_of(name: str, *, shared: bool, last: bool, typed: bool) -> Place:
 
 
 @pytest.mark.parametrize("name", PARTS)
-@settings(max_examples=40)
+@examples(40)
 @given(shared=st.booleans(), last=st.booleans(), typed=st.booleans(), data=st.data())
 def test_a_comparison_selects_what_python_selects(
     name: str, shared: bool, last: bool, typed: bool, data: st.DataObject
@@ -262,7 +263,7 @@ def natural() -> Database:
     return connect(":memory:", Natural)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.sets(st.integers(-1000, 1000) | st.integers(-(10**37), 10**37), max_size=8),
     st.integers(-1000, 1000),

@@ -7,13 +7,14 @@ from types import new_class
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tablewright import Attr, Entity, Table, attr, key
 from tablewright.errors import DeclarationError
 from tablewright.ids import KSUID
-from tablewright.model.attribute import Again, Path
+from tablewright.model.attribute import KeyPath, RepeatedPiece
+from tests.examples import examples
 from tests.properties.keys.values import (
     NASTY,
     Level,
@@ -88,17 +89,17 @@ def designed(
     attributes: list[Any] = [attr(pad=kind.pad) for kind in kinds]
     asked: list[int] = []
 
-    def path(pieces: list[str | int]) -> Path[Any]:
+    def path(pieces: list[str | int]) -> KeyPath[Any]:
         used: list[Any] = []
         for piece in pieces:
             if isinstance(piece, str):
                 used.append(piece)
             elif piece in asked:
-                used.append(Again(attributes[piece]))
+                used.append(RepeatedPiece(attributes[piece]))
             else:
                 asked.append(piece)
                 used.append(attributes[piece])
-        return Path(tuple(used))
+        return KeyPath(tuple(used))
 
     body: dict[str, Any] = {"__module__": __name__, "__annotations__": {}}
     for number, declared in enumerate(attributes):
@@ -148,7 +149,7 @@ def test_choices_that_hold_the_delimiter_have_different_keys() -> None:
     assert Choice.primary("a", "b#c")._key != Choice.primary("a#b", "c")._key
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(shapes(), shapes(), st.data())
 def test_entities_that_are_accepted_side_by_side_have_different_keys(
     one: Any, other: Any, data: st.DataObject
@@ -166,7 +167,7 @@ def test_entities_that_are_accepted_side_by_side_have_different_keys(
     assert not {repr(second.entity.primary(*values)._key) for values in others} & set(keys)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(shapes(), shapes(), st.data())
 def test_without_a_type_every_item_is_known_by_its_key(
     one: Any, other: Any, data: st.DataObject

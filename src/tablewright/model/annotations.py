@@ -1,0 +1,45 @@
+"""Annotations: the types that the annotations of a declaration name.
+
+Entities, aggregates and access patterns read their annotations here. With `from __future__ import
+annotations` an annotation is text; it is evaluated when the class or the function is defined, with
+the names that are known there: those of its module, and the local variables around it.
+
+Invariant: an annotation that cannot be evaluated is a DeclarationError, which names the class or
+the pattern, the attribute or the parameter, the annotation and the fix.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from tablewright.errors import DeclarationError
+from tablewright.hints import did_you_mean
+
+
+def namespace(module: str, local: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the names that are known in a scope of a module, with these local variables."""
+    found = sys.modules.get(module)
+    return {**vars(builtins), **(vars(found) if found else {}), **local}
+
+
+def resolve(annotation: Any, names: Mapping[str, Any], where: str) -> Any:
+    """Return the type that an annotation names; `where` is what it annotates: `Order.total`."""
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, dict(names))
+    except NameError as error:
+        types = [name for name, value in names.items() if isinstance(value, type)]
+        hint = did_you_mean(error.name, types, cutoff=0.8) or (
+            "; define it before, or import it (not only under `if TYPE_CHECKING:`)"
+        )
+        raise _invalid(where, annotation, f"{error}{hint}") from None
+    except Exception as error:
+        raise _invalid(where, annotation, f"{error}; write the name of a type") from None
+
+
+def _invalid(where: str, annotation: str, problem: str) -> DeclarationError:
+    return DeclarationError(f"{where}: the annotation {annotation!r} is not valid: {problem}")

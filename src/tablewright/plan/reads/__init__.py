@@ -1,0 +1,14 @@
+"""Reads: plans that return entities.
+
+get.py            one item by its key; also the entry to its update and delete
+batch_get.py      many items by their keys
+get_by_unique.py  one item by a unique value, through its sentinel
+range.py          a partition, and the comparison of its sort key
+query.py          what a caller can ask of a query; `results.py`: its first result, their number
+scan.py           every item of an entity
+aggregate.py      a root and its children, from one query
+
+Below them: `single.py` (a plan that returns one entity, and what follows from it), `pages.py` (how
+a query reads a page), `page.py` and `cursor.py` (what it returns), `projection.py` (what an index
+holds), `query_request.py` (a Query or Scan as values), `item.py` (one stored item).
+"""

@@ -1,0 +1,336 @@
+"""Aggregates: a root and what belongs to it, from one query.
+
+    PK=CUST#C1   SK=ORDER#O100                 the root: OrderWithItems.order
+                 SK=ORDER#O100#ITEM#I1         its children: OrderWithItems.items
+                 SK=ORDER#O100#ITEM#I2
+
+Where every child's key extends the root's, the query is the range from the root to the last
+key below it; otherwise it is the root's partition. A member may be an aggregate itself: its rows
+belong to the one whose key they go on from. Rows of other entities are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeVar
+
+from msgspec import Struct
+
+from tablewright.errors import DeclarationError
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import KeyMap, SortCondition, Template, extends, templates_can_collide
+from tablewright.mapping.parts import AFTER_DELIMITER, DELIMITER, KeyPart
+from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.reads.projection import check_projected
+from tablewright.plan.reads.query import checked_size
+from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.plan.reads.single import Single, in_turn
+from tablewright.plan.shape import (
+    TYPICAL_PAGE,
+    Shape,
+    query_condition,
+    read_units,
+    shown,
+    typical_size,
+)
+from tablewright.values import Item
+
+T = TypeVar("T")
+
+
+class Member(Struct, frozen=True):
+    """One field of an aggregate."""
+
+    field: str
+    kind: EntityMap | AggregateMap
+    many: bool
+    optional: bool = False
+
+    @property
+    def entity(self) -> EntityMap:
+        """The entity of a row that starts this member."""
+        return self.kind.root.entity if isinstance(self.kind, AggregateMap) else self.kind
+
+
+class Placed(Struct, frozen=True):
+    """A row: its entity, and its sort key as text."""
+
+    entity: EntityMap
+    place: str
+    item: Item
+
+
+class AggregateMap(Struct, frozen=True):
+    """A compiled aggregate: its root, and what belongs to it."""
+
+    name: str
+    build: Callable[[dict[str, Any]], Any]
+    root: Member
+    members: tuple[Member, ...]
+
+    def entities(self) -> list[EntityMap]:
+        """Every entity that can be in it, its root first."""
+        found = [self.root.entity]
+        for member in self.members:
+            if isinstance(member.kind, AggregateMap):
+                found += member.kind.entities()
+            else:
+                found.append(member.kind)
+        return found
+
+
+class LoadFound(Plan[T | None], Generic[T]):
+    """An aggregate whose root is found by a plan of its own."""
+
+    def __init__(self, kind: AggregateMap, root: Single[Any]) -> None:
+        self._kind = kind
+        self._root = root
+        self._entity = kind.root.entity
+        self._load(self._entity.symbolic(kind.root.field))  # refuses what no query can load
+
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(self._kind.entities())
+
+    def _steps(self, context: Context) -> Steps[T | None]:
+        found = yield from self._root._steps(context)
+        if found is None:
+            return None
+        return (yield from self._load(found)._steps(context))
+
+    def _load(self, root: Any) -> Load[T]:
+        entity = self._kind.root.entity
+        return Load(self._kind, entity.primary, entity.key_arguments(root))
+
+    def _shape(self) -> Shape:
+        root = self._kind.root.entity.symbolic(self._kind.root.field)
+        return in_turn(self._root._shape(), self._load(root)._shape())
+
+
+class Load(Plan[T | None], Generic[T]):
+    """An aggregate, or None if its root is not there."""
+
+    def __init__(self, kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
+        self._kind = kind
+        self._key = key
+        self._arguments = arguments
+        self._descending = False
+        self._size: int | None = None
+        self._is_consistent = False
+        self._entity = kind.root.entity
+        self._extends = self._check_members()
+        _check_nested(kind, key)
+
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(self._kind.entities())
+
+    def _check_members(self) -> bool:
+        """Whether all members lie below the root; an error if one is not in its partition."""
+        below = len(self._arguments) == len(self._key.parameters)
+        check_projected(self._entity, self._key)
+        for entity in self._kind.entities()[1:]:
+            theirs = entity.key_in_index_of(self._key)
+            if theirs is None or not templates_can_collide(self._key.partition, theirs.partition):
+                raise DeclarationError(
+                    f"{self._kind.name}: {entity.name} is not in the partitions of "
+                    f"{self._key.name}, {self._key.partition.show()}; one query cannot read both"
+                )
+            check_projected(entity, theirs)
+            if self._key.sort is None or theirs.sort is None:
+                below = False
+            elif extends(theirs.sort, self._key.sort):
+                if len(self._arguments) < len(self._key.parameters):
+                    raise DeclarationError(
+                        f"{self._kind.name}: {theirs.name} lies below one {self._entity.name}; say "
+                        f"which, with every part of {self._key.name}"
+                    )
+            else:
+                if below and len(self._key.parameters) > self._key.partition_arity:
+                    raise DeclarationError(
+                        f"{self._kind.name}: {theirs.name} lies beside {self._key.name}, not below "
+                        f"it: {theirs.sort.show()} does not go on from {self._key.sort.show()}, so "
+                        "nothing says whose it is"
+                    )
+                below = False
+        return below
+
+    def consistent(self) -> Self:
+        """Read what was written last, at twice the units."""
+        if self._key.index is not None and self._key.index.kind == "global":
+            raise DeclarationError(
+                f"{self._key.name}: a global secondary index cannot be read consistently"
+            )
+        return self._replace(_is_consistent=True)
+
+    def desc(self) -> Self:
+        """Read from the highest sort key down."""
+        return self._replace(_descending=True)
+
+    def limit(self, children: int) -> Self:
+        """Limit the rows after the root, on all levels together; the root must come first."""
+        return self._replace(_size=checked_size("limit", children))
+
+    def _check_limit(self) -> None:
+        """A limit leaves out rows at the end, so the root has to come first."""
+        if self._size is None or self._key.sort is None:
+            return
+        root = _beginning(self._key.sort)
+        for entity in self._kind.entities()[1:]:
+            theirs = entity.key_in_index_of(self._key)
+            assert theirs is not None
+            assert theirs.sort is not None
+            child = _beginning(theirs.sort)
+            first = extends(theirs.sort, self._key.sort) or root < child
+            if first == self._descending:
+                turn = "without desc()" if self._descending else "with desc()"
+                raise DeclarationError(
+                    f"{self._kind.name}: limit() needs the root first, and {theirs.sort.show()} "
+                    f"comes before {self._key.sort.show()}; read it {turn}"
+                )
+
+    def _sort(self) -> SortCondition | None:
+        if not self._extends:
+            return None
+        root = self._key.sort_value(self._arguments)
+        return SortCondition("between", (root, {"S": root["S"] + AFTER_DELIMITER}))
+
+    def _steps(self, context: Context) -> Steps[T | None]:
+        self._check_limit()
+        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
+        if self._key.index is not None:
+            members["IndexName"] = self._key.index.name
+        if self._descending:
+            members["ScanIndexForward"] = False
+        if self._is_consistent:
+            members["ConsistentRead"] = True
+        if self._size is not None:
+            members["Limit"] = self._size + 1
+        partition = self._key.partition_value(self._arguments)
+        selection = Selection(KeyCondition(self._key.attributes, partition, self._sort()))
+        request = QueryRequest("Query", members, selection)
+        rows: list[Placed] = []
+        while True:
+            page = decode_page((yield request))
+            rows += self._own(page.items)
+            enough = self._size is not None and len(rows) > self._size
+            if page.last_evaluated_key is None or enough:
+                break
+            request = request.next_page(page.last_evaluated_key)
+        if self._size is not None:
+            rows = rows[: self._size + 1]
+        return self._assembled(rows)
+
+    def _own(self, items: list[Item]) -> list[Placed]:
+        """The rows that belong to the aggregate, each with its place in the partition."""
+        members = set(self._kind.entities())
+        root = self._root_place() if self._extends else None
+        rows = []
+        for item in items:
+            entity = self._entity.table.entity_of(item)
+            if entity is None or entity not in members:
+                continue
+            place = self._place(item)
+            # Free text may sort between the root and its children: `O1 x` is below `O1#…`.
+            if root is None or place == root or place.startswith(root + DELIMITER):
+                rows.append(Placed(entity, place, item))
+        return rows
+
+    def _place(self, item: Item) -> str:
+        sort = self._key.attributes[1]
+        return "" if sort is None else str(next(iter(item[sort].values())))
+
+    def _root_place(self) -> str | None:
+        """The place of the root, if the call says which it is."""
+        if self._key.sort is None or len(self._arguments) < len(self._key.parameters):
+            return None
+        return str(next(iter(self._key.sort_value(self._arguments).values())))
+
+    def _assembled(self, rows: list[Placed]) -> T | None:
+        """The aggregate that the rows make."""
+        found: T | None = _assemble(self._kind, self._key, rows, self._root_place())
+        return found
+
+    def _shape(self) -> Shape:
+        self._check_limit()
+        size = sum(typical_size(entity) for entity in self._kind.entities())
+        children = self._size if isinstance(self._size, int) else TYPICAL_PAGE
+        return Shape(
+            operation="Query",
+            table=self._entity.table.name,
+            entity=", ".join(entity.name for entity in self._kind.entities()),
+            index=None if self._key.index is None else self._key.index.name,
+            condition=query_condition(
+                self._key, self._key.partition_value(self._arguments), self._sort()
+            ),
+            order="descending" if self._descending else "ascending",
+            page="all of it" if self._size is None else f"1 + {shown(self._size)}",
+            read_units=read_units(
+                size / len(self._kind.entities()) * (1 + children), consistent=self._is_consistent
+            ),
+        )
+
+
+def _check_nested(kind: AggregateMap, key: KeyMap) -> None:
+    """Members that are aggregates themselves have theirs below their own roots."""
+    for member in kind.members:
+        if isinstance(member.kind, AggregateMap):
+            root = member.entity.key_in_index_of(key)
+            for entity in member.kind.entities()[1:]:
+                theirs = entity.key_in_index_of(key)
+                if not (root and root.sort and theirs and theirs.sort) or not extends(
+                    theirs.sort, root.sort
+                ):
+                    raise DeclarationError(
+                        f"{member.kind.name}: {entity.primary.name} lies beside "
+                        f"{member.entity.primary.name}, not below it, so nothing says whose it is"
+                    )
+            _check_nested(member.kind, key)
+
+
+def _beginning(sort: Template) -> str:
+    """The literals before the first part."""
+    text = ""
+    for piece in sort.pieces:
+        if isinstance(piece, KeyPart):
+            break
+        text += piece + DELIMITER
+    return text
+
+
+def _assemble(kind: AggregateMap, key: KeyMap, rows: list[Placed], root_place: str | None) -> Any:
+    """One aggregate from the rows that belong to it; None if its root is not among them."""
+    values: dict[str, Any] = {}
+    for row in rows:
+        if row.entity is kind.root.entity and root_place in (None, row.place):
+            values[kind.root.field] = row.entity.decode(row.item)
+            break
+    else:
+        return None
+    for member in kind.members:
+        if isinstance(member.kind, AggregateMap):
+            results = _assemble_members(member.kind, key, rows)
+        else:
+            results = [row.entity.decode(row.item) for row in rows if row.entity is member.kind]
+        if member.many:
+            values[member.field] = results
+        elif results or member.optional:
+            values[member.field] = results[0] if results else None
+        else:
+            return None
+    return kind.build(values)
+
+
+def _assemble_members(kind: AggregateMap, key: KeyMap, rows: list[Placed]) -> list[Any]:
+    """The aggregates among the rows: each row belongs to the root whose key its own extends."""
+    root = kind.root.entity.key_in_index_of(key)
+    assert root is not None
+    assert root.sort is not None
+    length = len(root.sort.segments)
+    entities = set(kind.entities())
+    groups: dict[str, list[Placed]] = {}
+    for row in rows:
+        if row.entity in entities:
+            beginning = DELIMITER.join(row.place.split(DELIMITER)[:length])
+            groups.setdefault(beginning, []).append(row)
+    made = (_assemble(kind, key, group, place) for place, group in groups.items())
+    return [aggregate for aggregate in made if aggregate is not None]

@@ -1,0 +1,67 @@
+"""Get: one item by its key; read it, update it or delete it.
+
+db.run(Order.primary("C1", "O1"))                                       Order | None
+db.run(Order.primary("C1", "O1").update(Order.status.set(PAID)))        Order
+db.run(Order.primary("C1", "O1").delete())                              Order | None
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Self, TypeVar
+
+from tablewright.mapping.entity import EntityMap
+from tablewright.plan.change import Change
+from tablewright.plan.plan import Context, Request, Steps
+from tablewright.plan.reads.item import key_from
+from tablewright.plan.reads.single import Single
+from tablewright.plan.shape import Shape, key_condition, read_units, typical_size
+from tablewright.plan.writes.delete import Delete
+from tablewright.plan.writes.entry import update_item
+from tablewright.plan.writes.update import Update
+
+E = TypeVar("E")
+
+
+class Get(Single[E], Generic[E]):
+    """The item with one key: run it to read, or write to it."""
+
+    _is_consistent = False
+
+    def __init__(self, entity: EntityMap, arguments: tuple[Any, ...]) -> None:
+        self._entity = entity
+        self._arguments = arguments
+        self._key = key_from(entity.primary, arguments)
+
+    def consistent(self) -> Self:
+        """Read what was written last, at twice the units."""
+        return self._replace(_is_consistent=True)
+
+    def update(self, *changes: Change[E]) -> Update[E]:
+        """Change attributes of the item; NotFound if it does not exist."""
+        known = {
+            part.attribute: value
+            for part, value in zip(self._entity.primary.parameters, self._arguments, strict=True)
+            if part.is_exact
+        }
+        return update_item(self._entity, self._key, known, changes)
+
+    def delete(self) -> Delete[E]:
+        """Delete the item, whatever its version."""
+        return Delete(self._entity, self._key)
+
+    def _steps(self, context: Context) -> Steps[E | None]:
+        body: dict[str, Any] = {"TableName": context.name_of(self._entity.table), "Key": self._key}
+        if self._is_consistent:
+            body["ConsistentRead"] = True
+        found: E | None = self._entity.decode_get((yield Request("GetItem", body)))
+        return found
+
+    def _shape(self) -> Shape:
+        return Shape(
+            operation="GetItem",
+            table=self._entity.table.name,
+            entity=self._entity.name,
+            condition=key_condition(self._key),
+            page="1",
+            read_units=read_units(typical_size(self._entity), consistent=self._is_consistent),
+        )

@@ -1,0 +1,77 @@
+"""Get by a unique value: an entity, through the sentinel that keeps it so."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from tablewright.errors import DeclarationError
+from tablewright.mapping.entity import EntityMap, UniqueMap
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reads.item import key_from, read_item
+from tablewright.plan.reads.single import Single
+from tablewright.plan.shape import Shape, key_condition, key_template, read_units, typical_size
+from tablewright.values import Item
+
+E = TypeVar("E")
+
+
+class GetByUnique(Single[E], Generic[E]):
+    """The entity that has a unique value: the sentinel first, then what it stands for."""
+
+    def __init__(self, entity: EntityMap, unique: UniqueMap, arguments: tuple[Any, ...]) -> None:
+        missing = entity.primary.depends_on - {kept.name for kept in unique.keeps}
+        if missing:
+            raise DeclarationError(
+                f"{unique.key.name}: its sentinel does not keep {', '.join(sorted(missing))}, so "
+                f"it does not lead to the {entity.name}; keep it, or look up by an index"
+            )
+        self._entity = entity
+        self._unique = unique
+        self._arguments = arguments
+        self._key = key_from(unique.key, arguments)
+
+    def _steps(self, context: Context) -> Steps[E | None]:
+        entity = self._entity
+        sentinel = yield from read_item(context, entity, self._key)
+        if sentinel is None:
+            return None
+        kept = {
+            attribute.name: attribute.converter.read(sentinel, attribute.stored)
+            for attribute in self._unique.keeps
+        }
+        item = yield from read_item(context, entity, entity.key_of(kept))
+        if item is None or self._key_now(item) != self._key:
+            return None  # the entity has released the value between the two reads
+        found: E = entity.decode(item)
+        return found
+
+    def _key_now(self, item: Item) -> Item:
+        """The key of the sentinel that the entity has now."""
+        composed = self._unique.key.compose(self._entity.values(item)) or {}
+        return {name: composed.get(name) or item.get(name, {}) for name in self._key}
+
+    def _shape(self) -> Shape:
+        entity = self._entity
+        steps = tuple(
+            Shape(
+                operation="GetItem",
+                table=entity.table.name,
+                entity=name,
+                condition=condition,
+                page="1",
+                read_units=read_units(typical_size(entity), consistent=True),
+            )
+            for name, condition in (
+                (self._unique.type_name, key_condition(self._key)),
+                (entity.name, key_template(entity)),
+            )
+        )
+        return Shape(
+            operation="GetItem",
+            table=entity.table.name,
+            entity=entity.name,
+            condition=key_condition(self._key),
+            page="1",
+            read_units=sum(step.read_units for step in steps),
+            steps=steps,
+        )

@@ -1,0 +1,261 @@
+"""Pages: what every query does to read a page: its request, its results, its cursor.
+
+`Query` (see `query.py`) adds the methods with which a caller describes the query. A query that can
+match items of other entities leaves them out, and continues to read until the page is full.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Literal, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import Comparison, KeyMap, SortCondition
+from tablewright.plan.condition import Condition
+from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.reads.cursor import open_cursor, sign
+from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.projection import (
+    check_projected,
+    is_projected,
+    key_names,
+    paths_to_read,
+)
+from tablewright.plan.reads.query_request import (
+    Filter,
+    KeyCondition,
+    OneOf,
+    Path,
+    QueryRequest,
+    Selection,
+)
+from tablewright.plan.reference import Ref
+from tablewright.plan.shape import (
+    TYPICAL_PAGE,
+    Shape,
+    query_condition,
+    read_units,
+    shown,
+    typical_size,
+)
+from tablewright.values import Item, Value
+
+R = TypeVar("R")
+
+#: A query that leaves items out asks for at least this many at a time.
+FILTERED_PAGE = 100
+
+
+class _PageAnswer(Struct, rename="pascal"):
+    items: list[Item] = []
+    count: int = 0
+    last_evaluated_key: Item | None = None
+
+
+decode_page = msgspec.json.Decoder(_PageAnswer).decode
+
+
+class Pages(Plan[Page[R]], Generic[R]):
+    """The state of a query, and how its pages are read."""
+
+    _operation: Literal["Query", "Scan"] = "Query"
+    _comparison: Comparison | None = None
+    _operands: tuple[Any, ...] = ()
+    _descending = False
+    _size: int | None = None
+    #: The most results on all pages together.
+    _total: int | None = None
+    _cursor: str | None = None
+    _filter: Condition[Any] | None = None
+    _is_consistent = False
+    _columns: tuple[Ref[Any, Any], ...] = ()
+
+    def __init__(self, entity: EntityMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
+        if len(arguments) < key.partition_arity:
+            key.check_arguments(arguments, complete=False)
+        self._entity = entity
+        self._key = key
+        self._arguments = arguments
+
+    def _steps(self, context: Context) -> Steps[Page[R]]:
+        results, cursor = yield from self._page(context)
+        return Page(results, cursor)
+
+    def _page(self, context: Context) -> Steps[tuple[list[R], str | None]]:
+        """Return the results of a page, and the cursor for the next one."""
+        self._check_projection()
+        request, filtered, excluded = self._request(context)
+        binding: tuple[Any, ...] = (
+            self._pattern,
+            context.tenant,
+            self._entity.name,
+            self._comparison,
+            request.body,
+        )
+        remaining = self._total
+        if remaining is not None:
+            binding += (remaining,)
+        if self._cursor is not None:
+            position = open_cursor(context.secret, binding, self._cursor)
+            start, remaining = position if isinstance(position, tuple) else (position, None)
+            request = request.with_members(ExclusiveStartKey=start)
+        size = _smaller(self._size, remaining)
+        if filtered or excluded is not None or self._columns:
+            results, last = yield from self._filtered_page(request, filtered, excluded, size)
+        else:
+            if size is not None:
+                request = request.with_members(Limit=size)
+            answer = yield request
+            results, last = self._entity.decode_page(answer)  # straight from the bytes
+        if last is None or remaining == len(results):
+            return results, None
+        end = last if remaining is None else (last, remaining - len(results))
+        return results, sign(context.secret, binding, end)
+
+    def _filtered_page(
+        self, request: QueryRequest, filtered: bool, excluded: Value | None, size: int | None
+    ) -> Steps[tuple[list[R], Item | None]]:
+        """Read until a page from which items are left out is full, or all is read."""
+        found: list[Item] = []
+        while True:
+            if size is not None:
+                wanted = size - len(found)
+                limit = max(wanted, FILTERED_PAGE) if filtered else wanted
+                request = request.with_members(Limit=limit)
+            page = decode_page((yield request))
+            found += self._matching(page.items, excluded)
+            last = page.last_evaluated_key
+            if last is None or (found and (size is None or len(found) >= size)):
+                break
+            request = request.next_page(last)
+        if size is not None and len(found) > size:
+            del found[size:]
+            last = self._position(found[-1])
+        elif last is not None and filtered:
+            last = self._position(found[-1])  # DynamoDB may have stopped at an item of another kind
+        return [self._result(item) for item in found], last
+
+    # -- the request -------------------------------------------------------------------------
+
+    @property
+    def _may_contain_others(self) -> bool:
+        """Whether the range may contain items of other entities."""
+        return self._entity.table.may_contain_others(self._key, len(self._arguments))
+
+    def _sort_condition(self) -> SortCondition | None:
+        exclusive = self._entity.table.is_exclusive(self._key)
+        return self._key.condition(
+            self._arguments, self._comparison, self._operands, is_exclusive=exclusive
+        )
+
+    def _request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
+        """Return the request, whether some items of a page may have to be left out, and the sort
+        key to leave out."""
+        sort = self._sort_condition()
+        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
+        if self._key.index is not None:
+            members["IndexName"] = self._key.index.name
+        if self._descending:
+            members["ScanIndexForward"] = False
+        if self._is_consistent:
+            members["ConsistentRead"] = True
+        partition = self._key.partition_value(self._arguments)
+        selection = Selection(
+            KeyCondition(self._key.attributes, partition, sort), self._filters(), self._paths()
+        )
+        filtered = (
+            bool(selection.filters)
+            or self._may_contain_others
+            or members.get("IndexName") in context.filtered
+        )
+        request = QueryRequest(self._operation, members, selection)
+        return request, filtered, None if sort is None else sort.excluded
+
+    def _is_projected(self, stored: str) -> bool:
+        return is_projected(self._entity, self._key, stored)
+
+    def _check_projection(self) -> None:
+        check_projected(self._entity, self._key, [column.attribute for column in self._columns])
+
+    def _type_to_filter(self) -> str | None:
+        """Return the attribute that tells items of other entities apart, if there may be any."""
+        name = self._entity.table.type_attribute
+        if name is None or name in self._key.attributes or not self._is_projected(name):
+            return None
+        return name if self._may_contain_others else None
+
+    def _filters(self) -> tuple[Filter, ...]:
+        filters: tuple[Filter, ...] = ()
+        type_attribute = self._type_to_filter()
+        if type_attribute is not None:
+            filters = (OneOf(type_attribute, ({"S": self._entity.type_name},)),)
+        return filters if self._filter is None else (*filters, self._filter)
+
+    def _paths(self) -> list[Path]:
+        return paths_to_read(self._entity, self._key, [column.steps for column in self._columns])
+
+    # -- the results -------------------------------------------------------------------------
+
+    def _matching(self, items: list[Item], excluded: Value | None) -> list[Item]:
+        """Return the items of this entity, without the one that the comparison leaves out."""
+        sort = self._key.attributes[1]
+        return [
+            item
+            for item in items
+            if self._entity.table.entity_of(item) is self._entity
+            and (excluded is None or sort is None or item[sort] != excluded)
+        ]
+
+    def _result(self, item: Item) -> R:
+        if not self._columns:
+            entity: R = self._entity.decode(item)
+            return entity
+        return tuple(column.read(item) for column in self._columns)  # type: ignore[return-value]
+
+    def _position(self, item: Item) -> Item:
+        """Return the key after which a query continues."""
+        names = key_names(self._entity, self._key)
+        return {name: item[name] for name in names if name in item}
+
+    # -- the shape ---------------------------------------------------------------------------
+
+    def _page_shape(self, filtered: bool) -> str:
+        page = "1 MB" if self._size is None else shown(self._size)
+        if filtered and self._size is not None:
+            page += f", of {FILTERED_PAGE} read at a time"
+        return page if self._total is None else f"{page}; at most {shown(self._total)} in all"
+
+    def _shape(self) -> Shape:
+        self._check_projection()
+        sort = self._sort_condition()
+        filtered = self._filter is not None or self._may_contain_others
+        sizes = [size for size in (self._size, self._total) if isinstance(size, int)]
+        size = min(sizes, default=TYPICAL_PAGE)
+        if filtered and self._size is not None:
+            size = max(size, FILTERED_PAGE)
+        type_attribute = self._type_to_filter()
+        filters = [f'{type_attribute}="{self._entity.type_name}"'] if type_attribute else []
+        if self._filter is not None:
+            filters.append(repr(self._filter))
+        return Shape(
+            operation=self._operation,
+            table=self._entity.table.name,
+            entity=self._entity.name,
+            index=None if self._key.index is None else self._key.index.name,
+            condition=query_condition(self._key, self._key.partition_value(self._arguments), sort),
+            order="descending" if self._descending else "ascending",
+            page=self._page_shape(bool(filters)),
+            filter=" AND ".join(filters),
+            read_units=read_units(
+                size * typical_size(self._entity), consistent=self._is_consistent
+            ),
+        )
+
+
+def _smaller(size: int | None, remaining: int | None) -> int | None:
+    """Return the size of a page: never more than what remains of the limit."""
+    if size is None or remaining is None:
+        return remaining if size is None else size
+    return min(size, remaining)

@@ -1,0 +1,116 @@
+"""Query: a range of one partition, in pages.
+
+    Order.timeline("C1")                               a Range: everything in the partition
+    Order.timeline("C1").gte(monday)                   a Query: a part of it, in order
+    .desc()  .page_size(20)  .limit(100)  .filter(…)  .after(cursor)  .consistent()
+    .first()  .count()  .select(Order.order_id, Order.total)
+
+A page is a sequence of entities, with a cursor if there are more. `page_size` is the size of a
+page, `limit` the number of results on all pages together; a cursor carries what remains of it.
+How a page is read is in `pages.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Self, TypeVar, overload
+
+from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.plan.condition import Condition
+from tablewright.plan.reads.pages import Pages
+from tablewright.plan.reads.results import Count, First
+from tablewright.plan.reference import Ref, check_condition, check_reference
+from tablewright.symbol import Symbol
+
+R = TypeVar("R")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+F = TypeVar("F")
+
+
+class Query(Pages[R], Generic[R]):
+    """A page of results; `db.iterate` gives those of all pages."""
+
+    def desc(self) -> Self:
+        """Read from the highest sort key down."""
+        return self._replace(_descending=True)
+
+    def asc(self) -> Self:
+        """Read from the lowest sort key up, which is the default."""
+        return self._replace(_descending=False)
+
+    def page_size(self, size: int) -> Self:
+        """Limit the number of results on a page."""
+        return self._replace(_size=checked_size("page_size", size))
+
+    def limit(self, total: int) -> Self:
+        """Limit the number of results on all pages together."""
+        return self._replace(_total=checked_size("limit", total))
+
+    def after(self, cursor: str | None) -> Self:
+        """Continue after `cursor`; None starts from the beginning."""
+        return self._replace(_cursor=cursor)
+
+    def filter(self, condition: Condition[R]) -> Self:
+        """Leave out items that do not match; they are read and consume capacity all the same."""
+        check_condition(condition, self._entity)
+        for name in condition.attributes:
+            self._check_filter(self._entity.attributes[name].stored, condition)
+        whole = condition if self._filter is None else self._filter & condition
+        return self._replace(_filter=whole)
+
+    def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
+        if stored in self._key.attributes:
+            raise DeclarationError(
+                f"{self._key.name}: filter({condition!r}): {stored!r} is part of the key; compare "
+                "it with eq(), gte(), between() …"
+            )
+        if not self._is_projected(stored):
+            raise DeclarationError(
+                f"{self._key.name}: filter({condition!r}): the index does not hold {stored!r}; "
+                "project it"
+            )
+
+    def consistent(self) -> Self:
+        """Read what was written last, at twice the units."""
+        if self._key.index is not None and self._key.index.kind == "global":
+            raise DeclarationError(
+                f"{self._key.name}: a global secondary index cannot be read consistently"
+            )
+        return self._replace(_is_consistent=True)
+
+    def first(self) -> First[R]:
+        """Return only the first result, or None."""
+        return First(self.page_size(1))
+
+    def count(self) -> Count:
+        """Return the number of results on all pages."""
+        return Count(self)
+
+    @overload
+    def select(self, a: Ref[R, A], /) -> Query[tuple[A]]: ...
+    @overload
+    def select(self, a: Ref[R, A], b: Ref[R, B], /) -> Query[tuple[A, B]]: ...
+    @overload
+    def select(self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], /) -> Query[tuple[A, B, C]]: ...
+    @overload
+    def select(
+        self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], d: Ref[R, D], /
+    ) -> Query[tuple[A, B, C, D]]: ...
+    @overload
+    def select(
+        self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], d: Ref[R, D], f: Ref[R, F], /
+    ) -> Query[tuple[A, B, C, D, F]]: ...
+    def select(self, *columns: Ref[Any, Any]) -> Any:
+        """Return only these attributes, as tuples; DynamoDB sends nothing else."""
+        for column in columns:
+            check_reference(column, self._entity)
+        return self._replace(_columns=columns)
+
+
+def checked_size(method: str, size: Any) -> Any:
+    """Return a number of results, or the symbol for one; raise InvalidValue for anything else."""
+    if not isinstance(size, Symbol) and (type(size) is not int or size < 1):
+        raise InvalidValue(f"{method}({size!r}): give a whole number, at least 1")
+    return size

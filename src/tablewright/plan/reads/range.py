@@ -1,0 +1,100 @@
+"""Ranges: a partition, and what its sort key is compared with.
+
+Order.timeline("C1")                         everything in the partition
+Order.timeline("C1").eq(day)                 where the next part has this value
+Order.timeline("C1").gte(monday)           where it is this value or above
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar, TypeVarTuple, overload
+
+from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.mapping.keys import Comparison
+from tablewright.plan.reads.query import Query
+from tablewright.symbol import Symbol
+
+R = TypeVar("R")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+Text = TypeVar("Text", bound=str)
+Rest = TypeVarTuple("Rest")
+#: What is left behind the part that a method binds.
+Behind = TypeVarTuple("Behind")
+
+
+class Range(Query[R], Generic[R, *Rest]):
+    """A partition, and the parts of its sort key that are not bound yet."""
+
+    @overload
+    def eq(self: Range[R, A, *Behind], a: A, /) -> Range[R, *Behind]: ...
+    @overload
+    def eq(self: Range[R, A, B, *Behind], a: A, b: B, /) -> Range[R, *Behind]: ...
+    @overload
+    def eq(self: Range[R, A, B, C, *Behind], a: A, b: B, c: C, /) -> Range[R, *Behind]: ...
+    def eq(self, *values: Any) -> Any:
+        """Where the next parts of the sort key have these values."""
+        arguments = self._arguments + values
+        if len(arguments) > len(self._key.parameters):
+            self._key.check_arguments(arguments, complete=False)
+        return self._replace(_arguments=arguments)
+
+    def begins_with(self: Range[R, Text, *Behind], start: Text) -> Query[R]:
+        """Where the next part begins with this text."""
+        part = self._key.next_part(len(self._arguments))
+        if part is not None and not part.is_free_text and self._key.sort.natural is None:  # type: ignore[union-attr]
+            raise DeclarationError(
+                f"{self._key.name}: {part.label} is not a text; compare whole values"
+            )
+        return self._compared("begins_with", start)
+
+    def gte(self: Range[R, A, *Behind], value: A) -> Query[R]:
+        """Where the next part is this value or above."""
+        return self._compared(">=", value)
+
+    def gt(self: Range[R, A, *Behind], value: A) -> Query[R]:
+        """Where the next part is above this value."""
+        return self._compared(">", value)
+
+    def lte(self: Range[R, A, *Behind], value: A) -> Query[R]:
+        """Where the next part is this value or below."""
+        return self._compared("<=", value)
+
+    def lt(self: Range[R, A, *Behind], value: A) -> Query[R]:
+        """Where the next part is below this value."""
+        return self._compared("<", value)
+
+    def between(self: Range[R, A, *Behind], low: A, high: A) -> Query[R]:
+        """Where the next part is from `low` to `high`, both included."""
+        return self._compared("between", low, high)
+
+    def _compared(self, comparison: Comparison, *operands: Any) -> Query[R]:
+        key, bound = self._key, len(self._arguments)
+        if self._comparison is not None:
+            raise DeclarationError(
+                f"{key.name}: DynamoDB compares a sort key once; for two bounds use "
+                "between(low, high)"
+            )
+        part = key.next_part(bound)
+        if part is None:
+            raise DeclarationError(
+                f"{key.name}: every part is bound; there is nothing left to compare"
+            )
+        if comparison != "begins_with" and key.sort is not None and key.sort.natural is None:
+            if not part.is_ordered:
+                raise DeclarationError(
+                    f"{key.name}: {part.label} is a number without pad=…, so 10 sorts before 9"
+                )
+            if part.sorts_only_last and not key.is_last(bound):
+                raise DeclarationError(
+                    f"{key.name}: {part.label} is text with more behind it, so the order of keys "
+                    "is not the order of the texts; make it the last part, or use begins_with()"
+                )
+        if comparison == "between" and not any(isinstance(v, Symbol) for v in operands):
+            low, high = operands
+            natural = key.sort is not None and key.sort.natural is not None
+            first, last = operands if natural else map(part.text, operands)
+            if first > last if not part.is_descending else first < last:
+                raise InvalidValue(f"{key.name}: between({low!r}, {high!r}): {low!r} is above")
+        return self._replace(_comparison=comparison, _operands=operands)

@@ -1,0 +1,58 @@
+"""Results: plans that reduce the pages of a query: its first result, or their number."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.reads.pages import Pages, decode_page
+from tablewright.plan.reads.single import Single
+from tablewright.plan.shape import Shape
+
+R = TypeVar("R")
+
+
+class First(Single[R], Generic[R]):
+    """The first result of a query, or None."""
+
+    def __init__(self, query: Pages[R]) -> None:
+        self._query = query
+        self._entity = query._entity
+
+    def _steps(self, context: Context) -> Steps[R | None]:
+        results, _ = yield from self._query._page(context)
+        return results[0] if results else None
+
+    def _shape(self) -> Shape:
+        return self._query._shape()
+
+
+class Count(Plan[int]):
+    """The number of results of a query, on all pages; at most its limit."""
+
+    def __init__(self, query: Pages[Any]) -> None:
+        self._query = query
+        self._entity = query._entity
+
+    def _steps(self, context: Context) -> Steps[int]:
+        query = self._query._replace(_columns=())
+        request, _, excluded = query._request(context)
+        # Items are read, not only counted, if some of them have to be left out here.
+        type_is_filtered = (
+            query._type_to_filter() or query._entity.table.type_attribute in query._key.attributes
+        )
+        reads_items = excluded is not None or (query._may_contain_others and not type_is_filtered)
+        if not reads_items:
+            request = request.with_members(Select="COUNT")
+        total = 0
+        while True:
+            page = decode_page((yield request))
+            total += len(query._matching(page.items, excluded)) if reads_items else page.count
+            if query._total is not None and total >= query._total:
+                return query._total
+            if page.last_evaluated_key is None:
+                return total
+            request = request.next_page(page.last_evaluated_key)
+
+    def _shape(self) -> Shape:
+        return self._query._shape()

@@ -1,0 +1,142 @@
+"""Actions: the parts of one write request, and what the failure of each one means.
+
+One action is a PutItem, UpdateItem or DeleteItem; several are one TransactWriteItems. An action
+knows what a failed condition means (`Action.on_failure`): an error, nothing to do, or that the
+item has changed since it was read, so that the write is prepared again.
+
+This module must not know plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.encoding.items import item_size
+from tablewright.errors import TransactionCanceledException, WriteRejected
+from tablewright.mapping.table import TableMap
+from tablewright.plan.plan import Context, Request, Steps
+from tablewright.plan.writes.effect import WriteEffect
+from tablewright.values import Item
+
+#: Codes with which DynamoDB cancels a transaction that may succeed if it is sent again.
+TRANSIENT = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
+
+_OPERATIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
+
+
+class NothingToDo(Struct):
+    """A write that found nothing to do: its result, and its error if it is in a transaction."""
+
+    result: Any
+    error: WriteRejected
+
+
+#: What a failed condition means; None: the item has changed since it was read, so try again.
+Verdict: TypeAlias = WriteRejected | NothingToDo | None
+
+
+class RetryWrite(Exception):
+    """An item that was read has changed while the write was prepared."""
+
+
+class Action(Struct):
+    """One action of a transaction."""
+
+    kind: str  # Put, Update, Delete or ConditionCheck
+    table: TableMap
+    body: dict[str, Any]
+    #: Takes the item as it is now.
+    on_failure: Callable[[Item | None], Verdict]
+    #: A sentinel: one transaction may release and reserve it.
+    is_sentinel: bool = False
+    #: The item that it deletes, where that is known: DynamoDB counts its size.
+    deleted: Item | None = None
+
+    @property
+    def key(self) -> Item:
+        if self.kind == "Put":
+            return self.table.key(self.body["Item"])
+        key: Item = self.body["Key"]
+        return key
+
+    @property
+    def identity(self) -> tuple[str, bytes]:
+        """What identifies the item that the action is about."""
+        return self.table.name, msgspec.json.encode(self.key, order="deterministic")
+
+
+class Prepared(Struct):
+    """A write that is ready to be sent."""
+
+    #: Those of its own items first, then those of its side items.
+    actions: list[Action]
+    #: Makes the result of the attributes that DynamoDB returned, if it was asked for them.
+    result: Callable[[Item | None], Any]
+    #: What the write changes, item by item.
+    effects: tuple[WriteEffect, ...] = ()
+    #: ALL_NEW or ALL_OLD, for a write that is one action.
+    returns: str = "NONE"
+
+
+def always_retry(_: Item | None) -> Verdict:
+    """The item has changed since it was read."""
+    return None
+
+
+def send_one(action: Action, context: Context, returns: str) -> Steps[Item | None]:
+    """Send one action as a request of its own; return the attributes that it returns."""
+    if action.kind == "ConditionCheck":
+        yield from send_transaction([action], context)
+        return None
+    body = _body(action, context)
+    if returns == "NONE":
+        yield Request(_OPERATIONS[action.kind], body)
+        return None
+    body["ReturnValues"] = returns
+    answer = yield Request(_OPERATIONS[action.kind], body)
+    attributes: Item | None = msgspec.json.decode(answer).get("Attributes")
+    return attributes
+
+
+def send_transaction(actions: list[Action], context: Context) -> Steps[None]:
+    """Send actions as one transaction."""
+    items = [{action.kind: _body(action, context)} for action in actions]
+    yield Request("TransactWriteItems", {"TransactItems": items})
+
+
+def _body(action: Action, context: Context) -> dict[str, Any]:
+    body = {"TableName": context.name_of(action.table), **action.body}
+    if "ConditionExpression" in body:
+        body["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    return body
+
+
+def verdict_of(actions: list[Action], fault: TransactionCanceledException) -> tuple[Verdict, int]:
+    """Return what a cancelled transaction means, and the position of the action that failed.
+
+    If an item has changed since it was read, the other failures may follow from that alone: so
+    the write is tried again before any error is raised.
+    """
+    errors: list[tuple[Verdict, int]] = []
+    for position, reason in enumerate(fault.reasons):
+        code = reason["Code"]
+        if code == "ConditionalCheckFailed":
+            verdict = actions[position].on_failure(reason.get("Item"))
+            if verdict is None:
+                return None, position
+            errors.append((verdict, position))
+        elif code in TRANSIENT:
+            return None, position
+    if not errors:
+        raise fault
+    return errors[0]
+
+
+def transaction_size(actions: Sequence[Action]) -> int:
+    """Return the bytes of the items that actions put and delete, as far as they are known."""
+    items = [action.body.get("Item") or action.deleted for action in actions]
+    return sum(item_size(item) for item in items if item is not None)

@@ -1,0 +1,67 @@
+"""Backfill: give stored items the keys of indexes that were declared after they were written.
+
+    db.run(backfill(Order))      # how many items were changed
+
+It reads the whole table, and writes an item only if its keys do not match its values. Each write
+requires the item as it was read: an item that another writer changes meanwhile gets its keys from
+that write.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from tablewright.errors import ConditionalCheckFailedException, DeclarationError
+from tablewright.mapping.entity import EntityMap
+from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.reads.scan import Scan
+from tablewright.plan.shape import Shape
+from tablewright.plan.writes.guard import WriteExpressions, snapshot
+from tablewright.values import Item
+
+
+class Backfill(Plan[int]):
+    """Write the index keys of stored items again; returns how many items were changed."""
+
+    def __init__(self, entity: EntityMap) -> None:
+        self._entity = entity
+        self._scan: Scan[Any] = Scan(entity, "backfill")
+
+    def _steps(self, context: Context) -> Steps[int]:
+        request, _, _ = self._scan._request(context)
+        changed = 0
+        while True:
+            page = decode_page((yield request))
+            for item in self._scan._matching(page.items, None):
+                wanted = self._entity.rekey(item)
+                if wanted != item:
+                    changed += yield from self._rewrite(item, wanted, context)
+            if page.last_evaluated_key is None:
+                return changed
+            request = request.next_page(page.last_evaluated_key)
+
+    def _rewrite(self, item: Item, wanted: Item, context: Context) -> Steps[int]:
+        """Write the index keys of an item; return how many items were changed, 0 or 1."""
+        entity = self._entity
+        expressions = WriteExpressions()
+        expressions.require_unchanged(snapshot(item, sorted(item)))
+        for name in sorted({name for key in entity.indexes for name in key.composed}):
+            expressions.update.set_or_remove(name, wanted.get(name))
+        body = {"TableName": context.name_of(entity.table), "Key": entity.table.key(item)}
+        with suppress(ConditionalCheckFailedException):
+            yield Request("UpdateItem", expressions.add_to(body))
+            return 1
+        return 0
+
+    def _shape(self) -> Shape:
+        return self._scan._shape()
+
+
+def backfill(entity: type[Any]) -> Backfill:
+    """Give the stored items of an entity the keys of indexes that were declared after them."""
+    compiled = getattr(entity, "__entity__", None)
+    if not isinstance(compiled, EntityMap):
+        raise DeclarationError(f"backfill() takes an entity, such as Order, not {entity!r}")
+    return Backfill(compiled)

@@ -1,0 +1,74 @@
+"""Condition check: an item that must exist, and meet conditions, for a transaction to succeed.
+
+transact(create(ingredient), condition_check(Category.primary(ingredient.category_id)))
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from tablewright.errors import DeclarationError, NotFound
+from tablewright.plan.condition import Condition
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reads.get import Get
+from tablewright.plan.reference import check_condition
+from tablewright.plan.shape import Shape, key_condition
+from tablewright.plan.writes.action import Action, Prepared, Verdict
+from tablewright.plan.writes.guard import (
+    NOT_FOUND,
+    WriteExpressions,
+    condition_failed,
+    rejection,
+)
+from tablewright.plan.writes.write import Write
+from tablewright.values import Item
+
+E = TypeVar("E")
+
+
+class ConditionCheck(Write[None], Generic[E]):
+    """Write nothing; fail if the item does not exist, or does not meet the conditions."""
+
+    _verb = "condition_check"
+
+    def __init__(self, get: Get[E], conditions: tuple[Condition[Any], ...]) -> None:
+        self._entity = get._entity
+        self._key = get._key
+        self._conditions = conditions
+
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        entity, key = self._entity, self._key
+        expressions = WriteExpressions()
+        expressions.require_exists(entity.table)
+        expressions.require(self._conditions)
+
+        def on_failure(item: Item | None) -> Verdict:
+            if item is None:
+                return rejection(NotFound, entity, key, None, NOT_FOUND)
+            return condition_failed(entity, key, item, self._conditions)
+
+        yield from ()  # it has nothing to read
+        body = expressions.add_to({"Key": key})
+        return Prepared([Action("ConditionCheck", entity.table, body, on_failure)], lambda _: None)
+
+    def _shape(self) -> Shape:
+        return Shape(
+            operation="ConditionCheck",
+            table=self._entity.table.name,
+            entity=self._entity.name,
+            condition=key_condition(self._key),
+            filter=" AND ".join(map(repr, self._conditions)),
+            page="1",
+            write_units=1,
+        )
+
+
+def condition_check(item: Get[E], *conditions: Condition[E]) -> ConditionCheck[E]:
+    """Let a transaction succeed only if an item exists and meets the conditions."""
+    if not isinstance(item, Get):
+        raise DeclarationError(
+            f"condition_check() takes a key, such as Order.primary(…), not {item!r}"
+        )
+    for condition in conditions:
+        check_condition(condition, item._entity)
+    return ConditionCheck(item, conditions)

@@ -1,0 +1,93 @@
+"""Delete: remove an item, and the sentinels of its unique values.
+
+Order.primary("C1", "O1").delete()      whatever its version
+delete(order)                           this version of it, if it is versioned
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Self, TypeVar
+
+from tablewright.mapping.entity import EntityMap
+from tablewright.plan.condition import Condition
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reads.item import read_item
+from tablewright.plan.shape import Shape, key_condition, write_shape
+from tablewright.plan.writes.action import Action, Prepared, Verdict
+from tablewright.plan.writes.effect import affected_by_all, write_effect
+from tablewright.plan.writes.guard import (
+    Snapshot,
+    WriteExpressions,
+    condition_failed,
+    expected_version,
+    snapshot,
+    version_conflict,
+    version_snapshot,
+)
+from tablewright.plan.writes.side_actions import side_actions
+from tablewright.plan.writes.write import Write
+from tablewright.values import Item
+
+E = TypeVar("E")
+
+
+class Delete(Write[E | None], Generic[E]):
+    """Delete an item; returns it as it was, or None if it did not exist."""
+
+    _verb = "delete"
+
+    def __init__(self, entity: EntityMap, key: Item, version: Any = None) -> None:
+        self._entity = entity
+        self._key = key
+        self._version = version
+
+    def condition(self, condition: Condition[E]) -> Self:
+        """Delete only if the condition holds for the stored item."""
+        return self._with_condition(condition)
+
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        entity, key = self._entity, self._key
+        guards: Snapshot = {}
+        expected = expected_version(entity, self._conditions)
+        if self._version is not None:
+            expected = self._version
+            guards = version_snapshot(entity, expected)
+        old: Item | None = None
+        if entity.uniques:
+            old = yield from read_item(context, entity, key)
+            if old is None and not guards and not self._conditions:
+                return Prepared([], lambda _: None)
+            names = frozenset().union(*(unique.key.depends_on for unique in entity.uniques))
+            guards |= snapshot(old, sorted(entity.attributes[name].stored for name in names))
+        effect = write_effect(entity, key, old, None, {}, affected_by_all(entity))
+        expressions = WriteExpressions()
+        expressions.require_unchanged(guards)
+        expressions.require(self._conditions)
+
+        def on_failure(current: Item | None) -> Verdict:
+            conflict = version_conflict(entity, key, current, expected)
+            if conflict is not None:
+                return conflict
+            if snapshot(current, guards) != guards:
+                return None
+            return condition_failed(entity, key, current, self._conditions)
+
+        def result(returned: Item | None) -> E | None:
+            item = returned or old
+            return None if item is None else entity.decode(item)
+
+        body = expressions.add_to({"Key": key})
+        action = Action("Delete", entity.table, body, on_failure)
+        return Prepared([action, *side_actions(effect)], result, (effect,), "ALL_OLD")
+
+    def _shape(self) -> Shape:
+        entity = self._entity
+        return write_shape(
+            entity,
+            "DeleteItem",
+            key_condition(self._key),
+            index_rows=len(entity.indexes),
+            side_items=len(entity.uniques),
+            conditions=self._conditions,
+            reads=bool(entity.uniques),
+        )

@@ -1,0 +1,172 @@
+"""Effects: what a write changes, computed once, as a value.
+
+    old item ─┐                     ┌─▶ index rows    one for each index that it is in
+              ├──▶ WriteEffect ─────┼─▶ sentinels     one for each unique value
+    new item ─┘                     └─▶ events        one for each attribute with a history
+
+Every write becomes effects before it becomes a request: a put and a create have no old item or the
+one that was read, a delete has no new one, an update has both, and a move has both under different
+keys. The request, its guard and its result are made from the effect; whatever else wants to know
+what a write does (a preview, its exact cost) reads it here.
+
+An update that needs to know nothing of the stored item does not read it. Its effect is partial:
+there is no old item, and the new one has only the key and the index keys that the update sets.
+
+Invariants: an effect does not change; its side items and its index keys follow from the old and
+the new item alone. This module must not know requests, conditions or plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct
+
+from tablewright.errors import UnreadableItem
+from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap, Values
+from tablewright.mapping.keys import IndexMap, KeyMap
+from tablewright.plan.writes.side_items import Audit, SideItem, event_items, sentinel_items
+from tablewright.values import Item, Value
+
+
+class Affected(Struct, frozen=True):
+    """What writes of some attributes of an entity can change beside the item itself."""
+
+    #: The composed index keys that change.
+    indexes: tuple[KeyMap, ...]
+    uniques: tuple[UniqueMap, ...]
+    histories: tuple[HistoryMap, ...]
+
+    @property
+    def side_items(self) -> bool:
+        """Whether other items may have to be written in the same transaction."""
+        return bool(self.uniques or self.histories)
+
+    def index_sources(self) -> set[str]:
+        """Return the attributes of which the index keys are made."""
+        return {name for key in self.indexes for name in key.depends_on}
+
+    def side_sources(self) -> set[str]:
+        """Return the attributes whose old values decide on the side items."""
+        names = {history.attribute for history in self.histories}
+        return names.union(*map(unique_names, self.uniques))
+
+
+def unique_names(unique: UniqueMap) -> frozenset[str]:
+    """Return the attributes of which a sentinel is made."""
+    return unique.key.depends_on | {kept.name for kept in unique.keeps}
+
+
+@lru_cache(maxsize=1024)
+def affected_by(entity: EntityMap, names: frozenset[str]) -> Affected:
+    """Return what a write of these attributes can change."""
+    return Affected(
+        tuple(key for key in entity.indexes if key.composed and key.depends_on & names),
+        tuple(unique for unique in entity.uniques if unique_names(unique) & names),
+        tuple(history for history in entity.histories if history.attribute in names),
+    )
+
+
+@lru_cache(maxsize=1024)
+def affected_by_all(entity: EntityMap) -> Affected:
+    """Return what a write of the whole entity can change."""
+    return affected_by(entity, frozenset(entity.attributes))
+
+
+class IndexRow(Struct, frozen=True):
+    """The row of an item in an index, before and after a write."""
+
+    index: IndexMap
+    old: Item | None
+    new: Item | None
+
+
+class WriteEffect(Struct, frozen=True):
+    """What a write changes: an item, its index rows, and the items beside it."""
+
+    entity: EntityMap
+    #: The key of the item; if the write moves it, the new one.
+    key: Item
+    #: The stored item before the write; None if there is none, or if it was not read.
+    old: Item | None
+    #: The item after the write; None if the write deletes it.
+    new: Item | None
+    #: The values of the new item, by attribute; of a partial effect, those that are known.
+    values: Values
+    side_items: tuple[SideItem, ...] = ()
+    #: Whether the old item was not read, so that the new one is known in part only.
+    is_partial: bool = False
+
+    def index_rows(self) -> list[IndexRow]:
+        """Return the index rows that the write adds, changes and removes."""
+        rows = [
+            IndexRow(index, _row(self.entity, index, self.old), _row(self.entity, index, self.new))
+            for index in self.entity.table.indexes.values()
+        ]
+        return [row for row in rows if row.old != row.new]
+
+
+def _row(entity: EntityMap, index: IndexMap, item: Item | None) -> Item | None:
+    """Return the row that DynamoDB keeps of an item in an index; None if it is not in it."""
+    if item is None or any(name not in item for name in index.attributes if name is not None):
+        return None
+    if index.projection == "ALL":
+        return item
+    names = {*entity.table.attributes, *index.attributes}
+    if index.projection != "KEYS_ONLY":
+        names |= set(index.projection)
+    return {name: value for name, value in item.items() if name in names}
+
+
+def write_effect(
+    entity: EntityMap,
+    key: Item,
+    old: Item | None,
+    new: Item | None,
+    values: Values,
+    affected: Affected,
+    audit: Audit | None = None,
+) -> WriteEffect:
+    """Return the effect of a write that changes `old` to `new`, an item with these values."""
+    side_items: list[SideItem] = []
+    if affected.side_items:
+        before = None if old is None else read_values(entity, old, affected.side_sources())
+        after = None if new is None else values
+        side_items += sentinel_items(entity, affected.uniques, before, after)
+        if before is not None and after is not None and audit is not None:
+            side_items += event_items(entity, affected.histories, before, after, audit)
+    return WriteEffect(entity, key, old, new, values, tuple(side_items))
+
+
+def read_values(entity: EntityMap, item: Mapping[str, Value], names: Iterable[str]) -> Values:
+    """Decode some attributes of a stored item; raise UnreadableItem, as for a whole one."""
+    values: dict[str, Any] = {}
+    try:
+        for name in names:
+            attribute = entity.attributes.get(name)
+            if attribute is not None:
+                value = item.get(attribute.stored)
+                values[name] = (
+                    entity.value_if_absent(name)
+                    if value is None
+                    else attribute.converter.decode(value)
+                )
+    except UnreadableItem:
+        entity.decode(item)  # raises the same, and names the item
+        raise
+    return values
+
+
+def with_index_keys(item: Item, values: Values, keys: Collection[KeyMap]) -> Item:
+    """Return an item with the keys of these indexes as its values give them."""
+    changed = dict(item)
+    for key in keys:
+        composed = key.compose(values)
+        for attribute in key.composed:
+            if composed is None:
+                changed.pop(attribute, None)
+            else:
+                changed[attribute] = composed[attribute]
+    return changed

@@ -1,0 +1,70 @@
+"""Entry: the functions that make writes of one entity.
+
+put(order)                                     write it, whether it exists or not
+create(order)                                  AlreadyExists if it exists
+update(order, Order.status.set(PAID))          change attributes of the version at hand
+delete(order)                                  delete the version at hand
+
+`Order.primary("C1", "O1").update(…)` and `.delete()` make the same writes from a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from tablewright.errors import InvalidValue
+from tablewright.mapping.entity import EntityMap, Values
+from tablewright.plan.change import Change
+from tablewright.plan.writes.delete import Delete
+from tablewright.plan.writes.move import Move
+from tablewright.plan.writes.put import Create, Put
+from tablewright.plan.writes.update import Update
+from tablewright.plan.writes.write import IsEntity, entity_of
+from tablewright.values import Item
+
+Stored = TypeVar("Stored", bound=IsEntity)
+
+
+def put(instance: Stored) -> Put[Stored]:
+    """Write an entity, whether it exists or not."""
+    return Put(instance)
+
+
+def create(instance: Stored) -> Create[Stored]:
+    """Write an entity; AlreadyExists if it exists."""
+    return Create(instance)
+
+
+def update(instance: Stored, *changes: Change[Stored]) -> Update[Stored]:
+    """Change attributes of an entity: of the version at hand, if it is versioned."""
+    entity = entity_of(instance)
+    values = vars(instance)
+    known = {name: values[name] for name in entity.primary.depends_on}
+    return update_item(entity, entity.key_of(values), known, changes, instance)
+
+
+def delete(instance: Stored) -> Delete[Stored]:
+    """Delete an entity: the version at hand, if it is versioned."""
+    entity = entity_of(instance)
+    values = vars(instance)
+    version = None if entity.version is None else values[entity.version.name]
+    return Delete(entity, entity.key_of(values), version)
+
+
+def update_item(
+    entity: EntityMap,
+    key: Item,
+    known: Values,
+    changes: Sequence[Change[Any]],
+    instance: Any = None,
+) -> Update[Any]:
+    """Return the update of the item with a key: a move, if it changes the primary key.
+
+    `known` are the attributes that the key consists of.
+    """
+    if not changes:
+        raise InvalidValue(f"{entity.name}: update() needs at least one change")
+    # Update reports what is not a change.
+    moves = any(getattr(change, "name", "") in entity.primary.depends_on for change in changes)
+    return (Move if moves else Update)(entity, key, known, changes, instance)

@@ -1,0 +1,147 @@
+"""Guards: the condition under which a write is applied, and the error if it does not hold.
+
+A write that depends on what is stored is sent with a condition on what was read. If the condition
+fails, DynamoDB returns the item as it is now: from it follows whether to read and try again, or
+which error to raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+from tablewright.errors import ConditionFailed, VersionConflict, WriteRejected
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.table import TableMap
+from tablewright.plan.condition import Compare, Condition
+from tablewright.plan.expressions import Placeholders, UpdateExpression
+from tablewright.plan.shape import key_condition
+from tablewright.values import Item, Value
+
+#: Attributes as they were read, by their stored names; None for a missing one.
+Snapshot: TypeAlias = "dict[str, Value | None]"
+
+NOT_FOUND = "it does not exist"
+EXISTS = "it exists already"
+
+
+def snapshot(item: Item | None, names: Iterable[str]) -> Snapshot:
+    """Return some attributes of a stored item as they are now."""
+    return {name: None if item is None else item.get(name) for name in names}
+
+
+class WriteExpressions:
+    """The expressions of one action: its condition, its update, and their names and values."""
+
+    __slots__ = ("_conditions", "_marks", "update")
+
+    def __init__(self) -> None:
+        self._marks = Placeholders()
+        self._conditions: list[str] = []
+        self.update = UpdateExpression(self._marks)
+
+    def require_exists(self, table: TableMap) -> None:
+        self._conditions.append(f"attribute_exists({self._marks.name(table.attributes[0])})")
+
+    def require_not_exists(self, table: TableMap) -> None:
+        self._conditions.append(f"attribute_not_exists({self._marks.name(table.attributes[0])})")
+
+    def require_unchanged(self, read: Snapshot) -> None:
+        """Require that attributes are still as they were read."""
+        for name, value in read.items():
+            mark = self._marks.name(name)
+            if value is None:
+                self._conditions.append(f"attribute_not_exists({mark})")
+            else:
+                self._conditions.append(f"{mark} = {self._marks.value(value)}")
+
+    def require(self, conditions: Sequence[Condition[Any]]) -> None:
+        """Require conditions of the caller."""
+        self._conditions += [condition.factor(self._marks) for condition in conditions]
+
+    def add_to(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Add the expressions to the body of an action, and return it."""
+        if self._conditions:
+            body["ConditionExpression"] = " AND ".join(self._conditions)
+        update = self.update.text()
+        if update:
+            body["UpdateExpression"] = update
+        body.update(self._marks.members())
+        return body
+
+
+def rejection(
+    kind: type[WriteRejected], entity: EntityMap, key: Item, item: Item | None, reason: str
+) -> WriteRejected:
+    """Return the error for a rejected write: the entity, the key, the stored item, the reason."""
+    current = None if item is None else entity.decode(item)
+    message = f"{entity.name} ({key_text(key)}): {reason}"
+    return kind(message, entity=entity.name, key=key, current=current, reason=reason)
+
+
+def key_text(key: Item) -> str:
+    """Render a key for a message: `PK="USER", SK="USER#1"`."""
+    return key_condition(key, ", ")
+
+
+# -- versions ------------------------------------------------------------------------------------
+
+
+def stored_version(entity: EntityMap, item: Item | None) -> int:
+    """Return the version of a stored item; 0 if there is no item, or no version in it."""
+    assert entity.version is not None
+    value = None if item is None else item.get(entity.version.stored)
+    return 0 if value is None else int(entity.version.converter.decode(value))
+
+
+def expected_version(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> Any:
+    """Return the version that the caller's conditions require; None if they require none."""
+    if entity.version is not None:
+        for condition in conditions:
+            if (
+                isinstance(condition, Compare)
+                and condition.comparator == "="
+                and condition.operand.name == entity.version.name
+            ):
+                return condition.value
+    return None
+
+
+def version_snapshot(entity: EntityMap, version: Any) -> Snapshot:
+    """Return a version as it is stored; version 0 is not stored."""
+    if entity.version is None:
+        return {}
+    return {entity.version.stored: {"N": str(version)} if version else None}
+
+
+def version_conflict(
+    entity: EntityMap, key: Item, item: Item | None, expected: Any
+) -> WriteRejected | None:
+    """Return the error for a stored version that is not the expected one; None if it is."""
+    if entity.version is None or expected is None:
+        return None
+    found = stored_version(entity, item)
+    if found == expected:
+        return None
+    if item is None:
+        reason = (
+            f"version {expected} was expected, but the item does not exist: it was deleted, or an "
+            "attribute of its key was assigned instead of changed with update()"
+        )
+    elif not expected:
+        reason = f"it exists already, in version {found}; read it before you replace it"
+    else:
+        reason = f"version {expected} was expected, but version {found} is stored"
+    return rejection(VersionConflict, entity, key, item, reason)
+
+
+# -- conditions ----------------------------------------------------------------------------------
+
+
+def condition_failed(
+    entity: EntityMap, key: Item, item: Item | None, conditions: Sequence[Condition[Any]]
+) -> WriteRejected:
+    """Return the error for conditions of the caller that do not hold."""
+    failed = [condition for condition in conditions if not condition.matches(item or {})]
+    shown = " AND ".join(map(repr, failed or conditions))
+    return rejection(ConditionFailed, entity, key, item, f"the condition {shown} does not hold")

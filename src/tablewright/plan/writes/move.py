@@ -1,0 +1,216 @@
+"""Move: give an item a new primary key, with its sentinels and the rows below it.
+
+DynamoDB cannot change a key. So an update of an attribute of the primary key is a delete and a put
+in one transaction. The rows below the item (see `rows_below.py`) move with it.
+
+The delete and the put of a row are in one transaction, so that no row is ever lost or duplicated.
+What does not fit into one transaction moves in several: the rows below first, the item itself last.
+If this is interrupted, the same update continues where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+from tablewright.errors import (
+    AlreadyExists,
+    InvalidValue,
+    NotFound,
+    TransactionCanceledException,
+    WriteRejected,
+)
+from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
+from tablewright.mapping.entity import Values
+from tablewright.plan.condition import Condition
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.shape import TRANSACTION_FACTOR, Shape, key_condition, write_units
+from tablewright.plan.writes.action import (
+    Action,
+    Prepared,
+    RetryWrite,
+    Verdict,
+    always_retry,
+    send_transaction,
+    transaction_size,
+    verdict_of,
+)
+from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
+from tablewright.plan.writes.guard import (
+    EXISTS,
+    NOT_FOUND,
+    WriteExpressions,
+    condition_failed,
+    rejection,
+    snapshot,
+    stored_version,
+    version_conflict,
+)
+from tablewright.plan.writes.rows_below import Follower, followers, read_rows_below
+from tablewright.plan.writes.side_actions import side_actions
+from tablewright.plan.writes.side_items import Audit
+from tablewright.plan.writes.update import Update
+from tablewright.values import Item
+
+E = TypeVar("E")
+
+
+class Move(Update[E], Generic[E]):
+    """An update that gives an item another key."""
+
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        entity, audit = self._entity, self._audit(context)
+        old = yield from self._read_existing(context)
+        new = entity.rekey(self._apply(self._encode(audit.at), old))
+        key = entity.table.key(new)
+        if key == self._key:  # another spelling of the same key, or the same value
+            return (yield from self._in_place()._prepare(context, attempt, alone=alone))
+        values = vars(entity.decode(new))
+        effect = write_effect(entity, key, old, new, values, affected_by_all(entity), audit)
+        own = _move_actions(effect, self._on_change_of(old), self._all_conditions())
+        rows = yield from read_rows_below(entity, self._key, followers(entity), context)
+        effects = [_row_effect(member, row, values, audit) for member, row in rows]
+        moves = [_move_actions(row, always_retry) for row in effects]
+        if not _fit(own, *moves):
+            if not alone:
+                raise InvalidValue(
+                    f"{entity.name}: the {len(moves)} rows below it are too many to move in one "
+                    "transaction with other writes; move it on its own"
+                )
+            yield from _check_first(own, context)
+            yield from _move_in_steps(own, moves, context)
+            raise RetryWrite  # and look for rows that were added meanwhile
+        return Prepared(
+            _all(own, *moves), lambda _: self._written(values), effects=(effect, *effects)
+        )
+
+    def _in_place(self) -> Update[E]:
+        """Return the same update without the changes of natural key attributes, which stay."""
+        keys = self._entity.table.attributes
+        kept = tuple(change for change in self._changes if change.attribute.stored not in keys)
+        return Update(self._entity, self._key, self._known, kept, self._instance)._replace(
+            _conditions=self._conditions, _by=self._by, _reason=self._reason
+        )
+
+    def _on_change_of(self, old: Item) -> Callable[[Item | None], Verdict]:
+        entity, key = self._entity, self._key
+
+        def on_failure(item: Item | None) -> Verdict:
+            if item is None:
+                return rejection(NotFound, entity, key, None, NOT_FOUND)
+            conflict = version_conflict(entity, key, item, self._expected)
+            if conflict is not None:
+                return conflict
+            if item != old:
+                return None
+            return condition_failed(entity, key, item, self._all_conditions())
+
+        return on_failure
+
+    def _shape(self) -> Shape:
+        entity = self._entity
+        below = ", ".join(member.entity.name for member in followers(entity))
+        # The item, its index rows and its sentinels are deleted and put.
+        units = 2 * write_units(entity, len(entity.indexes), len(entity.uniques))
+        return Shape(
+            operation="TransactWriteItems",
+            table=entity.table.name,
+            entity=entity.name,
+            condition=key_condition(self._key),
+            page=f"2 for each row{f', with {below} below it' if below else ''}",
+            read_units=1,
+            write_units=TRANSACTION_FACTOR * units,
+        )
+
+
+def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> WriteEffect:
+    """Return the effect of moving a row below, to the key that follows the moved item's."""
+    entity = member.entity
+    moved = dict(row)
+    for theirs, ours in member.follows.items():
+        attribute = entity.attributes[theirs]
+        moved[attribute.stored] = attribute.converter.encode(values[ours])
+    if entity.version is not None:
+        moved[entity.version.stored] = {"N": str(stored_version(entity, row) + 1)}
+    if entity.updated_at is not None:
+        moved[entity.updated_at.stored] = entity.updated_at.converter.encode(audit.at)
+    new = entity.rekey(moved)
+    new_values = vars(entity.decode(new))
+    key = entity.table.key(new)
+    return write_effect(entity, key, row, new, new_values, affected_by_all(entity), audit)
+
+
+def _move_actions(
+    effect: WriteEffect,
+    on_change: Callable[[Item | None], Verdict],
+    conditions: Sequence[Condition[Any]] = (),
+) -> list[Action]:
+    """Return the actions that delete a row as it was read, and put it under its new key."""
+    entity, old, new = effect.entity, effect.old or {}, effect.new or {}
+    expressions = WriteExpressions()
+    expressions.require(conditions)
+    if entity.version is None:
+        guarded = {*old, *(attribute.stored for attribute in entity.attributes.values())}
+        expressions.require_unchanged(snapshot(old, sorted(guarded)))
+    else:  # it stands for all attributes
+        expressions.require_unchanged(snapshot(old, [entity.version.stored]))
+    delete = expressions.add_to({"Key": entity.table.key(old)})
+    absent = WriteExpressions()
+    absent.require_not_exists(entity.table)
+
+    def exists(current: Item | None) -> Verdict:
+        return rejection(AlreadyExists, entity, effect.key, current, EXISTS)
+
+    return [
+        Action("Delete", entity.table, delete, on_change, deleted=old),
+        Action("Put", entity.table, absent.add_to({"Item": new}), exists),
+        *side_actions(effect),
+    ]
+
+
+# -- what does not fit into one transaction ------------------------------------------------------
+
+
+def _all(*groups: Sequence[Action]) -> list[Action]:
+    return [action for group in groups for action in group]
+
+
+def _fit(*groups: Sequence[Action]) -> bool:
+    """Return whether the actions fit into one transaction."""
+    actions = _all(*groups)
+    return (
+        len(actions) <= MAX_TRANSACTION_ACTIONS
+        and transaction_size(actions) <= MAX_TRANSACTION_SIZE
+    )
+
+
+def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
+    """Raise what would be raised at the end, before any row has been moved."""
+    checks = []
+    for action in own:
+        if "ConditionExpression" in action.body:
+            body = {name: value for name, value in action.body.items() if name != "Item"}
+            body["Key"] = action.key
+            checks.append(Action("ConditionCheck", action.table, body, action.on_failure))
+    yield from _send(checks, context)
+
+
+def _move_in_steps(
+    own: Sequence[Action], moves: list[list[Action]], context: Context
+) -> Steps[None]:
+    """Move rows, one transaction at a time, until the rest fits into one with the item itself."""
+    while not _fit(own, *moves):
+        step: list[Action] = []
+        while moves and (not step or _fit(step, moves[0])):
+            step += moves.pop(0)
+        yield from _send(step, context)
+
+
+def _send(actions: list[Action], context: Context) -> Steps[None]:
+    try:
+        yield from send_transaction(actions, context)
+    except TransactionCanceledException as fault:
+        verdict, _ = verdict_of(actions, fault)
+        if isinstance(verdict, WriteRejected):
+            raise verdict from None
+        raise RetryWrite from None

@@ -1,0 +1,150 @@
+"""Put and create: write a whole entity.
+
+    put(order)      whether it exists or not
+    create(order)   AlreadyExists if it exists
+
+Both return the entity as it was written, and set what the library counts (version, `updated_at`)
+on the instance. A versioned entity is replaced only by a writer that has read its last version.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Generic, Self, TypeVar
+
+from tablewright.errors import AlreadyExists
+from tablewright.mapping.entity import Values
+from tablewright.plan.condition import Condition
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reads.item import read_item
+from tablewright.plan.shape import Shape, key_condition, key_template, write_shape
+from tablewright.plan.writes.action import Action, Prepared, Verdict
+from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
+from tablewright.plan.writes.guard import (
+    EXISTS,
+    WriteExpressions,
+    condition_failed,
+    rejection,
+    snapshot,
+    version_conflict,
+    version_snapshot,
+)
+from tablewright.plan.writes.side_actions import side_actions
+from tablewright.plan.writes.write import Write, entity_of
+from tablewright.symbol import Symbol
+from tablewright.values import Item
+
+E = TypeVar("E")
+
+
+class EntityWrite(Write[E], Generic[E]):
+    """A write of a whole entity."""
+
+    def __init__(self, instance: E) -> None:
+        self._instance = instance
+        self._entity = entity_of(instance)
+
+    def _values(self, version: Any, at: datetime) -> Values:
+        """Return the values to write, with what the library counts."""
+        entity, values = self._entity, dict(vars(self._instance))
+        if entity.version is not None:
+            values[entity.version.name] = version
+        if entity.updated_at is not None:
+            values[entity.updated_at.name] = at
+        return values
+
+    def _prepared(self, effect: WriteEffect, own: Action) -> Prepared:
+        def result(_: Item | None) -> E:
+            """Return the instance, with what the library counts as it was written."""
+            for attribute in (self._entity.version, self._entity.updated_at):
+                if attribute is not None:
+                    vars(self._instance)[attribute.name] = effect.values[attribute.name]
+            return self._instance
+
+        return Prepared([own, *side_actions(effect)], result, (effect,))
+
+    def _shape(self) -> Shape:
+        return self._shape_of_write(reads=False)
+
+    def _shape_of_write(self, *, reads: bool) -> Shape:
+        entity, values = self._entity, vars(self._instance)
+        known = not any(isinstance(values[name], Symbol) for name in entity.primary.depends_on)
+        return write_shape(
+            entity,
+            "PutItem",
+            key_condition(entity.key_of(values)) if known else key_template(entity),
+            indexes=entity.indexes,
+            index_rows=len(entity.indexes),
+            side_items=len(entity.uniques),
+            reads=reads,
+        )
+
+
+class Put(EntityWrite[E], Generic[E]):
+    """Write an entity, whether it exists or not."""
+
+    _verb = "put"
+
+    def condition(self, condition: Condition[E]) -> Self:
+        """Write only if the condition holds for the stored item."""
+        return self._with_condition(condition)
+
+    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
+        """Record who changes the entity and why, in its history."""
+        return self._replace(_by=by, _reason=reason)
+
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        entity, audit = self._entity, self._audit(context)
+        version = None if entity.version is None else vars(self._instance)[entity.version.name]
+        values = self._values(None if version is None else version + 1, audit.at)
+        new = entity.encode(values)
+        key = entity.table.key(new)
+        guards = version_snapshot(entity, version)
+        old: Item | None = None
+        affected = affected_by_all(entity)
+        # Version 0 says that the entity was never stored, so that it replaces nothing.
+        if affected.side_items and version != 0:
+            old = yield from read_item(context, entity, key)
+            sources = {entity.attributes[name].stored for name in affected.side_sources()}
+            # The first key attribute stands for whether the item exists.
+            guards |= snapshot(old, sorted({*sources, entity.table.attributes[0]}))
+        effect = write_effect(entity, key, old, new, values, affected, audit)
+        expressions = WriteExpressions()
+        expressions.require_unchanged(guards)
+        expressions.require(self._conditions)
+
+        def on_failure(current: Item | None) -> Verdict:
+            conflict = version_conflict(entity, key, current, version)
+            if conflict is not None:
+                return conflict
+            if snapshot(current, guards) != guards:
+                return None
+            return condition_failed(entity, key, current, self._conditions)
+
+        body = expressions.add_to({"Item": new})
+        return self._prepared(effect, Action("Put", entity.table, body, on_failure))
+
+    def _shape(self) -> Shape:
+        return self._shape_of_write(reads=affected_by_all(self._entity).side_items)
+
+
+class Create(EntityWrite[E], Generic[E]):
+    """Write an entity that does not exist yet."""
+
+    _verb = "create"
+
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        entity = self._entity
+        values = self._values(1, context.clock())
+        new = entity.encode(values)
+        key = entity.table.key(new)
+        effect = write_effect(entity, key, None, new, values, affected_by_all(entity))
+        expressions = WriteExpressions()
+        expressions.require_not_exists(entity.table)
+
+        def on_failure(current: Item | None) -> Verdict:
+            return rejection(AlreadyExists, entity, key, current, EXISTS)
+
+        yield from ()  # it has nothing to read
+        body = expressions.add_to({"Item": new})
+        return self._prepared(effect, Action("Put", entity.table, body, on_failure))

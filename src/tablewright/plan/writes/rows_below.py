@@ -1,0 +1,94 @@
+"""Rows below: the rows that move when an item moves.
+
+key of the item        MENU#lunch | SECTION#soups
+rows below it          MENU#lunch | SECTION#soups#PRODUCT#…      their sort key extends its own
+                       MENU#lunch | …                            if the item is the root of its
+                                                                 partition: it has one key only
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import KeyMap, SortCondition, extends, templates_can_collide
+from tablewright.mapping.parts import DELIMITER, KeyPart
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.values import Item
+
+
+class Follower(Struct, frozen=True):
+    """An entity whose rows move with those of another, and which attributes follow which."""
+
+    entity: EntityMap
+    #: The row's attribute -> the moved item's attribute.
+    follows: dict[str, str]
+
+
+def followers(entity: EntityMap) -> list[Follower]:
+    """Return the entities whose rows are below those of an entity, in its partition."""
+    found = []
+    for other in entity.table.entities:
+        if other is not entity:
+            follows = _follows(entity.primary, other.primary)
+            if follows is not None:
+                found.append(Follower(other, follows))
+    return found
+
+
+def _follows(key: KeyMap, theirs: KeyMap) -> dict[str, str] | None:
+    """Return which attributes of one key follow which of the other; None if none do."""
+    templates = (key.partition, key.sort, theirs.partition, theirs.sort)
+    if any(template is None or template.natural is not None for template in templates):
+        return None
+    if (
+        not templates_can_collide(key.partition, theirs.partition)
+        or key.sort is None
+        or theirs.sort is None
+    ):
+        return None
+    pairs = list(zip(key.partition.segments, theirs.partition.segments, strict=True))
+    if extends(theirs.sort, key.sort):
+        pairs += zip(key.sort.segments, theirs.sort.segments, strict=False)
+    elif len(key.parameters) > key.partition_arity:  # there are others like it in the partition
+        return None
+    if any(isinstance(part, KeyPart) and part.derive is not None for _, part in pairs):
+        return None  # made from a value of its own, which does not follow
+    return {
+        part.attribute: own.attribute
+        for own, part in pairs
+        if isinstance(own, KeyPart) and isinstance(part, KeyPart)
+    }
+
+
+def read_rows_below(
+    entity: EntityMap, key: Item, members: Sequence[Follower], context: Context
+) -> Steps[list[tuple[Follower, Item]]]:
+    """Read all rows below an item, each with its entity."""
+    by_entity = {member.entity: member for member in members}
+    if not by_entity:
+        return []
+    partition, sort = entity.table.attributes
+    assert sort is not None
+    below = None
+    if all(extends(each.primary.sort, entity.primary.sort) for each in by_entity):  # type: ignore[arg-type]
+        below = SortCondition("begins_with", ({"S": key[sort]["S"] + DELIMITER},))
+    request = QueryRequest(
+        "Query",
+        {"TableName": context.name_of(entity.table), "ConsistentRead": True},
+        Selection(KeyCondition((partition, sort), key[partition], below)),
+    )
+    rows: list[tuple[Follower, Item]] = []
+    while True:
+        page = decode_page((yield request))
+        for row in page.items:
+            found = entity.table.entity_of(row)
+            if found is not None and found in by_entity:
+                rows.append((by_entity[found], row))
+        if page.last_evaluated_key is None:
+            return rows
+        request = request.next_page(page.last_evaluated_key)

@@ -1,0 +1,323 @@
+"""Update: change named attributes of an item that exists.
+
+Every index key that is made of a changed attribute changes in the same write:
+
+    Order.primary("C1", "O1").update(Order.status.set(PAID))
+
+sets `status`, and the keys of each index that is made of it. Parts of these keys that the caller
+did not give are read first, and the write is guarded by a condition on them. With a sentinel or an
+event to write as well, the update is a transaction. An update of an attribute of the primary key
+is a move: see `move.py`.
+
+    _read       the stored item, where the write depends on it, and the guards on what was read
+    _effect     the item after the changes, its index keys, sentinels and events
+    _body       the UpdateItem, from the changes and the effect
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Generic, Self, TypeVar
+
+from tablewright.errors import ConditionFailed, InvalidValue, NotFound, ValidationException
+from tablewright.mapping.entity import EntityMap, Values
+from tablewright.plan.change import (
+    ZERO,
+    Change,
+    EncodedChanges,
+    Remove,
+    Set,
+    apply_changes,
+    encode_changes,
+    render_changes,
+)
+from tablewright.plan.condition import Condition
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reads.item import read_item
+from tablewright.plan.reference import Ref
+from tablewright.plan.shape import Shape, key_condition, write_shape
+from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict
+from tablewright.plan.writes.commit import INVALID_PATH, PARENT_MISSING
+from tablewright.plan.writes.effect import (
+    WriteEffect,
+    affected_by,
+    read_values,
+    with_index_keys,
+    write_effect,
+)
+from tablewright.plan.writes.guard import (
+    NOT_FOUND,
+    Snapshot,
+    WriteExpressions,
+    condition_failed,
+    expected_version,
+    rejection,
+    snapshot,
+    stored_version,
+    version_conflict,
+    version_snapshot,
+)
+from tablewright.plan.writes.side_actions import side_actions
+from tablewright.plan.writes.side_items import Audit
+from tablewright.plan.writes.write import Write
+from tablewright.values import Item
+
+E = TypeVar("E")
+
+
+class Update(Write[E], Generic[E]):
+    """Change attributes of an item; returns the entity after the changes."""
+
+    _verb = "update"
+
+    def __init__(
+        self,
+        entity: EntityMap,
+        key: Item,
+        known: Values,
+        changes: Sequence[Change[Any]],
+        instance: Any = None,
+    ) -> None:
+        self._entity = entity
+        self._key = key
+        #: The attributes that are known from the key.
+        self._known = known
+        self._changes = tuple(changes)
+        self._instance = instance
+        self._check()
+        names = {change.name for change in self._changes}
+        if entity.updated_at is not None:
+            names.add(entity.updated_at.name)
+        self._affected = affected_by(entity, frozenset(names))
+
+    def _check(self) -> None:
+        entity = self._entity
+        seen: list[tuple[str | int, ...]] = []
+        for change in self._changes:
+            if not isinstance(change, Change):
+                raise InvalidValue(
+                    f"{change!r} is not a change; write {entity.name}.<attribute>.set(…)"
+                )
+            name = f"{entity.name}.{change.name}"
+            if change.attribute is not entity.attributes.get(change.name):
+                raise InvalidValue(f"{change!r} is not a change of an attribute of {entity.name}")
+            if change.attribute.role in ("version", "created_at", "updated_at"):
+                raise InvalidValue(f"{name} is set by the library; leave it out of update()")
+            steps = tuple(change.operand.steps)
+            if any(steps[: len(other)] == other[: len(steps)] for other in seen):
+                raise InvalidValue(f"{name} is changed twice in one update")
+            seen.append(steps)
+        if len(self._changes) > 1 and any(change.condition is not None for change in self._changes):
+            raise InvalidValue(
+                f"{entity.name}: append_if_absent() writes nothing if the member exists; make it "
+                "an update of its own, so that no other change is left out"
+            )
+
+    def condition(self, condition: Condition[E]) -> Self:
+        """Write only if the condition holds for the stored item."""
+        return self._with_condition(condition)
+
+    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
+        """Record who changes the entity and why, in its history."""
+        return self._replace(_by=by, _reason=reason)
+
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        audit = self._audit(context)
+        changes = self._encode(audit.at)
+        old, guards = yield from self._read(context, attempt)
+        effect = self._effect(changes, old, audit)
+        body = self._body(changes, effect, guards)
+        action = Action("Update", self._entity.table, body, self._on_failure(guards))
+
+        def result(returned: Item | None) -> E | None:
+            if returned is not None:
+                return self._written(vars(self._entity.decode(returned)))
+            if self._affected.side_items:  # of a transaction DynamoDB returns nothing
+                return self._written(effect.values)
+            return self._changed_instance(changes)
+
+        return Prepared([action, *side_actions(effect)], result, (effect,), "ALL_NEW")
+
+    def _encode(self, at: datetime) -> EncodedChanges:
+        """Encode the changes, with that of the time of the last update."""
+        changes = encode_changes(self._changes)
+        updated_at = self._entity.updated_at
+        if updated_at is not None:
+            ref: Ref[Any, Any] = Ref(f"{self._entity.name}.{updated_at.name}", updated_at)
+            changes.append((Set(ref, updated_at, at), updated_at.converter.encode(at)))
+        return changes
+
+    # -- read --------------------------------------------------------------------------------
+
+    def _needed(self) -> set[str]:
+        """Return the attributes whose stored values the index keys depend on."""
+        needed = self._affected.index_sources() - self._known.keys()
+        if needed:
+            needed -= {
+                change.name
+                for change in self._changes
+                if change.overwrites and len(change.operand.steps) == 1
+            }
+            if self._entity.updated_at is not None:
+                needed.discard(self._entity.updated_at.name)
+        return needed
+
+    def _read(self, context: Context, attempt: int) -> Steps[tuple[Item | None, Snapshot]]:
+        """Return the item before the update, if the update depends on it, and the guards on it."""
+        entity, instance = self._entity, self._instance
+        needed = self._needed()
+        names = sorted(entity.attributes[name].stored for name in needed)
+        has_side_items = self._affected.side_items
+        if not has_side_items and (not needed or (instance is not None and attempt == 0)):
+            guards = {} if instance is None else version_snapshot(entity, self._expected)
+            if not needed:
+                return None, guards
+            # An instance may have values that were never stored; so those needed are guarded too.
+            item = entity.encode(vars(instance))
+            return item, guards | snapshot(item, names)
+        stored = yield from self._read_existing(context)
+        if entity.version is not None:
+            names = [entity.version.stored]  # it stands for all attributes
+        elif has_side_items:  # they, and the result, are made of the whole item
+            names = sorted({*stored, *(each.stored for each in entity.attributes.values())})
+        return stored, snapshot(stored, names)
+
+    def _read_existing(self, context: Context) -> Steps[Item]:
+        """Return the stored item; raise NotFound or VersionConflict if it cannot be updated."""
+        stored = yield from read_item(context, self._entity, self._key)
+        if stored is None:
+            raise rejection(NotFound, self._entity, self._key, None, NOT_FOUND)
+        conflict = version_conflict(self._entity, self._key, stored, self._expected)
+        if conflict is not None:
+            raise conflict
+        return stored
+
+    @property
+    def _expected(self) -> Any:
+        """The version that the caller has read; None if the caller does not say."""
+        if self._instance is not None and self._entity.version is not None:
+            return vars(self._instance)[self._entity.version.name]
+        return expected_version(self._entity, self._conditions)
+
+    # -- the effect --------------------------------------------------------------------------
+
+    def _effect(self, changes: EncodedChanges, old: Item | None, audit: Audit) -> WriteEffect:
+        entity, affected = self._entity, self._affected
+        if old is None:
+            values = self._known_values(changes)
+            new = with_index_keys(self._key, values, affected.indexes)
+            return WriteEffect(entity, self._key, None, new, values, is_partial=True)
+        new = self._apply(changes, old)
+        if affected.side_items:
+            values = vars(entity.decode(new))
+        else:
+            values = read_values(entity, new, affected.index_sources())
+        new = with_index_keys(new, values, affected.indexes)
+        return write_effect(entity, self._key, old, new, values, affected, audit)
+
+    def _known_values(self, changes: EncodedChanges) -> Values:
+        """Return the values after the update that are known without reading the item."""
+        values = dict(self._known)
+        for change, _ in changes:
+            if len(change.operand.steps) == 1:
+                if isinstance(change, Remove):
+                    values[change.name] = self._entity.value_if_absent(change.name)
+                elif isinstance(change, Set):
+                    values[change.name] = change.value
+        return values
+
+    def _apply(self, changes: EncodedChanges, item: Item) -> Item:
+        """Return the item after the changes, in its next version."""
+        try:
+            changed = apply_changes(changes, item)
+        except ValidationException as fault:
+            if INVALID_PATH not in str(fault):
+                raise
+            entity, key = self._entity, self._key
+            raise rejection(ConditionFailed, entity, key, item, PARENT_MISSING) from None
+        version = self._entity.version
+        if version is not None:
+            changed[version.stored] = {"N": str(stored_version(self._entity, item) + 1)}
+        return changed
+
+    # -- the request -------------------------------------------------------------------------
+
+    def _body(
+        self, changes: EncodedChanges, effect: WriteEffect, guards: Snapshot
+    ) -> dict[str, Any]:
+        entity, expressions = self._entity, WriteExpressions()
+        expressions.require_exists(entity.table)
+        expressions.require_unchanged(guards)
+        expressions.require(self._all_conditions())
+        update = expressions.update
+        render_changes(changes, update)
+        if entity.version is not None:
+            path = update.marks.name(entity.version.stored)
+            zero, one = update.marks.value(ZERO), update.marks.value({"N": "1"})
+            update.set(path, f"if_not_exists({path}, {zero}) + {one}")
+        new = effect.new or {}
+        for key in self._affected.indexes:
+            for attribute in key.composed:
+                update.set_or_remove(attribute, new.get(attribute))
+        return expressions.add_to({"Key": self._key})
+
+    def _change_conditions(self) -> list[Condition[Any]]:
+        """Return the conditions without which a change is not made."""
+        return [change.condition for change in self._changes if change.condition is not None]
+
+    def _all_conditions(self) -> list[Condition[Any]]:
+        return [*self._conditions, *self._change_conditions()]
+
+    def _on_failure(self, guards: Snapshot) -> Callable[[Item | None], Verdict]:
+        entity, key = self._entity, self._key
+
+        def on_failure(item: Item | None) -> Verdict:
+            if item is None:
+                return rejection(NotFound, entity, key, None, NOT_FOUND)
+            conflict = version_conflict(entity, key, item, self._expected)
+            if conflict is not None:
+                return conflict
+            if snapshot(item, guards) != guards:
+                return None
+            error = condition_failed(entity, key, item, self._all_conditions())
+            if self._change_conditions() and all(each.matches(item) for each in self._conditions):
+                return NothingToDo(self._written(vars(entity.decode(item))), error)
+            return error
+
+        return on_failure
+
+    # -- the result --------------------------------------------------------------------------
+
+    def _written(self, values: Values) -> E:
+        """Return the entity with these values; the caller's instance, if there is one."""
+        entity: E = self._instance
+        if entity is None:
+            entity = object.__new__(self._entity.type)
+        vars(entity).update(values)
+        return entity
+
+    def _changed_instance(self, changes: EncodedChanges) -> E | None:
+        """Return the caller's instance with the changes, after a transaction that read nothing."""
+        if self._instance is None:
+            return None
+        entity, values = self._entity, vars(self._instance)
+        item = self._apply(changes, entity.encode(values))
+        names = {change.name for change, _ in changes}
+        if entity.version is not None:
+            names.add(entity.version.name)
+        return self._written(read_values(entity, item, names))
+
+    def _shape(self) -> Shape:
+        entity, affected = self._entity, self._affected
+        return write_shape(
+            entity,
+            "UpdateItem",
+            key_condition(self._key),
+            indexes=affected.indexes,
+            # A row whose key changes is deleted and put; any other is written again.
+            index_rows=len(entity.indexes) + len(affected.indexes),
+            side_items=2 * len(affected.uniques) + len(affected.histories),
+            conditions=self._conditions,
+            reads=affected.side_items or bool(self._needed()),
+        )

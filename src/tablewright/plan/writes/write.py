@@ -1,0 +1,69 @@
+"""Write: the base of every write, alone or in `transact(…)`.
+
+A write prepares itself: it reads what it has to know, computes its effect, and returns its actions
+(`Write._prepare`). `commit` sends them, and prepares the write again if an item has changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+
+from tablewright.errors import DeclarationError
+from tablewright.mapping.entity import EntityMap
+from tablewright.plan.condition import Condition
+from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.reference import check_condition
+from tablewright.plan.shape import Shape
+from tablewright.plan.writes.action import Prepared
+from tablewright.plan.writes.commit import commit
+from tablewright.plan.writes.side_items import Audit
+
+T = TypeVar("T")
+
+
+class IsEntity(Protocol):
+    """An instance of an entity's class; this layer does not know the class itself."""
+
+    __entity__: ClassVar[EntityMap]
+
+
+def entity_of(instance: Any) -> EntityMap:
+    """Return the compiled entity of an instance."""
+    entity = getattr(type(instance), "__entity__", None)
+    if not isinstance(entity, EntityMap):
+        raise DeclarationError(f"{instance!r} is not an entity")
+    return entity
+
+
+class Write(Plan[T], Generic[T]):
+    """A write, alone or in `transact(…)`."""
+
+    _entity: EntityMap
+    _conditions: tuple[Condition[Any], ...] = ()
+    _by: Any = None
+    _reason: Any = None
+    #: The function that made it, for messages.
+    _verb = "write"
+
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        """Read what has to be known, and return the actions.
+
+        `alone`: there are no other writes in the same transaction. Raises RetryWrite if an item
+        has changed meanwhile, WriteRejected if the write cannot succeed.
+        """
+        raise NotImplementedError
+
+    def _steps(self, context: Context) -> Steps[T]:
+        results = yield from commit((self,), context)
+        result: T = results[0]
+        return result
+
+    def _shape(self) -> Shape:
+        raise NotImplementedError
+
+    def _with_condition(self, condition: Condition[Any]) -> Self:
+        check_condition(condition, self._entity)
+        return self._replace(_conditions=(*self._conditions, *condition.parts()))
+
+    def _audit(self, context: Context) -> Audit:
+        return Audit(context.clock(), self._by, self._reason)

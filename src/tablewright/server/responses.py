@@ -1,0 +1,105 @@
+"""Responses: the bytes of an HTTP response, as DynamoDB sends them.
+
+    HTTP/1.1 200 OK
+    Server: Server
+    Date: Sun, 15 Nov 2026 08:00:00 GMT
+    Content-Type: application/x-amz-json-1.0
+    Content-Length: 2
+    Connection: keep-alive
+    x-amzn-RequestId: 8Q2V…0000000000000001        52 upper-case letters and digits
+    x-amz-crc32: 2745614147                        of the body; the SDKs verify it
+
+Invariants:
+- A response is one `bytes` value, formatted from a template. There is one template for each status,
+  content type and connection header. It contains the date, so it is cached for about a second.
+- A request id is unique: a random prefix for each `ResponseBuilder`, and a counter.
+
+Nothing here knows of requests, connections or the engine.
+"""
+
+from __future__ import annotations
+
+import secrets
+import string
+from email.utils import formatdate
+from zlib import crc32
+
+AMZ_JSON = b"application/x-amz-json-1.0"
+JSON = b"application/json"
+TEXT = b"text/plain"
+
+REASONS = {
+    200: b"OK",
+    400: b"Bad Request",
+    403: b"Forbidden",
+    404: b"Not Found",
+    408: b"Request Timeout",
+    413: b"Request Entity Too Large",
+    421: b"Misdirected Request",
+    431: b"Request Header Fields Too Large",
+    500: b"Internal Server Error",
+    503: b"Service Unavailable",
+}
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+_HEAD = (
+    b"HTTP/1.1 %d %b\r\n"
+    b"Server: Server\r\n"
+    b"Date: %b\r\n"
+    b"Content-Type: %b\r\n"
+    b"Content-Length: %%d\r\n"
+    b"Connection: %b\r\n"
+    b"x-amzn-RequestId: %b%%016d\r\n"
+    b"x-amz-crc32: %%d\r\n"
+    b"\r\n"
+    b"%%b"
+)
+_ID_LENGTH = 52
+_ID_DIGITS = 16
+
+
+class ResponseBuilder:
+    """Builds responses. Call `refresh_date()` about once a second."""
+
+    def __init__(self) -> None:
+        alphabet = string.ascii_uppercase + string.digits
+        random = (secrets.choice(alphabet) for _ in range(_ID_LENGTH - _ID_DIGITS))
+        self._id_prefix = "".join(random).encode()
+        self._count = 0
+        self._templates: dict[tuple[int, bytes, bool], bytes] = {}
+
+    @property
+    def last_id(self) -> str:
+        """The request id of the latest response."""
+        return f"{self._id_prefix.decode()}{self._count:016d}"
+
+    def refresh_date(self) -> None:
+        """Clear the templates, which contain the date."""
+        self._templates.clear()
+
+    def build(
+        self, status: int, content_type: bytes, keep_alive: bool, body: bytes, extra: bytes = b""
+    ) -> bytes:
+        """Return a whole response. `extra` is further header lines, each with its line end."""
+        self._count = count = self._count + 1
+        template = self._templates.get((status, content_type, keep_alive))
+        if template is None:
+            template = self._template(status, content_type, keep_alive)
+        whole = template % (len(body), count, crc32(body), body)
+        return whole.replace(b"\r\n\r\n", b"\r\n%b\r\n" % extra, 1) if extra else whole
+
+    def _template(self, status: int, content_type: bytes, keep_alive: bool) -> bytes:
+        # DynamoDB sends `keep-alive` explicitly; HTTP/1.0 clients need it.
+        connection = b"keep-alive" if keep_alive else b"close"
+        date = formatdate(usegmt=True).encode()
+        template = _HEAD % (
+            status,
+            REASONS.get(status, b"Error"),
+            date,
+            content_type,
+            connection,
+            self._id_prefix,
+        )
+        self._templates[status, content_type, keep_alive] = template
+        return template
