@@ -64,7 +64,7 @@ def _make(annotation: Any, where: str, build: Build) -> Converter:
 
 
 def _alias(annotation: Any, where: str, build: Build) -> Converter:
-    """Return the converter of a `type` alias, which may refer to itself: `type Tree = list[Tree]`."""
+    """Return the converter of an alias, which may refer to itself: `type Tree = list[Tree]`."""
     later = Converter(
         where, annotation, None, lambda value: made.encode(value), lambda value: made.decode(value)
     )

@@ -18,7 +18,7 @@ from tablewright.values import EXACT, Value
 
 
 def utc_text(moment: datetime) -> str:
-    """Return the text of a moment in UTC: always 27 characters, so that texts sort as the moments do.
+    """Return the text of a moment in UTC: 27 characters, so that texts sort as the moments do.
 
     >>> utc_text(datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC))
     '2026-01-15T10:15:30.000000Z'

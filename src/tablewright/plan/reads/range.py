@@ -97,6 +97,7 @@ class Range(Query[R], Generic[R, *Rest]):
             first, last = operands if natural else map(part.text, operands)
             if first > last if not part.is_descending else first < last:
                 raise InvalidValue(
-                    f"{key.name}: between(): the lower bound {low!r} exceeds the upper bound {high!r}"
+                    f"{key.name}: between(): the lower bound {low!r} exceeds the upper bound "
+                    f"{high!r}"
                 )
         return self._replace(_comparison=comparison, _operands=operands)
