@@ -9,7 +9,7 @@ from tablewright import connect, database, formats, plans
 from tablewright.designs import commerce
 
 READS = {"consistent", "desc", "limit"}
-QUERY = READS | {"after", "asc", "count", "filter", "first", "page_size", "select"}
+QUERY = READS | {"after", "asc", "count", "filter", "first", "page_size", "select", "strict"}
 OFFERED: dict[str, set[str]] = {
     "Backfill": set(),
     "BatchGet": {"consistent"},
