@@ -60,6 +60,7 @@ def marked() -> Places:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checker", [mypy, pyright])
 def test_a_checker_flags_every_mistake_and_nothing_else(checker: Callable[[], Places]) -> None:
     """Nothing in `design.py` and `accepted.py`, and in `mistakes.py` the marked lines alone."""

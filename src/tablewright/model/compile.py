@@ -12,8 +12,10 @@ from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.template import templates_can_collide
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
 from tablewright.model.declared import EntityDeclaration
+from tablewright.model.exclusion import exclude_each_other
 from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import LSI
 
@@ -149,15 +151,38 @@ def _type_name(declared: EntityDeclaration) -> str:
 
 
 def _refuse_shared_attributes(declared: EntityDeclaration, indexes: tuple[KeyMap, ...]) -> None:
-    taken: dict[str, str] = {}
-    for key in indexes:
-        for attribute in key.composed:
-            if attribute in taken:
+    """Raise DeclarationError for two places that need the same attribute of one item."""
+    for position, key in enumerate(indexes):
+        for other in indexes[:position]:
+            shared = [name for name in key.composed if name in other.composed]
+            if not shared:
+                continue
+            if key.index != other.index:
                 raise DeclarationError(
-                    f"{key.name}: {attribute!r} is already a key of {taken[attribute]}; an item "
-                    "has one place in an index: use another index"
+                    f"{key.name}: {shared[0]!r} is already a key of {other.name}, in another "
+                    "index; use other attributes for one of the indexes"
                 )
-            taken[attribute] = key.name
+            if not exclude_each_other(key, other, declared.maps):
+                raise DeclarationError(
+                    f"{key.name} and {other.name} can both hold for one item, which has one place "
+                    "in an index; give them conditions that exclude each other: when=…"
+                )
+            _check_distinguishable(key, other)
+
+
+def _check_distinguishable(key: KeyMap, other: KeyMap) -> None:
+    """Raise DeclarationError if a query of one place cannot leave out the items of the other."""
+    index = key.index
+    assert index is not None
+    collides = templates_can_collide(key.partition, other.partition) and (
+        key.sort is None or other.sort is None or templates_can_collide(key.sort, other.sort)
+    )
+    if collides and index.projection != "ALL":
+        raise DeclarationError(
+            f"{key.name} and {other.name} can have the same key in {index.name}, which does not "
+            'contain whole items, so a query cannot tell them apart; use project="ALL", or begin '
+            "each sort key with its own literal"
+        )
 
 
 def _unique(

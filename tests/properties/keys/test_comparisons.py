@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key, put
@@ -19,6 +19,7 @@ from tablewright.errors import InvalidValue
 from tablewright.formats import day, descending, epoch_seconds, lower, year_month
 from tablewright.ids import KSUID, ULID
 from tablewright.model.attribute import KeyPath
+from tests.examples import examples
 from tests.properties.keys.values import (
     Level,
     Status,
@@ -185,7 +186,7 @@ def _place_of(name: str, *, shared: bool, last: bool, typed: bool) -> Place:
 
 
 @pytest.mark.parametrize("name", PARTS)
-@settings(max_examples=40)
+@examples(40)
 @given(shared=st.booleans(), last=st.booleans(), typed=st.booleans(), data=st.data())
 def test_a_comparison_selects_what_python_selects(
     name: str, shared: bool, last: bool, typed: bool, data: st.DataObject
@@ -262,7 +263,7 @@ def natural() -> Database:
     return connect(":memory:", Natural)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.sets(st.integers(-1000, 1000) | st.integers(-(10**37), 10**37), max_size=8),
     st.integers(-1000, 1000),
