@@ -119,6 +119,7 @@ class EntityMap:
         attributes: dict[str, AttributeMap],
         primary: KeyMap,
         indexes: tuple[KeyMap, ...],
+        is_write_once: bool = False,
     ) -> None:
         self.type = owner
         self.name = owner.__name__
@@ -127,6 +128,12 @@ class EntityMap:
         self.attributes = attributes
         self.primary = primary
         self.indexes = indexes
+        #: Its items are created and deleted, but never changed.
+        self.is_write_once = is_write_once
+        #: The attributes that do not change after an item was created, and that it stores.
+        self.immutable = tuple(
+            each for each in attributes.values() if each.is_immutable and not each.is_key_only
+        )
         #: The same, with the alternatives of each index together.
         self.index_keys = group_by_index(indexes)
         self.uniques: tuple[UniqueMap, ...] = ()

@@ -24,6 +24,7 @@ from typing import (
     Annotated,
     Any,
     ClassVar,
+    Literal,
     Self,
     dataclass_transform,
     get_args,
@@ -66,9 +67,14 @@ class Entity:
 
     __entity__: ClassVar[EntityMap]
     __model__: ClassVar[type[pydantic.BaseModel]]
+    __write_once__: ClassVar[Literal[False]] = False
 
     def __init_subclass__(
-        cls, *, table: type[Table] | None = None, type_name: str | None = None
+        cls,
+        *,
+        table: type[Table] | None = None,
+        type_name: str | None = None,
+        write_once: bool = False,
     ) -> None:
         super().__init_subclass__()
         if table is None:
@@ -85,7 +91,9 @@ class Entity:
         cls.__type_name__ = type_name or cls.__name__  # type: ignore[attr-defined]
         declared = EntityDeclaration(cls, table.__table__, hints)
         _refuse_reserved(cls, declared)
-        entity = compile_entity(declared, type_name or cls.__name__)
+        entity = compile_entity(
+            declared, type_name or cls.__name__, is_write_once=write_once or cls.__write_once__
+        )
         cls.__entity__ = entity
         cls.__model__ = _validation_model(cls, declared)
         table.__table__.add(entity)
@@ -147,6 +155,16 @@ class Entity:
         cls, source: Any, handler: pydantic.GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         return core_schema_of(cls, cls.__model__, handler, lambda values: _build(cls, values))
+
+
+class WriteOnce(Entity):
+    """The base class of entities that are created and deleted, but never changed.
+
+    The same as `write_once=True`; the type checkers know the base class, and reject `put` and
+    `update` of its entities.
+    """
+
+    __write_once__: ClassVar[Literal[True]] = True  # type: ignore[assignment]  # no Rewritable
 
 
 def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:

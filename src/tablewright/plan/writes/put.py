@@ -24,13 +24,14 @@ from tablewright.plan.writes.guard import (
     EXISTS,
     WriteExpressions,
     condition_failed,
+    immutable_changed,
     rejection,
     snapshot,
     version_conflict,
     version_snapshot,
 )
 from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.write import Write, entity_of
+from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
 from tablewright.symbol import Symbol
 from tablewright.values import Item
 
@@ -85,6 +86,10 @@ class Put(EntityWrite[E], Generic[E]):
 
     _verb = "put"
 
+    def __init__(self, instance: E) -> None:
+        super().__init__(instance)
+        refuse_write_once(self._entity, self._verb)
+
     def condition(self, condition: Condition[E]) -> Self:
         """Write only if the condition holds for the stored item."""
         return self._with_condition(condition)
@@ -111,6 +116,7 @@ class Put(EntityWrite[E], Generic[E]):
         effect = write_effect(entity, key, old, new, values, affected, audit)
         expressions = WriteExpressions()
         expressions.require_unchanged(guards)
+        expressions.require_immutable(entity, new)
         expressions.require(self._conditions)
 
         def on_failure(current: Item | None) -> Verdict:
@@ -119,7 +125,9 @@ class Put(EntityWrite[E], Generic[E]):
                 return conflict
             if snapshot(current, guards) != guards:
                 return None
-            return condition_failed(entity, key, current, self._conditions)
+            return immutable_changed(entity, key, current, new) or condition_failed(
+                entity, key, current, self._conditions
+            )
 
         body = expressions.add_to({"Item": new})
         return self._prepared(effect, Action("Put", entity.table, body, on_failure))

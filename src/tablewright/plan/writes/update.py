@@ -60,7 +60,7 @@ from tablewright.plan.writes.guard import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.write import Write
+from tablewright.plan.writes.write import Write, refuse_write_once
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -93,6 +93,7 @@ class Update(Write[E], Generic[E]):
 
     def _check(self) -> None:
         entity = self._entity
+        refuse_write_once(entity, self._verb)
         seen: list[tuple[str | int, ...]] = []
         for change in self._changes:
             if not isinstance(change, Change):
