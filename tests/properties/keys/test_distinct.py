@@ -21,6 +21,7 @@ from tests.properties.keys.values import (
     Triple,
     _hint,
     dates,
+    joined,
     ksuids,
     moments,
     texts,
@@ -98,7 +99,7 @@ def designed(
             else:
                 asked.append(piece)
                 used.append(attributes[piece])
-        return Path(tuple(used))
+        return joined(*used)
 
     body: dict[str, Any] = {"__module__": __name__, "__annotations__": {}}
     for number, declared in enumerate(attributes):
