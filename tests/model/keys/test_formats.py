@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from types import new_class
 from typing import Any
 
 import pytest
@@ -100,7 +101,7 @@ def _entity(sort: Any) -> tuple[type[Table], Any]:
         "__annotations__": hints,
         "primary": key("P", "S" / sort(fields) / "END"),
     }
-    return Place, type(Entity)("Row", (Entity,), body, table=Place)
+    return Place, new_class("Row", (Entity,), {"table": Place}, lambda space: space.update(body))
 
 
 @pytest.mark.parametrize(
