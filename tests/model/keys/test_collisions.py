@@ -58,10 +58,11 @@ def declare(table: type[Table], name: str, sort: Any, **options: Any) -> None:
     }
     for field, declared in fields.items():
         declared.name = field
+    path: Any = sort(fields) if callable(sort) else sort
     body = fields | {
         "__module__": __name__,
         "__annotations__": {field: Attr[kind] for field, kind in FIELDS.items()},  # type: ignore[valid-type]
-        "primary": key("P", sort(fields) if callable(sort) else sort, **options),
+        "primary": key("P", path, **options),
     }
     new_class(name, (Entity,), {"table": table}, lambda space: space.update(body))
 
