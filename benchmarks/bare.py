@@ -1,7 +1,7 @@
-"""The limit of the storage: what apsw alone does with the same rows, pragmas and durability.
+"""The limit of the storage: apsw alone, with the same rows, pragmas and durability.
 
-A `Bare` database is opened on a copy of the engine's file, so its tables have the same shape and
-contents. It checks nothing, knows no requests, and is given its keys and rows ready-made.
+A `Bare` database uses a copy of the engine's file, so its tables have the same contents. It checks
+nothing and knows no requests; its keys and rows are computed before.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Bare:
         ]
 
     def get(self, key: bytes) -> Item:
-        """One row of the table, decoded."""
+        """Return one row of the table, decoded."""
         for _, body in self._execute(self._get, (key,)):
             found: Item = decode(body)
             return found
         raise KeyError(key)
 
     def put(self, rows: Sequence[Row]) -> None:
-        """One row into each tree, in one transaction."""
+        """Write one row into each tree, in one transaction."""
         execute = self._execute
         execute("BEGIN IMMEDIATE")
         for put, row in zip(self._puts, rows, strict=True):
@@ -61,7 +61,7 @@ class Bare:
         execute("COMMIT")
 
     def query(self, tree: int, bounds: tuple[bytes, bytes]) -> list[Item]:
-        """The rows of a tree (0: the table) between two keys, decoded."""
+        """Return the rows of a tree (0: the table) between two keys, decoded."""
         return [decode(body) for _, _, body in self._execute(self._ranges[tree], bounds)]
 
     def close(self) -> None:

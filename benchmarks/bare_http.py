@@ -1,9 +1,8 @@
-"""The limit of the server: asyncio and httptools, which parse every request and give one answer.
+"""The limit of the server: asyncio and httptools, which parse requests and send a fixed response.
 
-`python -m benchmarks.bare_http LENGTH` listens on a free loopback port, prints it, and answers
-every request with the same bytes: the headers that the endpoint sends, and a body of that length.
-It keeps each request's headers and body, without which no server could answer anything, and looks
-at neither.
+`python -m benchmarks.bare_http LENGTH` listens on a free loopback port and prints it. It responds
+to every request with the same bytes: the headers of `tablewright serve`, and a body of that length.
+It stores the headers and the body of each request, as every server must, but does not read them.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""The remote transport beside other clients: CPU for a GetItem and for a Query of 20 items.
+"""Compare the remote transport with other clients: CPU time of a GetItem and a Query of 20 items.
 
-All of them read the same orders from the same endpoint, which runs in a process of its own, and
-make typed objects of them. Each is used as its documentation shows and keeps its connection; those
-for an event loop are compared with ours for one. What is told is the CPU time of this process with
-all of its threads, in the best of many short rounds; in each, every client has its turn. The
-endpoint's time does not count, nor does waiting for it.
+All clients read the same orders from the same endpoint in another process, and create typed
+objects. Each is used as its documentation shows and keeps its connection. Synchronous and
+asynchronous clients are compared separately. The figure is the CPU time of this process with all of
+its threads, in the best of many short rounds; in each round every client runs once. The time of the
+endpoint, and the time spent waiting for it, do not count.
 """
 
-# The clients need not be installed (`make bench` does it); mypy knows their types where they are.
+# The clients are optional (`make bench` installs them), so mypy may not find them.
 # mypy: disable-error-code="import-not-found", allow-subclassing-any, allow-untyped-calls
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from tablewright import Attr, Entity, Table, attr, connect, connect_async, key, 
 
 ROUNDS = 30
 PARTITION = 20  # items
-SAMPLE = 27  # the order by which a client shows that it reads what was written
+SAMPLE = 27  # the order that checks whether a client reads what was written
 OURS = "tablewright"
 REGION, ACCESS_KEY, SECRET_KEY = "us-east-1", "benchmark", "benchmark"
 
 
-# -- what is read --------------------------------------------------------------------------------
+# -- the data --------------------------------------------------------------------------------
 
 
 class Orders(Table, name="orders", type_attribute="kind"):
@@ -88,7 +88,7 @@ def sort_key(n: int) -> str:
 
 
 def facts(found: Any) -> tuple[object, ...]:
-    """What an order says, whichever client made the object."""
+    """Return the values of an order, from the object of any client."""
     simple = ("customer", "number", "placed", "product", "status", "amount", "gift", "note")
     address = (found.address.street, found.address.city, found.address.zip)
     values = [getattr(found, name) for name in simple]
@@ -97,7 +97,7 @@ def facts(found: Any) -> tuple[object, ...]:
 
 @dataclass
 class PlainOrder:
-    """For the clients that give dictionaries."""
+    """An order for the clients that return dictionaries."""
 
     customer: int
     number: int
@@ -126,11 +126,11 @@ def plain(item: Mapping[str, Any]) -> PlainOrder:
     )
 
 
-# -- who reads it --------------------------------------------------------------------------------
+# -- the synchronous clients ---------------------------------------------------------------------
 
 
 class Client(NamedTuple):
-    """How a client gets order `n`, and all the orders of the customer who placed it."""
+    """A client: functions that read order `n`, and all orders of its customer."""
 
     name: str
     get: Callable[[int], Any]
@@ -212,7 +212,7 @@ def pynamodb(url: str, _: asyncio.Runner) -> Iterator[Client]:
     )
     from pynamodb.models import Model
 
-    # Its own attributes give floats, and read moments in its own format only.
+    # Its own attributes return floats, and read times in its own format only.
     class DecimalAttribute(Attribute[Decimal]):
         attr_type = "N"
 
@@ -304,7 +304,7 @@ def _pydynox_model(url: str) -> Any:
     return OrderModel
 
 
-# -- who reads it in an event loop ---------------------------------------------------------------
+# -- the asynchronous clients ---------------------------------------------------------------
 
 
 def ours_async(url: str, runner: asyncio.Runner) -> Iterator[Client]:
@@ -333,7 +333,7 @@ def pydynox_async(url: str, _: asyncio.Runner) -> Iterator[Client]:
 
 
 def aiodynamo(url: str, runner: asyncio.Runner) -> Iterator[Client]:
-    """With aiohttp: it documents httpx as well, which takes more."""
+    """With aiohttp, which takes less CPU time than httpx."""
     from aiodynamo.client import Client as DynamoClient
     from aiodynamo.credentials import Key, StaticCredentials
     from aiodynamo.expressions import HashKey
@@ -372,7 +372,7 @@ IN_A_LOOP: tuple[Opening, ...] = (ours_async, pydynox_async, aiodynamo)
 
 
 def clients(context: Context) -> list[Figure]:
-    """Both reads, waiting for each answer and in an event loop."""
+    """Measure both reads, with synchronous and asynchronous clients."""
     count = context.size(2000, 100)
     gets = draw(context.size(60, 4) * ROUNDS, count)
     pages = draw(context.size(12, 2) * ROUNDS, count)
@@ -418,8 +418,8 @@ def clients(context: Context) -> list[Figure]:
 
 
 def _check(client: Client, port: int, answered: Callable[[Any], Any]) -> Iterator[str]:
-    """Every client gives what was written, in the same types; and if it does not keep its
-    connection, that is told."""
+    """Check that every client returns what was written, and note which do not keep their
+    connection."""
     first = SAMPLE - SAMPLE % PARTITION
     expected = [facts(order(n)) for n in range(first, first + PARTITION)]
     page = [facts(found) for found in answered(client.page(SAMPLE))]
@@ -432,7 +432,7 @@ def _check(client: Client, port: int, answered: Callable[[Any], Any]) -> Iterato
 
 
 def _connections(port: int) -> set[str]:
-    """The other ends of all connections with a port of this machine, those just closed too."""
+    """Return the remote ports of all connections to a port, including those just closed."""
     lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
     pairs = [line.split()[1:3] for line in lines]
     both_ways = pairs + [pair[::-1] for pair in pairs]
@@ -446,7 +446,7 @@ def _take_turns(
     ns: Sequence[int],
     measure: Callable[[Callable[[int], Any], Sequence[int]], float],
 ) -> dict[str, float]:
-    """Microseconds of CPU that a call takes at best, of each client."""
+    """Return the CPU time of each client's best call, in microseconds."""
     took: dict[str, list[float]] = {name: [] for name in calls}
     with undisturbed():
         for _, part in zip(context.track(what, range(ROUNDS)), cut(ns, ROUNDS), strict=True):
@@ -470,7 +470,7 @@ async def _round_async(call: Callable[[int], Awaitable[Any]], ns: Sequence[int])
 
 
 def _figures(name: str, took: Mapping[str, float], *, half_of: str = "") -> list[Figure]:
-    """Ours beside each of the others: at most as much, and half of what one of them takes."""
+    """Compare ours with the others: at most the CPU time of each, and half of that of one."""
     own = took[OURS]
     others = {client: micros for client, micros in took.items() if client != OURS}
     if not others:

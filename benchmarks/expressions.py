@@ -1,8 +1,7 @@
-"""Expressions: how long the text of a request takes when it is new, and when it is known.
+"""Expressions: the time of an expression whose text is new, and of one whose text is cached.
 
-A text is new when no request had it before: here, each names an attribute of its own. The figures
-include what is done with the expression once it is read: holding it against an item, or applying
-it.
+A text is new if no earlier request had it: here, each names another attribute. The figures include
+the evaluation of the condition, or the application of the update.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ NAMES = {"#s": "status"}
 
 
 def expressions(context: Context) -> list[Figure]:
-    """A condition of five tests and an update of nine actions."""
+    """Measure a condition with five comparisons and an update with nine actions."""
     calls = context.size(1000, 100)
     assert condition("a") is True
     return [

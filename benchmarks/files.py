@@ -1,8 +1,8 @@
 """Files with many sample items.
 
-Rows are made by the engine's own functions and stored tree by tree in the order of their keys,
-which takes a fraction of the time of as many PutItem requests and gives the same rows: `growth`
-ends with the engine's own check of such a file. Only this module knows how a file is laid out.
+The engine's own functions create the rows; they are stored tree by tree in the order of their keys,
+which is much faster than PutItem requests and results in the same rows: `growth` ends with the
+engine's check of such a file. Only this module knows the layout of a file.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ BATCH = 5000
 
 
 class Track(Protocol):
-    """Shows a progress bar while it goes through a sequence."""
+    """Iterates over a sequence and shows a progress bar."""
 
     def __call__(self, what: str, steps: range) -> Iterable[int]: ...
 
 
 def build(path: Path, count: int, track: Track) -> None:
-    """Make a file whose table has `count` sample items."""
+    """Create a file whose table has `count` sample items."""
     with Engine(path, durability="normal") as engine:
         engine.call("CreateTable", items.CREATE)
         table = table_of(engine)
@@ -57,19 +57,19 @@ def build(path: Path, count: int, track: Track) -> None:
 
 
 def table_of(engine: Engine) -> StoredTable:
-    """The sample table, as the engine uses it."""
+    """Return the sample table of the engine."""
     catalog = Catalog()
     engine._store.read(catalog.refresh)
     return catalog.tables[items.TABLE]
 
 
 def trees_of(table: StoredTable) -> list[str]:
-    """The names of the SQLite tables that hold the sample table and its three indexes."""
+    """Return the names of the SQLite tables of the sample table and its three indexes."""
     return [table.tree.name, *(index.tree.name for index in table.indexes)]
 
 
 def rows_of(table: StoredTable, n: int, count: int) -> list[Row]:
-    """The four rows that the engine stores for item `n`: the table's and the three indexes'."""
+    """Return the four rows of item `n`: one of the table, and one of each index."""
     item = normalise_item(items.item(n, count))
     size, body = item_size(item), dump(item)
     key = table.encode_key(item)

@@ -1,7 +1,7 @@
-"""Does a table's size matter? GetItem, Query and PutItem in a small table and in a large one.
+"""Growth: GetItem, Query and PutItem in a small and in a large table.
 
-The limit of a figure is the same figure in the small table. Items are drawn from the whole of the
-large table, so most of its pages are met for the first time.
+The limit of a figure is the same figure in the small table. Random items of the whole large table
+are read, so most of its pages are read for the first time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SMALL = 1000
 
 
 def growth(context: Context) -> list[Figure]:
-    """The same figures at 1k and at 200k items."""
+    """Measure the same figures with 1,000 and with 200,000 items."""
     large = context.size(200_000, 5000)
     paths = {count: context.folder / f"growth-{count}.db" for count in (SMALL, large)}
     for count, path in paths.items():
@@ -48,7 +48,7 @@ def growth(context: Context) -> list[Figure]:
                 large,
             ),
         ]
-        # Few, lest the small table be small no more.
+        # Only a few, so that the small table stays small.
         new = range(context.size(600, 60))
         figures.append(
             _grown(

@@ -1,9 +1,9 @@
-"""The endpoint's rate with 16 connections, beside asyncio and httptools alone.
+"""The rate of the server with 16 connections, compared with asyncio and httptools alone.
 
-Three processes: the server, the load, and this one, which waits. The servers take turns under the
-load in many short rounds, and the best round of each counts: with both cores in use, whatever else
-the machine does takes from one of the two, and from the quicker server most. The rate is judged;
-the CPU time the server takes for a request is told beside it, being the steadier measure.
+Three processes: the server, the clients (`load`), and this one, which waits. Both servers run in
+alternating short rounds, and the best round of each counts: server and clients use both cores, so
+any other process slows them down, and the faster server most. The goal is a rate; the CPU time for
+each request is reported too, because it varies less.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Served(msgspec.Struct):
-    """A load, and the CPU seconds the server took for it."""
+    """The result of a load, and the CPU seconds of the server."""
 
     load: Result
     cpu: float
@@ -42,22 +42,22 @@ class Served(msgspec.Struct):
 
     @property
     def most(self) -> float:
-        """The rate that the load could have reached, had it never had to wait."""
+        """The rate that the clients could have reached without waiting."""
         return self.load.requests / (self.load.seconds - self.load.idle)
 
     @property
     def share(self) -> float:
-        """How much of a core the server had: far below one, others were using it."""
+        """The part of a core that the server used; far below one if the machine was busy."""
         return self.cpu / self.load.seconds
 
     @property
     def micros(self) -> float:
-        """CPU time of the server for a request."""
+        """The CPU time of the server for one request."""
         return self.cpu / self.load.requests * 1e6
 
 
 def get_item(context: Context) -> list[Figure]:
-    """GetItem over HTTP."""
+    """Measure GetItem over HTTP."""
     count = context.size(10_000, 1000)
     path = context.folder / "http.db"
     build(path, count, context.track)
@@ -103,7 +103,7 @@ def cpu_figure(name: str, ours: Sequence[Served], theirs: Sequence[Served]) -> F
 
 
 def put_item(context: Context) -> list[Figure]:
-    """Durable PutItem over HTTP into a table with three GSIs, and how many share a commit."""
+    """Measure durable PutItem over HTTP with three GSIs, and how many writes share a commit."""
     count = context.size(10_000, 1000)
     path = context.folder / "http-put.db"
     build(path, count, context.track)
@@ -131,20 +131,20 @@ def put_item(context: Context) -> list[Figure]:
 
 
 class Process(msgspec.Struct):
-    """A server that runs."""
+    """A running server."""
 
     pid: int
     port: int
 
     def cpu(self) -> float:
-        """The CPU seconds it has taken so far."""
+        """Return the CPU seconds that it has used so far."""
         after_name = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(after_name[11]) + int(after_name[12])) / TICKS
 
 
 @contextmanager
 def server(*module_and_arguments: str) -> Iterator[Process]:
-    """Run a server while the block runs. It prints its URL once it is ready."""
+    """Run a server while the block runs. The server prints its URL when it is ready."""
     process = subprocess.Popen(
         (sys.executable, "-m", *module_and_arguments),
         stdout=subprocess.PIPE,
@@ -161,7 +161,7 @@ def server(*module_and_arguments: str) -> Iterator[Process]:
 
 
 def under_load(served: Process, operation: str, count: int, *options: str) -> Served:
-    """Put a server under load, from a process of its own."""
+    """Put a server under load from another process."""
     before = served.cpu()
     output = subprocess.check_output(
         (
@@ -173,7 +173,7 @@ def under_load(served: Process, operation: str, count: int, *options: str) -> Se
 
 
 def commits(path: Path) -> int:
-    """How many transactions were committed to a file since it was opened.
+    """Return the number of transactions that were committed to a file since it was opened.
 
     The header of SQLite's wal-index counts them: `iChange`, the third word, in native order.
     """

@@ -1,8 +1,8 @@
 """The sample: an order of 15 attributes and about 700 bytes, in a table with three GSIs.
 
-Item `n` of a table of `count` lies in a partition of 20 items, in the table as in `by_product`;
-the other indexes have few and large partitions. All of it follows from `n`, so that items need not
-be kept, and numbers from `count` on are new items.
+Item `n` of a table of `count` items is in a partition of 20 items, in the table and in
+`by_product`; the other indexes have a few large partitions. All values are computed from `n`, so
+items need not be stored; numbers from `count` on are new items.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ CREATE: dict[str, Any] = {
 
 
 def item(n: int, count: int) -> Item:
-    """Item `n` of a table of `count` items."""
+    """Return item `n` of a table of `count` items."""
     customer = n // PARTITION
     order = f"ORDER#2026-{n % 12 + 1:02}-{n % 28 + 1:02}#{n:08}"
     return {
@@ -81,7 +81,7 @@ def item(n: int, count: int) -> Item:
 
 
 def product(n: int, count: int) -> str:
-    """The partition of item `n` in `by_product`: every so many items, 20 in all."""
+    """Return the partition of item `n` in `by_product`; each has 20 items."""
     return f"PRODUCT#{n % max(1, count // PARTITION):07}"
 
 
@@ -99,7 +99,7 @@ def put_request(n: int, count: int) -> dict[str, Any]:
 
 
 def query_request(n: int) -> dict[str, Any]:
-    """The 20 items of the partition that item `n` is in."""
+    """Return a query for the 20 items in the partition of item `n`."""
     return {
         "TableName": TABLE,
         "KeyConditionExpression": "PK = :partition",
@@ -108,7 +108,7 @@ def query_request(n: int) -> dict[str, Any]:
 
 
 def index_query_request(n: int, count: int) -> dict[str, Any]:
-    """The 20 items that share a partition of `by_product` with item `n`."""
+    """Return a query for the 20 items in the partition of item `n` in `by_product`."""
     return {
         "TableName": TABLE,
         "IndexName": INDEX,

@@ -1,13 +1,12 @@
-"""Keeps HTTP connections busy: `python -m benchmarks.load PORT get|put COUNT …`, JSON on stdout.
+"""HTTP clients: `python -m benchmarks.load PORT get|put COUNT …` prints JSON.
 
-A process of its own, so that it takes nothing from the server it measures, and as lean as Python
-allows: one `epoll`, non-blocking sockets, requests made beforehand, one `recv` and one `send` each.
+They run in a process of their own and use as little CPU time as possible: one `epoll`, non-blocking
+sockets, prepared requests, one `recv` and one `send` for each request.
 
-It never sleeps. When it did, the endpoint took 50 to 57 µs of CPU for a request instead of 33, and
-the quick bare server 11 to 12 instead of 9.5: most likely because every answer then has to wake the
-client, at the server's expense, which a server that leaves it no time to sleep is spared. The time
-it found nothing to do tells how many requests it could have made: the figures say so, to show that
-it was not what was measured.
+The process never sleeps. When it slept, the server used 50 to 57 µs of CPU time for a request
+instead of 33, and the bare server 11 to 12 instead of 9.5, probably because every response had to
+wake the process at the expense of the server. The time without work shows how many requests the
+clients could have sent, and so that they were not the bottleneck.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from benchmarks.reads import draw
 
 
 class Result(msgspec.Struct):
-    """What came of a load: `requests` answered in `seconds`, of which it waited `idle`."""
+    """The result of a load: `requests` in `seconds`, of which `idle` were without work."""
 
     requests: int
     seconds: float
     idle: float
-    answer: int  # bytes of the last answer's body
+    answer: int  # bytes in the body of the last response
 
 
 #: As botocore sends them.
@@ -58,7 +57,7 @@ def request(port: int, operation: str, body: bytes) -> bytes:
 
 
 def gets(port: int, count: int) -> Iterator[bytes]:
-    """GetItem requests for items of a table of `count`, over and over."""
+    """Yield GetItem requests for items of a table of `count` items, without end."""
     requests = [
         request(port, "GetItem", msgspec.json.encode(items.get_request(n)))
         for n in draw(2000, count)
@@ -68,7 +67,7 @@ def gets(port: int, count: int) -> Iterator[bytes]:
 
 
 def puts(port: int, count: int, first: int, most: int) -> Iterator[bytes]:
-    """PutItem requests for new items, from number `first` on."""
+    """Yield PutItem requests for new items, from number `first` on."""
     requests = [
         request(port, "PutItem", msgspec.json.encode(items.put_request(n, count)))
         for n in range(first, first + most)
@@ -79,9 +78,9 @@ def puts(port: int, count: int, first: int, most: int) -> Iterator[bytes]:
 def load(
     port: int, requests: Iterator[bytes], *, connections: int, seconds: float, most: int
 ) -> Result:
-    """Send the next request of each connection as soon as its last one is answered.
+    """Send the next request of each connection when its last response has arrived.
 
-    Ends after `seconds` or `most` answers. Raises at an answer that is not 200 and complete.
+    Stop after `seconds` or `most` responses. Raises if a response is not a complete 200.
     """
     poll = select.epoll()
     sockets: dict[int, socket.socket] = {}
@@ -109,7 +108,9 @@ def load(
             data = waiting.pop(number, b"") + connection.recv(65536)
             head = data.find(b"\r\n\r\n") + 4
             if not data.startswith(b"HTTP/1.1 200") or head < 4:
-                raise RuntimeError(f"not the answer to expect: {data[:1000]!r}")
+                raise RuntimeError(
+                    f"expected one complete response with status 200, got {data[:1000]!r}"
+                )
             at = data.index(b"Content-Length: ") + 16
             length = int(data[at : data.index(b"\r", at)])
             if len(data) < head + length:
@@ -130,11 +131,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
     parser.add_argument("port", type=int)
     parser.add_argument("operation", choices=("get", "put"))
-    parser.add_argument("count", type=int, help="items in the table")
-    parser.add_argument("--first", type=int, default=0, help="the first new item")
+    parser.add_argument("count", type=int, help="the number of items in the table")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first new item")
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--most", type=int, default=200_000, help="answers at most")
+    parser.add_argument("--most", type=int, default=200_000, help="the maximum number of responses")
     given = parser.parse_args()
     if given.operation == "get":
         requests = gets(given.port, given.count)

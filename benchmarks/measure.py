@@ -1,11 +1,10 @@
-"""Measuring on a noisy machine: a figure and its limit take turns, and only their ratio is judged.
+"""Measure on a busy machine: a figure and its limit alternate, and the goal is their ratio.
 
-Two ways to sum up the rounds:
+Two ways to summarize the rounds:
 
-    best      the quickest round, in CPU time    work of the processor alone: what disturbs it
-                                                 only ever adds
-    median    the middle round, in elapsed time  work that waits for the disk or for another
-                                                 process: a lucky round is no measure
+    best      the fastest round, in CPU time       for pure CPU work: other processes only add time
+    median    the median round, in elapsed time    for work that waits for the disk or another
+                                                   process: the fastest round may be luck
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ T = TypeVar("T")
 
 
 class Figure(Struct, kw_only=True, omit_defaults=True):
-    """One line of the result. Without a goal it only informs.
+    """One line of the result. Without a goal it is for information only.
 
-    `unsure` is the verdict where the machine was too busy for the ratio to mean anything.
+    `unsure` is the verdict if the machine was too busy for a meaningful ratio.
     """
 
     name: str
@@ -42,16 +41,16 @@ class Figure(Struct, kw_only=True, omit_defaults=True):
 
 
 class Context(Protocol):
-    """What a benchmark is given."""
+    """The parameters of a benchmark."""
 
     #: Where files may be put; it is removed afterwards.
     folder: Path
 
     def size(self, full: int, quick: int) -> int:
-        """How large something is, or how often it is done, in a full and in a quick run."""
+        """Return a size or a number of repetitions, for a full or a quick run."""
 
     def track(self, what: str, steps: range) -> Iterable[int]:
-        """Go through the steps and show a progress bar."""
+        """Iterate over the steps and show a progress bar."""
 
 
 def judged(
@@ -66,7 +65,7 @@ def judged(
     sure: bool = True,
     note: str = "",
 ) -> Figure:
-    """A figure whose ratio to its limit is to be `at_most` or `at_least` something."""
+    """Return a figure whose goal is a ratio to its limit: `at_most` or `at_least`."""
     ratio = value / limit
     if at_most is not None:
         goal, reached = f"at most {at_most:g}x", ratio <= at_most
@@ -87,7 +86,7 @@ def judged(
 
 
 def below(name: str, unit: str, value: float, *, goal: float, note: str = "") -> Figure:
-    """A figure that is to be below a number of its own unit."""
+    """Return a figure whose goal is an absolute maximum."""
     return Figure(
         name=name,
         unit=unit,
@@ -107,11 +106,11 @@ def take_turns(
     rounds: int,
     waits: bool = False,
 ) -> tuple[float, float]:
-    """Microseconds a call takes: of the figure, and of its limit.
+    """Return the microseconds of one call: of the figure, and of its limit.
 
-    Both are a function and its arguments, one for each call; the arguments are cut into rounds,
-    and each round of the figure is followed by one of the limit. `waits` says that a call waits
-    for something other than the processor (see above).
+    Each is a function with a sequence of arguments, one for each call. The arguments are divided
+    into rounds; each round of the figure is followed by one of the limit. `waits` selects the
+    median of the elapsed time.
     """
     clock, middle = (time.perf_counter, median) if waits else (time.process_time, min)
     took: tuple[list[float], list[float]] = ([], [])
@@ -124,7 +123,7 @@ def take_turns(
 
 
 def best(context: Context, what: str, call: Callable[[A], Any], args: Sequence[A]) -> float:
-    """Microseconds a call takes at best, over ten rounds; for figures without a limit."""
+    """Return the microseconds of a call in the best of ten rounds, for figures without a limit."""
     rounds = 10
     with undisturbed():
         return 1e6 * min(
@@ -134,7 +133,7 @@ def best(context: Context, what: str, call: Callable[[A], Any], args: Sequence[A
 
 
 def cut(args: Sequence[T], parts: int) -> Iterator[Sequence[T]]:
-    """The arguments, in that many parts of the same length."""
+    """Divide the arguments into parts of the same length."""
     length = len(args) // parts
     assert length, "there is at least one call in a round"
     return (args[length * at : length * (at + 1)] for at in range(parts))
@@ -148,7 +147,7 @@ def _round(clock: Callable[[], float], call: Callable[[A], Any], args: Sequence[
 
 
 class undisturbed:  # noqa: N801  (reads as a statement: `with undisturbed():`)
-    """Keeps the garbage collector, which stays on, from walking the benchmark's own data."""
+    """Exclude the benchmark's own data from garbage collection, which stays enabled."""
 
     def __enter__(self) -> None:
         gc.collect()

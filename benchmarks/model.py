@@ -1,7 +1,7 @@
-"""The model beside the engine alone: what declaring a design costs each request.
+"""Compare the model with the engine alone: the cost of the model for each request.
 
-The entity is the sample order with three GSIs. The engine gets the very requests that the plans
-send, and decodes the answers to Python values.
+The entity is the sample order with three GSIs. The engine gets the same requests that the plans
+send, and decodes the responses to Python values.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ class Order(Entity, table=Orders):
 
 @access_pattern
 def orders_of_a_customer(customer: int, since: datetime) -> Query[Order]:
-    """A customer's orders from a moment on, newest first."""
+    """A customer's orders since a time, newest first."""
     return Order.primary.within(customer).gte(since).desc().page_size(20)
 
 
 def order(n: int, count: int) -> Order:
-    """The sample item `n`, as an entity."""
+    """Return sample item `n` as an entity."""
     sample = items.item(n, count)
     return Order(
         customer=n // items.PARTITION,
@@ -99,7 +99,7 @@ def placed(n: int) -> datetime:
 
 
 def model(context: Context) -> list[Figure]:
-    """Reads, writes, plans and definitions."""
+    """Measure reads, writes, plans and definitions."""
     return [*_reads(context), _create(context), _plan(context), _definitions(context)]
 
 

@@ -1,4 +1,4 @@
-"""GetItem and Query in process, with decoding, beside apsw alone with the same decoder."""
+"""GetItem and Query in process, compared with apsw alone and the same decoder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUNDS = 30
 
 
 def get_item(context: Context) -> list[Figure]:
-    """One item by its key."""
+    """Measure GetItem."""
     with side_by_side(context) as (engine, bare, table, count):
         ns = draw(context.size(12_000, 600), count)
         requests = [items.get_request(n) for n in ns]
@@ -38,7 +38,7 @@ def get_item(context: Context) -> list[Figure]:
 
 
 def query(context: Context) -> list[Figure]:
-    """The 20 items of a partition, of the table and of an index."""
+    """Measure a Query of 20 items, in the table and in an index."""
     with side_by_side(context) as (engine, bare, table, count):
         ns = draw(context.size(1800, 90), count)
         requests = [items.query_request(n) for n in ns]
@@ -73,7 +73,7 @@ def _query(
 
 @contextmanager
 def side_by_side(context: Context) -> Iterator[tuple[Engine, Bare, StoredTable, int]]:
-    """The engine and apsw alone on two files of the same contents, and how many items they have."""
+    """Yield the engine and apsw alone on two files with the same items, and their number."""
     count = context.size(10_000, 1000)
     path = context.folder / "reads.db"
     if not path.exists():
@@ -88,13 +88,13 @@ def side_by_side(context: Context) -> Iterator[tuple[Engine, Bare, StoredTable, 
 
 
 def draw(calls: int, count: int) -> list[int]:
-    """Numbers of items to read, the same in every run."""
+    """Return the numbers of the items to read, the same in every run."""
     chance = random.Random(calls)
     return [chance.randrange(count) for _ in range(calls)]
 
 
 def partition_of(table: StoredTable, n: int, count: int, *, tree: int) -> tuple[bytes, bytes]:
-    """The range of keys of the partition that item `n` is in: of the table, or of an index."""
+    """Return the range of keys of the partition of item `n`, in the table or in an index."""
     item = items.item(n, count)
     keys = table.schema.keys if tree == 0 else table.indexes[tree - 1].schema.keys
     name = keys.partition[0].name

@@ -1,8 +1,8 @@
-"""The performance test of the recipes' document, made useful: every pattern at two sizes.
+"""The patterns of the recipes design with few and with many items.
 
-The document inserts a lot of ingredients and reads one by its key. Here 100,000 ingredients are
-loaded, each with the sentinel of its name, and every pattern that reads is timed at that size and
-at 1,000. A pattern that only touches what it asks for takes as long with a hundred times the data.
+The source document inserts many ingredients and reads one by its key. Here, every pattern that
+reads is measured with 1,000 and with 100,000 ingredients, each with the sentinel of its name. A
+pattern that reads only its own items takes the same time with both.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PATTERNS: dict[str, Callable[[int], Plan[Any]]] = {
 
 
 def at_size(context: Context) -> list[Figure]:
-    """Each pattern with many ingredients, beside the same with few."""
+    """Measure each pattern with many ingredients, compared with few."""
     many, few = context.size(100_000, 2000), context.size(1000, 200)
     calls = context.size(1000, 40)
     with (
@@ -64,7 +64,7 @@ def at_size(context: Context) -> list[Figure]:
 
 
 def _loaded(context: Context, count: int) -> Database:
-    """A database with so many ingredients, loaded as a program would: through the model."""
+    """Return a database with this number of ingredients, loaded through the model."""
     path = Path(context.folder) / f"recipes-{count}.db"
     database = connect(path, recipes.Recipes, durability="normal")
     for n in context.track(f"load {count:,} ingredients", range(count)):

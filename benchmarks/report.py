@@ -1,4 +1,4 @@
-"""What is shown and kept: the table, and the JSON with the facts of the machine."""
+"""The report: a table, and a JSON file with the figures and facts about the machine."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def show(console: Console, figures: Sequence[Figure]) -> None:
 
 
 def number(value: float) -> str:
-    """Three or four digits: `0.012`, `7.65`, `69.3`, `41,250`."""
+    """Format a number with three or four digits: `0.012`, `7.65`, `69.3`, `41,250`."""
     if value >= 1000:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3f}"
 
 
 def write(path: Path, figures: Sequence[Figure], *, quick: bool, seconds: float) -> None:
-    """Write the figures, and what they were measured on."""
+    """Write the figures and facts about the machine."""
     result = {
         "measured": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 1),

@@ -1,6 +1,6 @@
-"""Starting: what an import costs, and how soon an engine in memory is ready.
+"""Start-up: the time of an import, and of starting an engine in memory.
 
-Each in fresh interpreters, that take turns with interpreters that do nothing.
+Each is measured in new interpreters, alternating with interpreters that do nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ print((perf_counter() - start) * 1000)
 
 
 def start(context: Context) -> list[Figure]:
-    """Imports in CPU seconds beyond an empty interpreter's; an engine in elapsed milliseconds."""
+    """Measure imports in CPU seconds above an empty interpreter, and an engine in milliseconds."""
     programs = ("pass", "import tablewright", f"from {ENGINE} import Engine")
     spent: dict[str, list[float]] = {program: [] for program in programs}
     ready: list[float] = []

@@ -1,4 +1,4 @@
-"""PutItem into a table with three GSIs, beside the bare transaction that writes the same four rows.
+"""PutItem with three GSIs, compared with a bare transaction that writes the same four rows.
 
 New items, spread over all partitions, one commit each.
 """
@@ -18,7 +18,7 @@ ROUNDS = 40
 
 
 def put_item(context: Context) -> list[Figure]:
-    """At both durabilities: `normal` shows what the processor does, `full` adds the disk."""
+    """Measure both durabilities: `normal` is mostly CPU time, `full` adds the disk."""
     return [_put_item(context, "normal"), _put_item(context, "full")]
 
 

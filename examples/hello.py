@@ -1,4 +1,4 @@
-"""A first round trip: start an endpoint in memory, create a table, put an item, read it back.
+"""Start a server in memory and use it with boto3: create a table, put an item, read it.
 
 Run it with `make run`, or `python examples/hello.py`.
 """
@@ -17,7 +17,7 @@ server = subprocess.Popen(
     stderr=subprocess.DEVNULL,
     text=True,
 )
-atexit.register(server.kill)  # whatever happens below, no server is left behind
+atexit.register(server.kill)  # also if an error occurs below
 assert server.stdout is not None
 url = server.stdout.readline().strip()
 print(f"serving at {url}, in memory")
@@ -54,6 +54,6 @@ print(
     """
 Now try:
   .venv/bin/tablewright serve --db shop.db      a durable database at http://127.0.0.1:8000
-  .venv/bin/tablewright check-file shop.db      prove that its tables and indexes agree
+  .venv/bin/tablewright check-file shop.db      check that its tables and indexes agree
   make test                                     run the tests"""
 )

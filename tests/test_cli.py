@@ -132,7 +132,7 @@ def test_a_host_that_cannot_be_had_is_one_line() -> None:
 def test_a_missing_directory_is_one_line(tmp_path: Path) -> None:
     result = run("serve", "--port", "0", "--db", tmp_path / "absent" / "x.db")
     assert (result.returncode, result.stdout) == (2, "")
-    assert "there is no directory" in result.stderr
+    assert "does not exist" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -198,7 +198,10 @@ def test_check_file_reports_a_damaged_file(tmp_path: Path) -> None:
 
 def test_check_file_of_a_directory_says_so(tmp_path: Path) -> None:
     result = run("check-file", tmp_path)
-    assert (result.returncode, result.stderr) == (2, f"tablewright: {tmp_path}: is a directory\n")
+    assert (result.returncode, result.stderr) == (
+        2,
+        f"tablewright: {tmp_path}: it is a directory\n",
+    )
 
 
 @pytest.mark.parametrize("name", CATALOG_DAMAGES)

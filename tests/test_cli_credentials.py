@@ -114,13 +114,13 @@ def test_a_user_or_a_key_is_removed(file: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["add", "{file}", "a b"], "user 'a b': a name has"),
+        (["add", "{file}", "a b"], "user 'a b': a name must have"),
         (["add", "{file}", "a", "--tag", "x"], "--tag x: expected NAME=VALUE"),
         (["add", "{file}", "a", "--policy", "/no/such.json"], "/no/such.json: No such file"),
         (["add", "/no/such/users.toml", "a"], "/no/such: No such file or directory"),
         (["add", "{file}", "a", "--access-key-id", "TWAK1"], "first line of standard input"),
-        (["list", "{file}"], "users.toml: No such file"),
-        (["remove", "{file}", "a"], "users.toml: No such file"),
+        (["list", "{file}"], "users.toml: no such file; create it with"),
+        (["remove", "{file}", "a"], "users.toml: no such file; create it with"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(

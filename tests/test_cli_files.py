@@ -81,7 +81,7 @@ def test_a_damaged_file_is_repaired_into_a_new_one(path: Path, tmp_path: Path) -
     assert run("check-file", path).returncode == 1
     result = run("repair", path, tmp_path / "new.db")
     assert result.returncode == 0
-    assert "new.db: everything was saved" in result.stdout
+    assert "new.db: all items were saved" in result.stdout
     assert run("check-file", tmp_path / "new.db").returncode == 0
 
 

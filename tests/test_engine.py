@@ -28,9 +28,9 @@ def engine() -> Engine:
 @pytest.mark.parametrize(
     ("operation", "hint"),
     [
-        ("PutItme", "there is no operation 'PutItme'; did you mean 'PutItem'?"),
-        ("put_item", "there is no operation 'put_item'; did you mean 'PutItem'?"),
-        ("ExecuteStatement", "there is no operation 'ExecuteStatement'"),
+        ("PutItme", "unknown operation 'PutItme'; did you mean 'PutItem'?"),
+        ("put_item", "unknown operation 'put_item'; did you mean 'PutItem'?"),
+        ("ExecuteStatement", "unknown operation 'ExecuteStatement'"),
     ],
 )
 def test_an_unknown_operation_is_told_what_was_meant(
@@ -77,7 +77,7 @@ def test_a_path_is_a_text_or_a_path(path: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "reason"), [(".", "is a directory"), ("nowhere/shop.db", "there is no directory")]
+    ("place", "reason"), [(".", "is a directory"), ("nowhere/shop.db", "does not exist")]
 )
 def test_a_file_that_cannot_be_opened_is_told_why(tmp_path: Path, place: str, reason: str) -> None:
     with pytest.raises(CannotOpen, match=reason):

@@ -1,4 +1,4 @@
-"""`python -m torture`: attack every promise, show a table, write the results.
+"""`python -m torture`: test every promise, print a table, write the results.
 
 The exit code is 1 if a promise is broken.
 """
@@ -21,7 +21,7 @@ from torture.run import Result, run
 RESULTS = Path(__file__).parent / "results"
 SEED = 20261115
 WIDTH = 124  # without a terminal
-#: A part that takes twice its time and this much more hangs: the run ends with a traceback.
+#: A part that takes more than twice its time plus this hangs: the run ends with a traceback.
 HANG_SECONDS = 240.0
 
 
@@ -30,8 +30,10 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--seed", type=int, default=SEED, help="the seed of the first round")
     parser.add_argument("--seconds", type=float, help="the time of each part")
-    parser.add_argument("--rounds", type=int, help="at most this many rounds of each part")
-    parser.add_argument("--big", action="store_true", help="ten million items, and nothing else")
+    parser.add_argument("--rounds", type=int, help="the maximum number of rounds of each part")
+    parser.add_argument(
+        "--big", action="store_true", help="run only the part with ten million items"
+    )
     parser.add_argument("--output", type=Path, help="where to write the JSON")
     given = parser.parse_args()
     unknown = [name for name in given.parts if name not in PARTS]
@@ -49,7 +51,7 @@ def main() -> None:
             limit = part.seconds if given.seconds is None else given.seconds
             faulthandler.dump_traceback_later(2 * limit + HANG_SECONDS, exit=True)
             console.print(f"[dim]{at}/{len(chosen)}[/] {part.name} ...", end=" ", highlight=False)
-            # The seeds that once failed come first, unless one round is to be repeated.
+            # Seeds that failed in earlier runs come first, unless one round is repeated.
             first = kept_seeds(part.name) if given.rounds is None else ()
             result = run(
                 part,
@@ -70,7 +72,7 @@ def main() -> None:
                 keep_seed(part.name, failure.seed)
         faulthandler.cancel_dump_traceback_later()
     report.show(console, results)
-    # torture.json is always a whole run.
+    # torture.json is written only by a complete run.
     whole = not given.parts and given.seconds is None and given.rounds is None
     name = ("big.json" if given.big else "torture.json") if whole else "partial.json"
     output = given.output or RESULTS / name

@@ -84,7 +84,7 @@ def get(engine: Engine, number: int) -> dict[str, Any] | None:
 
 @contextmanager
 def stage(attack: Round, file: Path, name: str) -> Iterator[None]:
-    """Report what a stage took, and what it left."""
+    """Report the time of a stage, the memory and the size of the file."""
     started = time.monotonic()
     console.print(f"  {name} ...", end=" ", highlight=False)
     yield
@@ -99,7 +99,7 @@ def stage(attack: Round, file: Path, name: str) -> Iterator[None]:
 
 
 def play(attack: Round) -> None:
-    """Write all items, then use them in every way."""
+    """Write all items, then run all stages."""
     file = attack.folder / "big.db"
     sample = min(SAMPLE_SECONDS, attack.seconds / 20)
     with Engine(file, durability="normal") as engine:
@@ -174,7 +174,7 @@ def put_more(attack: Round, engine: Engine, seconds: float) -> None:
 
 
 def build_index(attack: Round, file: Path, engine: Engine) -> None:
-    """Build an index; another process reads and writes, and reports its slowest answers."""
+    """Build an index while another process reads and writes and reports its slowest calls."""
     command = [sys.executable, "-m", "torture.big", str(file), str(attack.seed)]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

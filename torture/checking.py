@@ -8,7 +8,7 @@ taken effect at any moment after its invocation, or never.
 explains every result (Wing and Gong's algorithm; Lowe's memory of the states already visited).
 
 `serializable` needs no search: every write appends a unique number to a list, so that a read of the
-list tells which writes came before it, and in which order. The dependencies between transactions
+list shows which writes came before it, and in which order. The dependencies between transactions
 and their order in time form a graph; a cycle in it is a violation.
 """
 
@@ -30,7 +30,7 @@ class Access(Struct, frozen=True):
     """An operation on one register.
 
     read: it holds `value`. write: it becomes `value`. swap: it held `old` and becomes `value`.
-    refused: it did not hold `old`. The value 0 stands for a missing item.
+    refused: it did not hold `old`. The value 0 means a missing item.
     """
 
     start: float
@@ -40,7 +40,7 @@ class Access(Struct, frozen=True):
     old: int = 0
 
     def after(self, state: int) -> int | None:
-        """The state after it, or None where its result contradicts the state."""
+        """Return the state after the operation; None if its result contradicts the state."""
         if self.kind == "write":
             return self.value
         if self.kind == "read":
@@ -51,7 +51,7 @@ class Access(Struct, frozen=True):
 
 
 def linearizable(history: Iterable[Access], initial: int = 0) -> bool:
-    """Whether some order of the operations explains every result."""
+    """Return whether some order of the operations explains every result."""
     accesses = sorted(history, key=lambda access: access.start)
     required = sum(1 << n for n, access in enumerate(accesses) if access.end != NEVER)
     seen: set[tuple[int, int]] = set()
@@ -63,7 +63,7 @@ def linearizable(history: Iterable[Access], initial: int = 0) -> bool:
         if (done, state) in seen:
             continue
         seen.add((done, state))
-        # Those that began before any undone operation ended may come next.
+        # Operations that began before any undone operation ended may come next.
         first_end = NEVER
         first = (~done & (done + 1)).bit_length() - 1  # the first that is not done
         for number in range(first, len(accesses)):
@@ -90,9 +90,9 @@ class WriteTransaction(Struct, frozen=True):
 
 
 def serializable(history: Sequence[WriteTransaction], last: dict[str, list[int]]) -> str:
-    """What contradicts strict serializability; empty if nothing does.
+    """Return what contradicts strict serializability; empty if nothing does.
 
-    `last` is what the lists hold at the end, read when nothing else runs.
+    `last` is the content of the lists at the end, read when nothing else runs.
     """
     writers: dict[tuple[str, int], int] = {}
     for number, transaction in enumerate(history):
@@ -138,9 +138,9 @@ def serializable(history: Sequence[WriteTransaction], last: dict[str, list[int]]
 def _add_time(
     edges: dict[int, set[int]], history: Sequence[WriteTransaction], visible: set[int]
 ) -> None:
-    """An edge from each transaction to all that began after it ended.
+    """Add an edge from each transaction to all that began after it ended.
 
-    Through a chain of marks in time, negative numbers, so that there are few edges.
+    A chain of points in time (negative numbers) keeps the number of edges small.
     """
     ends = sorted((history[number].end, number) for number in visible if history[number].known)
     times = [end for end, _ in ends]
@@ -155,7 +155,7 @@ def _add_time(
 
 
 def _cycle(edges: dict[int, set[int]]) -> list[int]:
-    """The transactions of a cycle; empty if there is none. Depth first, without recursion."""
+    """Return the transactions of a cycle, or an empty list. Depth first, without recursion."""
     done: set[int] = set()
     for root in list(edges):
         if root in done:

@@ -7,7 +7,7 @@ before each call and may raise, with which `io_errors` injects errors.
 A recorded disk begins without files. While it is installed it is the default VFS of the process,
 because the store opens its files with the default. A Python VFS has no `xFetch`, so that SQLite
 cannot map the database file into memory and every read and write passes through here; `mapped`
-proves it. The shared memory of the log's index is mapped; SQLite rebuilds it when the first
+checks it. The shared memory of the log's index is mapped; SQLite rebuilds it when the first
 connection opens the file.
 """
 
@@ -39,7 +39,7 @@ class Change(NamedTuple):
 
 
 class Disk(apsw.VFS):
-    """SQLite's files, recorded in `log` where there is one."""
+    """SQLite's files; changes are recorded in `log` if it is given."""
 
     def __init__(self, log: list[Change] | None = None, hook: Hook | None = None) -> None:
         self.log = log
@@ -109,7 +109,7 @@ class File(apsw.VFSFile):
         self._disk.changed(Change("truncate", self._name, newsize))
 
     def xSync(self, flags: int) -> None:
-        # Nothing depends on the real disk here, so that no time is spent on it.
+        # The real disk is not synced: nothing depends on it.
         self._disk.before("sync", self._name)
         self._disk.changed(Change("sync", self._name, directory=self._syncs_directory))
         self._syncs_directory = False
@@ -125,7 +125,7 @@ class File(apsw.VFSFile):
 
 @contextmanager
 def installed(log: list[Change] | None = None, hook: Hook | None = None) -> Iterator[Disk]:
-    """Make a disk the default for files that this process opens, as long as the block runs."""
+    """Make a disk the default for files that this process opens while the block runs."""
     disk = Disk(log, hook)
     try:
         yield disk
@@ -134,6 +134,6 @@ def installed(log: list[Change] | None = None, hook: Hook | None = None) -> Iter
 
 
 def mapped(path: Path) -> bool:
-    """Whether this process has mapped the file into its memory."""
+    """Return whether this process has mapped the file into its memory."""
     maps = Path("/proc/self/maps").read_text().splitlines()
     return any(line.endswith(str(path)) for line in maps)

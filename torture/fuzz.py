@@ -1,5 +1,5 @@
 """Promise: every request gets DynamoDB's answer or DynamoDB's fault: never another exception in
-process, never a 500 or a lost connection over HTTP, and the file stays whole.
+process, never a 500 or a lost connection over HTTP, and the file stays valid.
 
 Method: random requests of every operation, valid and mutated (members replaced, removed, added,
 repeated, renamed), go through `Engine.prepare` and `Engine.run`; the same requests and their JSON
@@ -7,7 +7,7 @@ with changed bytes go to a server over HTTP. In between, puts, gets and deletes 
 are compared with a plain dict. At the end `check()` is clean. The seeds of rounds that failed are
 kept in torture/seeds and are replayed first.
 
-Limits: what an accepted mutation should have answered is not compared, except on the second table.
+Limits: the responses to accepted mutations are not compared, except on the second table.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MODEL = "model"
 
 
 def play(attack: Round) -> None:
-    """Fuzz an engine of its own, then the same engine over HTTP."""
+    """Fuzz a new engine, then the same engine over HTTP."""
     with Engine(attack.folder / "fuzz.db", durability="normal") as engine:
         engine.call("CreateTable", TABLE)
         engine.call("CreateTable", table(MODEL))

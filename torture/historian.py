@@ -25,7 +25,7 @@ REGISTERS = ("r0", "r1")
 LISTS = ("a", "b", "c")
 
 #: Sends an operation and returns its answer. Raises ConditionalCheckFailedException and
-#: TransactionCanceledException where nothing was written, `Unknown` where that is not known.
+#: TransactionCanceledException if nothing was written, `Unknown` if the outcome is not known.
 Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
@@ -34,7 +34,7 @@ class Unknown(Exception):
 
 
 class Records(msgspec.Struct):
-    """What a client did: operations on registers by key, and transactions on lists."""
+    """The operations of a client: on registers by key, and transactions on lists."""
 
     registers: dict[str, list[Access]]
     transactions: list[WriteTransaction]

@@ -62,7 +62,7 @@ def play(attack: Round) -> None:
 
 
 def record(attack: Round, file: Path, engine: Engine, server: Served) -> list[Records]:
-    """Let all clients run at the same time, and return what they recorded."""
+    """Run all clients at the same time, and return their records."""
     start = time.monotonic() + START_SECONDS
     until = start + SECONDS
     processes = [
@@ -115,7 +115,7 @@ def begin(client: Historian, start: float, until: float, errors: list[str]) -> N
 
 
 def over_http(client: Client) -> Call:
-    """Operations over a connection, with the faults that a client of an engine gets."""
+    """Return a function that calls operations over HTTP and raises the errors of an engine."""
     faults: dict[str, Callable[[], Exception]] = {
         "ConditionalCheckFailedException": ConditionalCheckFailedException,
         "TransactionCanceledException": lambda: TransactionCanceledException([]),
@@ -131,7 +131,7 @@ def over_http(client: Client) -> Call:
             return found
         if answer.type in faults:
             raise faults[answer.type]()
-        raise RuntimeError(f"{operation} is answered with {answer.status} {answer.body!r}")
+        raise RuntimeError(f"{operation} got the response {answer.status} {answer.body!r}")
 
     return call
 

@@ -1,10 +1,10 @@
 """Promise: whatever clients send, the server answers or closes the connection; it never answers
-500, logs no traceback, keeps serving others, and gives the memory back.
+500, logs no traceback, continues to serve others, and releases the memory.
 
 Method: a real `tablewright serve` is attacked over sockets, in random order, by several clients at
 a time: headers and bodies byte by byte, garbage, pipelined requests, huge headers, odd chunks,
 trailers, upgrades, half-closed sockets, answers that are not read, and clients that leave in the
-middle of large bodies. Unfinished requests stay open while others are served. During each attack a
+middle of large bodies. Unfinished requests stay open meanwhile. During each attack a
 well-behaved client gets its answer; afterwards the memory is near its level before, the log
 contains no traceback, and a graceful stop ends with exit code 0.
 
@@ -30,12 +30,12 @@ from torture.run import Part, Round
 NAME = "http"
 #: A table that only a request in trailers would delete.
 KEPT = "kept"
-#: Clients at a time whose bodies, together, are larger than the memory that the server may take.
+#: The number of concurrent clients; their bodies together exceed the memory limit of the server.
 CROWD = 40
-#: A tenth of this is what a server needs to answer on an idle machine.
+#: On an idle machine, a response takes a tenth of this.
 ANSWER_SECONDS = 10.0
 MEBIBYTE = 1 << 20
-#: How much larger the server may be at the end than before the attacks, and at any time.
+#: The maximum growth of the server's memory at the end of the attacks, and at any time.
 KEPT_MB = 96
 PEAK_MB = 512
 
@@ -43,12 +43,12 @@ PUT = message("PutItem", {"TableName": NAME, "Item": {"pk": {"S": "x"}}})
 
 
 def slow_head(client: Client, chance: random.Random) -> None:
-    """A part of the headers, then nothing more."""
+    """Send a part of the headers, then nothing more."""
     client.send(PUT[: chance.randrange(1, PUT.index(b"\r\n\r\n"))])
 
 
 def slow_body(client: Client, chance: random.Random) -> None:
-    """A body that is announced and never finished."""
+    """Declare a body and never finish it."""
     client.send(message("PutItem", raw=b'{"TableName"', length=chance.randrange(100, 16_000_000)))
 
 
@@ -77,7 +77,7 @@ def pipelined(client: Client, chance: random.Random) -> None:
 
 
 def pipelined_unread(client: Client, chance: random.Random) -> None:
-    """Requests whose answers are never read."""
+    """Send requests and never read the responses."""
     client.socket.settimeout(0.2)
     with suppress(TimeoutError):
         client.send(message("ListTables") * 5000)
@@ -97,7 +97,7 @@ def long_url(client: Client, chance: random.Random) -> None:
 
 
 def chunked(client: Client, chance: random.Random) -> None:
-    """Chunks with odd sizes, extensions and ends."""
+    """Send chunks with odd sizes, extensions and ends."""
     body = b'{"TableName": "http", "Item": {"pk": {"S": "chunked"}}}'
     head = message("PutItem", raw=b"", content_length=None, transfer_encoding="chunked")
     size = b"%x" % len(body)
@@ -119,7 +119,7 @@ def chunked(client: Client, chance: random.Random) -> None:
 
 
 def trailers(client: Client, chance: random.Random) -> None:
-    """Headers after the last chunk; some override the request's, some are many."""
+    """Send headers after the last chunk: some repeat those of the request, some are many."""
     head = message("ListTables", raw=b"", content_length=None, transfer_encoding="chunked")
     count = chance.choice((1, 100, 20_000))
     extra = b"".join(b"x-trailer-%d: %s\r\n" % (n, b"v" * 50) for n in range(count))
@@ -155,7 +155,7 @@ def expect_continue(client: Client, chance: random.Random) -> None:
 
 
 def half_closed(client: Client, chance: random.Random) -> None:
-    """A client that finished sending still gets its answer."""
+    """Finish sending; the response must still arrive."""
     client.send(PUT)
     client.socket.shutdown(socket.SHUT_WR)
     expect_status(client, 200)
@@ -167,7 +167,7 @@ def half_closed_early(client: Client, chance: random.Random) -> None:
 
 
 def leaves_in_body(client: Client, chance: random.Random) -> None:
-    """A client that leaves in the middle of a large body."""
+    """Disconnect in the middle of a large body."""
     size = 16 * MEBIBYTE - 100
     client.send(message("PutItem", raw=b'{"TableName": "', length=size))
     with suppress(OSError):
@@ -177,7 +177,7 @@ def leaves_in_body(client: Client, chance: random.Random) -> None:
 
 
 def stays_in_body(client: Client, chance: random.Random) -> None:
-    """A large body that is never finished, by a client that stays."""
+    """Send a part of a large body and stay connected."""
     size = 16 * MEBIBYTE - 100
     client.socket.settimeout(0.1)
     with suppress(OSError):
@@ -190,10 +190,10 @@ def too_large(client: Client, chance: random.Random) -> None:
 
 
 def large(client: Client, chance: random.Random) -> None:
-    """A large valid request that is refused: an item may have 400 KB."""
+    """Send a large request that is refused: an item may have 400 KB."""
     item = {"pk": {"S": "x"}, "text": {"S": "a" * (15 * MEBIBYTE)}}
     client.send(message("PutItem", {"TableName": NAME, "Item": item}))
-    expect_status(client, 400, 503)  # 503: unfinished bodies of others hold the memory just now
+    expect_status(client, 400, 503)  # 503: unfinished bodies of other clients use the memory
 
 
 def deep(client: Client, chance: random.Random) -> None:
@@ -210,13 +210,15 @@ def resets(client: Client, chance: random.Random) -> None:
 
 
 def connects_only(client: Client, chance: random.Random) -> None:
-    """No byte at all."""
+    """Send nothing."""
 
 
 def expect_status(client: Client, *statuses: int) -> None:
     answer = client.answer()
     if answer.status not in statuses:
-        raise AssertionError(f"answered {answer.status} {answer.body[:200]!r}, not {statuses}")
+        raise AssertionError(
+            f"expected status {statuses}, got {answer.status} {answer.body[:200]!r}"
+        )
 
 
 Assault = Callable[[Client, random.Random], None]
@@ -229,12 +231,12 @@ ALL: tuple[Assault, ...] = (
 
 
 def play(attack: Round) -> None:
-    """Attack a server of its own, then look at what is left of it."""
+    """Attack a new server, then check its memory, its log and its exit code."""
     with served(attack.folder / "http.db", "--durability", "normal") as server:
         with Client(server.url) as client:
             for name in (NAME, KEPT):
                 attack.require(client.call("CreateTable", table(name)).status == 200, "no table")
-            large(client, attack.chance)  # what such a body leaves behind once is no leak
+            large(client, attack.chance)  # memory that is allocated once is not a leak
         before = server.memory()
         with ExitStack() as left_open:
             attack_once(attack, server, left_open, stays_in_body, attack.size(CROWD, 2))
@@ -248,7 +250,7 @@ def play(attack: Round) -> None:
 def attack_once(
     attack: Round, server: Served, left_open: ExitStack, assault: Assault, clients: int
 ) -> None:
-    """One attack by several clients at a time; then another one must be served."""
+    """Run one attack by several clients; meanwhile another client must be served."""
     name = assault.__name__
     for _ in range(clients):
         attack.count("attacks")
@@ -281,7 +283,7 @@ def attack_once(
 
 
 def no_server_error(attack: Round, client: Client, name: str) -> None:
-    """Whatever the answer is, it is no 5xx."""
+    """Require a response that is not a 5xx."""
     client.socket.settimeout(0.05)
     try:
         answer = client.answer()

@@ -81,7 +81,7 @@ def transact_get(engine: Engine) -> None:
 
 
 def change_tables(engine: Engine, value: int) -> None:
-    """Create a table, build an index of it and delete it; some of it may be done already."""
+    """Create a table, build an index and delete the table; a part may be done already."""
     index = {
         "IndexName": "index",
         "KeySchema": [{"AttributeName": "v", "KeyType": "HASH"}],
@@ -112,7 +112,7 @@ def missing_table(engine: Engine, value: int) -> None:
 
 
 def several(engine: Engine, value: int) -> None:
-    """Two steps in one commit, as the server does."""
+    """Commit two steps together, as the server does."""
     steps = [engine.prepare("TransactWriteItems", put_both(value)) for _ in range(2)]
     for result in engine.write_all([step for step in steps if isinstance(step, WriteStep)]):
         if isinstance(result, BaseException):
@@ -156,13 +156,13 @@ class Bench:
         self.engine.close()
 
     def problem(self, value: int) -> str:
-        """What does not work after an interrupt; empty if everything does.
+        """Return what does not work after an interrupt; empty if everything works.
 
         `value` and the number after it have never been written.
         """
         try:
             if value % 2 and self._is_unlocked():
-                # The next call is a query: a get would end what an interrupted get has left open.
+                # A query is next: a get would finish what an interrupted get has left open.
                 self.other.call("TransactWriteItems", put_both(value))
                 if value_by_query(self.engine) != value:
                     return "a consistent query returns an old value"
@@ -184,7 +184,7 @@ class Bench:
         return ""
 
     def _is_unlocked(self) -> bool:
-        """Whether another process could write."""
+        """Return whether another process could write."""
         try:
             self.raw.execute("BEGIN IMMEDIATE")
             self.raw.execute("ROLLBACK")
@@ -194,7 +194,7 @@ class Bench:
 
 
 def _short(message: str) -> str:
-    """A message without the path that it begins with."""
+    """Return a message without the path at its beginning."""
     return message.partition(".db: ")[2] or message
 
 
@@ -213,7 +213,7 @@ def interrupt_opcodes(attack: Round, name: str) -> None:
     values = count(1)
     files = count()
     bench = Bench(attack.folder / f"{next(files)}.db")
-    operation(bench.engine, next(values))  # what happens only once
+    operation(bench.engine, next(values))  # work that is done only once
     tracer, _ = traced(partial(operation, bench.engine, next(values)), at=-1)
     # An operation with many opcodes is interrupted at every n-th.
     stride = max(1, tracer.seen // attack.size(400, 50))
@@ -234,7 +234,7 @@ def interrupt_opcodes(attack: Round, name: str) -> None:
 
 @contextmanager
 def timer(chance: random.Random) -> Iterator[None]:
-    """Raise an Interrupt in the block soon, unless the block is quicker."""
+    """Raise an Interrupt in the block after a short time, unless the block ends before."""
     armed = True
 
     def handler(number: int, frame: FrameType | None) -> None:
@@ -262,7 +262,7 @@ def add_one(engine: Engine, name: str) -> None:
 
 
 class Adder(threading.Thread):
-    """A thread that raises a counter of its own until `stop` is set."""
+    """A thread that increments its own counter until `stop` is set."""
 
     def __init__(self, engine: Engine, name: str, stop: threading.Event) -> None:
         super().__init__(name=name, daemon=True)

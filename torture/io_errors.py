@@ -1,5 +1,5 @@
 """Promise: when the disk fails a call, the engine raises a clear error, loses no acknowledged
-write, and works again once the disk does.
+write, and works again when the disk works again.
 
 Method: random work runs on a disk that fails the n-th call of one kind (open, read, write, sync,
 truncate, delete, size, lock, access) once, for a number of calls, or until it is repaired: with an
@@ -38,7 +38,7 @@ ERRORS = {
 
 
 class Faults:
-    """Which calls fail, and how."""
+    """Decides which calls fail, and with which error."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
@@ -75,7 +75,7 @@ class Faults:
 
 
 def play(attack: Round) -> None:
-    """Do random work on a failing disk, repair it, and look at the file."""
+    """Do random work on a failing disk, repair the disk, and check the file."""
     faults = Faults(attack.chance)
     path = attack.folder / "faults.db"
     work = Work(attack.chance, {})
@@ -102,7 +102,7 @@ def play(attack: Round) -> None:
                 work.state = before
                 faults.arm()
             except apsw.Error as error:
-                # A checkpoint is ours, not the engine's.
+                # This part runs the checkpoint, not the engine.
                 own = step.operation == "checkpoint"
                 attack.require(own, f"{faults}: {step.operation} raises {foreign(error)}")
             except Exception as error:
@@ -122,7 +122,7 @@ def play(attack: Round) -> None:
 
 
 def close(worker: Worker, faults: Faults) -> None:
-    """Close an engine. SQLite ignores errors of the disk in it, and a Python VFS raises them."""
+    """Close an engine. SQLite ignores errors of the disk here, but a Python VFS raises them."""
     try:
         worker.engine.close()
     except apsw.Error:
@@ -137,7 +137,7 @@ def foreign(error: Exception) -> str:
 def recover(
     attack: Round, worker: Worker | None, faults: Faults, before: State, step: Step
 ) -> tuple[Worker, State]:
-    """A worker that can write again, the same or a new one, and what the file holds."""
+    """Return a worker that can write again, the same or a new one, and the content of the file."""
     if worker is not None:
         try:
             return worker, judged(attack, worker, faults, before, step)
@@ -149,7 +149,7 @@ def recover(
 
 
 def judged(attack: Round, worker: Worker, faults: Faults, before: State, step: Step) -> State:
-    """What the file holds after a failed step; it must be allowed, and the file writable."""
+    """Return the content of the file after a failed step; check that it is allowed."""
     found = observe(worker.engine)
     attack.require(
         is_result(found, before, step),

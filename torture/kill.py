@@ -1,5 +1,5 @@
-"""Promise: a process killed at any moment loses no acknowledged write, applies no transaction by
-half, and leaves a file that opens again with every index in step.
+"""Promise: a process killed at any moment loses no acknowledged write, applies no transaction in
+part, and leaves a file that opens again and whose indexes agree with their tables.
 
 Method: a child process does random work and writes a line before and after each step to a pipe, so
 that this process knows what was acknowledged; it kills the child with SIGKILL at a random moment.
@@ -45,7 +45,7 @@ KINDS = ("full", "normal", "bulk", "threads", "open", "copy")
 
 
 class Victims:
-    """Forks workers off, kills them, and returns the lines that they wrote."""
+    """Forks workers, kills them, and returns the lines that they wrote."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -55,7 +55,7 @@ class Victims:
     ) -> tuple[list[str], int]:
         """Start a worker and kill it `delay` seconds after its line number `after`.
 
-        Returns its lines and its exit code. A negative delay lets it live.
+        Returns its lines and its exit code. With a negative delay it is not killed.
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -70,7 +70,7 @@ class Victims:
                 with suppress(ProcessLookupError):  # it may have ended by itself
                     os.kill(pid, signal.SIGKILL)
             line = self._process.stdout.readline()
-            # A line that was cut off by the kill is followed by the last one.
+            # The kill may have truncated the line before the last one.
             _, end, code = line.rpartition("end ")
             if end:
                 return lines, int(code)
@@ -92,7 +92,7 @@ def victims() -> Iterator[Victims]:
 
 
 def play(attack: Round) -> None:
-    """Kill workers of one kind (in a short round, of each) on one file, again and again."""
+    """Repeatedly kill workers of one kind (in a short round, of each kind) on one file."""
     with victims() as workers:
         for number in range(attack.size(1, len(KINDS))):
             kind = KINDS[(attack.seed + number) % len(KINDS)]

@@ -1,13 +1,13 @@
 """Promise: under load from 200 connections no request fails, no acknowledged write is lost, memory
-stays bounded, and a graceful stop answers what was accepted.
+stays bounded, and a graceful stop responds to all accepted requests.
 
 Method: 200 keep-alive connections to a `tablewright serve` send gets, puts and updates of items of
-their own, each as soon as the last one is answered, and compare every answer with what they wrote.
+their own, one after another, and compare every response with what they wrote.
 Then the server gets SIGTERM while they continue: each connection gets whole answers until it is
-closed between two of them. The file is opened afterwards: it holds every acknowledged write, and
-nothing that was not answered. Requests that the server had not read when it stopped are counted.
+closed between two of them. The file is opened afterwards: it contains every acknowledged write and
+no others. Requests that the server had not read when it stopped are counted.
 
-Limits: the client shares the machine with the server; the rate is no benchmark.
+Limits: the client shares the machine with the server; the rate is not a benchmark.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from torture.work import problems
 NAME = "load"
 CONNECTIONS = 200
 KEYS = 5  # of each connection
-#: How much more memory of its own the server may have than after the first tenth.
+#: The maximum growth of the server's memory after the first tenth of the time.
 GROWTH_MB = 150
 
 
@@ -67,12 +67,12 @@ class Customer:
             if error.partial:
                 self.failure = f"the connection was closed within an answer: {error.partial!r:.80}"
         except ConnectionError:
-            pass  # it was closed while a request was sent: not answered
+            pass  # it was closed while a request was sent: no response
         finally:
             writer.close()
 
     def _next(self) -> tuple[str, dict[str, Any], str, int]:
-        """An operation, its request, and the item that it makes of which value."""
+        """Return an operation, its request, the name of its item and its new value."""
         name = f"{self._number}/{self._chance.randrange(KEYS)}"
         key = {"pk": {"S": name}}
         value = self._chance.randrange(1, 1 << 40)
@@ -119,7 +119,7 @@ async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes, bool]:
 
 
 def play(attack: Round) -> None:
-    """Load a server for the whole time of the part, stop it, and look at the file."""
+    """Put a server under load for the time of the part, stop it, and check the file."""
     file = attack.folder / "load.db"
     customers = [Customer(number, attack.seed) for number in range(attack.size(CONNECTIONS, 50))]
     with served(file) as server:
@@ -141,7 +141,7 @@ def play(attack: Round) -> None:
 async def put_under_load(
     attack: Round, server: Served, customers: list[Customer], seconds: float
 ) -> int:
-    """Run all customers; stop the server at the end. Returns by how many MB it has grown."""
+    """Run all customers, then stop the server. Return the growth of its memory in MB."""
     address = urlsplit(server.url)
     assert address.hostname
     assert address.port
@@ -163,7 +163,7 @@ async def put_under_load(
 
 
 def judge(attack: Round, file: Any, customers: list[Customer]) -> None:
-    """Every acknowledged write is in the file."""
+    """Check that every acknowledged write is in the file."""
     with Engine(file) as engine:
         found = {item["pk"]["S"]: int(item["v"]["N"]) for item in everything(engine, NAME)}
         wrong = problems(engine)

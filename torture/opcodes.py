@@ -18,12 +18,12 @@ TRACED = (str(SOURCE / "storage"), str(SOURCE / "engine/engine.py"), str(SOURCE 
 
 
 class Interrupt(BaseException):
-    """What a signal handler raises: like KeyboardInterrupt, it is no Exception."""
+    """Raised by a signal handler. Like KeyboardInterrupt, it is not an Exception."""
 
 
 @cache
 def undeliverable(code: CodeType) -> frozenset[int]:
-    """Offsets of opcodes at which CPython delivers no signal, and an exception would leak a lock.
+    """Return the offsets of opcodes at which CPython delivers no signal and a lock could leak.
 
     It delivers them at the end of calls, when a function starts, and at jumps backwards: never
     between the end of the block of a `with` statement and the call of `__exit__`.
@@ -69,7 +69,7 @@ class Tracer:
 
 
 def traced(operation: Callable[[], object], at: int) -> tuple[Tracer, str]:
-    """Run an operation with an interrupt, and return what else it raises."""
+    """Run an operation with an interrupt; return the tracer, and any other error as text."""
     tracer = Tracer(at)
     before = sys.gettrace()
     sys.settrace(tracer)

@@ -1,4 +1,4 @@
-"""The parts of a run, and the seeds that once failed."""
+"""The parts of a run, and the seeds that failed in earlier runs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PARTS: dict[str, Part] = {
 #: Run on demand only.
 BIG = big.PART
 SEEDS = Path(__file__).parent / "seeds"
-#: Seeds that are kept of a part.
+#: The number of seeds that are kept for a part.
 MAX_KEPT = 8
 
 
 def kept_seeds(name: str) -> tuple[int, ...]:
-    """The seeds of a part's rounds that failed in earlier runs; they are replayed first."""
+    """Return the seeds of a part that failed in earlier runs; they are replayed first."""
     file = SEEDS / f"{name}.txt"
     return tuple(int(line) for line in file.read_text().split()) if file.exists() else ()
 

@@ -1,9 +1,10 @@
-"""Promise: a power loss takes no acknowledged write (durability "full"), or only the latest ones
-as a whole (durability "normal"); the file opens again, and every table agrees with its indexes.
+"""Promise: a power loss loses no acknowledged write (durability "full"), or only the latest ones,
+each as a whole (durability "normal"); the file opens again, and every table agrees with its
+indexes.
 
 Method: random work runs on a disk that records every write, truncation, sync, creation and
-deletion of a file. At random points of the record the power fails: what was synced is there, and of
-what was not, any subset, torn at sectors of 512 bytes. Space that was never written reads as zeros
+deletion of a file. At random points of the record the power fails: synced data remains, and of the
+other data a random subset of sectors of 512 bytes. Space that was never written reads as zeros
 or as garbage. The shared memory file is missing, as it was, or garbage. The engine then opens what
 is left. Under "full" the file must hold the state after the last acknowledged step, or after the
 one that was begun. Under "normal" it may hold any state since the last sync of the log.
@@ -11,7 +12,7 @@ one that was begun. Under "normal" it may hold any state since the last sync of 
 Limits: one process and one thread do the work. Creations and deletions of files reach the disk in
 their order, as on a journalling file system; a sync of a new log or journal makes the earlier ones
 durable. A write does not damage bytes outside of its own range, which SQLite assumes too. A disk
-that lies about syncs is outside of the promise.
+that lies about syncs is outside the promise.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SECTOR = 512
 
 
 class Inode:
-    """A file's bytes that are durable, and the changes on their way."""
+    """The durable bytes of a file, and its pending changes."""
 
     def __init__(self) -> None:
         self.durable = bytearray()
@@ -42,7 +43,7 @@ class Inode:
         self.pending.clear()
 
     def after_crash(self, chance: random.Random) -> bytes:
-        """What is left: a random part of what was pending, sector by sector."""
+        """Return the durable bytes with a random part of the pending changes."""
         kept = chance.choice((0.0, 0.05, 0.5, 0.95, 1.0))
         whole = chance.random() < 0.3  # writes are kept or lost as a whole
         fill = chance.choice((b"\0", b"\xa5"))
@@ -100,7 +101,7 @@ class Platter:
         self._pending.append(named)
 
     def crash(self, chance: random.Random, folder: Path) -> None:
-        """Write what is left of the files into a folder."""
+        """Write the remaining files into a folder."""
         directory = chance.choice([self._durable, *self._pending])
         for name, inode in directory.items():
             (folder / Path(name).name).write_bytes(inode.after_crash(chance))
@@ -159,7 +160,7 @@ def leave_shared_memory(chance: random.Random, path: Path) -> None:
 
 
 def judge(attack: Round, path: Path, allowed: list[tuple[State, Step | None]], where: str) -> None:
-    """Open what is left of a file: it is whole, holds an allowed state, and can be written."""
+    """Open a remaining file: it must be valid, have an allowed state, and be writable."""
     with Engine(path, durability="normal") as engine:
         found = observe(engine)
         wrong = problems(engine)

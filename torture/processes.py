@@ -1,4 +1,4 @@
-"""Servers and other programs in processes of their own."""
+"""Servers in other processes, and the memory of a process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 
 
 class Served:
-    """A `tablewright serve` that runs: its URL, its process and its log."""
+    """A running `tablewright serve`: its URL, its process and its log."""
 
     def __init__(self, process: subprocess.Popen[str], url: str, log: Path) -> None:
         self.process = process
@@ -24,12 +24,12 @@ class Served:
         return self._log.read_text(errors="replace")
 
     def memory(self, which: str = "RssAnon") -> int:
-        """Megabytes of memory of its own that the server uses now; `VmHWM`: at most, with files."""
+        """Return the private memory of the server in MB; `VmHWM`: its maximum, with files."""
         return memory(self.process.pid, which)
 
 
 def memory(process: int | str, which: str = "RssAnon") -> int:
-    """Megabytes of memory of a process."""
+    """Return the memory of a process in MB."""
     status = Path(f"/proc/{process}/status").read_text()
     (line,) = [line for line in status.splitlines() if line.startswith(which)]
     return int(line.split()[1]) // 1024
@@ -37,7 +37,7 @@ def memory(process: int | str, which: str = "RssAnon") -> int:
 
 @contextmanager
 def served(file: Path, *options: str) -> Iterator[Served]:
-    """Serve a file on a free port; killed at the end if it still runs."""
+    """Serve a file on a free port while the block runs; then kill the server if it still runs."""
     log = file.with_suffix(".log")
     command = [sys.executable, "-m", "tablewright", "serve", "--port", "0", "--db", str(file)]
     with (

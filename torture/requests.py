@@ -18,7 +18,7 @@ BINARIES = ("", "AA==", "/w==", "AA", "not base64", "A" * 4000)
 
 
 def value(chance: random.Random, depth: int = 0) -> dict[str, Any]:
-    """A value of any type, mostly valid."""
+    """Return a value of any type, usually a valid one."""
     kind = chance.choice(("S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"))
     if kind == "S":
         return {"S": chance.choice(TEXTS)}
@@ -77,7 +77,7 @@ UPDATES = (
 
 
 def values(chance: random.Random, text: str) -> dict[str, Any]:
-    """The names and values that an expression uses."""
+    """Return the names and values that an expression uses."""
     every = {":a": value(chance), ":n": {"N": "1"}, ":t": {"S": "S"}, ":l": {"L": [{"N": "1"}]}}
     used = {name: each for name, each in every.items() if name in text}
     found: dict[str, Any] = {"ExpressionAttributeValues": used} if used else {}
@@ -150,7 +150,7 @@ def batch_write(chance: random.Random) -> dict[str, Any]:
     return {"RequestItems": {NAME: writes}}
 
 
-#: Valid requests of the operations on items; the others get a few members that they may have.
+#: Valid requests of the operations on items; other operations get a few known parameters.
 MAKERS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "PutItem": put,
     "UpdateItem": update,
@@ -167,7 +167,7 @@ MAKERS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "CreateTable": lambda chance: {**TABLE, "TableName": chance.choice(("fuzz-1", "fuzz-2"))},
 }
 
-#: What takes the place of a part of a request.
+#: Values that replace a part of a request.
 ODD: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1 << 70, 1e300, "", "a", "\0", "a" * 300, [], {}, [[]], [{}]),
     *({"S": 1}, {"S": "x", "N": "1"}, {"": ""}, {"L": [{"L": [{}]}]}, {"N": "1" * 50}, {"X": "1"}),
@@ -175,9 +175,9 @@ ODD: tuple[Any, ...] = (
 
 
 def request(chance: random.Random) -> Request:
-    """A request, often with one or more mutations."""
+    """Return a request, often with one or more mutations."""
     operation = chance.choice(sorted(MAKERS) if chance.random() < 0.8 else sorted(OPERATIONS))
-    # The table itself stays: what is left of it is checked at the end.
+    # The table itself is not deleted, because it is checked at the end.
     if operation == "DeleteTable":
         return operation, {"TableName": chance.choice(("fuzz-1", "fuzz-2", "", "x" * 300))}
     body: Any = MAKERS[operation](chance) if operation in MAKERS else {"TableName": NAME}
@@ -187,7 +187,7 @@ def request(chance: random.Random) -> Request:
 
 
 def mutated(chance: random.Random, part: Any) -> Any:
-    """The same with something in it replaced, removed, added or repeated."""
+    """Return a copy with a part replaced, removed, added or repeated."""
     if chance.random() < 0.15 or not isinstance(part, dict | list | str) or not part:
         return chance.choice(ODD)
     if isinstance(part, str):
@@ -213,7 +213,7 @@ def mutated_name(chance: random.Random, name: str) -> str:
 
 
 def mangled(chance: random.Random, body: Any) -> bytes:
-    """The JSON of a body with bytes changed, removed or repeated."""
+    """Return the JSON of a body with bytes changed, removed or repeated."""
     data = bytearray(json.dumps(body).encode())
     for _ in range(chance.choice((1, 1, 3, 20))):
         at = chance.randrange(len(data))

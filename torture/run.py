@@ -1,7 +1,7 @@
-"""Parts, rounds and results: what every part of a run has in common.
+"""Parts, rounds and results: shared by all parts of a run.
 
 A part is a promise and a function that attacks it once: a round. A round gets a seed, a folder of
-its own and a time limit; it counts what it did and raises `Broken` where the promise does not hold.
+its own and a time limit; it counts its actions and raises `Broken` if the promise is broken.
 Any other exception breaks the promise as well.
 """
 
@@ -19,12 +19,12 @@ from typing import Literal
 
 from msgspec import Struct
 
-#: Different failures that a result keeps; the same failure again only raises its count.
+#: The number of different failures that a result keeps; a repeated failure is only counted.
 KEPT = 24
 
 
 class Broken(Exception):
-    """A promise does not hold. The same message is the same failure, whatever its detail."""
+    """A promise is broken. Errors with the same message count as the same failure."""
 
     def __init__(self, message: str, detail: str = "") -> None:
         super().__init__(message)
@@ -32,7 +32,7 @@ class Broken(Exception):
 
 
 class Round:
-    """One attack: its seed, its randomness, its folder, its time, and what it counted."""
+    """One attack: its seed, random numbers, folder, time limit and counters."""
 
     def __init__(self, seed: int, folder: Path, seconds: float, *, short: bool = False) -> None:
         self.seed = seed
@@ -47,11 +47,11 @@ class Round:
 
     @property
     def seconds(self) -> float:
-        """The time that is left for the part."""
+        """The remaining time of the part."""
         return self._end - time.monotonic()
 
     def size(self, full: int, short: int) -> int:
-        """How often something is done in a round, and in a short one of the tests."""
+        """Return a number of repetitions: of a full round, or of a short one in the tests."""
         return short if self._short else full
 
     def count(self, what: str, by: int = 1) -> None:
@@ -62,19 +62,19 @@ class Round:
         self.maxima[what] = max(self.maxima.get(what, 0), round(value))
 
     def require(self, condition: object, message: str, detail: str = "") -> None:
-        """End the round as broken unless the condition holds."""
+        """End the round as broken unless the condition is true."""
         if not condition:
             raise Broken(message, detail)
 
     def expect(self, condition: object, message: str, detail: str = "") -> None:
-        """Record a broken promise unless the condition holds, and continue."""
+        """Record a broken promise unless the condition is true, and continue."""
         if not condition:
             self.broken.setdefault(message, detail)
 
 
 @dataclass(frozen=True)
 class Part:
-    """A promise, how it is attacked, and for how many seconds in a whole run."""
+    """A promise, the function that attacks it, and its seconds in a complete run."""
 
     name: str
     promise: str
@@ -84,7 +84,7 @@ class Part:
 
 
 class Failure(Struct):
-    """A broken promise: the seed of its first round, and in how many rounds it was seen."""
+    """A broken promise: the seed of its first round, and the number of rounds with it."""
 
     seed: int
     what: str
@@ -92,7 +92,7 @@ class Failure(Struct):
 
 
 class Result(Struct, kw_only=True):
-    """What came of a part."""
+    """The result of a part."""
 
     part: str
     promise: str
@@ -115,7 +115,7 @@ def run(
     first: tuple[int, ...] = (),
     short: bool = False,
 ) -> Result:
-    """Play rounds until the time is over, at least one and at most `rounds`.
+    """Play rounds until the time is up, at least one and at most `rounds`.
 
     The seeds in `first` are played before `seed`, `seed + 1` and so on.
     """
@@ -163,7 +163,7 @@ def run(
 
 
 def _described(error: Exception) -> tuple[str, str]:
-    """An unexpected exception, and where it was raised."""
+    """Return the text of an unexpected exception, and its position."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(where.filename).name}:{where.lineno} {where.name}"
     return f"{type(error).__name__}: {str(error)[:300]}", place

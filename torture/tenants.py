@@ -1,5 +1,5 @@
 """Promise: a database scoped to a tenant reads and changes items of that tenant only, whatever the
-ids of tenants are, and reaches all of them.
+ids of tenants are, and can access all of them.
 
 Method: tables with a composed partition key, and with natural ones (text, number, binary), hold
 items of tenants whose ids are hostile: delimiters, escapes, prefixes and renderings of each other,
@@ -57,7 +57,7 @@ BINARIES = (b"7", b"a", b"a\0", b"\0", b"YQ==", b"a#", b"\xff", b"a$", b"aa", b"
 
 
 def similar(chance: random.Random, text: str) -> str:
-    """Another spelling of an id, which some mistake could take for the same."""
+    """Return a similar id, which a bug could confuse with the first."""
     return chance.choice(
         (
             text.replace("$", "$$").replace("#", "$!"),
@@ -84,7 +84,7 @@ class World:
     ids: tuple[Any, ...]
 
     def tenants(self, chance: random.Random) -> list[Any]:
-        """Different ids, many of them similar to another one."""
+        """Return different ids, many of them similar to another one."""
         found = chance.sample(self.ids, TENANTS)
         if isinstance(found[0], str):
             found += [similar(chance, text) for text in found]
@@ -117,7 +117,7 @@ WORLDS = (
 
 
 class Raw(Plan[bytes]):
-    """A request of the caller's own."""
+    """A plan that sends a given request."""
 
     def __init__(self, operation: str, body: dict[str, Any]) -> None:
         self.operation = operation
@@ -128,7 +128,7 @@ class Raw(Plan[bytes]):
 
 
 def play(attack: Round) -> None:
-    """Let tenants of one table act on their own items and on those of others."""
+    """Let the tenants of a table access their own items and those of others."""
     world = WORLDS[attack.seed % len(WORLDS)]
     with Engine(":memory:") as engine, connect(engine, world.table) as db:
         tenants = world.tenants(attack.chance)
@@ -144,14 +144,14 @@ def play(attack: Round) -> None:
 
 
 def stored(world: World, engine: Engine) -> dict[str, dict[str, Any]]:
-    """All items by their key."""
+    """Return all items by their keys."""
     found = engine.call("Scan", {"TableName": world.table.__table__.name})["Items"]
     partition = world.table.__table__.attributes[0]
     return {f"{item[partition]}/{item['SK']}": item for item in found}
 
 
 def act(attack: Round, world: World, engine: Engine, db: Database, actor: Any, target: Any) -> None:
-    """One request of a tenant; own items are reached, others are neither read nor changed."""
+    """Run one plan of a tenant; it may access its own items, and must not access others."""
     chance, thing = attack.chance, world.thing
     own = actor == target
     number = chance.randrange(ITEMS)
@@ -211,14 +211,14 @@ def act(attack: Round, world: World, engine: Engine, db: Database, actor: Any, t
         )
     if name == "raw GetItem" and found is not None:
         attack.expect(own, f"{what} is answered", f"{who}: {found[:80]!r}")
-    if name == "delete":  # so that there is something to attack
+    if name == "delete":  # put it back, for the next plans
         db.run(put(thing(owner=target, number=number)))
 
 
 def theirs(
     items: dict[str, dict[str, Any]], world: World, owner: Any, number: int
 ) -> dict[str, Any]:
-    """The stored item of a tenant."""
+    """Return the stored item of a tenant."""
     wanted = world.thing.__entity__.attributes["owner"].converter.encode(owner)
     sort = f"N#{number:03d}"
     return next(
@@ -227,7 +227,7 @@ def theirs(
 
 
 def read(found: Any) -> list[Any]:
-    """The tenants whose items a result contains."""
+    """Return the tenants whose items a result contains."""
     if found is None or isinstance(found, bytes):
         return []
     entities = found if isinstance(found, list | tuple) or hasattr(found, "items") else [found]

@@ -1,4 +1,4 @@
-"""A program that forks off workers that are killed: `python -m torture.victim`.
+"""A program that forks workers, which `kill` kills: `python -m torture.victim`.
 
 For each line of its input, `{"kind": …, "file": …, "seed": …}`, it forks a child that works until
 it is killed or ends by itself. The child writes `+` before a step and `-` after it to the standard
@@ -21,7 +21,7 @@ from tablewright.cli.commands import app
 from tests.durability import writer
 from torture.work import Work, Worker, observe
 
-#: Items of the second table where index builds, expiry and deletion are to take a while.
+#: The size of the second table, so that index builds, expiry and deletion take some time.
 BULK = 400
 
 
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def work(kind: str, file: str, seed: int) -> int:
-    """Work until killed; the exit code where that does not happen."""
+    """Work until killed; otherwise return the exit code."""
     if kind == "threads":
         writer.main(file, "full", seed)
     elif kind == "copy":

@@ -1,4 +1,4 @@
-"""Random work on a file, and what the file holds after each step.
+"""Random work on a file, and the content of the file after each step.
 
 The same seed and the same first state give the same steps, so that one process can do the work and
 another can say what it must have left behind. The steps are the operations of the tests of
@@ -51,7 +51,7 @@ class Work:
         self.state = state
 
     def next(self) -> Step:
-        """Choose the next step; `state` becomes what the file holds after it."""
+        """Choose the next step; `state` becomes the content of the file after it."""
         chance = self._chance
         kind = chance.choices(
             ("items", "index", "other", "checkpoint", "reopen"), (12, 1, 3, 1, 1)
@@ -133,7 +133,7 @@ def _indexes(request: dict[str, Any]) -> frozenset[str]:
 
 
 class Worker:
-    """Does steps on a file with an engine of its own."""
+    """Runs steps on a file with its own engine."""
 
     def __init__(self, path: Path, durability: Durability = "full") -> None:
         self.path = path
@@ -164,7 +164,7 @@ class Worker:
 
 
 def checkpoint(path: Path) -> None:
-    """Fold the log into the file, as another process may do at any time."""
+    """Checkpoint the log into the file, as another process may do at any time."""
     connection = apsw.Connection(str(path))
     try:
         connection.set_busy_timeout(1000)
@@ -197,7 +197,7 @@ def describe(engine: Engine, name: str) -> dict[str, Any]:
 
 
 def observe(engine: Engine) -> State:
-    """What the file holds."""
+    """Return the content of the file."""
     return {
         name: (
             frozenset(index_states(engine, name)),
@@ -213,14 +213,14 @@ def _name(item: Item) -> str:
 
 
 def problems(engine: Engine) -> list[str]:
-    """What is wrong with the file, including items that an active index lacks."""
+    """Return the problems of the file, including items missing in an active index."""
     return [str(problem) for problem in engine.check().problems[:3]]
 
 
 def is_result(found: State, before: State, step: Step | None) -> bool:
-    """Whether a file may hold this where `step` was begun and not acknowledged.
+    """Return whether a file may have this content after `step` began without a response.
 
-    Every step is done as a whole or not at all, except expiry: it is done in parts.
+    Every step is applied completely or not at all, except expiry, which may be applied in part.
     """
     if found == before or (step is not None and found == step.after):
         return True
@@ -231,7 +231,7 @@ def is_result(found: State, before: State, step: Step | None) -> bool:
 
 
 def difference(found: State, expected: State) -> str:
-    """How a state differs from the expected one; for messages."""
+    """Describe how a state differs from the expected one."""
     if found.keys() != expected.keys():
         return f"has the tables {sorted(found)}, not {sorted(expected)}"
     for name, (indexes, items) in found.items():

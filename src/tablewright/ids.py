@@ -1,19 +1,20 @@
-"""Identifiers that sort by the time they were made: KSUID and ULID.
+"""Identifiers that sort by their creation time: KSUID and ULID.
 
-    id      text                            moment           order within a moment
+    id      text                            resolution       order of equal times
     KSUID   27 characters of 0-9A-Za-z      a second         random
-    ULID    26 characters of 0-9A-Z, but    a millisecond    as made, within one process
+    ULID    26 characters of 0-9A-Z,        a millisecond    by creation, within one process
             without I, L, O and U
 
-Both are strings: they sort, print, hash and serialise as their text. Laws:
+Both are strings: they sort, print, hash and serialize as their text.
 
+Invariants:
 - Text order is time order: `a.time < b.time` implies `a < b`.
-- `floor(t) <= x <= ceiling(t)` exactly for the ids `x` of the moment `t`, so a range of time is a
+- `floor(t) <= x <= ceiling(t)` exactly for the ids `x` of the time `t`, so a range of times is a
   range of keys: `between(KSUID.floor(start), KSUID.ceiling(end))`.
-- An instance is valid; whatever makes one checks it.
+- Every instance is valid: the constructor validates its text.
 
-The spelling is left to svix-ksuid and python-ulid. They are imported when first used: python-ulid
-takes 40 ms, nearly all of it to look up its own version.
+svix-ksuid and python-ulid convert between bytes and text. They are imported when first used,
+because importing python-ulid takes 40 ms.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class _TimeId(str):
-    """Text that stands for a count of moments since an epoch, and random bytes behind it."""
+    """Text that encodes a number of time units since an epoch, followed by random bytes."""
 
     __slots__ = ()
 
@@ -60,40 +61,42 @@ class _TimeId(str):
 
     @classmethod
     def new(cls, at: datetime | None = None) -> Self:
-        """A new id of this moment, or of another one."""
+        """Return a new id of the current time, or of `at`."""
         when = datetime.now(UTC) if at is None else at
         return cls._of(cls._count(when), os.urandom(cls._random_bytes))
 
     @classmethod
     def floor(cls, when: datetime) -> Self:
-        """The lowest id of a moment."""
+        """Return the lowest id of a time."""
         return cls._bound("floor", when, b"\x00")
 
     @classmethod
     def ceiling(cls, when: datetime) -> Self:
-        """The highest id of a moment."""
+        """Return the highest id of a time."""
         return cls._bound("ceiling", when, b"\xff")
 
     @classmethod
     def _bound(cls, name: str, when: Any, filler: bytes) -> Self:
-        if isinstance(when, Symbol):  # in a pattern that is traced: the moment is not known yet
+        if isinstance(when, Symbol):  # in a traced pattern the time is not known
             return Symbol(f"{cls.__name__}.{name}")(when)  # type: ignore[return-value]
         return cls._of(cls._count(when), filler * cls._random_bytes)
 
     @property
     def time(self) -> datetime:
-        """The moment at which this id was made, in UTC."""
+        """The creation time, in UTC."""
         count = int.from_bytes(self._bytes_of(self)[: self._time_bytes])
         try:
             return self._epoch + count * self._moment
-        except OverflowError:  # ULIDs reach to the year 10889
-            raise InvalidValue(f"{self!r} is of a time after {datetime.max}") from None
+        except OverflowError:  # ULIDs end in the year 10889
+            raise InvalidValue(
+                f"the time of {self!r} is after {datetime.max}, which datetime cannot hold"
+            ) from None
 
     @classmethod
     def _count(cls, when: datetime) -> int:
         if when.utcoffset() is None:
             raise InvalidValue(f"{when!r} has no time zone; give it one, e.g. datetime.now(UTC)")
-        # In integers: a float of seconds would put some milliseconds into the one before.
+        # In integers: with floats, some times would be rounded to the millisecond before.
         count = (when - cls._epoch) // cls._moment
         if not 0 <= count < 256**cls._time_bytes:
             bound = f"begin at {cls._epoch}" if count < 0 else "end before it"
@@ -188,11 +191,11 @@ class ULID(_TimeId):
 
     @classmethod
     def new(cls, at: datetime | None = None) -> Self:
-        """A new id of this moment, higher than all before it, or a random one of another moment.
+        """Return a new id of the current time, above all earlier ones; with `at`, a random one.
 
-        Where the clock has not advanced since the last id, or went back, the new one lies a random
-        step above the last. python-ulid steps by one and starts anew when the clock goes back: the
-        next id would be easy to guess, and the same one in a forked process.
+        If the clock has not advanced since the last id, or was set back, the new id is the last one
+        plus a random number. (python-ulid adds one, so the next id would be easy to guess, and a
+        forked process would create the same ids.)
         """
         if at is not None:
             return super().new(at)
@@ -217,8 +220,8 @@ class ULID(_TimeId):
 
 
 def _after_fork() -> None:
-    ULID._lock = threading.Lock()  # another thread of the parent's may hold it, for ever
+    ULID._lock = threading.Lock()  # a thread of the parent process may hold it
 
 
-if hasattr(os, "register_at_fork"):  # Windows has no forks
+if hasattr(os, "register_at_fork"):  # Windows does not have it
     os.register_at_fork(after_in_child=_after_fork)

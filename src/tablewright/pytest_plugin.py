@@ -1,11 +1,11 @@
-"""A fixture for tests: an empty database in memory, for one test alone.
+"""A pytest fixture that creates databases in memory.
 
     def test_an_order_is_paid(tablewright_db):
         db = tablewright_db(Commerce)
         db.run(create(order))
 
-pytest finds it by itself once the package is installed. Each test has its own database, nothing is
-shared, no port is taken: tests may run side by side, under pytest-xdist too.
+pytest finds the fixture when the package is installed. Each test has its own database and uses no
+port, so tests can run in parallel, also with pytest-xdist.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ if TYPE_CHECKING:
 
 
 class MakeDatabase(Protocol):
-    """`tablewright_db(Commerce)`: a database with empty tables; options as those of `connect`."""
+    """`tablewright_db(Commerce)` returns a database with empty tables; options as for `connect`."""
 
     def __call__(self, *tables: type[Table], **options: Any) -> Database: ...
 
 
 @pytest.fixture
 def tablewright_db() -> Iterator[MakeDatabase]:
-    """Makes databases in memory, and closes them when the test is over."""
+    """Yield a function that creates databases in memory; close them after the test."""
     with ExitStack() as databases:
 
         def make(*tables: type[Table], **options: Any) -> Database:
-            from tablewright.model.database import connect  # only where it is used
+            from tablewright.model.database import (
+                connect,
+            )  # a test session without the fixture does not need it
 
             return databases.enter_context(connect(":memory:", *tables, **options))
 

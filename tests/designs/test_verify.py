@@ -143,7 +143,7 @@ def test_an_unknown_design_is_an_error() -> None:
     done = run("verify", "shopp")
     assert done.returncode == 2
     assert done.stderr.startswith("tablewright: unknown design 'shopp'; did you mean 'shop'?")
-    with pytest.raises(DesignLoadError, match=r"the file nowhere\.py does not exist"):
+    with pytest.raises(DesignLoadError, match=r"nowhere\.py: no such file"):
         load("nowhere.py")
 
 

@@ -42,12 +42,12 @@ DAMAGES = {
     "a table row is no JSON": (f"UPDATE {TABLE} SET body = 'x'", "cannot be read"),
     "a table row is empty": (
         f"UPDATE {TABLE} SET body = '{{}}'",
-        "is not where its key belongs",
+        "has a key that differs from the key of its item",
     ),
     "a table row is no item": (f"UPDATE {TABLE} SET body = '{{\"pk\": 1}}'", "cannot be read"),
     "a table row is elsewhere": (
         f"UPDATE {TABLE} SET key = x'00' WHERE key = (SELECT min(key) FROM {TABLE})",
-        "is not where its key belongs",
+        "has a key that differs from the key of its item",
     ),
     "a table row has another size": (f"UPDATE {TABLE} SET size = size + 1", "has size"),
     "an index is gone": (f"DROP TABLE {INDEX}", f"no such table: {INDEX}"),

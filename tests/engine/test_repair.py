@@ -51,17 +51,17 @@ def notes_in(path: Path) -> dict[str, str]:
 
 def test_a_whole_file_is_copied_as_it_is(tmp_path: Path) -> None:
     notes = make_file(tmp_path / "old.db", 30, g="red", h="1")
-    salvage = repair(tmp_path / "old.db", tmp_path / "new.db")
-    assert salvage
-    assert [(table.name, table.items) for table in salvage.tables] == [("things", 30)]
+    report = repair(tmp_path / "old.db", tmp_path / "new.db")
+    assert report
+    assert [(table.name, table.items) for table in report.tables] == [("things", 30)]
     assert notes_in(tmp_path / "new.db") == notes
 
 
 def test_a_damaged_row_is_saved_from_an_index_that_has_it_all(tmp_path: Path) -> None:
     notes = make_file(tmp_path / "old.db", 10, g="red")
     damage(tmp_path / "old.db", f"UPDATE {TABLE} SET body = x'00'")
-    salvage = repair(tmp_path / "old.db", tmp_path / "new.db")
-    (table,) = salvage.tables
+    report = repair(tmp_path / "old.db", tmp_path / "new.db")
+    (table,) = report.tables
     assert (table.items, table.from_indexes, table.lost) == (10, 10, [])
     assert notes_in(tmp_path / "new.db") == notes
 
@@ -71,9 +71,9 @@ def test_a_damaged_row_that_no_index_has_is_lost_and_named(tmp_path: Path) -> No
     damage(
         tmp_path / "old.db", f"UPDATE {TABLE} SET size = 1 WHERE CAST(body AS TEXT) LIKE '%k0001%'"
     )
-    salvage = repair(tmp_path / "old.db", tmp_path / "new.db")
-    assert not salvage
-    (table,) = salvage.tables
+    report = repair(tmp_path / "old.db", tmp_path / "new.db")
+    assert not report
+    (table,) = report.tables
     assert (table.items, table.lost) == (2, ['pk="k0001", sk="1"'])
 
 
@@ -96,11 +96,11 @@ def test_pages_that_are_overwritten_lose_only_what_was_in_them(tmp_path: Path, s
         content[page * 8192 : (page + 1) * 8192] = chance.randbytes(8192)
     path.write_bytes(content)
     before = bytes(content)
-    salvage = repair(path, tmp_path / "new.db")
+    report = repair(path, tmp_path / "new.db")
     saved = notes_in(tmp_path / "new.db")
     assert saved.items() <= notes.items()
     if len(saved) < len(notes):
-        assert not salvage
+        assert not report
     assert path.read_bytes() == before
 
 
@@ -110,10 +110,10 @@ def test_a_truncated_file_is_read_as_far_as_possible(tmp_path: Path, missing: in
     path = tmp_path / "old.db"
     notes = make_file(path, 400)
     path.write_bytes(path.read_bytes()[:-missing])
-    salvage = repair(path, tmp_path / "new.db")
+    report = repair(path, tmp_path / "new.db")
     saved = notes_in(tmp_path / "new.db")
     assert saved.items() <= notes.items()
-    assert bool(salvage) == (saved == notes)
+    assert bool(report) == (saved == notes)
 
 
 def test_what_is_intact_in_a_truncated_file_is_saved(tmp_path: Path) -> None:
@@ -152,9 +152,9 @@ def test_a_log_that_is_not_folded_in_is_read(tmp_path: Path) -> None:
 def test_a_lost_catalog_is_reported(tmp_path: Path, statement: str) -> None:
     make_file(tmp_path / "old.db", 1)
     damage(tmp_path / "old.db", statement.replace("'things'", "x'" + b"things".hex() + "'"))
-    salvage = repair(tmp_path / "old.db", tmp_path / "new.db")
-    assert not salvage
-    assert salvage.problems == ["a part of the list of tables cannot be read"]
+    report = repair(tmp_path / "old.db", tmp_path / "new.db")
+    assert not report
+    assert report.problems == ["part of the catalog cannot be read; some tables may be missing"]
 
 
 def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:

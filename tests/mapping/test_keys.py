@@ -460,7 +460,7 @@ class Wing(Entity, table=Untyped):
     [
         ("ROOM#a", "SHELF#1", Shelf),
         ("ROOM#a", "SHELF#1#02", Board),
-        ("ROOM#a", "SHELF#1#2", None),
+        ("ROOM#a", "SHELF#1#2", Board),  # another spelling
         ("ROOM#a#b", "WING", Wing),
         ("ROOM#a\nb", "SHELF#1\n2", Shelf),
         ("ROOM#a", "DOOR#1", None),

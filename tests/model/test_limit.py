@@ -160,5 +160,5 @@ def test_an_explanation_shows_the_page_size_and_the_limit() -> None:
 
 
 def test_the_root_of_an_aggregate_takes_no_limit() -> None:
-    with pytest.raises(DeclarationError, match=r"without limit\(\)"):
+    with pytest.raises(DeclarationError, match=r"a range with limit\(\)"):
         BookWithLabels.of(Book.by_state("in").limit(3))

@@ -109,18 +109,18 @@ def test_a_policy_is_json_text_or_python_values_with_one_statement_or_several() 
     [
         ("{", "the policy is not JSON: "),
         ("[" * 100_000, "the policy is not JSON: "),
-        ("[]", "the policy: takes an object, not []"),
+        ("[]", "the policy: must be an object, not []"),
         ({}, "the policy has no Statement"),
-        ({"Statement": []}, "Statement: takes one or more statements, not []"),
-        ({"Statement": "x"}, "Statement: takes one or more statements, not 'x'"),
-        ({"Statement": ["x"]}, "Statement[0]: takes an object, not 'x'"),
+        ({"Statement": []}, "Statement: must be one or more statements, not []"),
+        ({"Statement": "x"}, "Statement: must be one or more statements, not 'x'"),
+        ({"Statement": ["x"]}, "Statement[0]: must be an object, not 'x'"),
         (
             {"statement": []},
             "the policy: unknown element 'statement'; did you mean 'Statement'?",
         ),
         (
             {"Version": "2012-10-18", "Statement": allow()},
-            "Version: '2012-10-18' is not a version; use '2012-10-17'",
+            "Version: unknown version '2012-10-18'; use '2012-10-17'",
         ),
         (
             policy(allow(Efect="Allow")),
@@ -128,29 +128,29 @@ def test_a_policy_is_json_text_or_python_values_with_one_statement_or_several() 
         ),
         (
             policy(allow(Principal="*")),
-            "Statement[0]: Principal is for policies of resources; a policy of a user names no "
-            "principal",
+            "Statement[0]: Principal belongs to resource-based policies; remove it from a policy "
+            "of a user",
         ),
         (
             policy(allow(Effect="allow")),
-            "Statement[0].Effect: takes 'Allow' or 'Deny', not 'allow'",
+            "Statement[0].Effect: must be 'Allow' or 'Deny', not 'allow'",
         ),
-        (policy(allow(Sid="a b")), "Statement[0].Sid: 'a b' is not made of letters and digits"),
+        (policy(allow(Sid="a b")), "Statement[0].Sid: 'a b' must contain only letters and digits"),
         (policy(allow(Sid="a"), allow(Sid="a")), "two statements have the Sid 'a'"),
         (
             policy({"Effect": "Allow", "Resource": "*"}),
-            "Statement[0]: needs either Action or NotAction, and has neither",
+            "Statement[0]: must have either Action or NotAction, but has neither",
         ),
         (
             policy(allow(Action="*", NotAction="*")),
-            "Statement[0]: needs either Action or NotAction, and has both",
+            "Statement[0]: must have either Action or NotAction, but has both",
         ),
         (
             policy({"Effect": "Allow", "Action": "*"}),
-            "Statement[0]: needs either Resource or NotResource, and has neither",
+            "Statement[0]: must have either Resource or NotResource, but has neither",
         ),
         (policy(allow(Action=[])), "Statement[0].Action: the list is empty"),
-        (policy(allow(Action=7)), "Statement[0].Action: takes text, not 7"),
+        (policy(allow(Action=7)), "Statement[0].Action: must be a string, not 7"),
         (
             policy(allow(Action="GetItem")),
             "Statement[0].Action: 'GetItem' is not an action such as 'dynamodb:GetItem', nor '*'",
@@ -162,25 +162,25 @@ def test_a_policy_is_json_text_or_python_values_with_one_statement_or_several() 
         ),
         (
             policy(allow(Resource=f"{TABLE}-${{aws:username}}"), version="2008-10-17"),
-            'has a policy variable; these need "Version": "2012-10-17"',
+            'has a policy variable, which requires "Version": "2012-10-17"',
         ),
         (
             {"Statement": allow(Resource=f"{TABLE}-${{aws:username}}")},
-            'has a policy variable; these need "Version": "2012-10-17"',
+            'has a policy variable, which requires "Version": "2012-10-17"',
         ),
         (
             policy(allow(Resource=f"{TABLE}-${{aws:username")),
-            "has a policy variable that is not complete",
+            "has an incomplete policy variable",
         ),
-        (policy(allow(Resource=f"{TABLE}-${{}}")), "has a policy variable that is not complete"),
+        (policy(allow(Resource=f"{TABLE}-${{}}")), "has an incomplete policy variable"),
         (
             policy(allow(Resource=f"{TABLE}-${{username}}")),
             "Statement[0].Resource: 'username' is not a condition key such as 'aws:username'",
         ),
-        (policy(allow(Condition=[])), "Statement[0].Condition: takes an object of operators"),
+        (policy(allow(Condition=[])), "Statement[0].Condition: must be an object of operators"),
         (
             policy(allow(Condition={"Null": "x"})),
-            "Statement[0].Condition.Null: takes an object of condition keys, not 'x'",
+            "Statement[0].Condition.Null: must be an object of condition keys, not 'x'",
         ),
         (
             policy(allow(Condition={"StringEqual": {"aws:username": "a"}})),
@@ -197,7 +197,7 @@ def test_a_policy_is_json_text_or_python_values_with_one_statement_or_several() 
         ),
         (
             policy(allow(Condition={"Null": {"aws:username": "maybe"}})),
-            "Null takes true or false, not 'maybe'",
+            "Null must be true or false, not 'maybe'",
         ),
         (
             policy(allow(Condition={"StringEquals": {"username": "a"}})),
@@ -214,7 +214,7 @@ def test_a_policy_is_json_text_or_python_values_with_one_statement_or_several() 
         ),
         (
             policy(allow(Condition={"StringEquals": {"aws:username": None}})),
-            "Statement[0].Condition.StringEquals.aws:username: takes text, not None",
+            "Statement[0].Condition.StringEquals.aws:username: must be a string, not None",
         ),
         (
             policy(allow(Condition={"StringEquals": {"aws:username": "\u0142"}})),
@@ -226,7 +226,7 @@ def test_a_policy_is_json_text_or_python_values_with_one_statement_or_several() 
         ),
         (
             policy(allow(Condition={"NumericEquals": {"aws:x": "${aws:y}"}})),
-            "policy variables are for String, Arn and Bool operators",
+            "policy variables are allowed only in String, Arn and Bool operators",
         ),
         (
             policy(allow(Condition={"DateLessThan": {"aws:CurrentTime": "tomorrow"}})),
@@ -247,5 +247,5 @@ def test_a_mistake_is_an_error_that_says_where_it_is(document: Any, message: str
 
 def test_a_name_twice_in_one_object_is_an_error() -> None:
     text = '{"Statement": {"Effect": "Allow", "Effect": "Deny", "Action": "*", "Resource": "*"}}'
-    with pytest.raises(InvalidValue, match="has 'Effect' twice"):
+    with pytest.raises(InvalidValue, match=r"^the policy has the name 'Effect' twice"):
         parse_policy(text)

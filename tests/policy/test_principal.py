@@ -129,5 +129,5 @@ def test_a_policy_argument_is_anything_that_stands_for_a_principal() -> None:
     assert as_principal(ann) is ann
     for policy in (document, [document], json.dumps(document), [json.dumps(document)]):
         assert as_principal(policy).decide(GET).is_allowed
-    with pytest.raises(InvalidValue, match="a policy is a JSON text, a dict"):
+    with pytest.raises(InvalidValue, match="a policy must be JSON text, a dict"):
         as_principal(7)  # type: ignore[arg-type]

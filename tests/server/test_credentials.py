@@ -12,8 +12,8 @@ import pytest
 from tablewright.errors import CredentialsRefused
 from tablewright.policy import AccessRequest as PolicyAccess
 from tablewright.server import credentials_edit
-from tablewright.server.credentials import Credentials, User
-from tablewright.server.credentials_file import read
+from tablewright.server.credentials import Caller, Credentials
+from tablewright.server.credentials_file import read_file
 
 ALICE = """\
 [users.alice]
@@ -62,7 +62,7 @@ def write(path: Path, text: str) -> Path:
     return new.replace(path)
 
 
-def find_later(credentials: Credentials, clock: Clock, access_key_id: str) -> User | None:
+def find_later(credentials: Credentials, clock: Clock, access_key_id: str) -> Caller | None:
     """Look a second later, when changes of the file have been noticed."""
     clock.now += 1
     credentials.find(access_key_id)
@@ -100,8 +100,8 @@ def issued(number: int, expires: str | None = "2026-01-15T13:00:00Z") -> dict[st
 def test_a_user_is_found_by_access_key_id(path: Path) -> None:
     write(path, ALICE + BOB)
     credentials = Credentials(path)
-    assert credentials.find("TWAKALICE") == User("alice", "TWAKALICE", "hush-hush")
-    assert credentials.find("TWAKBOB") == User(
+    assert credentials.find("TWAKALICE") == Caller("alice", "TWAKALICE", "hush-hush")
+    assert credentials.find("TWAKBOB") == Caller(
         "bob", "TWAKBOB", "bobs-secret", "bobs-token", 1_798_761_600
     )
     assert credentials.find("TWAKCAROL") is None
@@ -114,7 +114,7 @@ def test_a_user_may_have_several_keys(path: Path) -> None:
     assert names == ["alice", "alice"]
 
 
-def may(user: User | None, action: str) -> bool:
+def may(user: Caller | None, action: str) -> bool:
     assert user is not None
     assert user.principal is not None
     access = PolicyAccess(action, "arn:aws:dynamodb:us-east-1:000000000000:table/t", {})
@@ -151,12 +151,12 @@ def test_a_command_returns_what_aws_calls_credential_process(
 ) -> None:
     monkeypatch.chdir(path.parent)
     user = Credentials(write(path, prints(issued(1)))).find("TWAKCAROL1")
-    assert user == User("carol", "TWAKCAROL1", "carols-secret", "token-1", 1_768_482_000)
+    assert user == Caller("carol", "TWAKCAROL1", "carols-secret", "token-1", 1_768_482_000)
 
 
 def test_secrets_are_not_in_a_repr(path: Path) -> None:
     write(path, ALICE + BOB)
-    shown = repr([Credentials(path).find("TWAKBOB"), read(path, lambda _: None)])
+    shown = repr([Credentials(path).find("TWAKBOB"), read_file(path, lambda _: None)])
     assert "TWAKBOB" in shown
     assert not any(secret in shown for secret in ("hush-hush", "bobs-secret", "bobs-token"))
 
@@ -180,7 +180,7 @@ MISTAKES = {
     "[user.a]": "'user' is not a setting; did you mean 'users'?",
     "users = 1": "users: expected a table: .*, got int",
     "[users]\na = 1": "user a: expected a table",
-    '[users."a b"]': "user 'a b': a name has 1 to 64 letters",
+    '[users."a b"]': "user 'a b': a name must have 1 to 64 letters",
     "[users.a]\npolicy = []": "user a: 'policy' is not a setting; did you mean 'policies'?",
     "[users.a]\nkeys = 1": r"user a: expected keys as tables: \[\[users.a.keys\]\], got int",
     "[users.a]\ntags = { n = 1 }": "user a: tag n: expected a string in quotes, got int",
@@ -197,10 +197,10 @@ MISTAKES = {
     KEY + 'session_token = ""': "key 1: session_token is empty; leave it out",
     KEY + "expires = 2027-01-01T00:00:00": "key 1: expires 2027-.* has no time zone; add Z",
     KEY + 'expires = "soon"': "key 1: expires: expected a date: .*, got str",
-    KEY + KEY: "user a, key 2: the access key id TWAK1 is also used by a",
-    KEY + KEY.replace("users.a", "users.b"): "user b, key 1: .* TWAK1 is also used by a",
-    KEY + 'command = ["x"]': "'access_key_id' is not a setting beside `command`",
-    "[[users.a.keys]]\ncommand = []": "key 1: command is empty",
+    KEY + KEY: "user a, key 2: duplicate access_key_id TWAK1, also a key of user a",
+    KEY + KEY.replace("users.a", "users.b"): "user b, key 1: .* TWAK1, also a key of user a",
+    KEY + 'command = ["x"]': "'access_key_id' is not a setting of a key with a command",
+    "[[users.a.keys]]\ncommand = []": "key 1: command is an empty list",
     "[[users.a.keys]]\ncommand = 'x'": "key 1: command: expected a list",
     "[[users.a.keys]]\ncommand = ['/no/such']": "key 1: command /no/such: No such file",
 }
@@ -214,7 +214,7 @@ def test_a_mistake_is_reported_with_its_place(path: Path, text: str, message: st
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(CredentialsRefused, match=r"none.toml: No such file"):
+    with pytest.raises(CredentialsRefused, match=r"none.toml: no such file; create it with"):
         Credentials(tmp_path / "none.toml")
 
 
@@ -329,46 +329,46 @@ def test_adding_a_user_makes_a_private_file(tmp_path: Path) -> None:
     path = tmp_path / "users.toml"
     previous = os.umask(0)
     try:
-        credentials_edit.add(path, "a.b@c", "TWAK1", 'se"c\\ret', tags={"cost center": "ü"})
+        credentials_edit.add_key(path, "a.b@c", "TWAK1", 'se"c\\ret', tags={"cost center": "ü"})
     finally:
         os.umask(previous)
     assert path.stat().st_mode & 0o777 == 0o600
-    assert Credentials(path).find("TWAK1") == User("a.b@c", "TWAK1", 'se"c\\ret')
-    (entry,) = read(path, lambda _: None)
+    assert Credentials(path).find("TWAK1") == Caller("a.b@c", "TWAK1", 'se"c\\ret')
+    (entry,) = read_file(path, lambda _: None)
     assert entry.tags == {"cost center": "ü"}
     assert [file.name for file in tmp_path.iterdir()] == ["users.toml"]
 
 
 def test_adding_keeps_what_is_written(path: Path) -> None:
-    credentials_edit.add(path, "bob", "TWAKBOB", "x")
+    credentials_edit.add_key(path, "bob", "TWAKBOB", "x")
     assert path.read_text().startswith(ALICE)
 
 
 def test_adding_a_known_access_key_id_changes_nothing(path: Path) -> None:
     with pytest.raises(CredentialsRefused, match="also used by alice"):
-        credentials_edit.add(path, "bob", "TWAKALICE", "x")
+        credentials_edit.add_key(path, "bob", "TWAKALICE", "x")
     assert path.read_text() == ALICE
 
 
 def test_policies_and_tags_of_a_known_user_are_not_changed(path: Path) -> None:
     with pytest.raises(CredentialsRefused, match="user alice exists"):
-        credentials_edit.add(path, "alice", "TWAK2", "x", tags={"a": "b"})
+        credentials_edit.add_key(path, "alice", "TWAK2", "x", tags={"a": "b"})
     assert path.read_text() == ALICE
 
 
 def test_removing_a_user_leaves_the_rest_as_it_is(path: Path) -> None:
     write(path, "# All users.\n\n" + ALICE + BOB)
-    assert credentials_edit.remove(path, "alice") == ["TWAKALICE"]
+    assert credentials_edit.remove_user_or_key(path, "alice") == ["TWAKALICE"]
     assert path.read_text() == "# All users.\n\n" + BOB.lstrip()
     assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_removing_a_key_leaves_the_others_of_the_user(path: Path) -> None:
-    credentials_edit.add(path, "alice", "TWAK2", "x")
-    assert credentials_edit.remove(path, "TWAKALICE") == ["TWAKALICE"]
+    credentials_edit.add_key(path, "alice", "TWAK2", "x")
+    assert credentials_edit.remove_user_or_key(path, "TWAKALICE") == ["TWAKALICE"]
     credentials = Credentials(path)
     assert credentials.find("TWAKALICE") is None
-    assert credentials.find("TWAK2") == User("alice", "TWAK2", "x")
+    assert credentials.find("TWAK2") == Caller("alice", "TWAK2", "x")
 
 
 def test_a_user_is_removed_beside_one_with_policies(path: Path) -> None:
@@ -376,20 +376,20 @@ def test_a_user_is_removed_beside_one_with_policies(path: Path) -> None:
     bob = f"\n[users.bob]\npolicies = [{{ Statement = {statement} }}]\n\n[[users.bob.keys]]\n"
     bob += 'access_key_id = "TWAKBOB"\nsecret_access_key = "x"\n'
     write(path, ALICE + bob)
-    assert credentials_edit.remove(path, "alice") == ["TWAKALICE"]
+    assert credentials_edit.remove_user_or_key(path, "alice") == ["TWAKALICE"]
     assert path.read_text() == bob.lstrip()
 
 
 def test_removing_what_is_not_there_is_an_error(path: Path) -> None:
     with pytest.raises(CredentialsRefused, match="no user or access key id 'bob'"):
-        credentials_edit.remove(path, "bob")
+        credentials_edit.remove_user_or_key(path, "bob")
 
 
 def test_a_way_of_writing_that_cannot_be_edited_is_left_alone(path: Path) -> None:
     text = 'users.alice.keys = [{ access_key_id = "TWAK1", secret_access_key = "x" }]\n'
     write(path, text)
     with pytest.raises(CredentialsRefused, match="remove it with an editor"):
-        credentials_edit.remove(path, "alice")
+        credentials_edit.remove_user_or_key(path, "alice")
     assert path.read_text() == text
 
 
@@ -397,7 +397,7 @@ def test_concurrent_changes_all_take_effect(tmp_path: Path) -> None:
     path = tmp_path / "users.toml"
     keys = [f"TWAK{number}" for number in range(20)]
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda key: credentials_edit.add(path, "alice", key, "secret"), keys))
-        list(pool.map(lambda key: credentials_edit.remove(path, key), keys[::2]))
+        list(pool.map(lambda key: credentials_edit.add_key(path, "alice", key, "secret"), keys))
+        list(pool.map(lambda key: credentials_edit.remove_user_or_key(path, key), keys[::2]))
     credentials = Credentials(path)
     assert [key for key in keys if credentials.find(key)] == keys[1::2]

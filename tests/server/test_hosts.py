@@ -157,7 +157,7 @@ def test_serve_refuses_other_addresses_and_names_the_options(host: str) -> None:
 def test_serve_needs_certificate_and_key_together() -> None:
     result = run_serve("--tls-cert", "cert.pem")
     assert result.returncode == 2
-    assert "--tls-cert and --tls-key must be given together" in result.stderr
+    assert "--tls-key is missing: HTTPS needs --tls-cert FILE and --tls-key FILE" in result.stderr
 
 
 def test_a_missing_certificate_is_one_line() -> None:
@@ -201,6 +201,6 @@ def test_insecure_with_credentials_warns_of_the_missing_encryption(tmp_path: Pat
     options = ("--host", "0.0.0.0", "--insecure", "--credentials", str(users))
     result = run_serve(*options, "--db", str(tmp_path))
     assert result.returncode == 2
-    assert "users.toml has no keys: every request is refused" in result.stderr
+    assert "users.toml has no keys, so every request is refused" in result.stderr
     assert "--insecure: requests and responses are not encrypted" in result.stderr
     assert "all data" not in result.stderr

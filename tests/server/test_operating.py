@@ -117,7 +117,7 @@ def test_an_access_log_that_cannot_be_written_is_one_line_and_ends_nothing() -> 
     assert len(errors.splitlines()) == 2  # the other one says what is served
 
 
-def read(url: str) -> str:
+def read_file(url: str) -> str:
     with urlopen(url, timeout=20) as response:
         text: str = response.read().decode()
     return text
@@ -139,7 +139,7 @@ def test_metrics_count_requests_and_commits(monitored: tuple[str, str]) -> None:
         for _ in range(3):
             client.call("PutItem", put("a"))
         client.call("GetItem", {"TableName": "absent", "Key": {"k": {"S": "a"}}})
-        text = read(f"{monitor}/metrics")
+        text = read_file(f"{monitor}/metrics")
     assert 'tablewright_requests_total{operation="PutItem",status="200"} 3\n' in text
     assert 'tablewright_requests_total{operation="GetItem",status="400"} 1\n' in text
     assert 'tablewright_request_seconds_bucket{operation="PutItem",le="+Inf"} 3\n' in text
@@ -154,8 +154,8 @@ def test_metrics_count_requests_and_commits(monitored: tuple[str, str]) -> None:
 
 def test_a_server_that_runs_is_live_and_ready(monitored: tuple[str, str]) -> None:
     _, monitor = monitored
-    assert read(f"{monitor}/ready") == "ready\n"
-    assert read(f"{monitor}/live") == "live\n"
+    assert read_file(f"{monitor}/ready") == "ready\n"
+    assert read_file(f"{monitor}/live") == "live\n"
 
 
 def test_a_metrics_port_in_use_is_one_line(monitored: tuple[str, str]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tablewright.errors import DynamoDBError
-from tablewright.server.credentials import User
+from tablewright.server.credentials import Caller
 from tablewright.server.signature import Verifier
 from tablewright.sigv4 import signing_key
 from tests.server.signing import (
@@ -26,7 +26,7 @@ from tests.server.signing import (
     signed,
 )
 
-ALICE = User("alice", KEY_ID, SECRET)
+ALICE = Caller("alice", KEY_ID, SECRET)
 SESSION = replace(ALICE, session_token=TOKEN, expires=NOW + 60.0)
 MISMATCH = (
     "The request signature we calculated does not match the signature you provided. Check your "
@@ -36,16 +36,16 @@ INVALID, INCOMPLETE = "InvalidSignatureException", "IncompleteSignatureException
 UNRECOGNIZED = "UnrecognizedClientException"
 
 
-def verify(request: Request, user: User = ALICE, *, now: float = NOW, **options: Any) -> User:
+def verify(request: Request, user: Caller = ALICE, *, now: float = NOW, **options: Any) -> Caller:
     verifier = Verifier({user.access_key_id: user}.get, clock=lambda: now, **options)
     return verify_with(verifier, request)
 
 
-def verify_with(verifier: Verifier, request: Request) -> User:
+def verify_with(verifier: Verifier, request: Request) -> Caller:
     return verifier.verify(request.method, request.url, request.headers, request.body)
 
 
-def refusal(request: Request, user: User = ALICE, **options: Any) -> tuple[str, str]:
+def refusal(request: Request, user: Caller = ALICE, **options: Any) -> tuple[str, str]:
     with pytest.raises(DynamoDBError) as caught:
         verify(request, user, **options)
     assert caught.value.status == 400
@@ -184,7 +184,9 @@ def test_an_unknown_access_key_costs_as_much_as_a_wrong_secret() -> None:
 
 
 @pytest.mark.parametrize(("token", "user"), [(None, SESSION), ("another", SESSION), (TOKEN, ALICE)])
-def test_a_session_token_must_be_the_one_of_the_credentials(token: str | None, user: User) -> None:
+def test_a_session_token_must_be_the_one_of_the_credentials(
+    token: str | None, user: Caller
+) -> None:
     expected = (UNRECOGNIZED, "The security token included in the request is invalid")
     assert refusal(signed(token=token), user) == expected
 
@@ -459,7 +461,7 @@ def test_whatever_botocore_signs_is_accepted(
     query: list[tuple[str, str]],
     at: int,
 ) -> None:
-    user = User("alice", KEY_ID, secret, token)
+    user = Caller("alice", KEY_ID, secret, token)
     url = "http://localhost:8000/?" + "&".join(
         f"{quote(name, safe='-_.~')}={quote(value, safe='-_.~')}" for name, value in query
     )

@@ -10,13 +10,17 @@ from tablewright.engine import Engine
 from tablewright.errors import DynamoDBError
 from tablewright.server import Server
 from tablewright.server.budget import Budget
+from tablewright.server.connection import Connection
 from tablewright.server.limits import MAX_BODY, Limits
-from tablewright.server.protocol import NEXT, Connection, State
+from tablewright.server.preparation import prepare_large
+from tablewright.server.states import NEXT, ConnectionState
 
 
-@pytest.mark.parametrize(("before", "after"), list(itertools.product(State, State)))
+@pytest.mark.parametrize(
+    ("before", "after"), list(itertools.product(ConnectionState, ConnectionState))
+)
 def test_only_transitions_of_the_table_are_possible(
-    engine: Engine, before: State, after: State
+    engine: Engine, before: ConnectionState, after: ConnectionState
 ) -> None:
     connection = Connection(Server(engine))
     connection._state = before
@@ -30,17 +34,16 @@ def test_only_transitions_of_the_table_are_possible(
 
 def test_the_fault_of_a_large_request_does_not_hold_the_request(engine: Engine) -> None:
     """It is handed to the event loop, which would free the request: 0.3 s for 16 MB."""
-    connection = Connection(Server(engine))
     with pytest.raises(DynamoDBError) as raised:
-        connection._prepare_large("GetItem", b'{"TableName":"things","Key":[]}', None)
+        prepare_large(engine, "GetItem", b'{"TableName":"things","Key":[]}', None, None)
     held = [name for frame in raised.traceback[1:] for name in frame.locals]
     assert "request" not in held
     assert raised.value.__context__ is None
 
 
 def test_a_closed_connection_stays_closed() -> None:
-    assert NEXT[State.CLOSED] == {State.CLOSED}
-    assert all(State.CLOSED in after for after in NEXT.values())
+    assert NEXT[ConnectionState.CLOSED] == {ConnectionState.CLOSED}
+    assert all(ConnectionState.CLOSED in after for after in NEXT.values())
 
 
 def test_reservations_are_granted_in_their_order() -> None:
@@ -68,8 +71,8 @@ def test_a_reservation_that_is_withdrawn_lets_the_next_one_pass() -> None:
 
 def test_bytes_are_taken_only_while_there_are_some() -> None:
     budget = Budget(10)
-    assert budget.take(10)
-    assert not budget.take(1)
+    assert budget.try_take(10)
+    assert not budget.try_take(1)
     budget.give_back(10)
     assert budget.used == 0
 

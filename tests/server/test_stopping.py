@@ -135,7 +135,7 @@ def test_the_sweep_deletes_expired_items(engine: Engine) -> None:
 
 async def received_a_header(server: Server) -> None:
     # Nothing tells a test of this, so it looks again and again.
-    while not any(c._incoming.phase for c in server._connections):  # noqa: ASYNC110
+    while not any(c._parser.phase for c in server._connections):  # noqa: ASYNC110
         await asyncio.sleep(0)
 
 

@@ -200,5 +200,5 @@ def test_when_the_file_cannot_be_read_the_server_ends_with_a_message(file: Path)
             assert client.call("GetItem", get("a")).status == 500
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 1
-    assert "its file cannot be read" in errors
+    assert "it cannot read its file" in errors
     assert "Traceback" not in errors

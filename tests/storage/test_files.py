@@ -166,7 +166,9 @@ def test_a_new_file_is_marked_as_ours_at_once(path: Path) -> None:
 
 @pytest.mark.parametrize("durability", ["FULL", "off", "", None])
 def test_an_unknown_durability_is_refused_and_makes_no_file(path: Path, durability: Any) -> None:
-    with pytest.raises(ValueError, match=f"durability is 'full' or 'normal', not {durability!r}"):
+    with pytest.raises(
+        ValueError, match=f"durability must be 'full' or 'normal', not {durability!r}"
+    ):
         Store(path, durability=durability)
     assert not path.exists()
 

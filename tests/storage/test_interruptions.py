@@ -1,4 +1,4 @@
-"""A store stays usable after an exception at any point of a call, and loses nobody's write."""
+"""A store stays usable after an exception at any point of a call, and loses no other write."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ COMMIT_PATH = (
     "commit",
     "roll_back",
 )
-WRITE_PATH = (*COMMIT_PATH, "put", "get", "fail", "is_running")
+WRITE_PATH = (*COMMIT_PATH, "put", "get", "fail", "is_on_stack")
 READ_PATH = (
     "get",
     "walk",
-    "frozen",
+    "read_transaction",
     "__enter__",
     "__exit__",
     "__init__",

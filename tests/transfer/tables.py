@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tablewright.engine import Engine
-from tablewright.transfer import Compared, Event
+from tablewright.transfer import Event, TableComparison
 from tablewright.values import Item
 
 PLAIN = {
@@ -87,6 +87,6 @@ def things_in(path: Path, count: int) -> Path:
     return path
 
 
-def compared(events: Iterable[Event]) -> dict[str, Compared]:
+def compared(events: Iterable[Event]) -> dict[str, TableComparison]:
     """Run a transfer to its end: what it found out about each table."""
-    return {event.table: event for event in events if isinstance(event, Compared)}
+    return {event.table: event for event in events if isinstance(event, TableComparison)}

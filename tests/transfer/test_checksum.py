@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.encoding.items import normalise_item
-from tablewright.transfer import Sum
+from tablewright.transfer import Checksum
 from tablewright.values import Item
 from tests.encoding.strategies import items
 
@@ -21,25 +21,27 @@ def test_the_order_of_items_and_names_does_not_matter(found: list[Item], chance:
     assert isinstance(chance, random.Random)
     mixed = [dict(chance.sample(list(item.items()), len(item))) for item in found]
     chance.shuffle(mixed)
-    assert Sum.of(mixed) == Sum.of(found)
+    assert Checksum.of(mixed) == Checksum.of(found)
 
 
 @settings(max_examples=40)
 @given(items)
 def test_an_item_and_its_normal_form_are_one(item: Item) -> None:
-    assert Sum.of([item]) == Sum.of([normalise_item(item)])
+    assert Checksum.of([item]) == Checksum.of([normalise_item(item)])
 
 
 @settings(max_examples=40)
 @given(items, items)
 def test_different_items_have_different_sums(one: Item, other: Item) -> None:
-    assert (Sum.of([one]) == Sum.of([other])) == (normalise_item(one) == normalise_item(other))
+    assert (Checksum.of([one]) == Checksum.of([other])) == (
+        normalise_item(one) == normalise_item(other)
+    )
 
 
 @settings(max_examples=40)
 @given(st.lists(items, max_size=2), st.lists(items, max_size=2))
 def test_sums_add_up(some: list[Item], others: list[Item]) -> None:
-    assert Sum.of(some) + Sum.of(others) == Sum.of(some + others)
+    assert Checksum.of(some) + Checksum.of(others) == Checksum.of(some + others)
 
 
 @pytest.mark.parametrize(
@@ -59,5 +61,5 @@ def test_sums_add_up(some: list[Item], others: list[Item]) -> None:
     ],
 )
 def test_values_that_look_alike_are_told_apart(one: dict[str, Any], other: dict[str, Any]) -> None:
-    assert Sum.of([{"k": one}]) != Sum.of([{"k": other}])
-    assert Sum.of([{"k": one}] * 2) != Sum.of([{"k": one}])
+    assert Checksum.of([{"k": one}]) != Checksum.of([{"k": other}])
+    assert Checksum.of([{"k": one}] * 2) != Checksum.of([{"k": one}])

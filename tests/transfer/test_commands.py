@@ -55,7 +55,7 @@ def test_copy_says_when_the_sides_differ(tmp_path: Path, source: Path) -> None:
         fill(engine, PLAIN, [thing("other")])
     result = run("copy", source, tmp_path / "b.db")
     assert result.returncode == 1
-    assert result.stderr == "tablewright: the sides differ: things\n"
+    assert result.stderr == "tablewright: these tables differ: things\n"
     assert "61" in result.stdout
     assert "agree" not in result.stdout
 
@@ -104,7 +104,7 @@ def test_load_says_when_a_file_is_not_what_its_manifest_says(tmp_path: Path, sou
     (tmp_path / "t.json").write_text("".join(lines[:-1]))
     result = run("load", tmp_path / "t.json", tmp_path / "b.db")
     assert result.returncode == 1
-    assert result.stderr == "tablewright: the sides differ: things\n"
+    assert result.stderr == "tablewright: these tables differ: things\n"
 
 
 def test_a_reader_that_leaves_is_one_line(tmp_path: Path) -> None:
@@ -118,34 +118,37 @@ def test_a_reader_that_leaves_is_one_line(tmp_path: Path) -> None:
         errors = process.stderr.read().decode()
     assert (process.returncode, errors) == (
         2,
-        "tablewright: standard output was closed\n",
+        "tablewright: standard output was closed before the dump was complete\n",
     )
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["copy", ":memory:", "b.db"], "':memory:' begins and ends empty"),
-        (["copy", "a.db", ":memory:"], "':memory:' begins and ends empty"),
-        (["dump", ":memory:", "x.json"], "':memory:' begins and ends empty"),
-        (["load", "x.json", ":memory:"], "':memory:' begins and ends empty"),
+        (["copy", ":memory:", "b.db"], "':memory:' does not keep its tables"),
+        (["copy", "a.db", ":memory:"], "':memory:' does not keep its tables"),
+        (["dump", ":memory:", "x.json"], "':memory:' does not keep its tables"),
+        (["load", "x.json", ":memory:"], "':memory:' does not keep its tables"),
         (["copy", "a.db", "a.db"], "a.db is both source and target"),
         (["copy", "absent.db", "b.db"], "absent.db: no such file"),
         (["copy", ".", "b.db"], ".: is a directory"),
         (["copy", "empty.db", "b.db"], "empty.db: the file is empty"),
         (["copy", "x.json", "b.db"], "x.json: "),
-        (["copy", "a.db", "absent/b.db"], "there is no directory absent"),
+        (["copy", "a.db", "absent/b.db"], "the directory absent does not exist"),
         (["copy", "a.db", "ftp://there"], "'ftp://there' is not a target"),
         (["copy", "a.db", "dynamodb://mars"], "'mars' is not a region"),
-        (["copy", "a.db", "b.db", "--table", "other"], "a.db has no table 'other'; there are thin"),
+        (
+            ["copy", "a.db", "b.db", "--table", "other"],
+            "a.db has no table 'other'; its tables are thin",
+        ),
         (["copy", "a.db", "b.db", "--state", "absent/s"], "absent/s.new: no such file"),
         (["copy", "a.db", "b.db", "--state", "x.json"], "x.json: not the state of a transfer"),
         (["dump", "a.db", "absent/x.json"], "absent/x.json.part: no such file"),
         (["dump", "a.db", "full"], "full: exists and is not an empty folder"),
         (["load", "absent.json", "b.db"], "absent.json: no such file or folder"),
-        (["load", "empty", "b.db", "--table", "things"], "empty: no data files"),
-        (["load", "-", "b.db"], "standard input needs --table"),
-        (["load", "x.json", "b.db"], "x.json has no manifest that names its table; give --table"),
+        (["load", "empty", "b.db", "--table", "things"], "empty: the folder has no data files"),
+        (["load", "-", "b.db"], "-: add --table NAME"),
+        (["load", "x.json", "b.db"], "x.json has no manifest that names its table; use --table"),
         (
             ["load", "x.json", "b.db", "--table", "things"],
             "b.db has no table 'things', and without",
@@ -190,7 +193,8 @@ def test_a_refused_load_says_how_to_go_on(tmp_path: Path, source: Path) -> None:
     (tmp_path / "t.json").write_bytes(whole + b"}\n")
     line = refused(run("load", tmp_path / "t.json", tmp_path / "b.db"))
     assert "t.json, line 61: " in line
-    assert line.endswith("b.db.load.json: run the same command again to continue\n")
+    assert "; run the same command again to continue (the progress is in " in line
+    assert line.endswith("b.db.load.json)\n")
     (tmp_path / "t.json").write_bytes(whole)
     assert run("load", tmp_path / "t.json", tmp_path / "b.db").returncode == 0
     assert not (tmp_path / "b.db.load.json").exists()
@@ -227,8 +231,8 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (result.returncode, result.stdout) == (130, "")
     assert result.stderr == (
-        f"tablewright: interrupted; the progress is in {tmp_path}/b.db.copy.json: "
-        "run the same command again to continue\n"
+        "tablewright: interrupted; run the same command again to continue "
+        f"(the progress is in {tmp_path}/b.db.copy.json)\n"
     )
     assert run("copy", source, tmp_path / "b.db").returncode == 0
     with Engine(source) as one, Engine(tmp_path / "b.db") as other:

@@ -23,7 +23,7 @@ from tablewright.errors import (
     UnsupportedOperation,
 )
 from tablewright.server import serving
-from tablewright.transfer import Progress, asking, batches, copy, open_source, open_target
+from tablewright.transfer import Progress, batches, copy, open_source, open_target, sending
 from tablewright.transport import Local, Transport
 from tablewright.transport.faults import UnknownFault
 from tablewright.values import Item
@@ -70,7 +70,7 @@ def test_all_tables_are_copied_between_any_two_ends(tmp_path: Path, out_of: str,
         fill(source, RICH, rich)
         found = compared(copy(read_from, write_to))
         assert list(found) == ["orders", "things"]
-        assert all(table.same for table in found.values())
+        assert all(table.is_equal for table in found.values())
         assert found["things"].sides["target"].count == 120
         for name in found:
             assert held(target, name) == held(source, name)
@@ -82,7 +82,7 @@ def test_all_tables_are_copied_between_any_two_ends(tmp_path: Path, out_of: str,
 def test_every_value_survives_exactly(drawn: list[Item]) -> None:
     with Engine(":memory:") as source, Engine(":memory:") as target:
         fill(source, PLAIN, [{**item, "k": {"S": f"{n}"}} for n, item in enumerate(drawn)])
-        assert compared(copy(Local(source), Local(target), segments=3))["things"].same
+        assert compared(copy(Local(source), Local(target), segments=3))["things"].is_equal
         assert held(target) == held(source)
 
 
@@ -125,7 +125,7 @@ def test_items_that_have_expired_do_not_make_the_sides_differ(
     def sweep(operation: str, request: dict[str, Any]) -> None:
         target.expire()
 
-    assert compared(copy(Local(source), InterceptingTransport(target, sweep)))["things"].same
+    assert compared(copy(Local(source), InterceptingTransport(target, sweep)))["things"].is_equal
     assert target.expire() == 1
 
 
@@ -173,7 +173,7 @@ def test_an_existing_table_with_the_same_keys_is_filled_and_left_as_it_is(
     fill(source, PLAIN, [thing("a", v={"N": "1"}), thing("b")])
     source.call("UpdateTimeToLive", {"TableName": "things", "TimeToLiveSpecification": ttl})
     fill(target, PLAIN, [thing("a", v={"N": "2"})])
-    assert compared(copy(Local(source), Local(target)))["things"].same
+    assert compared(copy(Local(source), Local(target)))["things"].is_equal
     told = target.call("DescribeTimeToLive", {"TableName": "things"})
     assert told["TimeToLiveDescription"]["TimeToLiveStatus"] == "DISABLED"
 
@@ -182,7 +182,7 @@ def test_what_else_the_target_holds_makes_the_sides_differ(source: Engine, targe
     fill(source, PLAIN, [thing("a")])
     fill(target, PLAIN, [thing("b")])
     found = compared(copy(Local(source), Local(target)))["things"]
-    assert not found.same
+    assert not found.is_equal
     assert [side.count for side in found.sides.values()] == [1, 2]
 
 
@@ -196,7 +196,7 @@ def test_an_item_that_changes_on_the_way_makes_the_sides_differ(
             request["RequestItems"]["things"][0]["PutRequest"]["Item"]["v"] = {"N": "2"}
 
     found = compared(copy(Local(source), InterceptingTransport(target, spoil)))["things"]
-    assert not found.same
+    assert not found.is_equal
     assert [side.count for side in found.sides.values()] == [1, 1]
 
 
@@ -218,7 +218,7 @@ def test_unprocessed_items_are_sent_again(source: Engine, target: Engine) -> Non
 
     assert compared(copy(Local(source), InterceptingTransport(target, some), segments=2))[
         "things"
-    ].same
+    ].is_equal
     assert held(target) == held(source)
 
 
@@ -235,13 +235,13 @@ def test_an_endpoint_that_throttles_is_waited_for(source: Engine, target: Engine
         InterceptingTransport(source, throttle),
         InterceptingTransport(target, throttle),
     )
-    assert compared(copy(read_from, write_to, segments=1))["things"].same
+    assert compared(copy(read_from, write_to, segments=1))["things"].is_equal
 
 
 def test_an_endpoint_that_never_does_anything_is_given_up(
     source: Engine, target: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "THROTTLED", Backoff(3, first=0.0, longest=0.0))
+    monkeypatch.setattr(sending, "THROTTLED", Backoff(3, first=0.0, longest=0.0))
     fill(source, PLAIN, things(3))
 
     def nothing(operation: str, request: dict[str, Any]) -> bytes | None:
@@ -276,7 +276,7 @@ def test_a_source_without_ttl_can_be_copied(source: Engine, target: Engine) -> N
         if "TimeToLive" in operation:
             raise UnsupportedOperation(operation, "http://there")
 
-    assert compared(copy(InterceptingTransport(source, without), Local(target)))["things"].same
+    assert compared(copy(InterceptingTransport(source, without), Local(target)))["things"].is_equal
 
 
 def test_large_items_go_in_smaller_batches(source: Engine, target: Engine) -> None:
@@ -286,20 +286,20 @@ def test_large_items_go_in_smaller_batches(source: Engine, target: Engine) -> No
         item = thing(str(number), text={"S": "\x01" * 350_000})
         source.call("PutItem", {"TableName": "things", "Item": item})
     with serving(target) as url, open_target(url) as write_to:
-        assert compared(copy(Local(source), write_to, segments=1))["things"].same
+        assert compared(copy(Local(source), write_to, segments=1))["things"].is_equal
 
 
 def test_a_batch_has_as_much_as_a_request_takes() -> None:
     large = thing("x", text={"S": "x" * 390_000})
-    assert {len(batch) for batch in batches.batches([large] * 100)} <= set(range(1, 26))
-    assert [len(batch) for batch in batches.batches(things(51))] == [25, 25, 1]
+    assert {len(batch) for batch in batches.split_batches([large] * 100)} <= set(range(1, 26))
+    assert [len(batch) for batch in batches.split_batches(things(51))] == [25, 25, 1]
 
 
 def test_progress_counts_up_to_what_the_table_holds(source: Engine, target: Engine) -> None:
     fill(source, PLAIN, things(100))
     events = [event for event in copy(Local(source), Local(target)) if isinstance(event, Progress)]
     for doing in ("copied", "compared: source", "compared: target"):
-        counts = [event.items for event in events if event.doing == doing]
+        counts = [event.items for event in events if event.phase == doing]
         assert counts == sorted(counts)
         assert counts[-1] == 100
     assert {event.expected for event in events} == {100}
@@ -310,7 +310,7 @@ def test_20_000_items_are_copied(tmp_path: Path) -> None:
         fill(source, PLAIN, things(20_000))
     with open_source(str(tmp_path / "a.db")) as a, open_target(str(tmp_path / "b.db")) as b:
         found = compared(copy(a, b))["things"]
-    assert found.same
+    assert found.is_equal
     assert found.sides["target"].count == 20_000
 
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from tablewright.engine import Engine
 from tablewright.errors import TableMismatch, TableNotFound, TransferRefused, ValidationException
 from tablewright.server import serving
-from tablewright.transfer import Sum, dump, dump_all, load, open_target
-from tablewright.transfer.dumpfile import Data, Dump, find, read, spell
+from tablewright.transfer import Checksum, dump, dump_all, load, open_target
+from tablewright.transfer.dumpfile import Dump, DumpData, encode_lines, find_dumps, read_items
 from tablewright.transport import Local
 from tablewright.values import Item
 from tests.encoding.strategies import items
@@ -47,7 +47,7 @@ def target() -> Iterator[Engine]:
 
 def test_a_line_is_what_the_export_to_s3_writes() -> None:
     found = [json.loads(line)["Item"] for line in EXPORTED.splitlines()]
-    assert spell(found) == EXPORTED
+    assert encode_lines(found) == EXPORTED
 
 
 @pytest.mark.parametrize("name", ["things.json", "things.json.gz", "things"])
@@ -57,11 +57,11 @@ def test_a_table_is_dumped_and_loaded(
     fill(source, PLAIN, things(200))
     file = tmp_path / name
     dumped = compared(dump(Local(source), file, table="things"))["things"]
-    assert dumped.same
+    assert dumped.is_equal
     assert list(dumped.sides) == ["source", "file"]
     assert (file.read_bytes()[:2] == b"\x1f\x8b") == name.endswith(".gz")
-    loaded = compared(load(find(file, None), Local(target)))["things"]
-    assert loaded.same
+    loaded = compared(load(find_dumps(file, None), Local(target)))["things"]
+    assert loaded.is_equal
     assert list(loaded.sides) == ["manifest", "file", "target"]
     assert held(target) == held(source)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [name, f"{name}.manifest"]
@@ -78,16 +78,16 @@ def test_every_value_survives_exactly(drawn: list[Item], packed: bool) -> None:
         fill(source, PLAIN, [{**item, "k": {"S": f"{n}"}} for n, item in enumerate(drawn)])
         file = Path(folder, "x.json.gz" if packed else "x.json")
         compared(dump(Local(source), file, segments=2))
-        assert compared(load(find(file, None), Local(target), writers=2))["things"].same
+        assert compared(load(find_dumps(file, None), Local(target), writers=2))["things"].is_equal
         assert held(target) == held(source)
 
 
 def test_over_http_too(tmp_path: Path, source: Engine, target: Engine) -> None:
     fill(source, PLAIN, things(60))
     with serving(source) as url, open_target(url) as end:
-        assert compared(dump(end, tmp_path / "x.json"))["things"].same
+        assert compared(dump(end, tmp_path / "x.json"))["things"].is_equal
     with serving(target) as url, open_target(url) as end:
-        assert compared(load(find(tmp_path / "x.json", None), end))["things"].same
+        assert compared(load(find_dumps(tmp_path / "x.json", None), end))["things"].is_equal
     assert held(target) == held(source)
 
 
@@ -98,7 +98,7 @@ def test_a_loaded_table_has_the_same_keys_indexes_billing_and_ttl(
     ttl = {"AttributeName": "expires", "Enabled": True}
     source.call("UpdateTimeToLive", {"TableName": "orders", "TimeToLiveSpecification": ttl})
     compared(dump(Local(source), tmp_path / "orders.json"))
-    compared(load(find(tmp_path / "orders.json", None), Local(target)))
+    compared(load(find_dumps(tmp_path / "orders.json", None), Local(target)))
     of_index = {"TableName": "orders", "IndexName": "by_day"}
     assert target.call("Scan", of_index) == source.call("Scan", of_index)
     for operation, member in (
@@ -117,7 +117,7 @@ def test_a_folder_has_a_file_for_each_table(tmp_path: Path, source: Engine, targ
     fill(source, {**PLAIN, "TableName": "things.json"}, things(2))
     fill(source, RICH, [])
     found = compared(dump_all(Local(source), tmp_path / "all"))
-    assert [table.same for table in found.values()] == [True] * 3
+    assert [table.is_equal for table in found.values()] == [True] * 3
     assert sorted(entry.name for entry in (tmp_path / "all").iterdir()) == [
         "orders.json.gz",
         "orders.json.gz.manifest",
@@ -126,7 +126,7 @@ def test_a_folder_has_a_file_for_each_table(tmp_path: Path, source: Engine, targ
         "things.json.json.gz",
         "things.json.json.gz.manifest",
     ]
-    assert len(compared(load(find(tmp_path / "all", None), Local(target)))) == 3
+    assert len(compared(load(find_dumps(tmp_path / "all", None), Local(target)))) == 3
     assert [held(target, name) for name in found] == [held(source, name) for name in found]
 
 
@@ -136,10 +136,10 @@ def test_one_table_of_a_folder_can_be_loaded(
     fill(source, PLAIN, things(3))
     fill(source, RICH, [])
     compared(dump_all(Local(source), tmp_path / "all"))
-    compared(load(find(tmp_path / "all", "things"), Local(target)))
+    compared(load(find_dumps(tmp_path / "all", "things"), Local(target)))
     assert target.call("ListTables") == {"TableNames": ["things"]}
-    with pytest.raises(TransferRefused, match="no dump of a table 'other'; there are orders, thi"):
-        find(tmp_path / "all", "other")
+    with pytest.raises(TransferRefused, match="no dump of a table 'other'; it has orders, thi"):
+        find_dumps(tmp_path / "all", "other")
 
 
 def test_a_folder_that_is_not_empty_is_left_alone(tmp_path: Path, source: Engine) -> None:
@@ -192,14 +192,14 @@ def test_a_dump_that_fails_leaves_the_one_before(tmp_path: Path, source: Engine)
 def test_what_is_left_of_a_killed_dump_is_told(tmp_path: Path, source: Engine) -> None:
     source.call("CreateTable", PLAIN)
     (tmp_path / "all.part").mkdir()
-    with pytest.raises(TransferRefused, match=r"all\.part: left of a dump"):
+    with pytest.raises(TransferRefused, match=r"all\.part: left by an interrupted dump"):
         compared(dump_all(Local(source), tmp_path / "all"))
 
 
 def test_one_file_is_for_one_table(tmp_path: Path, source: Engine) -> None:
     source.call("CreateTable", PLAIN)
     source.call("CreateTable", RICH)
-    with pytest.raises(TransferRefused, match="has 2 tables: give --table, or a folder"):
+    with pytest.raises(TransferRefused, match="has 2 tables: use --table, or a folder"):
         compared(dump(Local(source), tmp_path / "a.json"))
 
 
@@ -215,7 +215,9 @@ def test_a_table_can_be_loaded_under_another_name(
 ) -> None:
     fill(source, PLAIN, things(3))
     compared(dump(Local(source), tmp_path / "a.json"))
-    assert compared(load(find(tmp_path / "a.json", "copies"), Local(target)))["copies"].same
+    assert compared(load(find_dumps(tmp_path / "a.json", "copies"), Local(target)))[
+        "copies"
+    ].is_equal
     assert target.call("ListTables") == {"TableNames": ["copies"]}
 
 
@@ -226,8 +228,8 @@ def test_a_data_file_of_an_export_to_s3_is_loaded(
     file = tmp_path / "c4m3u5.json.gz"
     file.write_bytes(gzip.compress(EXPORTED) if packed else EXPORTED)
     target.call("CreateTable", PLAIN)
-    found = compared(load(find(file, "things"), Local(target)))["things"]
-    assert found.same
+    found = compared(load(find_dumps(file, "things"), Local(target)))["things"]
+    assert found.is_equal
     assert list(found.sides) == ["file", "target"]
     assert len(held(target)) == 3
 
@@ -242,18 +244,18 @@ def test_a_whole_export_to_s3_is_loaded(tmp_path: Path, target: Engine, inside: 
         (export / "data" / f"part{number}.json.gz").write_bytes(gzip.compress(line))
     (export / "data" / "empty.json.gz").write_bytes(gzip.compress(b""))
     target.call("CreateTable", PLAIN)
-    found = compared(load(find(export / inside, "things"), Local(target)))["things"]
-    assert found.same
+    found = compared(load(find_dumps(export / inside, "things"), Local(target)))["things"]
+    assert found.is_equal
     assert found.sides["file"].count == 3
 
 
 def test_a_file_without_manifest_needs_the_table(tmp_path: Path, target: Engine) -> None:
     file = tmp_path / "a.json"
     file.write_bytes(EXPORTED)
-    with pytest.raises(TransferRefused, match=r"has no manifest that names its table; give --ta"):
-        find(file, None)
+    with pytest.raises(TransferRefused, match=r"has no manifest that names its table; use --ta"):
+        find_dumps(file, None)
     with pytest.raises(TableNotFound, match="no table 'things', and without a manifest"):
-        compared(load(find(file, "things"), Local(target)))
+        compared(load(find_dumps(file, "things"), Local(target)))
     assert target.call("ListTables") == {"TableNames": []}
 
 
@@ -262,7 +264,7 @@ def test_a_table_with_other_keys_is_refused(tmp_path: Path, source: Engine, targ
     compared(dump(Local(source), tmp_path / "a.json"))
     target.call("CreateTable", {**RICH, "TableName": "things"})
     with pytest.raises(TableMismatch, match=r"PK \(B\) \+ SK \(N\), not k \(S\)"):
-        compared(load(find(tmp_path / "a.json", None), Local(target)))
+        compared(load(find_dumps(tmp_path / "a.json", None), Local(target)))
 
 
 def test_a_file_that_lost_lines_differs_from_its_manifest(
@@ -272,8 +274,8 @@ def test_a_file_that_lost_lines_differs_from_its_manifest(
     fill(source, PLAIN, things(30))
     compared(dump(Local(source), file))
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
-    found = compared(load(find(file, None), Local(target)))["things"]
-    assert not found.same
+    found = compared(load(find_dumps(file, None), Local(target)))["things"]
+    assert not found.is_equal
     assert {side: total.count for side, total in found.sides.items()} == {
         "manifest": 30,
         "file": 29,
@@ -288,7 +290,7 @@ def test_a_file_with_a_changed_value_differs_from_its_manifest(
     fill(source, PLAIN, [thing("a", n={"N": "1"})])
     compared(dump(Local(source), file))
     file.write_bytes(file.read_bytes().replace(b'"1"', b'"2"'))
-    assert not compared(load(find(file, None), Local(target)))["things"].same
+    assert not compared(load(find_dumps(file, None), Local(target)))["things"].is_equal
 
 
 @pytest.mark.parametrize(
@@ -311,7 +313,7 @@ def test_a_line_that_is_no_item_is_told(tmp_path: Path, line: bytes, told: str) 
     file = tmp_path / "a.json"
     file.write_bytes(EXPORTED.splitlines(keepends=True)[0] + line + b"\n")
     with pytest.raises(TransferRefused) as raised:
-        list(read(file))
+        list(read_items(file))
     assert told in str(raised.value)
     assert str(raised.value).startswith(f"{file}, ")
 
@@ -320,22 +322,24 @@ def test_a_line_that_is_no_item_is_told(tmp_path: Path, line: bytes, told: str) 
 def test_gzip_that_is_cut_off_is_told(tmp_path: Path, left: int) -> None:
     file = tmp_path / "a.json.gz"
     file.write_bytes(gzip.compress(EXPORTED)[:left])
-    with pytest.raises(TransferRefused, match="cut off or damaged after line"):
-        list(read(file))
+    with pytest.raises(TransferRefused, match="truncated or damaged after line"):
+        list(read_items(file))
 
 
 def test_gzip_that_is_damaged_is_told(tmp_path: Path) -> None:
     packed = bytearray(gzip.compress(EXPORTED))
     packed[-6] ^= 1
     (tmp_path / "a.json.gz").write_bytes(packed)
-    with pytest.raises(TransferRefused, match="cut off or damaged"):
-        list(read(tmp_path / "a.json.gz"))
+    with pytest.raises(TransferRefused, match="truncated or damaged"):
+        list(read_items(tmp_path / "a.json.gz"))
 
 
 def test_blank_lines_and_a_missing_last_newline_are_no_matter(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_bytes(b"\n" + EXPORTED.replace(b"\n", b"\r\n\n").rstrip())
-    assert Sum.of(read(file)) == Sum.of(read(io.BufferedReader(io.BytesIO(EXPORTED))))
+    assert Checksum.of(read_items(file)) == Checksum.of(
+        read_items(io.BufferedReader(io.BytesIO(EXPORTED)))
+    )
 
 
 @pytest.mark.parametrize(
@@ -345,7 +349,7 @@ def test_a_manifest_that_is_none_is_told(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.json").write_bytes(EXPORTED)
     (tmp_path / "a.json.manifest").write_text(text)
     with pytest.raises(TransferRefused, match="not the manifest of a dump"):
-        find(tmp_path / "a.json", None)
+        find_dumps(tmp_path / "a.json", None)
 
 
 def test_a_manifest_of_a_later_format_is_told(tmp_path: Path, source: Engine) -> None:
@@ -354,7 +358,7 @@ def test_a_manifest_of_a_later_format_is_told(tmp_path: Path, source: Engine) ->
     manifest = tmp_path / "a.json.manifest"
     manifest.write_text(manifest.read_text().replace('"format": 1', '"format": 2'))
     with pytest.raises(TransferRefused, match="of format 2; this version reads 1"):
-        find(tmp_path / "a.json", None)
+        find_dumps(tmp_path / "a.json", None)
 
 
 def test_an_item_without_the_key_is_told_with_its_place(tmp_path: Path, target: Engine) -> None:
@@ -362,7 +366,7 @@ def test_an_item_without_the_key_is_told_with_its_place(tmp_path: Path, target: 
     file = tmp_path / "a.json"
     file.write_bytes(EXPORTED + b'{"Item":{"other":{"S":"a"}}}\n')
     with pytest.raises(TransferRefused) as raised:
-        compared(load(find(file, "things"), Local(target)))
+        compared(load(find_dumps(file, "things"), Local(target)))
     assert str(raised.value).startswith(f"{file}, items 1 to 4: ValidationException: ")
 
 
@@ -373,16 +377,16 @@ def test_streams_are_dumped_and_loaded(source: Engine, target: Engine) -> None:
     found = compared(dump(Local(source), written))["things"]
     assert found.sides["source"].count == 60
     for text in (written.getvalue(), gzip.compress(written.getvalue())):
-        stream: Data = io.BufferedReader(io.BytesIO(text))
-        assert compared(load([Dump("things", [stream])], Local(target)))["things"].same
+        stream: DumpData = io.BufferedReader(io.BytesIO(text))
+        assert compared(load([Dump("things", [stream])], Local(target)))["things"].is_equal
     assert held(target) == held(source)
 
 
 def test_20_000_items_are_dumped_and_loaded(tmp_path: Path) -> None:
     with Engine(tmp_path / "a.db", durability="normal") as source:
         fill(source, PLAIN, things(20_000))
-        assert compared(dump(Local(source), tmp_path / "a.json.gz"))["things"].same
+        assert compared(dump(Local(source), tmp_path / "a.json.gz"))["things"].is_equal
     with open_target(str(tmp_path / "b.db")) as target:
-        found = compared(load(find(tmp_path / "a.json.gz", None), target))["things"]
-    assert found.same
+        found = compared(load(find_dumps(tmp_path / "a.json.gz", None), target))["things"]
+    assert found.is_equal
     assert found.sides["target"].count == 20_000

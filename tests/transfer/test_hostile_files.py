@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.transfer import State, TransferRefused, dump, load
+from tablewright.transfer import TransferRefused, TransferState, dump, load
 from tablewright.transfer.dumpfile import (
     MAX_BLANK_LINES,
     MAX_LINE,
-    find,
-    manifest_file,
-    read,
-    spell,
+    encode_lines,
+    find_dumps,
+    manifest_path,
+    read_items,
 )
 from tablewright.transport import Local
 from tests.transfer.tables import PLAIN, compared, fill, held, thing, things
@@ -41,17 +41,17 @@ def zipped(file: Path, *parts: bytes) -> Path:
 
 
 def test_a_line_without_end_is_refused_in_bounded_memory(tmp_path: Path) -> None:
-    start = spell([thing("a")]) + b'{"Item":{"k":{"S":"'
+    start = encode_lines([thing("a")]) + b'{"Item":{"k":{"S":"'
     file = zipped(tmp_path / "long.json.gz", start, *[b"a" * MB] * (MAX_LINE // MB + 2))
     tracemalloc.start()
     try:
         with pytest.raises(TransferRefused) as refused:
-            list(read(file))
+            list(read_items(file))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert str(refused.value) == (
-        f"{file}, line 2: longer than {MAX_LINE} bytes, which no item can be"
+        f"{file}, line 2: longer than {MAX_LINE} bytes; no item is that long"
     )
     assert peak < 4 * MAX_LINE
 
@@ -63,24 +63,24 @@ def test_a_line_with_more_values_than_an_item_is_refused_before_it_is_decoded(
     values = b",".join([unit] * 1_700_000)
     file = zipped(tmp_path / "many.json.gz", b'{"Item":{"k":{"L":[', values, b"]}}}\n")
     with pytest.raises(TransferRefused, match=r"line 1: more values than an item of 409600 bytes"):
-        list(read(file))
+        list(read_items(file))
 
 
 def test_the_longest_line_that_an_item_can_be_is_read(tmp_path: Path) -> None:
     numbers = [f"{digits}e-{power}" for power in range(110, 131) for digits in range(1, 900)]
     tiny = {"NS": sorted({format(float(number), ".130f")[:132] for number in numbers})}
     file = tmp_path / "tiny.json"
-    file.write_bytes(spell([thing("a", n={"NS": ["1e-130", "2e-130"]}), thing("b", n=tiny)]))
-    assert [item["k"] for item in read(file)] == [{"S": "a"}, {"S": "b"}]
+    file.write_bytes(encode_lines([thing("a", n={"NS": ["1e-130", "2e-130"]}), thing("b", n=tiny)]))
+    assert [item["k"] for item in read_items(file)] == [{"S": "a"}, {"S": "b"}]
 
 
 def test_an_item_that_is_too_large_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "large.json"
-    file.write_bytes(spell([thing("a"), thing("b", v={"S": "x" * 409_600})]))
+    file.write_bytes(encode_lines([thing("a"), thing("b", v={"S": "x" * 409_600})]))
     with pytest.raises(
         TransferRefused, match=r"line 2: an item of 40960\d bytes; the limit is 409"
     ):
-        list(read(file))
+        list(read_items(file))
 
 
 @pytest.mark.parametrize(
@@ -103,17 +103,19 @@ def test_an_item_that_is_too_large_is_refused(tmp_path: Path) -> None:
 )
 def test_what_is_no_item_is_refused_with_its_line(tmp_path: Path, line: bytes) -> None:
     file = tmp_path / "bad.json"
-    file.write_bytes(spell([thing("a")]) + b"\n" + line + b"\n")
+    file.write_bytes(encode_lines([thing("a")]) + b"\n" + line + b"\n")
     with pytest.raises(TransferRefused) as refused:
-        list(read(file))
+        list(read_items(file))
     assert str(refused.value).startswith(f"{file}, line 3: ")
     assert len(str(refused.value)) < 5000
 
 
 def test_blank_lines_without_end_are_refused(tmp_path: Path) -> None:
-    file = zipped(tmp_path / "blank.json.gz", spell([thing("a")]), b"\n" * (MAX_BLANK_LINES + 2))
+    file = zipped(
+        tmp_path / "blank.json.gz", encode_lines([thing("a")]), b"\n" * (MAX_BLANK_LINES + 2)
+    )
     with pytest.raises(TransferRefused, match=f"more than {MAX_BLANK_LINES} empty lines in a row"):
-        list(read(file))
+        list(read_items(file))
 
 
 def test_what_was_loaded_before_a_bad_line_stays_and_a_fixed_file_loads(
@@ -121,17 +123,17 @@ def test_what_was_loaded_before_a_bad_line_stays_and_a_fixed_file_loads(
 ) -> None:
     engine.call("CreateTable", PLAIN)
     file = tmp_path / "things.json"
-    good = spell(things(100))
+    good = encode_lines(things(100))
     file.write_bytes(good + b"{]\n")
-    state = State(tmp_path / "state.json", str(file), "here", "things")
+    state = TransferState(tmp_path / "state.json", str(file), "here", "things")
     with pytest.raises(TransferRefused, match="line 101"):
-        list(load(find(file, "things"), Local(engine), state=state, writers=1))
+        list(load(find_dumps(file, "things"), Local(engine), state=state, writers=1))
     # the items of the batch that the bad line ended are not written
     assert sorted(item["k"]["S"] for item in held(engine)) == [f"k{n:06}" for n in range(75)]
     assert (tmp_path / "state.json").exists()
     file.write_bytes(good)
-    state = State(tmp_path / "state.json", str(file), "here", "things")
-    assert compared(load(find(file, "things"), Local(engine), state=state))["things"].same
+    state = TransferState(tmp_path / "state.json", str(file), "here", "things")
+    assert compared(load(find_dumps(file, "things"), Local(engine), state=state))["things"].is_equal
 
 
 # -- manifests
@@ -141,9 +143,9 @@ def manifested(folder: Path, engine: Engine, change: Callable[[dict[str, Any]], 
     fill(engine, PLAIN, things(3))
     file = folder / "things.json"
     compared(dump(Local(engine), file, table="things"))
-    manifest = json.loads(manifest_file(file).read_bytes())
+    manifest = json.loads(manifest_path(file).read_bytes())
     change(manifest)
-    manifest_file(file).write_text(json.dumps(manifest))
+    manifest_path(file).write_text(json.dumps(manifest))
     return file
 
 
@@ -172,13 +174,13 @@ def test_a_manifest_that_is_none_is_refused(
 ) -> None:
     file = manifested(tmp_path, engine, change)
     with pytest.raises(TransferRefused):
-        find(file, None)
+        find_dumps(file, None)
 
 
 def test_a_manifest_of_megabytes_is_refused(tmp_path: Path, engine: Engine) -> None:
     file = manifested(tmp_path, engine, lambda manifest: manifest.update(more="x" * 2 * MB))
     with pytest.raises(TransferRefused, match="larger than 1048576 bytes"):
-        find(file, None)
+        find_dumps(file, None)
 
 
 # -- links
@@ -186,12 +188,12 @@ def test_a_manifest_of_megabytes_is_refused(tmp_path: Path, engine: Engine) -> N
 
 def test_a_link_out_of_a_folder_is_not_read(tmp_path: Path) -> None:
     secret = tmp_path / "secret.json"
-    secret.write_bytes(spell([thing("a")]))
+    secret.write_bytes(encode_lines([thing("a")]))
     folder = tmp_path / "export"
     folder.mkdir()
     (folder / "data.json").symlink_to(secret)
     with pytest.raises(TransferRefused, match="outside of the folder"):
-        find(folder, "things")
+        find_dumps(folder, "things")
 
 
 def test_a_dump_does_not_write_through_a_link(tmp_path: Path, engine: Engine) -> None:
@@ -200,7 +202,9 @@ def test_a_dump_does_not_write_through_a_link(tmp_path: Path, engine: Engine) ->
     victim.write_text("mine")
     for name in ("things.json", "things.json.part", "things.json.part.manifest"):
         (tmp_path / name).symlink_to(victim)
-    assert compared(dump(Local(engine), tmp_path / "things.json", table="things"))["things"].same
+    assert compared(dump(Local(engine), tmp_path / "things.json", table="things"))[
+        "things"
+    ].is_equal
     assert victim.read_text() == "mine"
     assert not (tmp_path / "things.json").is_symlink()
 
@@ -209,5 +213,5 @@ def test_a_state_is_not_written_through_a_link(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("mine")
     (tmp_path / "state.json.new").symlink_to(victim)
-    State(tmp_path / "state.json", "a", "b").save()
+    TransferState(tmp_path / "state.json", "a", "b").save()
     assert victim.read_text() == "mine"

@@ -13,8 +13,8 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.errors import TransferRefused
-from tablewright.transfer import State, copy, dump, load, state
-from tablewright.transfer.dumpfile import find
+from tablewright.transfer import TransferState, copy, dump, load, state
+from tablewright.transfer.dumpfile import find_dumps
 from tablewright.transport import Local
 from tests.transfer.tables import PLAIN, compared, fill, held, things, things_in
 from tests.transports import InterceptingTransport
@@ -52,14 +52,14 @@ def test_a_copy_goes_on_after_every_request(tmp_path: Path, after: int, segments
         path = tmp_path / "state.json"
         cut, before = stopping(target, after)
         try:
-            compared(copy(Local(source), cut, state=State(path), segments=segments))
+            compared(copy(Local(source), cut, state=TransferState(path), segments=segments))
         except Stopped:
             pass
         else:
             assert not path.exists()
         whole, afterwards = stopping(target, 1000)
-        found = compared(copy(Local(source), whole, state=State(path), segments=segments))
-        assert found["things"].same
+        found = compared(copy(Local(source), whole, state=TransferState(path), segments=segments))
+        assert found["things"].is_equal
         assert held(target) == held(source)
         told = target.call("DescribeTimeToLive", {"TableName": "things"})
         assert told["TimeToLiveDescription"]["TimeToLiveStatus"] == "ENABLED"
@@ -74,10 +74,12 @@ def test_a_copy_goes_on_after_the_source_failed(tmp_path: Path) -> None:
         for after in range(30):
             cut, _ = stopping(source, after)
             try:
-                found = compared(copy(cut, Local(target), state=State(tmp_path / "s"), segments=2))
+                found = compared(
+                    copy(cut, Local(target), state=TransferState(tmp_path / "s"), segments=2)
+                )
             except Stopped:
                 continue
-            assert found["things"].same
+            assert found["things"].is_equal
             break
         assert held(target) == held(source)
 
@@ -88,13 +90,13 @@ def test_a_load_goes_on_after_every_request(tmp_path: Path, after: int) -> None:
         fill(source, PLAIN, things(COUNT))
         source.call("UpdateTimeToLive", {"TableName": "things", "TimeToLiveSpecification": TTL})
         compared(dump(Local(source), tmp_path / "things.json"))
-        dumps = find(tmp_path / "things.json", None)
+        dumps = find_dumps(tmp_path / "things.json", None)
         path = tmp_path / "state.json"
         cut, before = stopping(target, after)
         with suppress(Stopped):
-            compared(load(dumps, cut, state=State(path), writers=2))
+            compared(load(dumps, cut, state=TransferState(path), writers=2))
         whole, afterwards = stopping(target, 1000)
-        assert compared(load(dumps, whole, state=State(path), writers=2))["things"].same
+        assert compared(load(dumps, whole, state=TransferState(path), writers=2))["things"].is_equal
         assert held(target) == held(source)
         told = target.call("DescribeTimeToLive", {"TableName": "things"})
         assert told["TimeToLiveDescription"]["TimeToLiveStatus"] == "ENABLED"
@@ -106,7 +108,7 @@ def test_a_load_goes_on_after_every_request(tmp_path: Path, after: int) -> None:
 def interrupted(source: Engine, target: Engine, path: Path) -> None:
     cut, _ = stopping(target, 8)
     with pytest.raises(Stopped):
-        compared(copy(Local(source), cut, state=State(path), segments=1))
+        compared(copy(Local(source), cut, state=TransferState(path), segments=1))
     assert path.exists()
 
 
@@ -120,8 +122,8 @@ def test_a_target_that_is_another_one_now_is_copied_to_from_the_start(tmp_path: 
             with Engine(":memory:") as target:
                 if prepared:
                     target.call("CreateTable", PLAIN)
-                found = compared(copy(Local(source), Local(target), state=State(path)))
-                assert found["things"].same
+                found = compared(copy(Local(source), Local(target), state=TransferState(path)))
+                assert found["things"].is_equal
                 assert held(target) == held(source)
 
 
@@ -133,8 +135,8 @@ def test_a_source_that_is_another_one_now_is_copied_from_the_start(tmp_path: Pat
             interrupted(source, target, path)
         with Engine(":memory:") as source:
             fill(source, PLAIN, things(COUNT + 5))
-            found = compared(copy(Local(source), Local(target), state=State(path)))
-            assert found["things"].same
+            found = compared(copy(Local(source), Local(target), state=TransferState(path)))
+            assert found["things"].is_equal
 
 
 def test_a_file_that_is_another_one_now_is_loaded_from_the_start(tmp_path: Path) -> None:
@@ -144,13 +146,15 @@ def test_a_file_that_is_another_one_now_is_loaded_from_the_start(tmp_path: Path)
         compared(dump(Local(source), file, segments=1))
         cut, _ = stopping(target, 7)
         with pytest.raises(Stopped):
-            compared(load(find(file, None), cut, state=State(path), writers=1))
+            compared(load(find_dumps(file, None), cut, state=TransferState(path), writers=1))
         source.call("PutItem", {"TableName": "things", "Item": {"k": {"S": "more"}}})
         for item in things(3):
             item["n"] = {"N": "0.5"}
             source.call("PutItem", {"TableName": "things", "Item": item})
         compared(dump(Local(source), file, segments=1))
-        assert compared(load(find(file, None), Local(target), state=State(path)))["things"].same
+        assert compared(load(find_dumps(file, None), Local(target), state=TransferState(path)))[
+            "things"
+        ].is_equal
 
 
 def test_the_segments_of_the_first_run_stay(tmp_path: Path) -> None:
@@ -158,17 +162,17 @@ def test_the_segments_of_the_first_run_stay(tmp_path: Path) -> None:
     with Engine(":memory:") as source, Engine(":memory:") as target:
         fill(source, PLAIN, things(COUNT))
         interrupted(source, target, path)
-        found = compared(copy(Local(source), Local(target), state=State(path), segments=7))
-        assert found["things"].same
+        found = compared(copy(Local(source), Local(target), state=TransferState(path), segments=7))
+        assert found["things"].is_equal
 
 
 def test_the_state_of_another_transfer_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
-    State(path, "a.db", "b.db", None).save()
-    State(path, "a.db", "b.db", None)
+    TransferState(path, "a.db", "b.db", None).save()
+    TransferState(path, "a.db", "b.db", None)
     for other in (("c.db", "b.db", None), ("a.db", "c.db", None), ("a.db", "b.db", "things")):
         with pytest.raises(TransferRefused, match=r"another transfer, from a\.db to b\.db"):
-            State(path, *other)
+            TransferState(path, *other)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"source": 1}', "notes\n"])
@@ -176,7 +180,7 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "state.json"
     path.write_text(text)
     with pytest.raises(TransferRefused, match="not the state of a transfer"):
-        State(path)
+        TransferState(path)
     assert path.read_text() == text
 
 
@@ -236,9 +240,9 @@ def test_the_state_is_never_ahead_of_what_is_written(
         fill(source, PLAIN, things(COUNT))
         path = tmp_path / "state.json"
         seen = 0
-        for _ in copy(Local(source), Local(target), state=State(path), segments=3):
+        for _ in copy(Local(source), Local(target), state=TransferState(path), segments=3):
             if path.exists():
-                known = State(path).tables["things"].items
+                known = TransferState(path).tables["things"].items
                 assert known <= len(held(target))
                 seen = max(seen, known)
         assert seen == COUNT

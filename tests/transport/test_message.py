@@ -27,7 +27,7 @@ def test_an_answer_is_the_same_however_it_is_cut(body: bytes, cuts: list[int]) -
     ends = [*places, len(data)]
     parts = [data[start:end] for start, end in zip([0, *places], ends, strict=True)]
     taken = fed(*parts)
-    assert (taken.complete, taken.status, taken.body) == (True, 200, body)
+    assert (taken.is_complete, taken.status, taken.body) == (True, 200, body)
     assert taken.keeps_alive
 
 
@@ -50,7 +50,7 @@ def test_a_changed_byte_in_the_body_is_damage(body: bytes, place: int, flip: int
 @given(data=st.binary(min_size=1))
 def test_any_bytes_are_taken_or_damage(data: bytes) -> None:
     with suppress(ResponseDamaged):
-        assert not fed(data).complete or data.startswith(b"HTTP/")
+        assert not fed(data).is_complete or data.startswith(b"HTTP/")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_whether_a_connection_is_kept_alive_is_told(data: bytes, keeps: bool) ->
 
 def test_a_body_without_a_length_ends_with_the_connection() -> None:
     taken = fed(b"HTTP/1.1 200 OK\r\n\r\n{", b"}", b"")
-    assert (taken.complete, taken.body, taken.keeps_alive) == (True, b"{}", False)
+    assert (taken.is_complete, taken.body, taken.keeps_alive) == (True, b"{}", False)
 
 
 def test_a_page_is_not_an_answer() -> None:

@@ -20,7 +20,7 @@ GET = {"TableName": "things", "Key": {"k": {"S": "a"}}}
 def test_a_delay_is_extended_as_the_endpoint_asks_by_up_to_five_seconds(
     retry_after: float,
 ) -> None:
-    assert retry.extend(0.025, retry_after) == min(max(retry_after, 0.025), 5.025)
+    assert retry.extend_delay(0.025, retry_after) == min(max(retry_after, 0.025), 5.025)
 
 
 def test_an_endpoint_may_ask_for_a_delay(proxy: Proxy, client: MakeClient) -> None:

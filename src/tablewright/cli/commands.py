@@ -1,4 +1,4 @@
-"""The commands, each one short: read the options, call the part that does the work, show it."""
+"""The application, and what several commands share: errors, exit codes, opening a database."""
 
 from __future__ import annotations
 
@@ -16,13 +16,18 @@ from tablewright import __version__
 if TYPE_CHECKING:
     from tablewright.engine import Engine
 
+DESIGNS = "Designs"
+FILES = "Database files"
+TRANSFER = "Move data"
+SERVER = "Server"
+
 app = typer.Typer(
     name="tablewright",
     help="Design one table, prove every access pattern, run it anywhere.",
     no_args_is_help=True,
     rich_markup_mode="markdown",  # it joins the lines of a paragraph
     add_completion=False,
-    pretty_exceptions_enable=False,  # a traceback is a fault of ours, and wanted whole
+    pretty_exceptions_enable=False,  # a traceback is a bug of ours; show it as Python does
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -35,12 +40,12 @@ class Durability(enum.StrEnum):
 
 
 def main() -> None:
-    """The entry point of the `tablewright` command."""
+    """Run the `tablewright` command."""
     app()
 
 
-def show_version(wanted: bool) -> None:
-    if wanted:
+def show_version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"tablewright {__version__}")
         raise typer.Exit
 
@@ -62,6 +67,7 @@ def version() -> None:
 
 
 def open_engine(path: Path | str, durability: Durability, *, busy_seconds: float) -> Engine:
+    """Open a database; if that fails, print why and exit with code 2."""
     from tablewright.engine import Engine
     from tablewright.errors import CannotOpen
 
@@ -71,14 +77,16 @@ def open_engine(path: Path | str, durability: Durability, *, busy_seconds: float
         fail(str(error))
 
 
-def reason(error: OSError) -> str:
+def describe_error(error: OSError) -> str:
+    """Return the reason of an error, in lower case and without its number."""
     if error.errno == errno.EADDRINUSE:
-        return "the port is in use; choose another, or 0 for a free one"
+        return "the port is in use; choose another one, or 0 for a free port"
     if isinstance(error, socket.gaierror):  # its numbers are not those of errno
         return str(error.strerror).lower()
     return os.strerror(error.errno).lower() if error.errno else str(error)
 
 
 def fail(message: str) -> NoReturn:
+    """Print a message on standard error and exit with code 2."""
     typer.echo(f"tablewright: {message}", err=True)
     raise typer.Exit(2)

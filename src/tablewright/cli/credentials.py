@@ -1,7 +1,7 @@
-"""Commands for the users of `serve`: add a key, list, remove.
+"""Commands for the users of `serve`: add a key, list users, remove a user or a key.
 
-A secret is never an argument, which other users of the machine could see in the list of processes;
-it is shown once, when it is made.
+A secret is never an argument, because other users of the machine can see the arguments of a
+process. A new secret is printed once.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Annotated
 
 import typer
 
-from tablewright.cli.commands import app, fail
+from tablewright.cli.commands import SERVER, app, fail
 
 credentials = typer.Typer(help="Manage the users of `tablewright serve`.", no_args_is_help=True)
-app.add_typer(credentials, name="credentials")
+app.add_typer(credentials, name="credentials", rich_help_panel=SERVER)
 
 File = Annotated[Path, typer.Argument(help="The credentials file.")]
 
@@ -26,7 +26,9 @@ File = Annotated[Path, typer.Argument(help="The credentials file.")]
 @credentials.command()
 def add(
     file: File,
-    name: Annotated[str, typer.Argument(help="The user. An existing user gets another key.")],
+    name: Annotated[
+        str, typer.Argument(help="The name of the user. An existing user gets another key.")
+    ],
     policy: Annotated[
         list[Path] | None,
         typer.Option(
@@ -50,9 +52,10 @@ def add(
         ),
     ] = None,
 ) -> None:
-    """Add a user with a random key and print its secret, once. Create the file if it is missing.
+    """Add a user with a random key, and print the secret once. Create the file if it is missing.
 
-    The output is shell commands that set the environment variables of the AWS SDKs and the AWS CLI.
+    The output is shell commands that set the environment variables of the AWS SDKs and the AWS CLI:
+    `eval "$(tablewright credentials add FILE NAME)"`.
     """
     from tablewright.server import credentials_edit
 
@@ -60,12 +63,12 @@ def add(
     for pair in tag or ():
         key, equals, value = pair.partition("=")
         if not key or not equals:
-            fail(f"--tag {pair}: expected NAME=VALUE")
+            fail(f"--tag {pair}: expected NAME=VALUE, such as team=billing")
         tags[key] = value
     secret = credentials_edit.new_secret() if access_key_id is None else read_secret()
     key_id = access_key_id or credentials_edit.new_access_key_id()
-    with explained():
-        credentials_edit.add(file, name, key_id, secret, policies=policy or (), tags=tags)
+    with exit_on_error():
+        credentials_edit.add_key(file, name, key_id, secret, policies=policy or (), tags=tags)
     typer.echo(f"export AWS_ACCESS_KEY_ID={shlex.quote(key_id)}")
     if access_key_id is None:
         typer.echo(f"export AWS_SECRET_ACCESS_KEY={shlex.quote(secret)}")
@@ -82,10 +85,10 @@ def list_users(file: File) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from tablewright.server.credentials_file import read
+    from tablewright.server.credentials_file import read_file
 
-    with explained():
-        entries = read(file, lambda _: None)
+    with exit_on_error():
+        entries = read_file(file, lambda _: None)
     overview = Table("user", "access key id", "session token", "expires", "permissions", "tags")
     for entry in entries:
         tags = ", ".join(f"{name}={value}" for name, value in entry.tags.items())
@@ -115,8 +118,8 @@ def remove(
     """Remove a user with all its keys, or one key. A running server notices within a second."""
     from tablewright.server import credentials_edit
 
-    with explained():
-        removed = credentials_edit.remove(file, name)
+    with exit_on_error():
+        removed = credentials_edit.remove_user_or_key(file, name)
     typer.echo(f"removed {', '.join(removed) or name}")
 
 
@@ -125,20 +128,21 @@ def count_policies(count: int) -> str:
 
 
 def read_secret() -> str:
-    """Read a secret from a prompt that does not show it, or the first line of standard input."""
+    """Read a secret from a hidden prompt, or from the first line of standard input."""
     if sys.stdin.isatty():
         return str(typer.prompt("Secret access key", hide_input=True, err=True))
     secret = sys.stdin.readline().strip()
     if not secret:
         fail(
-            "no secret: with --access-key-id, write the secret to the first line of standard input"
+            "--access-key-id: standard input has no secret; write it to the first line of standard "
+            "input"
         )
     return secret
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Turn what is wrong with a file into one line and exit code 2."""
+def exit_on_error() -> Iterator[None]:
+    """Print a mistake in a credentials file and exit with code 2."""
     from tablewright.errors import CredentialsRefused
 
     try:

@@ -10,22 +10,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import app, fail
+from tablewright.cli.commands import DESIGNS, app, fail
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from tablewright.verify import Design, Result
 
-Name = Annotated[str, typer.Argument(help="A bundled design, a module name or the path of a file.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="DESIGN", help="A bundled design, a module name or the path of a Python file."
+    ),
+]
 
 #: The columns of the report, in this order; `--json` uses the same names.
 COLUMNS = ("check", "pattern", "operation", "index", "condition", "returned", "read", "units", "ok")
 
 
-@app.command()
+@app.command(rich_help_panel=DESIGNS)
 def designs() -> None:
-    """List the bundled designs."""
+    """List the bundled designs: published single-table designs to read and copy."""
     from rich.console import Console
     from rich.table import Table
 
@@ -41,13 +46,14 @@ def designs() -> None:
     typer.echo("Next: tablewright verify NAME runs its checks, tablewright docs NAME documents it.")
 
 
-@app.command()
+@app.command(rich_help_panel=DESIGNS)
 def verify(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[DESIGN]...",
-            help="Bundled designs, module names or paths of files. Default: all bundled designs.",
+            metavar="DESIGN",
+            help="Bundled designs, module names or paths of Python files. Default: all bundled "
+            "designs.",
         ),
     ] = None,
     target: Annotated[
@@ -56,9 +62,11 @@ def verify(
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     brief: Annotated[bool, typer.Option("--brief", help="Print one line for each design.")] = False,
 ) -> None:
-    """Run every check of a design and compare each result with a scan of the same data.
+    """Run the access patterns of a design and compare each result with a scan.
 
-    Exits with code 1 if a result differs or a pattern scans.
+    A design is a Python module with tables, entities and access patterns. Its functions `sample`
+    and `checks` provide the data and the expected results. Exit code 1: a result differs, or a
+    pattern scans the table.
     """
     import msgspec
     from rich.console import Console
@@ -71,8 +79,8 @@ def verify(
     for design in selected:
         if design.checks is None or design.sample is None:
             fail(
-                f"{design.name} cannot be verified: define sample() and checks(stored), "
-                "as docs/modelling.md shows"
+                f"{design.name} has no sample data or no checks: define the functions sample() and "
+                "checks(stored), see docs/modelling.md, Verifying a design"
             )
         results = _run(design, target, console)
         if brief:
@@ -96,7 +104,7 @@ def verify(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=DESIGNS)
 def docs(
     name: Name,
     output: Annotated[
@@ -104,7 +112,7 @@ def docs(
         typer.Option("-o", "--output", help="The file to write. Default: standard output."),
     ] = None,
 ) -> None:
-    """Write the document of a design: diagrams, keys, patterns, indexes and sample items."""
+    """Write the document of a design: diagrams, keys, patterns, sample items."""
     from tablewright.publish import document
 
     text = document(_load_or_fail(name))

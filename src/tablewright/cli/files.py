@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import app, fail, reason
+from tablewright.cli.commands import FILES, app, describe_error, fail
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 DatabaseFile = Annotated[Path, typer.Argument(help="A database file.")]
 
 
-@app.command()
+@app.command(rich_help_panel=FILES)
 def check_file(file: DatabaseFile) -> None:
-    """Check that the tables and indexes of a file agree, and that no row is damaged.
+    """Check that tables and indexes agree and that no row is damaged.
 
     Exit code 1: there are problems.
     """
@@ -35,42 +35,46 @@ def check_file(file: DatabaseFile) -> None:
     typer.echo("all tables and indexes agree")
 
 
-@app.command()
+@app.command(rich_help_panel=FILES)
 def backup(
     file: DatabaseFile,
     copy: Annotated[Path, typer.Argument(help="The new file; it must not exist.")],
 ) -> None:
     """Copy a database file while it is in use, and check the copy.
 
-    The copy holds everything that was acknowledged before the command began. Exit code
-    1: the copy has the same problems as the file.
+    The copy contains every write that was acknowledged before the command began. Exit code 1: the
+    copy has the same problems as the file.
     """
     with open_existing(file) as engine:
         engine.back_up(copy)
-    _check_copy(copy)
+    check_copy(copy)
 
 
-@app.command()
+@app.command(rich_help_panel=FILES)
 def restore(
     copy: Annotated[Path, typer.Argument(help="A file written by `tablewright backup`.")],
     file: Annotated[Path, typer.Argument(help="The database file to create; it must not exist.")],
 ) -> None:
     """Create a database file from a backup, and check it.
 
-    First stop the server, and move the old file and its -wal and -shm files away.
+    First stop all processes that use the old file, and move it away together with its -wal and
+    -shm files. Exit code 1: the backup has problems.
     """
     for leftover in (file, Path(f"{file}-wal"), Path(f"{file}-shm")):
         if leftover.exists():
             fail(f"{leftover} exists; stop the processes that use it, then move it away")
     with open_existing(copy) as engine:
         engine.back_up(file)
-    _check_copy(file)
+    check_copy(file)
 
 
-@app.command()
+@app.command(rich_help_panel=FILES)
 def compact(file: DatabaseFile) -> None:
-    """Return the space of deleted items and tables to the file system. Writers wait meanwhile."""
-    os.environ.setdefault("SQLITE_TMPDIR", str(file.resolve().parent))  # it needs as much again
+    """Return the space of deleted items and tables to the file system.
+
+    Writers wait meanwhile. The disk needs free space of the size of the file.
+    """
+    os.environ.setdefault("SQLITE_TMPDIR", str(file.resolve().parent))  # where there is space
     with open_existing(file) as engine:
         before = file.stat().st_size
         engine.compact()
@@ -78,12 +82,12 @@ def compact(file: DatabaseFile) -> None:
     typer.echo(f"{file}: {before:,} bytes before, {after:,} bytes now")
 
 
-@app.command()
+@app.command(rich_help_panel=FILES)
 def repair(
     file: Annotated[Path, typer.Argument(help="A damaged database file. It is not changed.")],
     new: Annotated[Path, typer.Argument(help="The new file; it must not exist.")],
 ) -> None:
-    """Save the readable items of a damaged file to a new file, and list the lost ones.
+    """Save the readable items of a damaged file to a new file and list the lost ones.
 
     Exit code 1: items are lost.
     """
@@ -112,25 +116,25 @@ def repair(
             typer.echo(f"{table.name}: parts of the table cannot be read; more items may be lost")
     if not salvage:
         raise typer.Exit(1)
-    typer.echo(f"{new}: everything was saved")
+    typer.echo(f"{new}: all items were saved")
 
 
 @contextmanager
 def open_existing(file: Path) -> Iterator[Engine]:
-    """Open a file that exists. What goes wrong, also later, is one line and an exit code."""
+    """Open an existing file. An error, also in the block, is one line and an exit code."""
     from tablewright.engine import Engine
     from tablewright.errors import StoreFailed, TablewrightError
 
     try:
         if not file.is_file():
-            fail(f"{file}: {'is a directory' if file.is_dir() else 'no such file'}")
+            fail(f"{file}: {'it is a directory' if file.is_dir() else 'no such file'}")
         if not file.stat().st_size:
-            fail(f"{file}: the file is empty")  # opening it would make a database of it
+            fail(f"{file}: the file is empty, so it is not a database")
     except OSError as error:
-        fail(f"{file}: {reason(error)}")
+        fail(f"{file}: {describe_error(error)}")
     try:
         engine = Engine(file)
-    except StoreFailed as error:  # too damaged to be opened
+    except StoreFailed as error:  # it is too damaged
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     except TablewrightError as error:
@@ -143,6 +147,7 @@ def open_existing(file: Path) -> Iterator[Engine]:
 
 
 def show_report(report: Report) -> None:
+    """Print the rows of each table and index, and the problems."""
     from rich.console import Console
     from rich.table import Table
 
@@ -154,7 +159,8 @@ def show_report(report: Report) -> None:
         typer.echo(str(problem))
 
 
-def _check_copy(copy: Path) -> None:
+def check_copy(copy: Path) -> None:
+    """Check a copy and print the report; exit with code 1 if there are problems."""
     with open_existing(copy) as engine:
         report = engine.check()
     show_report(report)

@@ -1,4 +1,4 @@
-"""The command `serve`: options, what they must not be together, and how the server ends."""
+"""The command `serve`: its options, the checks of their values, and its exit codes."""
 
 from __future__ import annotations
 
@@ -13,30 +13,32 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright import __version__
-from tablewright.cli.commands import Durability, app, fail, open_engine, reason
+from tablewright.cli.commands import SERVER, Durability, app, describe_error, fail, open_engine
 
 if TYPE_CHECKING:
     from tablewright.server import Server
-    from tablewright.server.authorization import Access
+    from tablewright.server.authentication import Authenticator
 
-#: How long a write waits for another process that holds the lock. SDKs give up after a minute.
+#: How long a write waits for another process that holds the lock. SDKs time out after a minute.
 BUSY_SECONDS = 10.0
 
-ENTRY = "Who may connect"
+ACCESS = "Who may connect"
 LIMITS = "Limits"
 OPERATION = "Operation"
 
-#: What a browser sends as Origin: scheme, host and port in lower case, no path.
+#: An Origin header as browsers send it: scheme, host and port in lower case, no path.
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#*\sA-Z]+")
 
 M_MMAP_THRESHOLD = -3  # of <malloc.h>
 
 
-@app.command()
+@app.command(rich_help_panel=SERVER)
 def serve(
     db: Annotated[
         Path | None,
-        typer.Option(help="The database file, created if it is missing. Without it: in memory."),
+        typer.Option(
+            help="The database file, created if it is missing. Default: a database in memory."
+        ),
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[
@@ -60,22 +62,22 @@ def serve(
         typer.Option(
             help="Accept only requests signed by a user in this file. Create it with "
             "`tablewright credentials add`.",
-            rich_help_panel=ENTRY,
+            rich_help_panel=ACCESS,
         ),
     ] = None,
     region: Annotated[
         str | None,
         typer.Option(
-            help="With --credentials: refuse signatures for other regions. Without it: any region.",
-            rich_help_panel=ENTRY,
+            help="With --credentials: accept only signatures for this region. Default: any region.",
+            rich_help_panel=ACCESS,
         ),
     ] = None,
     tls_cert: Annotated[
         Path | None,
-        typer.Option(help="Certificate chain (PEM) for HTTPS.", rich_help_panel=ENTRY),
+        typer.Option(help="Certificate chain (PEM) for HTTPS.", rich_help_panel=ACCESS),
     ] = None,
     tls_key: Annotated[
-        Path | None, typer.Option(help="Private key (PEM) for HTTPS.", rich_help_panel=ENTRY)
+        Path | None, typer.Option(help="Private key (PEM) for HTTPS.", rich_help_panel=ACCESS)
     ] = None,
     allow_host: Annotated[
         list[str] | None,
@@ -83,7 +85,7 @@ def serve(
             metavar="NAME",
             help="Also accept this name in the Host header; repeatable. Loopback names and the "
             "server's own address are always accepted. Not needed with --credentials.",
-            rich_help_panel=ENTRY,
+            rich_help_panel=ACCESS,
         ),
     ] = None,
     cors: Annotated[
@@ -92,7 +94,7 @@ def serve(
             metavar="ORIGIN",
             help="Accept requests from web pages of this origin, such as http://localhost:3000; "
             "repeatable. `*` allows all origins.",
-            rich_help_panel=ENTRY,
+            rich_help_panel=ACCESS,
         ),
     ] = None,
     insecure: Annotated[
@@ -100,7 +102,7 @@ def serve(
         typer.Option(
             "--insecure",
             help="Allow a --host other than loopback without credentials or without TLS.",
-            rich_help_panel=ENTRY,
+            rich_help_panel=ACCESS,
         ),
     ] = False,
     max_connections: Annotated[
@@ -144,10 +146,11 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Serve a database to boto3, the AWS CLI and every AWS SDK, until SIGTERM or Ctrl-C.
+    """Serve a database over HTTP to boto3, the AWS CLI and every AWS SDK.
 
-    Prints the URL on standard output when it accepts requests. Exit code 1: the database file
-    became unreadable; 2: an option, an address or a file cannot be used.
+    Prints the URL on standard output when it accepts requests, and runs until SIGTERM or Ctrl-C.
+    Exit code 1: the database file became unreadable; 2: an option, an address or a file cannot be
+    used.
     """
     import asyncio
     import gc
@@ -160,11 +163,11 @@ def serve(
     if db == Path(":memory:"):
         db = None
     tls = tls_context(tls_cert, tls_key)
-    access = signed_access(credentials, region)
+    authenticator = read_credentials(credentials, region)
     check_address(
-        host, is_signed=access is not None, is_encrypted=tls is not None, insecure=insecure
+        host, is_signed=authenticator is not None, is_encrypted=tls is not None, insecure=insecure
     )
-    check_names(allow_host or (), cors or ())
+    check_hosts(allow_host or (), cors or ())
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
     settings = Settings(
         sweep_seconds=sweep_seconds,
@@ -173,9 +176,9 @@ def serve(
             idle_seconds=idle_timeout,
             buffered_bytes=max_buffered_mb * 1024 * 1024,
         ),
-        # A signature covers the Host header, so with credentials any name will do.
-        hosts=Hosts(allow_host or (), origins=cors or (), check_names=access is None),
-        access=access,
+        # A signature covers the Host header, so with credentials any name is accepted.
+        hosts=Hosts(allow_host or (), origins=cors or (), check_names=authenticator is None),
+        authenticator=authenticator,
         tls=tls,
         access_log=access_log,
         metrics_port=metrics_port,
@@ -186,13 +189,13 @@ def serve(
         typer.echo(f"tablewright {__version__} ({where}); stop with Ctrl-C", err=True)
         if server.monitor_url is not None:
             typer.echo(f"metrics: {server.monitor_url}/metrics", err=True)
-        print(url, flush=True)  # noqa: T201  (what a program waits for)
+        print(url, flush=True)  # noqa: T201  (programs wait for this line)
 
-    gc.freeze()  # what was imported stays: let the collector look at requests only
-    return_large_blocks()
+    gc.freeze()  # imported objects stay: the collector need not look at them
+    return_freed_memory()
     try:
         engine = open_engine(db or ":memory:", durability, busy_seconds=BUSY_SECONDS)
-    except StoreFailed as error:  # a full disk, or another process that keeps it locked
+    except StoreFailed as error:  # the disk is full, or another process holds the lock
         fail(str(error))
     try:
         asyncio.run(serve_engine(engine, host, port, settings=settings, ready=ready))
@@ -200,21 +203,23 @@ def serve(
         typer.echo(f"tablewright: {error}", err=True)
         raise typer.Exit(1) from None
     except OSError as error:
-        if error.filename is not None:  # the access log, or the address of the monitor
-            fail(f"cannot use {error.filename}: {reason(error)}")
-        fail(f"cannot listen on {host}:{port}: {reason(error)}")
+        if error.filename is not None:  # the access log, or the address of the metrics
+            option = "--access-log" if error.filename == access_log else "--metrics-port:"
+            fail(f"{option} {error.filename}: {describe_error(error)}")
+        fail(f"cannot listen on {host}:{port}: {describe_error(error)}")
     finally:
         engine.close()
 
 
-def signed_access(credentials: Path | None, region: str | None) -> Access | None:
+def read_credentials(credentials: Path | None, region: str | None) -> Authenticator | None:
+    """Read the credentials file; None without one. Warn if no user has a key."""
     from tablewright.errors import CredentialsRefused
-    from tablewright.server.authorization import SignedAccess
+    from tablewright.server.authentication import SignatureAuthenticator
     from tablewright.server.credentials import Credentials
 
     if credentials is None:
         if region is not None:
-            fail("--region needs --credentials: without it, signatures are not verified")
+            fail(f"--region {region}: add --credentials; without it, signatures are not verified")
         return None
     try:
         known = Credentials(credentials)
@@ -222,27 +227,27 @@ def signed_access(credentials: Path | None, region: str | None) -> Access | None
         fail(str(error))
     if known.is_empty():
         typer.echo(
-            f"tablewright: WARNING: {credentials} has no keys: every request is refused until "
-            f"`tablewright credentials add {credentials} NAME` adds one",
+            f"tablewright: WARNING: {credentials} has no keys, so every request is refused; "
+            f"add one with `tablewright credentials add {credentials} NAME`",
             err=True,
         )
-    return SignedAccess(known, region=region)
+    return SignatureAuthenticator(known, region=region)
 
 
-def return_large_blocks() -> None:
-    """Let the C library give the memory of large requests back to the system at once.
+def return_freed_memory() -> None:
+    """Make the C library return the memory of large requests to the system at once.
 
-    glibc keeps blocks of up to 32 MB for itself once one of that size was freed: after a hundred
-    unfinished bodies, 260 MB stayed.
+    By default glibc raises the size from which it does so to up to 32 MB. Then 260 MB stayed
+    allocated after a hundred unfinished bodies.
     """
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1024 * 1024)
 
 
 def check_address(host: str, *, is_signed: bool, is_encrypted: bool, insecure: bool) -> None:
-    """Refuse to listen where other machines can connect, unless that is protected.
+    """Refuse an address that other machines can reach, unless requests are signed and encrypted.
 
-    Protected means: requests are signed (credentials), and the traffic is encrypted (TLS).
+    With `insecure`, only print a warning.
     """
     from tablewright.server.hosts import is_loopback
 
@@ -261,13 +266,13 @@ def check_address(host: str, *, is_signed: bool, is_encrypted: bool, insecure: b
     typer.echo(f"tablewright: WARNING: --insecure: {risk}", err=True)
 
 
-def check_names(names: Iterable[str], origins: Iterable[str]) -> None:
-    """Refuse names and origins that no request can have."""
+def check_hosts(names: Iterable[str], origins: Iterable[str]) -> None:
+    """Refuse host names and origins that cannot match a request."""
     from tablewright.server.hosts import host_name
 
     for name in names:
         if "/" in name or host_name(name) != name.lower().rstrip("."):
-            fail(f"--allow-host {name}: expected a name without http:// and without a port")
+            fail(f"--allow-host {name}: expected a name without http:// and port, such as db.test")
     for origin in origins:
         if origin not in ("*", "null") and not ORIGIN.fullmatch(origin):
             fail(
@@ -280,24 +285,25 @@ def tls_context(certificate: Path | None, key: Path | None) -> ssl.SSLContext | 
     if certificate is None and key is None:
         return None
     if certificate is None or key is None:
-        fail("--tls-cert and --tls-key must be given together")
+        missing = "--tls-cert" if certificate is None else "--tls-key"
+        fail(f"{missing} is missing: HTTPS needs --tls-cert FILE and --tls-key FILE")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
         context.load_cert_chain(certificate, key)
     except ssl.SSLError as error:
-        is_pair = error.reason != "KEY_VALUES_MISMATCH"
+        is_mismatch = error.reason == "KEY_VALUES_MISMATCH"
         problem = (
-            "expected PEM files: a certificate, and its private key"
-            if is_pair
-            else "the private key does not belong to the certificate"
+            "the private key does not belong to the certificate"
+            if is_mismatch
+            else "expected PEM files: a certificate, and its private key"
         )
         fail(f"cannot use --tls-cert {certificate} with --tls-key {key}: {problem}")
-    except OSError as error:  # it does not say which file
+    except OSError as error:  # the error does not name the file
         for option, file in (("--tls-cert", certificate), ("--tls-key", key)):
             try:
                 file.open("rb").close()
             except OSError as mistake:
-                fail(f"{option} {file}: {reason(mistake)}")
-        fail(f"cannot use --tls-cert {certificate} with --tls-key {key}: {reason(error)}")
+                fail(f"{option} {file}: {describe_error(mistake)}")
+        fail(f"cannot use --tls-cert {certificate} with --tls-key {key}: {describe_error(error)}")
     return context

@@ -1,4 +1,4 @@
-"""Commands that move whole tables: copy between targets, dump to files, load from them."""
+"""Commands that move tables: copy between databases, dump to files, load from files."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import app, fail, reason
+from tablewright.cli.commands import TRANSFER, app, describe_error, fail
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tablewright.transfer import Compared, Event
+    from tablewright.transfer import Event, TableComparison
 
 WHERE = "a file, http://host:port, or dynamodb://region"
 
 Source = Annotated[str, typer.Argument(help=f"Where the tables are: {WHERE}.")]
 Target = Annotated[str, typer.Argument(help=f"Where to write the tables: {WHERE}.")]
-OneTable = Annotated[str | None, typer.Option(help="Only this table. Without it: all tables.")]
+OneTable = Annotated[str | None, typer.Option(help="Only this table. Default: all tables.")]
 Parallel = Annotated[int, typer.Option(min=1, max=256, help="The number of concurrent requests.")]
 StateFile = Annotated[
     Path | None,
     typer.Option(
-        help="The file that records the progress. Without it: a file beside the target, or in the "
+        help="The file that records the progress. Default: a file beside the target, or in the "
         "current directory."
     ),
 ]
 
-STANDARD = "-"
-#: A name that ends so is a file's; any other, without --table, is a folder's.
+STANDARD_STREAM = "-"
+#: Without --table, a name with another ending is a folder.
 FILE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
-INTERRUPTED = 130
+INTERRUPTED = 130  # the exit code after Ctrl-C
 
 
-@app.command()
+@app.command(rich_help_panel=TRANSFER)
 def copy(
     source: Source,
     target: Target,
@@ -46,22 +46,24 @@ def copy(
     state: StateFile = None,
     parallel: Parallel = 8,
 ) -> None:
-    """Copy tables with all their items, then compare both sides. Exit code 1: they differ.
+    """Copy tables with all their items, then compare both sides.
 
     Missing tables are created, with the same keys, indexes, billing and TTL. To continue an
-    interrupted copy, run the same command again.
+    interrupted copy, run the same command again. Exit code 1: the sides differ.
     """
     from tablewright import transfer
-    from tablewright.transfer.ends import full_name
+    from tablewright.transfer.endpoints import absolute_target
 
-    kept = state or transfer.state_file(target, "copy")
+    kept = state or transfer.default_state_file(target, "copy")
     with (
-        explained() as begun,
+        exit_on_error() as state_files,
         transfer.open_source(source) as read_from,
         transfer.open_target(target, source) as write_to,
     ):
-        known = transfer.State(kept, full_name(source), full_name(target), table)
-        begun.append(kept)
+        known = transfer.TransferState(
+            kept, absolute_target(source), absolute_target(target), table
+        )
+        state_files.append(kept)
         events = transfer.copy(
             read_from,
             write_to,
@@ -70,11 +72,11 @@ def copy(
             segments=parallel,
             names=(source, target),
         )
-        found = watched(events)
-    report(found)
+        found = show_progress(events)
+    print_comparison(found)
 
 
-@app.command()
+@app.command(rich_help_panel=TRANSFER)
 def dump(
     source: Source,
     file: Annotated[
@@ -86,16 +88,17 @@ def dump(
     table: OneTable = None,
     parallel: Parallel = 8,
 ) -> None:
-    """Write tables to files, in the format of DynamoDB's export to S3: one JSON item on each line.
+    """Write tables to files, in the format of DynamoDB's export to S3.
 
-    A manifest beside each file holds the definition of the table, the item count and a checksum.
+    A file has one item in JSON on each line. A manifest beside it holds the definition of the
+    table, the number of items and a checksum.
     """
     from tablewright import transfer
 
     path = Path(file)
-    with explained(), transfer.open_source(source) as read_from:
+    with exit_on_error(), transfer.open_source(source) as read_from:
         events: Iterator[Event]
-        if file == STANDARD:
+        if file == STANDARD_STREAM:
             events = transfer.dump(
                 read_from, sys.stdout.buffer, table=table, segments=parallel, where=source
             )
@@ -105,11 +108,11 @@ def dump(
             )
         else:
             events = transfer.dump(read_from, path, table=table, segments=parallel, where=source)
-        found = watched(events)
-    report(found, to_stderr=file == STANDARD)
+        found = show_progress(events)
+    print_comparison(found, to_stderr=file == STANDARD_STREAM)
 
 
-@app.command()
+@app.command(rich_help_panel=TRANSFER)
 def load(
     file: Annotated[
         str,
@@ -123,44 +126,46 @@ def load(
     state: StateFile = None,
     parallel: Parallel = 8,
 ) -> None:
-    """Load tables from files, then compare them with the files. Exit code 1: they differ.
+    """Load tables from files, then compare them with the files.
 
     A missing table is created if the file has a manifest. To continue an interrupted load, run the
-    same command again.
+    same command again. Exit code 1: the table and the files differ.
     """
     import io
 
     from tablewright import transfer
-    from tablewright.transfer.dumpfile import Dump, find
-    from tablewright.transfer.ends import full_name, refuse_memory
+    from tablewright.transfer.dumpfile import Dump, find_dumps
+    from tablewright.transfer.endpoints import absolute_target, refuse_memory
 
-    kept = None if file == STANDARD else state or transfer.state_file(target, "load")
-    with explained() as begun:
+    kept = None if file == STANDARD_STREAM else state or transfer.default_state_file(target, "load")
+    with exit_on_error() as state_files:
         refuse_memory(target)
-        if file != STANDARD:
-            dumps = find(Path(file), table)
+        if file != STANDARD_STREAM:
+            dumps = find_dumps(Path(file), table)
         elif table is None:
-            fail("standard input needs --table: the table to load into")
+            fail("-: add --table NAME, the table to load standard input into")
         else:
             assert isinstance(sys.stdin.buffer, io.BufferedReader)
             dumps = [Dump(table, [sys.stdin.buffer])]
         with transfer.open_target(target) as write_to:
-            known = transfer.State(kept, str(Path(file).resolve()), full_name(target), table)
-            begun += [kept] if kept else []
+            known = transfer.TransferState(
+                kept, str(Path(file).resolve()), absolute_target(target), table
+            )
+            state_files += [kept] if kept else []
             events = transfer.load(dumps, write_to, state=known, writers=parallel, where=target)
-            found = watched(events)
-    report(found)
+            found = show_progress(events)
+    print_comparison(found)
 
 
 def is_folder(file: str, table: str | None) -> bool:
-    """Whether a dump's name means a folder."""
+    """Return whether `dump` writes a folder of files to this path."""
     if file.endswith("/") or Path(file).is_dir():
         return True
     return table is None and not file.endswith(FILE_ENDINGS)
 
 
-def watched(events: Iterable[Event]) -> list[Compared]:
-    """Run a transfer, with a bar on standard error if somebody looks at it."""
+def show_progress(events: Iterable[Event]) -> list[TableComparison]:
+    """Run a transfer; show a progress bar if standard error is a terminal."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -171,7 +176,7 @@ def watched(events: Iterable[Event]) -> list[Compared]:
     )
     from rich.progress import Progress as Bars
 
-    from tablewright.transfer import Compared
+    from tablewright.transfer import TableComparison
 
     console = Console(stderr=True)
     columns = (
@@ -182,28 +187,28 @@ def watched(events: Iterable[Event]) -> list[Compared]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    found: list[Compared] = []
+    found: list[TableComparison] = []
     with Bars(*columns, console=console, disable=not console.is_terminal) as bars:
         tasks = {}
         for event in events:
-            if isinstance(event, Compared):
+            if isinstance(event, TableComparison):
                 found.append(event)
                 continue
-            name = f"{event.table} {event.doing}"
+            name = f"{event.table} {event.phase}"
             if name not in tasks:
                 tasks[name] = bars.add_task(
                     name, total=event.expected, completed=event.items, rate=""
                 )
             task = bars.tasks[tasks[name]]
             speed = f"{task.speed:,.0f}/s" if task.speed else ""
-            # DynamoDB's own count is hours old: there may be more than it tells
+            # DynamoDB's item count is up to six hours old, so there may be more items
             most = None if event.expected is None else max(event.expected, event.items)
             bars.update(tasks[name], completed=event.items, total=most, rate=speed)
     return found
 
 
-def report(found: list[Compared], *, to_stderr: bool = False) -> None:
-    """Show what both sides hold; exit code 1 if they differ."""
+def print_comparison(found: list[TableComparison], *, to_stderr: bool = False) -> None:
+    """Print the item counts and checksums of both sides; exit with code 1 if they differ."""
     from rich.console import Console
     from rich.table import Table
 
@@ -215,42 +220,42 @@ def report(found: list[Compared], *, to_stderr: bool = False) -> None:
     console: Console = Console(stderr=to_stderr)
     console.width = max(console.width, 120)  # a checksum must not be cut
     console.print(overview)
-    different = [compared.table for compared in found if not compared.same]
+    different = [compared.table for compared in found if not compared.is_equal]
     if different:
-        typer.echo(f"tablewright: the sides differ: {', '.join(different)}", err=True)
+        typer.echo(f"tablewright: these tables differ: {', '.join(different)}", err=True)
         raise typer.Exit(1)
     if all(len(compared.sides) > 1 for compared in found):
         typer.echo("all counts and checksums agree", err=to_stderr)
 
 
 @contextmanager
-def explained() -> Iterator[list[Path]]:
-    """What a user can get wrong, and what an endpoint can, is one line and exit code 2.
+def exit_on_error() -> Iterator[list[Path]]:
+    """Print an error of the user or of an endpoint in one line and exit with code 2.
 
-    Gives a list for the file that holds the state of a transfer, once it has begun.
+    Yields a list. Add the state file of the transfer to it, and the message says how to continue.
     """
     from tablewright.errors import DynamoDBError, TablewrightError
 
-    begun: list[Path] = []
+    state_files: list[Path] = []
 
-    def going_on() -> str:
-        files = [str(file) for file in begun if file.exists()]
+    def resume_hint() -> str:
+        files = [str(file) for file in state_files if file.exists()]
         if not files:
             return ""
-        return f"; the progress is in {files[0]}: run the same command again to continue"
+        return f"; run the same command again to continue (the progress is in {files[0]})"
 
     try:
-        yield begun
+        yield state_files
     except BrokenPipeError:
-        # the reader of standard output has gone; else Python would report it again at exit
+        # without this, Python would report the closed standard output again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        fail("standard output was closed")
+        fail("standard output was closed before the dump was complete")
     except KeyboardInterrupt:
-        typer.echo(f"tablewright: interrupted{going_on()}", err=True)
+        typer.echo(f"tablewright: interrupted{resume_hint()}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except TablewrightError as error:
         text = f"{error.code}: {error.message}" if isinstance(error, DynamoDBError) else str(error)
-        fail(" ".join(text.split()) + going_on())
+        fail(" ".join(text.split()) + resume_hint())
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        fail(f"{where}{reason(error)}{going_on()}")
+        fail(f"{where}{describe_error(error)}{resume_hint()}")

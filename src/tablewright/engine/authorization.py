@@ -1,17 +1,18 @@
-"""Authorization: a step that first asks the caller's policies.
+"""Authorization: check the caller's policies before a step runs.
 
-`touches` says what a request means to do. With the tables there are, each touch becomes an
-`Access`: an action, a resource and condition keys, which the policies allow or deny.
+`requested_access` derives from a request what it wants to access. With the catalog, each requested
+access becomes an `AccessRequest`: an action, a resource and condition keys, which the policies
+allow or deny.
 
-Order: a request is parsed and checked as far as that needs no table; then this check; then the
-operation looks for its table. So a caller without permission learns nothing about tables.
+Order: first all checks of the request that need no table; then this check; then the operation looks
+up its table. So a caller without permission learns nothing about tables.
 
 Invariants:
-- The check and the operation see the same tables. It runs in the operation's snapshot or
-  transaction, and again where the tables have changed meanwhile.
-- Resources are named by what the operation will use: a TableName that is an ARN of another region
-  or account is this engine's table, and is checked as such.
-- The keys that need work are computed only where a statement about the access looks at them.
+- The check and the operation see the same tables: the check runs in the snapshot or transaction of
+  the operation, and again if the tables have changed in between.
+- A resource has the name that the operation uses: a TableName that is an ARN of another region or
+  account means the table of this engine, and is checked as that table.
+- A condition key that is expensive to compute is computed only if a statement reads it.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ _KEY_VALUES = frozenset((LEADING_KEYS, *PARTITION_KEYS))
 
 
 def authorize(step: Step, operation: str, request: Any, principal: Principal) -> Step:
-    """The step, which checks first whether the principal's policies allow the request.
+    """Return a step that checks the principal's policies and then runs `step`.
 
-    It raises AccessDeniedException when it runs.
+    It raises AccessDeniedException if they do not allow the request.
     """
 
     def check(tables: StoredTables) -> None:
@@ -51,15 +52,15 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
         write = step.run
 
         def checked_write(context: WriteContext) -> Any:
-            check(context.catalog.tables)  # a writer's catalog is exact
+            check(context.catalog.tables)  # the writer's catalog is always current
             return write(context)
 
         return WriteStep(checked_write, step.counted_table)
     read = step.run
 
     def checked_read(context: ReadContext) -> Any:
-        # A readers' catalog may be old. Old keys are noticed, because a table or an index with
-        # others has another tree; old tags are not.
+        # The readers' catalog can be out of date. Old keys are detected, because a table or index
+        # with other keys has another tree; old tags are not.
         if principal.uses_resource_tags:
             context.catalog.refresh(context.snapshot)
         while True:
@@ -75,7 +76,7 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
 def resolve_access(
     requested: RequestedAccess, tables: StoredTables, keys_for: Callable[[str, str], frozenset[str]]
 ) -> AccessRequest:
-    """The access that a touch means, with the condition keys that decide about it."""
+    """Resolve a requested access, with the condition keys that the decision depends on."""
     action = f"dynamodb:{requested.action}"
     resource = requested.resource
     name = ""
@@ -113,7 +114,7 @@ def _find_keys(table: StoredTable, index: str | None) -> Keys | None:
 def _partition_key_values(
     partitions: PartitionReader, keys: Keys | None
 ) -> dict[str, tuple[str, ...]]:
-    """LeadingKeys and its companions; nothing where the operation will refuse the keys anyway."""
+    """Return LeadingKeys and its variants; nothing if the operation will reject the keys."""
     found = partitions(keys) if keys else []
     parts = {
         name: tuple(dict.fromkeys(values))

@@ -1,4 +1,4 @@
-"""Cancellation: a transaction is checked action by action, and does all or nothing."""
+"""Cancellation: check all actions of a transaction, and cancel it if one of them fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tablewright.errors import (
 
 
 def cancel_unless_all(checks: Iterable[Callable[[], None]]) -> None:
-    """Do every check, and cancel the transaction with all their reasons if one fails."""
+    """Run all checks; if one fails, raise TransactionCanceledException with all reasons."""
     reasons: list[dict[str, Any]] = []
     for check in checks:
         try:

@@ -1,8 +1,8 @@
-"""Capacity: what DynamoDB would charge.
+"""Capacity: the units that DynamoDB charges.
 
-Reading costs half a unit for each 4 KB begun, a whole one if consistent, two in a transaction;
-writing one unit for each KB begun, two in a transaction. Nothing is free: a read of nothing costs
-as much as the smallest read. Indexes are charged apart from their table.
+A read costs half a unit per started 4 KB, one unit if consistent, two in a transaction; a write
+costs one unit per started KB, two in a transaction. A read that finds nothing costs as much as the
+smallest read. The units of indexes are counted separately from those of the table.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from tablewright.wire.responses import Capacity, ConsumedCapacity
 
 
 def read_units(size: int, *, consistent: bool | None) -> float:
-    """
+    """Return the read units for an item or a page of this size.
+
     >>> read_units(0, consistent=False), read_units(4097, consistent=True)
     (0.5, 2.0)
     """
@@ -25,7 +26,8 @@ def read_units(size: int, *, consistent: bool | None) -> float:
 
 
 def write_units(size: int) -> float:
-    """
+    """Return the write units for an item of this size.
+
     >>> write_units(1), write_units(1025)
     (1.0, 2.0)
     """
@@ -33,7 +35,7 @@ def write_units(size: int) -> float:
 
 
 class Charge:
-    """The units one request used of one table, the table's own and those of its indexes."""
+    """The units that a request uses in one table and its indexes."""
 
     __slots__ = ("factor", "globals", "kind", "locals", "name", "table")
 
@@ -44,7 +46,7 @@ class Charge:
         self.table = 0.0
         self.locals: dict[str, float] = {}
         self.globals: dict[str, float] = {}
-        #: Transactions cost double, and say whether units were for reading or for writing.
+        #: Set in transactions, which cost double and report read and write units separately.
         self.kind = kind
         self.factor = factor
 
@@ -57,7 +59,7 @@ class Charge:
             units_by_index[index.name] = units_by_index.get(index.name, 0.0) + units
 
     def to_consumed_capacity(self, level: str | None) -> ConsumedCapacity | None:
-        """What the answer says, at the level the request asked for."""
+        """Return the ConsumedCapacity of the response, at the requested level of detail."""
         if level is None or level == "NONE":
             return None
         total = self.table + sum(self.locals.values()) + sum(self.globals.values())
@@ -88,6 +90,6 @@ class Charge:
 def consumed_by_table(
     charges: Mapping[str, Charge], level: str | None
 ) -> list[ConsumedCapacity] | None:
-    """What the answer of a request on several tables says."""
+    """Return the ConsumedCapacity of a request on several tables, one entry per table."""
     consumed = (charge.to_consumed_capacity(level) for charge in charges.values())
     return [one for one in consumed if one is not None] or None

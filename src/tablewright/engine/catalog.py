@@ -1,14 +1,14 @@
-"""The catalog: which tables a file has. Read once, and again when somebody changed it.
+"""The catalog: the tables of a file, cached in memory and read again when it has changed.
 
-It is stored in a tree of its own: the tables' schemas by name, a generation that every change
-raises, and the jobs: work on trees that `maintenance` does in steps. In memory it is a snapshot
-that is replaced, never changed. Jobs are not kept in memory, only whether there may be some: their
-progress is written with each step, and must not make every process read the catalog again.
+The catalog is stored in a tree of its own: the schemas of the tables by name, a generation that
+every change increments, and the jobs (work on trees that `maintenance` does in steps). In memory,
+`tables` is replaced and never modified. Jobs are not cached, except for whether there may be some:
+a job changes with each step, which must not make every process read the catalog again.
 
-An engine has two. The writer's is used inside transactions only: it looks at the generation
-whenever somebody else has committed, so it always works with the indexes there are. The readers'
-knows what is committed and nothing else. Readers do not look whether it is up to date: they find
-out when something is missing or does not fit, and only then ask again.
+An engine has two catalogs. The writer's is used only in transactions: it compares the generation
+whenever another connection has committed, so it is always current. The readers' contains only
+committed tables and can be out of date: it is refreshed when a table or tree is missing, or when
+a request fails.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Job(msgspec.Struct, frozen=True):
     """Unfinished work on one tree: fill an index from its table, or delete a retired tree."""
 
     tree: int
-    #: The table whose items go into the index; None: the tree is to be deleted.
+    #: The table whose index is built; None: the tree is to be deleted.
     table: str | None = None
-    #: The key of the last of the table's rows that has been entered into the index.
+    #: The key of the last row of the table that has been added to the index.
     position: bytes = b""
 
     @property
@@ -65,9 +65,9 @@ class Catalog:
     )
 
     def __init__(self) -> None:
-        self._lock = RLock()  # a signal handler may read, too
+        self._lock = RLock()  # reentrant: a signal handler may read, too
         self.tables: dict[str, StoredTable] = {}
-        #: False: there are no jobs, as far as this engine knows.
+        #: Whether there may be jobs.
         self.has_jobs = False
         self._generation = -1
         self._next_tree = _FIRST_FREE_TREE
@@ -75,7 +75,7 @@ class Catalog:
         self._rollbacks = 0
 
     def create_trees(self, tx: WriteTransaction) -> None:
-        """Make the catalog's own trees in a new file."""
+        """Create the trees of the catalog in a new file."""
         try:
             tx.get(_SCHEMAS, _GENERATION)
         except MissingTree:
@@ -85,8 +85,8 @@ class Catalog:
         self.refresh(tx)
 
     def catch_up(self, tx: WriteTransaction) -> None:
-        """Called first in every step of a writer: catch up with what others did."""
-        if tx.rollbacks != self._rollbacks:  # what we know may have been taken back
+        """Refresh the catalog if it may be out of date. Every write step must call this first."""
+        if tx.rollbacks != self._rollbacks:  # the cached changes may have been rolled back
             self._generation = -1
             self._rollbacks = tx.rollbacks
         elif tx.version == self._version:
@@ -95,13 +95,13 @@ class Catalog:
         self._version = tx.version
 
     def refresh(self, snapshot: Snapshot) -> None:
-        """Read the file's catalog, if it is newer than what we have."""
+        """Read the catalog from the file if it is newer than the cached one."""
         if _read_generation(snapshot) > self._generation:
             self._install(*_read_catalog(snapshot))
             self.has_jobs = bool(read_jobs(snapshot))
 
     def as_of(self, snapshot: Snapshot) -> Catalog:
-        """The catalog of exactly this state of the file; ours may be of a later one already."""
+        """Return the catalog of exactly this snapshot; the cached one can be newer."""
         self.refresh(snapshot)
         exact = Catalog()
         with self._lock:
@@ -112,20 +112,20 @@ class Catalog:
         return exact
 
     def _install(self, generation: int, next_tree: int, tables: dict[str, StoredTable]) -> None:
-        with self._lock:  # readers share one, and another may have been quicker
+        with self._lock:  # readers share a catalog, and another thread may be ahead
             if generation > self._generation:
-                # The generation last: if an exception comes in between, the rest is read again.
+                # Set the generation last: after an exception in between, the rest is read again.
                 self.tables, self._next_tree = tables, next_tree
                 self._generation = generation
 
     def allocate_trees(self, count: int) -> range:
-        """Numbers for that many new trees; they are never used again."""
+        """Return `count` unused tree numbers. Numbers are never reused."""
         first = self._next_tree
         self._next_tree += count
         return range(first, first + count)
 
     def add_table(self, tx: WriteTransaction, schema: TableSchema) -> StoredTable:
-        """Add a new table, with trees of its own."""
+        """Add a table and create its trees."""
         first, *rest = self.allocate_trees(1 + len(schema.indexes))
         indexes = tuple(
             replace(index, tree=tree, building=False)
@@ -138,7 +138,7 @@ class Catalog:
         return table
 
     def save_schema(self, tx: WriteTransaction, schema: TableSchema) -> StoredTable:
-        """Store what is known of a table."""
+        """Store the schema of a new or changed table."""
         table = StoredTable(schema)
         tx.put(_SCHEMAS, schema.name.encode(), 0, _encode(schema))
         self._replace_tables(tx, {**self.tables, schema.name: table})
@@ -149,7 +149,7 @@ class Catalog:
         self._replace_tables(tx, {key: table for key, table in self.tables.items() if key != name})
 
     def put_job(self, tx: WriteTransaction, job: Job) -> None:
-        """Add a job, or note how far it is."""
+        """Add a job, or update its position."""
         tx.put(_SCHEMAS, job.key, 0, _encode(job))
         self.has_jobs = True
 
@@ -162,7 +162,7 @@ class Catalog:
 
 
 def read_jobs(snapshot: Snapshot) -> list[Job]:
-    """The jobs of a file, the oldest tree first."""
+    """Return the jobs of a file, ordered by tree number."""
     try:
         return [_decode_job(body) for _, _, body in snapshot.walk(_SCHEMAS, _JOBS, None)]
     except ValueError as error:
@@ -177,9 +177,9 @@ def _read_generation(snapshot: Snapshot) -> int:
 
 
 def _read_catalog(snapshot: Snapshot) -> tuple[int, int, dict[str, StoredTable]]:
-    """What a file's catalog says: its generation, the next free tree, and the tables.
+    """Return the generation, the next free tree number and the tables of a file.
 
-    In one walk, and so of one state of the file.
+    Reads them in one walk, so that they are of one state of the file.
     """
     (_, next_tree, generation), *rows = snapshot.walk(_SCHEMAS, _GENERATION, _JOBS)
     try:
@@ -190,7 +190,7 @@ def _read_catalog(snapshot: Snapshot) -> tuple[int, int, dict[str, StoredTable]]
 
 
 def read_schemas(rows: Iterable[Row]) -> tuple[list[TableSchema], list[str]]:
-    """The schemas in rows of a damaged catalog, and for people what could not be read."""
+    """Return the schemas in rows of a damaged catalog, and a message for each unreadable one."""
     schemas, problems = [], []
     for key, _, body in rows:
         if _GENERATION < key < _JOBS:

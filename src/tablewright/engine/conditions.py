@@ -1,4 +1,4 @@
-"""Conditions of writes, held against the item that is there."""
+"""Check the conditions of writes against the stored item."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tablewright.expression import CompiledCondition
 def check_condition(
     condition: CompiledCondition | None, row: ItemRow | None, return_on_failure: str | None
 ) -> None:
-    """Raise unless the condition holds for the item (None: there is none)."""
+    """Raise a fault unless the condition is true for the row (None: no item exists)."""
     if condition is None or condition.holds(row.item if row else {}):
         return
     returned_item = row.item if row and return_on_failure == "ALL_OLD" else None

@@ -1,7 +1,7 @@
-"""Damage: which table and key a damaged row belongs to, in words.
+"""Damage: describe a damaged row by its table, index and key.
 
-Storage knows trees and bytes only. The catalog knows which table or index a tree is, and so which
-attributes the bytes of a row's key are.
+Storage knows only trees and bytes. With the catalog, this module maps a tree to its table or index
+and decodes the bytes of a row key into attributes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tablewright.values import Item
 
 
 def locate_damage(error: DamagedRow, tables: Iterable[StoredTable]) -> StoreFailed:
-    """The error with the names of the table, the index and the key, as far as they are known."""
+    """Return an error that names the table, the index and the key; `error` itself if unknown."""
     for table in tables:
         sources: tuple[StoredTable | StoredIndex, ...] = (table, *table.indexes)
         for source in sources:
@@ -29,7 +29,7 @@ def locate_damage(error: DamagedRow, tables: Iterable[StoredTable]) -> StoreFail
 
 
 def format_key(table: StoredTable, source: StoredTable | StoredIndex, key: bytes) -> str:
-    """The key of a row as `PK="CUST#C1", SK="ORDER#1"`; its bytes in hex if they say nothing.
+    """Format the key of a row as `PK="CUST#C1", SK="ORDER#1"`, or in hex if it is unreadable.
 
     In an index, the attributes of the index come first, then those of the table.
     """
@@ -44,7 +44,7 @@ def format_key(table: StoredTable, source: StoredTable | StoredIndex, key: bytes
 
 
 def decode_key(table: StoredTable, source: StoredTable | StoredIndex, key: bytes) -> Item | None:
-    """The key attributes that the bytes of a row's key hold; None if they do not fit the schema."""
+    """Decode the key attributes from a row key; return None if it does not match the schema."""
     try:
         values, rest = source.keys.decode(key[4:])
         if source is not table:

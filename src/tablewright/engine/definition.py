@@ -1,6 +1,6 @@
-"""Definitions: from the key schemas and indexes of a request to a table's schema, checked.
+"""Definitions: check the key schemas, indexes and settings of a request and build schema values.
 
-CreateTable and UpdateTable share this. The order of the checks is DynamoDB's.
+CreateTable and UpdateTable share this module. The checks have DynamoDB's order.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _check_first_elements(elements: Sequence[requests.KeySchemaElement]) -> None
 
 
 def _check_table_elements(elements: Sequence[requests.KeySchemaElement]) -> None:
-    """One HASH, then at most one RANGE: a table's keys, and a local index's."""
+    """Check that there is one HASH, then at most one RANGE: keys of a table or local index."""
     _check_first_elements(elements)
     if len(elements) > 1 and elements[1].key_type != "RANGE":
         raise ValidationException(
@@ -107,7 +107,7 @@ def _check_table_elements(elements: Sequence[requests.KeySchemaElement]) -> None
 
 
 def _check_global_elements(elements: Sequence[requests.KeySchemaElement]) -> None:
-    """Up to four HASH, then up to four RANGE: a global index's keys."""
+    """Check that there are up to four HASH, then up to four RANGE: keys of a global index."""
     _check_first_elements(elements)
     kinds = [element.key_type for element in elements]
     if kinds != sorted(kinds):
@@ -216,7 +216,7 @@ def build_table_on_demand(
     limits = build_on_demand(shape)
     if limits and shape and billing == "PROVISIONED":
         member = "Read" if shape.read is not None else "Write"
-        # CreateTable and UpdateTable word this differently.
+        # The messages of CreateTable and UpdateTable differ.
         when = (
             "when the table BillingMode is PROVISIONED"
             if update
@@ -246,7 +246,7 @@ def check_tags(tags: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def check_definitions_used(types: Mapping[str, str], used: Iterable[str]) -> None:
-    """Every definition belongs to a key. Without indexes DynamoDB only counts."""
+    """Check that every defined attribute is used in a key."""
     names = set(used)
     if types.keys() != names:
         raise invalid(
@@ -256,7 +256,7 @@ def check_definitions_used(types: Mapping[str, str], used: Iterable[str]) -> Non
 
 
 def check_indexes(indexes: Sequence[IndexSchema]) -> None:
-    """Names are unique, and a table has not too many indexes."""
+    """Check that index names are unique and that the limits on indexes are kept."""
     names: set[str] = set()
     for index in indexes:
         if index.name in names:

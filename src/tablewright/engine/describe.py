@@ -1,7 +1,7 @@
-"""Descriptions of tables, as CreateTable, DescribeTable, UpdateTable and DeleteTable give them.
+"""Descriptions of tables, as CreateTable, DescribeTable, UpdateTable and DeleteTable return them.
 
-Members stand in the order DynamoDB has them, and are absent where it leaves them out. Unlike
-DynamoDB, which counts every six hours, items are counted when they are asked for.
+The members have DynamoDB's order, and are absent where DynamoDB omits them. Items are counted for
+each description, while DynamoDB updates the counts every six hours.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tablewright.engine.table import StoredTable
 from tablewright.schema import IndexSchema, KeySchema, OnDemand, TableSchema, Throughput
 from tablewright.storage import Tree
 
-#: Counts the rows of a tree, and adds up their sizes.
+#: Returns the number of rows of a tree and the sum of their sizes.
 Count: TypeAlias = Callable[[Tree], tuple[int, int]]
 
 REGION = "us-east-1"
@@ -30,11 +30,11 @@ def table_arn(name: str) -> str:
 def describe(
     table: StoredTable, count: Count, *, status: str = "ACTIVE", new_index: str | None = None
 ) -> dict[str, Any]:
-    """A TableDescription; `new_index` is the one that the described request creates.
+    """Return a TableDescription; `new_index` is the index that this UpdateTable request creates.
 
-    An answer to UpdateTable shows a new index as DynamoDB does while it allocates it: the table is
-    UPDATING, the index CREATING, `Backfilling` false. While items are entered into the index, the
-    table is ACTIVE, the index CREATING, `Backfilling` true.
+    The response to UpdateTable shows a new index as DynamoDB does while it allocates resources: the
+    table is UPDATING, the index CREATING, `Backfilling` false. While items are added to the index,
+    the table is ACTIVE, the index CREATING, `Backfilling` true.
     """
     schema = table.schema
     items, size = count(table.tree)
@@ -167,5 +167,5 @@ def _describe_warm_throughput(billing: str, throughput: Throughput, status: str)
 
 
 def _round_timestamp(moment: float) -> float:
-    """DynamoDB's timestamps are seconds with milliseconds."""
+    """Round a timestamp to milliseconds, as DynamoDB does."""
     return round(moment, 3)

@@ -1,14 +1,12 @@
-"""The engine: requests in, answers out.
+"""The engine: executes requests and returns responses.
 
-The way of a request:
-
-    prepare   JSON -> typed request -> step       everything that needs no table is checked
-    run       step -> answer                      in a snapshot, or in a transaction shared with
+    prepare   JSON -> typed request -> step       runs all checks that need no table
+    run       step -> response                    in a snapshot, or in a transaction shared with
                                                   concurrent writers
-    call      both, for one process               answers as Python values
+    call      both, in this process               the response as Python values
 
-An engine may be used from several threads; several engines, in one process or many, may use one
-file. A process that was forked opens its own.
+Several threads can use one engine; several engines, in one or more processes, can use one file. A
+forked process must open its own engine.
 """
 
 from __future__ import annotations
@@ -58,9 +56,9 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 class Engine:
     """DynamoDB in one file, or in memory.
 
-    A write waits at most `busy_seconds` for another process that holds the file's write lock, then
-    raises `StoreBusy`. A write that an exception from outside interrupts, such as
-    KeyboardInterrupt, may have been applied or not; the engine stays usable.
+    A write waits at most `busy_seconds` for another process that holds the write lock of the file,
+    then raises `StoreBusy`. If an asynchronous exception such as KeyboardInterrupt interrupts a
+    write, it may or may not have been applied; the engine stays usable.
 
     >>> engine = Engine(":memory:")
     >>> engine.call("ListTables")
@@ -75,14 +73,14 @@ class Engine:
         busy_seconds: float = BUSY_SECONDS,
         background: bool = True,
     ) -> None:
-        """Open a file, or make a new one.
+        """Open a file, or create it.
 
-        Large indexes are built, and the rows of large deleted tables removed, in a background
-        thread; also what another engine has left unfinished. Without `background` that waits for
-        `maintain` or `finish_maintenance`.
+        A background thread builds large indexes, deletes the rows of large deleted tables, and
+        continues such work of other engines. Without `background` it is done by `maintain` and
+        `finish_maintenance`.
         """
         self._store = Store(path, durability=durability, busy_seconds=busy_seconds)
-        self._catalog = Catalog()  # the readers'
+        self._catalog = Catalog()  # of the readers
         self._writer_catalog = Catalog()
         self._store.write(self._writer_catalog.create_trees)
         self._maintenance = Maintenance(self._store, self._writer_catalog, background=background)
@@ -96,12 +94,11 @@ class Engine:
         *,
         policy: Principal | None = None,
     ) -> dict[str, Any]:
-        """Do one operation: DynamoDB's JSON as Python values, in and out.
+        """Execute one operation; request and response are DynamoDB's JSON as Python values.
 
-        Raises a `DynamoDBError` (`tablewright.errors`) where DynamoDB would answer with one. A
-        member that is almost one of the operation's is a TypeError: DynamoDB would silently pass
-        over it.
-        With a `policy` the request needs its permission (`tablewright.policy`).
+        Raise a `DynamoDBError` (`tablewright.errors`) where DynamoDB returns an error. Raise a
+        TypeError for a misspelled member of the request, which DynamoDB would silently ignore.
+        With a `policy`, raise AccessDeniedException unless it allows the request.
         """
         if request is None:
             request = {}
@@ -110,27 +107,27 @@ class Engine:
             if not MEMBERS[operation].issuperset(request):
                 reject_misspelled_members(operation, request)
             return _decode(self.run(step) or b"{}")
-        except UnicodeEncodeError:  # half of a surrogate pair: no text at all
+        except UnicodeEncodeError:  # half of a surrogate pair is not valid text
             raise SerializationException("Invalid UTF-16 surrogate in a string") from None
 
     def prepare(self, operation: str, request: object, policy: Principal | None = None) -> Step:
-        """Check a request as far as that needs no table.
+        """Check a request as far as possible without tables, and return the step that executes it.
 
-        With a `policy` the step raises AccessDeniedException when it runs, before it looks for
-        its tables, unless the policy allows the request.
+        With a `policy`, the step raises AccessDeniedException when it runs, before it looks up its
+        tables, unless the policy allows the request.
         """
         try:
             shape, prepare = OPERATIONS[operation]
         except KeyError:
             raise UnknownOperationException(
-                f"there is no operation {operation!r}{did_you_mean(operation, OPERATIONS)}"
+                f"unknown operation {operation!r}{did_you_mean(operation, OPERATIONS)}"
             ) from None
         typed = read(shape, request)
         step = prepare(typed)
         return step if policy is None else authorize(step, operation, typed, policy)
 
     def run(self, step: Step) -> bytes:
-        """Do a step; when this returns, what it wrote is durable. The answer is JSON."""
+        """Run a step and return the response as JSON. Its writes are durable when this returns."""
         if isinstance(step, WriteStep):
             (result,) = self.write_all((step,))
             if isinstance(result, BaseException):
@@ -139,25 +136,25 @@ class Engine:
         try:
             try:
                 return self._store.read(partial(self._read, step))
-            except (DynamoDBError, MissingTree):  # perhaps the table has changed since we looked
+            except (DynamoDBError, MissingTree):  # perhaps the cached catalog is out of date
                 return self._store.read(partial(self._read_with_current_catalog, step))
         except DamagedRow as error:
             raise locate_damage(error, self._catalog.tables.values()) from error
 
     def read_all(self, steps: Sequence[ReadStep]) -> list[bytes | BaseException]:
-        """Do several steps that read, in one snapshot: for each its answer, or its fault."""
+        """Run several read steps in one snapshot; return the response or the error of each."""
         results: list[bytes | BaseException | None] = [None] * len(steps)
         if len(steps) > 1:
             with suppress(TablewrightError):
                 results = self._store.read(partial(self._read_in_one_snapshot, steps))
-        # Those that failed, again and alone: they may have met a table that has changed since.
+        # Run failed steps again, separately: the cached catalog may have been out of date.
         return [
             self._run_or_error(step) if result is None else result
             for step, result in zip(steps, results, strict=True)
         ]
 
     def write_all(self, steps: Sequence[WriteStep]) -> list[bytes | BaseException]:
-        """Do several steps that write, in one commit: for each its answer, or its fault."""
+        """Run several write steps in one commit; return the response or the error of each."""
         results = self._store.write_all(
             [
                 partial(
@@ -176,37 +173,37 @@ class Engine:
         return results
 
     def expire(self, now: float | None = None) -> int:
-        """Delete what has expired by `now` (seconds since 1970; the clock's time if not given)."""
+        """Delete the items expired at `now` (seconds since 1970) and return their number."""
         return delete_expired(
             self._store, self._writer_catalog, time.time() if now is None else now
         )
 
     def maintain(self) -> bool:
-        """Do one short step of the work that large indexes and deleted tables have left.
+        """Do one short step of index builds and of deletions of tables.
 
-        False if there was none. Raises what the step fails with; it can be repeated.
+        Return False if there was nothing to do. If a step raises, it can be retried.
         """
         return self._maintenance.step()
 
     def finish_maintenance(self) -> None:
-        """Do all of that work now: every index is ACTIVE afterwards, and deleted rows are gone."""
+        """Finish all index builds and deletions now; afterwards every index is ACTIVE."""
         while self.maintain():
             pass
 
     def check(self) -> Report:
-        """Walk every table and index and prove that they agree."""
+        """Check every table and index for damage and for differences between them."""
         return self._store.read(check_file)
 
     def back_up(self, copy: str | Path) -> None:
-        """Write all tables, as they are at this moment, into a new file.
+        """Write the current state of all tables into a new file.
 
-        Other threads and processes read and write meanwhile. To restore, open the copy, or move it
-        to where the file was.
+        Other threads and processes can read and write meanwhile. To restore, open the copy, or move
+        it to the path of the file.
         """
         self._store.back_up(copy)
 
     def compact(self) -> None:
-        """Give the space of deleted items and tables back to the file system."""
+        """Free the disk space of deleted items and tables."""
         self._store.compact()
 
     def close(self) -> None:
@@ -217,12 +214,12 @@ class Engine:
             self._store.close()
 
     def probe(self) -> None:
-        """Read the catalog from the file. Raises `StoreFailed` if the file cannot be read."""
+        """Read the catalog from the file; raise `StoreFailed` if that is not possible."""
         self._store.read(Catalog().refresh)
 
     @property
     def path(self) -> str:
-        """The file, or ":memory:"."""
+        """The path of the file, or ":memory:"."""
         return self._store.path
 
     def __repr__(self) -> str:
@@ -266,10 +263,10 @@ class Engine:
             return error
 
     def _count_table(self, table: str) -> Counts:
-        """The rows and bytes in each tree of a table; nothing if they cannot be read."""
+        """Count the rows and bytes in each tree of a table; return nothing if that fails."""
         try:
             return self._store.read(partial(self._count_trees, table))
-        except TablewrightError:  # which the step itself will report
+        except TablewrightError:  # the step itself reports it
             return {}
 
     def _count_trees(self, table: str, snapshot: Snapshot) -> Counts:

@@ -1,11 +1,11 @@
-"""Expiry: the sweep that deletes items whose time has come.
+"""Expiry: delete expired items.
 
-An item expires when the attribute that its table names holds a number of seconds in the past, but
-not more than five years in the past: DynamoDB takes that for a mistake. Until a sweep, expired
-items are read and written as any others.
+An item is expired if the TTL attribute of its table is a time in the past (in seconds), but at most
+five years ago: DynamoDB treats older times as mistakes. Until they are deleted, expired items are
+read and written like all others.
 
-A sweep reads a table in steps, each in a snapshot of its own, and deletes what it has found in
-transactions of bounded size. So it needs little memory, and no writer waits for all of it.
+A sweep reads a table in steps, each in its own snapshot, and deletes expired items in transactions
+of bounded size. So it needs little memory, and no writer waits for the whole sweep.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from tablewright.storage import MissingTree, Row, Store, Tree, WriteTransaction
 from tablewright.values import Item
 
 FIVE_YEARS = 5 * 365 * 24 * 60 * 60
-#: A sweep that deletes this many items is followed by a checkpoint that empties the log.
+#: A sweep that deletes at least this many items ends with a checkpoint that empties the log.
 LARGE_SWEEP = 10_000
 
 
 def delete_expired(store: Store, catalog: Catalog, now: float) -> int:
-    """Delete the expired items of every table, some at a time, and say how many there were.
+    """Delete the expired items of all tables, in small transactions, and return their number.
 
-    `catalog` is the writer's.
+    `catalog` must be the writer's.
     """
     committed = Catalog()
     store.read(committed.refresh)
@@ -50,9 +50,9 @@ def delete_expired(store: Store, catalog: Catalog, now: float) -> int:
 def _find_due(
     store: Store, tree: Tree, is_due: Callable[[Row], bool], *, trees: int = 1
 ) -> Iterator[list[bytes]]:
-    """Walk a tree and give the keys of the rows that are due, as many as one step may delete.
+    """Yield the keys of due rows of a tree, in lists that one step may delete.
 
-    `trees` is how many rows go with one key: that of the table and those of its indexes.
+    `trees` is the number of rows per key: one in the table and one in each index.
     """
     at_once = max(1, maintenance.MAX_STEP_ROWS // trees)
     position = b""
@@ -73,12 +73,13 @@ def _is_row_expired(attribute: str, now: float, row: Row) -> bool:
 
 
 def _is_token_expired(now: float, row: Row) -> bool:
-    """Whether a token of a transaction is forgotten; its end is stored as its size."""
+    """Return whether a transaction token is expired; its expiry time is stored as the row size."""
     return row[1] < now
 
 
 def is_expired(item: Item, name: str | None, now: float) -> bool:
-    """
+    """Return whether the attribute `name` of an item makes it expired at `now`.
+
     >>> is_expired({"until": {"N": "99"}}, "until", now=100)
     True
     """
@@ -89,7 +90,7 @@ def is_expired(item: Item, name: str | None, now: float) -> bool:
 def _delete_items(
     catalog: Catalog, name: str, keys: Sequence[bytes], now: float, tx: WriteTransaction
 ) -> int:
-    """Delete those that are still there and still expired."""
+    """Delete the items that still exist and are still expired; return their number."""
     catalog.catch_up(tx)
     table = catalog.tables.get(name)
     if table is None:
@@ -104,7 +105,7 @@ def _delete_items(
 
 
 def _delete_tokens(keys: Sequence[bytes], now: float, tx: WriteTransaction) -> None:
-    """Delete the tokens that have not been used again."""
+    """Delete the tokens that have not been renewed."""
     for key in keys:
         found = tx.get(TOKENS, key)
         if found and found[0] < now:

@@ -1,8 +1,8 @@
-"""The expressions of a request, or the legacy parameters that say the same.
+"""The expressions of a request, or the equivalent legacy parameters.
 
-Each function takes a request and gives what is in it, checked as far as that needs no table. The
-order in which expressions are looked at is DynamoDB's, operation by operation. Legacy parameters
-are only looked for where there are some, so they cost nothing otherwise.
+Each function parses and checks the expressions of one kind of request, as far as possible without
+tables. The order of evaluation is DynamoDB's for each operation. Legacy parameters are processed
+only if a request has some, so other requests do not pay for them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ProjectionRequest = requests.GetItemInput | requests.KeysAndAttributes | request
 def read_condition(
     request: requests.PutItemInput | requests.DeleteItemInput,
 ) -> CompiledCondition | None:
-    """The condition of PutItem and DeleteItem."""
+    """Read the condition of PutItem and DeleteItem."""
     legacy = _read_legacy_condition(request)
     scope = Scope(request.names, request.values)
     condition = scope.condition(request.condition)
@@ -44,7 +44,7 @@ def read_condition(
 def read_update(
     request: requests.UpdateItemInput,
 ) -> tuple[CompiledUpdate | None, CompiledCondition | None]:
-    """The update and the condition of UpdateItem."""
+    """Read the update and the condition of UpdateItem."""
     legacy_condition = _read_legacy_condition(request)
     legacy_update = None
     if request.attribute_updates:
@@ -60,7 +60,7 @@ def read_update(
 def read_action(
     action: requests.AnyTransactAction,
 ) -> tuple[CompiledUpdate | None, CompiledCondition | None]:
-    """The update and the condition of one action of a transaction."""
+    """Read the update and the condition of one action of a transaction."""
     scope = Scope(action.names, action.values)
     update = None
     if isinstance(action, requests.TransactUpdate):
@@ -71,7 +71,7 @@ def read_action(
 
 
 def read_projection(request: ProjectionRequest) -> CompiledProjection | None:
-    """The projection of GetItem, BatchGetItem (by table) and TransactGetItems (by item)."""
+    """Read the projection of GetItem, BatchGetItem (per table) or TransactGetItems (per item)."""
     legacy = None
     if request.attributes_to_get:
         refuse_mixture(_present_members(request))
@@ -89,7 +89,7 @@ def read_query(
 ) -> tuple[
     CompiledKeyCondition | LegacyKeyCondition, CompiledCondition | None, CompiledProjection | None
 ]:
-    """The key condition, the filter and the projection of Query."""
+    """Read the key condition, the filter and the projection of Query."""
     legacy_filter, legacy_project = _read_legacy_filter(request, request.query_filter)
     legacy_key = None
     if request.key_conditions is not None:
@@ -110,7 +110,7 @@ def read_query(
 def read_scan(
     request: requests.ScanInput,
 ) -> tuple[CompiledCondition | None, CompiledProjection | None]:
-    """The filter and the projection of Scan."""
+    """Read the filter and the projection of Scan."""
     legacy_filter, legacy_project = _read_legacy_filter(request, request.scan_filter)
     scope = Scope(request.names, request.values)
     item_filter = scope.filter(request.filter)
@@ -122,14 +122,15 @@ def read_scan(
 def _read_legacy_filter(
     request: requests.QueryInput | requests.ScanInput, conditions: requests.LegacyEntries | None
 ) -> tuple[CompiledCondition | None, CompiledProjection | None]:
-    """The filter and the projection of a Query or Scan, where they are not expressions."""
+    """Read the legacy filter and projection of Query or Scan."""
     if not (conditions or request.attributes_to_get or request.conditional_operator) and not (
         isinstance(request, requests.QueryInput) and request.key_conditions
     ):
         return None, None
     present = _present_members(request)
     if "KeyConditionExpression" not in present:
-        present.discard("KeyConditions")  # alone, it may go with a FilterExpression
+        # Without the expression, it may be combined with a FilterExpression.
+        present.discard("KeyConditions")
     refuse_mixture(present)
     return (
         compile_filter(conditions, request.conditional_operator),
@@ -145,5 +146,5 @@ def _read_legacy_condition(request: requests.WriteItemInput) -> CompiledConditio
 
 
 def _present_members(request: Structure) -> set[str]:
-    """The names of the members a request has; an empty map is as good as none."""
+    """Return the names of the present members of a request; an empty map counts as absent."""
     return {name for name, value in request.present_members().items() if value != {}}

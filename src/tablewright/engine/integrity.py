@@ -1,8 +1,8 @@
-"""Integrity: proof that a file's tables and indexes agree.
+"""Integrity: check a file for damage and for differences between tables and indexes.
 
-Every row of a table is stored under the key its item has, with the size it has, in normal form;
-every index has exactly the rows that the table's items give; every checksum is right. Problems are
-reported, not fixed: `repair` does that.
+The check verifies that every row of a table has the key and the size of its item and is normalised;
+that every index has exactly the rows of the table's items; and that every checksum is correct. It
+reports problems and does not fix them: `repair` does.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _UNREADABLE = (DynamoDBError, ValueError, LookupError, TypeError, AttributeError
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong, and where."""
+    """One problem with a row, and its location."""
 
     table: str
     index: str | None
-    #: The row's key, for people.
+    #: The key of the row, as readable text.
     key: str
     what: str
 
@@ -39,7 +39,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class FileProblem:
-    """Something wrong with the file itself, in SQLite's words."""
+    """A problem with the file itself, usually a message of SQLite."""
 
     what: str
 
@@ -49,9 +49,9 @@ class FileProblem:
 
 @dataclass
 class Report:
-    """What was walked, and what is wrong. True if nothing is."""
+    """The result of a check: rows and problems. True if there are no problems."""
 
-    #: Rows walked, by table and index (None: the table itself).
+    #: Number of rows by table and index (None: the table itself).
     rows: dict[tuple[str, str | None], int] = field(default_factory=dict)
     problems: list[Problem | FileProblem] = field(default_factory=list)
 
@@ -60,9 +60,10 @@ class Report:
 
 
 def check_file(snapshot: Snapshot) -> Report:
+    """Check all tables and indexes of a file."""
     report = Report()
     report.problems += (FileProblem(message) for message in snapshot.file_problems())
-    if report.problems:  # rows of a damaged file cannot be walked
+    if report.problems:  # the rows of a damaged file cannot be read
         return report
     with snapshot.read_transaction():
         catalog = Catalog()
@@ -84,7 +85,7 @@ def check_file(snapshot: Snapshot) -> Report:
 def _check_table(
     snapshot: Snapshot, table: StoredTable, report: Report, built: Mapping[int, bytes]
 ) -> None:
-    """Check a table and its indexes; `built` has the positions of those under construction."""
+    """Check a table and its indexes; `built` has the positions of indexes that are being built."""
     expected: dict[str, set[bytes]] = {name: set() for name in table.indexes_by_name}
     rows = 0
     for key, size, body, intact in snapshot.inspect(table.tree, b"", None):
@@ -107,13 +108,13 @@ def _check_row(
     expected: dict[str, set[bytes]],
     built: Mapping[int, bytes],
 ) -> Iterator[Problem]:
-    """A table's row, and the index rows it gives: those are noted in `expected`."""
+    """Check a row of a table and its index rows; add the keys of those to `expected`."""
     try:
         item = load(body)
         if table.keys.encode(item) != key:
-            yield _problem(table, table, key, "is not where its key belongs")
+            yield _problem(table, table, key, "has a key that differs from the key of its item")
         if dump(normalise_item(item)) != body:
-            yield _problem(table, table, key, "is not in normal form")
+            yield _problem(table, table, key, "is not normalised")
         if item_size(item) != size:
             yield _problem(table, table, key, f"has size {size}, not {item_size(item)}")
     except _UNREADABLE as error:
@@ -128,7 +129,7 @@ def _check_row(
         try:
             found = snapshot.get(index.tree, entry)
         except DamagedRow:
-            continue  # the walk over the index reports it
+            continue  # _check_index reports it
         if found is None:
             if not index.schema.building or key <= built.get(index.schema.tree, key):
                 yield _problem(table, index, entry, "is missing")
@@ -144,7 +145,7 @@ def _problem(
 
 
 def _is_same_row(found: tuple[int, bytes], held: ItemRow) -> bool:
-    """Whether an index row says what it should, if perhaps in another order."""
+    """Return whether an index row equals the expected one, in any order of attributes."""
     try:
         return found[0] == held.size and load(found[1]) == held.item
     except _UNREADABLE:
@@ -154,7 +155,7 @@ def _is_same_row(found: tuple[int, bytes], held: ItemRow) -> bool:
 def _check_index(
     snapshot: Snapshot, table: StoredTable, index: StoredIndex, expected: set[bytes], report: Report
 ) -> Iterator[Problem]:
-    """The rows that belong have been looked at; here are those that do not."""
+    """Report damaged and unexpected rows of an index; `_check_row` has checked the others."""
     rows = 0
     for entry, _, _, intact in snapshot.inspect(index.tree, b"", None):
         rows += 1

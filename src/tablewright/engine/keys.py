@@ -1,7 +1,7 @@
-"""Keys: where an item's row is, and whether its key attributes may be keys at all.
+"""Keys: encode the key of an item's row, and check its key attributes.
 
-`Keys` is made once for each table and index. The common case, a key that is as it should be, is
-decided while its bytes are put together; only when that fails does anyone ask what is wrong.
+One `Keys` exists for each table and index. A valid key is encoded without separate checks; only if
+encoding fails are the attributes checked for the fault to raise.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _EMPTY_KINDS = {"S": "string", "B": "binary"}
 
 
 class Keys:
-    """The key attributes of a table or an index."""
+    """Encodes and checks the key attributes of a table or an index."""
 
     __slots__ = (
         "_partition",
@@ -45,7 +45,7 @@ class Keys:
         self._sort = tuple((attribute.name, attribute.type) for attribute in schema.sort)
 
     def encode(self, item: Item) -> bytes | None:
-        """The key bytes of an item; None if one of the attributes is missing, wrong or empty."""
+        """Return the key bytes of an item; None if an attribute is missing, empty or mistyped."""
         try:
             start = b""
             for name, tag in self._partition:
@@ -58,9 +58,9 @@ class Keys:
         return start
 
     def decode(self, components: bytes) -> tuple[Item, bytes]:
-        """The key attributes in the bytes of a row's key (without its checksum), and the rest.
+        """Decode the key attributes of a row key (without its checksum); return them and the rest.
 
-        Raises ValueError or IndexError if the bytes are not such a key.
+        Raise ValueError or IndexError if the bytes are not a valid key.
         """
         values: Item = {}
         for name, tag in (*self._partition, *self._sort):
@@ -69,22 +69,22 @@ class Keys:
         return values, components
 
     def check_key(self, key: Item) -> bytes:
-        """Check the `Key` of a request, and say where its row is."""
+        """Check the `Key` of a request and return the key of its row."""
         position = self.encode(key)
         if position is None or len(key) != len(self.names):
             raise self._key_error(key)
-        if len(position) > MAX_SORT_KEY_SIZE:  # else no part of the key can be too long
+        if len(position) > MAX_SORT_KEY_SIZE:  # otherwise no part of the key can be too long
             self._check_sizes(key)
         return position
 
     def reject_empty(self, values: Item) -> None:
-        """In a transaction an empty key is refused at once; any other wrong key cancels it."""
+        """Reject empty key attributes. (Other invalid keys cancel a transaction instead.)"""
         for attribute in self.attributes:
             if values.get(attribute.name, _NO_VALUE).get(attribute.type) == "":
                 raise empty_key_error(attribute)
 
     def check_item(self, item: Item) -> bytes:
-        """Check the key attributes of a new item, and say where its row is."""
+        """Check the key attributes of a new item and return the key of its row."""
         position = self.encode(item)
         if position is None:
             raise self._item_error(item)
@@ -93,7 +93,7 @@ class Keys:
         return position
 
     def check_index_key_sizes(self, item: Item) -> None:
-        """Check how long the attributes are, if the item has them all."""
+        """Check the sizes of the key attributes if the item has all of them."""
         if all(name in item for name in self.names):
             self._check_sizes(item)
 
@@ -124,11 +124,11 @@ class Keys:
                 )
             if not value[attribute.type]:
                 return empty_key_error(attribute)
-        raise AssertionError("a key that cannot be placed has something wrong with it")
+        raise AssertionError("a key that cannot be encoded is invalid")
 
 
 def empty_key_error(attribute: KeyAttribute) -> ValidationException:
-    """The fault for an empty key attribute."""
+    """Return the fault for an empty key attribute."""
     return ValidationException(
         "One or more parameter values are not valid. The AttributeValue for a key attribute "
         f"cannot contain an empty {_EMPTY_KINDS[attribute.type]} value. Key: {attribute.name}"
@@ -136,7 +136,7 @@ def empty_key_error(attribute: KeyAttribute) -> ValidationException:
 
 
 def check_key_sizes(partition: Iterable[Value], sort: Iterable[Value]) -> None:
-    """The attributes of a key are not too long, all together."""
+    """Check the total sizes of the partition key and of the sort key."""
     if sum(map(value_size, partition)) > MAX_PARTITION_KEY_SIZE:
         raise invalid("Size of hashkey has exceeded the maximum size limit of2048 bytes")
     if sum(map(value_size, sort)) > MAX_SORT_KEY_SIZE:
@@ -146,7 +146,7 @@ def check_key_sizes(partition: Iterable[Value], sort: Iterable[Value]) -> None:
 def index_key_error(
     index: str, attribute: KeyAttribute, value: Value, *, updated: bool
 ) -> ValidationException:
-    """The fault for an attribute that is a key of an index, but of another type, or empty."""
+    """Return the fault for an index key attribute that is empty or has another type."""
     if attribute.type not in value:
         return invalid(
             "Type mismatch for Index Key "

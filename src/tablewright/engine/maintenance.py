@@ -1,26 +1,26 @@
-"""Maintenance: long work on trees, in short steps, so that no request waits for all of it.
+"""Maintenance: long work on trees, done in short steps so that requests do not wait for it.
 
 A job (`catalog.Job`) fills a new index from its table, or deletes the rows of a tree whose table or
-index is gone. What fits in one step is done at once, by the request itself; the rest is done by a
-thread that lives as long as there are jobs.
+index was deleted. Work that fits in one step is done by the request itself; the rest is done by a
+thread that runs while there are jobs.
 
 Invariants:
-- A step is one transaction. It changes rows, the job and, with the last step, the schema. So a
-  process that is killed leaves nothing half done, and any engine on the file can continue.
+- A step is one transaction. It changes rows, the job and, in the last step, the schema. So a killed
+  process leaves a consistent state, and any engine on the file can continue.
 - Every write updates every index, including one that is being built (`rows.replace_item`). So no
   row of such an index is wrong, and only rows of items after the job's position can be missing.
 - A step changes at most `MAX_STEP_ROWS` rows and about `MAX_STEP_BYTES`. Between two steps the
   write lock is free for other threads and processes.
-- A tree that is to be deleted has another name from the start (`Tree(…, retired=True)`): a reader
-  with an old catalog does not find it, and never sees it half empty.
+- A tree is renamed before its rows are deleted (`Tree(…, retired=True)`): a reader with an old
+  catalog does not find it, and never sees it partly deleted.
 
-Items go into an index in chunks, each in the order of the index. In the order of the table, which
-is another, nearly every item changes a page of its own: for a million items that was 8 GB of log,
-and commits of 8 MB that others wait for. A chunk is read without the write lock and kept in memory
-as keys; a step enters what the table then has under them. The job's position moves with the end of
-a chunk.
+Items are added to an index in chunks, and within a chunk in the order of the index. In the order of
+the table, nearly every item changes a different page: for a million items this wrote 8 GB of log,
+in commits of 8 MB that block other writers. A chunk is a list of keys, read without the write lock;
+a step adds the items that the table has under these keys at that time. The position of the job is
+updated at the end of a chunk.
 
-This module knows nothing of requests and answers.
+This module does not know requests or responses.
 """
 
 from __future__ import annotations
@@ -44,24 +44,24 @@ from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import StoreClosed, StoreFailed, StoreForked
 from tablewright.storage import MissingTree, Row, Snapshot, Store, Tree, WriteTransaction
 
-#: The bounds of a step. Entering a row takes about 15 µs, so a step takes 5 to 20 ms.
+#: The limits of a step. Adding a row takes about 15 µs, so a step takes 5 to 20 ms.
 MAX_STEP_ROWS = 500
 MAX_STEP_BYTES = 1024 * 1024
-#: The bound of a chunk: the bytes of its keys, with what Python needs for each.
+#: The limit of a chunk: the bytes of its keys, with the overhead of Python objects for each.
 MAX_CHUNK_BYTES = 32 * 1024 * 1024
 KEY_OVERHEAD = 150
-#: The thread pauses for as long as the last step took, within these bounds (seconds). A writer of
-#: another process tries again every 5 ms, and needs a gap that it can hit.
+#: The thread pauses for as long as the last step took, within these limits (seconds). A writer of
+#: another process retries every 5 ms, and needs a pause that is longer than that.
 MIN_PAUSE = 0.006
 MAX_PAUSE = 0.05
-#: After a failure the thread waits twice as long each time, up to this (seconds).
+#: After each failure in a row the delay doubles, up to this limit (seconds).
 MAX_RETRY_DELAY = 60.0
 
 log = logging.getLogger("tablewright.engine")
 
 
 def read_rows(tree: Tree, position: bytes, snapshot: Snapshot) -> tuple[list[Row], bool]:
-    """Read the rows after `position` that fit in one step, and whether they are the last ones."""
+    """Return the rows after `position` that fit in one step, and whether they are the last."""
     rows: list[Row] = []
     size = 0
     first = position + b"\x00" if position else b""
@@ -75,7 +75,7 @@ def read_rows(tree: Tree, position: bytes, snapshot: Snapshot) -> tuple[list[Row
 
 
 def build_index(catalog: Catalog, tx: WriteTransaction, table: str, tree: int) -> None:
-    """Begin to fill a new index; when it fits in one step, it is ready at once."""
+    """Fill a new index in this step if the table is small; otherwise add a job for it."""
     tx.create_tree(Tree(tree))
     job = Job(tree, table)
     rows, is_small = read_rows(catalog.tables[table].tree, b"", tx)
@@ -89,22 +89,22 @@ def build_index(catalog: Catalog, tx: WriteTransaction, table: str, tree: int) -
 
 
 def delete_tree(catalog: Catalog, tx: WriteTransaction, tree: int) -> None:
-    """Delete a tree; if it does not fit in one step, only rename it, and leave a job."""
+    """Delete a tree in this step if it is small; otherwise rename it and add a job for it."""
     job = Job(tree)
     _, is_small = _read_first_keys(tx, Tree(tree))
     if is_small:
         tx.drop_tree(Tree(tree))
-        catalog.remove_job(tx, job)  # it may have been under construction
+        catalog.remove_job(tx, job)  # there is one if the index was still being built
     else:
         tx.rename_tree(Tree(tree), Tree(tree, retired=True))
         catalog.put_job(tx, job)
 
 
 class _Chunk:
-    """The keys of some of a table's rows, in the order of the index that they go into.
+    """Keys of rows of a table, in the order of the index that the rows are added to.
 
-    `drop` is called once the transaction that entered some of them is committed: until then the
-    step may have to be run again.
+    `advance` must be called after the transaction that added rows is committed: before that, the
+    step may have to run again.
     """
 
     def __init__(
@@ -114,21 +114,21 @@ class _Chunk:
         self._keys: Iterator[tuple[bytes, bytes]] = merge(*runs)
         self._position = position
         self._is_last = is_last
-        self._todo: list[bytes] = []
+        self._pending: list[bytes] = []
         self._is_at_end = False
         self.advance(0)
 
-    def advance(self, entered: int) -> None:
-        """Replace the keys that have been entered by the next ones."""
-        new = [key for _, key in islice(self._keys, MAX_STEP_ROWS - len(self._todo) + entered)]
-        self._todo = self._todo[entered:] + new
-        self._is_at_end = len(self._todo) < MAX_STEP_ROWS
+    def advance(self, added: int) -> None:
+        """Drop the first `added` keys, whose rows are in the index, and load the next ones."""
+        new = [key for _, key in islice(self._keys, MAX_STEP_ROWS - len(self._pending) + added)]
+        self._pending = self._pending[added:] + new
+        self._is_at_end = len(self._pending) < MAX_STEP_ROWS
 
     def add_next_rows(self, catalog: Catalog, tx: WriteTransaction) -> int | None:
-        """Enter the next keys into the index, and say how many; None: the chunk is done."""
+        """Add the next rows to the index; return their number, or None at the end of the chunk."""
         table, index = _find_index(catalog, self.job)
         size = 0
-        for number, key in enumerate(self._todo, 1):
+        for number, key in enumerate(self._pending, 1):
             row = find_row(tx, table.tree, key)
             if row is not None:
                 add_to_index(tx, index, key, row)
@@ -136,7 +136,7 @@ class _Chunk:
                 if size >= MAX_STEP_BYTES:
                     return number
         if not self._is_at_end:
-            return len(self._todo)
+            return len(self._pending)
         if self._is_last:
             _activate_index(catalog, tx, self.job)
         else:
@@ -145,7 +145,7 @@ class _Chunk:
 
 
 def _activate_index(catalog: Catalog, tx: WriteTransaction, job: Job) -> None:
-    """An index holds every item that belongs there: let it be read."""
+    """Mark an index as complete, so that it can be read, and remove its job."""
     table, index = _find_index(catalog, job)
     ready = msgspec.structs.replace(index.schema, building=False)
     indexes = tuple(ready if old.tree == job.tree else old for old in table.schema.indexes)
@@ -157,7 +157,7 @@ def _delete_next_rows(catalog: Catalog, tx: WriteTransaction, job: Job) -> None:
     tree = Tree(job.tree, retired=True)
     try:
         keys, is_last = _read_first_keys(tx, tree)
-    except MissingTree:  # deleted behind the engine's back: nothing is left to do
+    except MissingTree:  # already deleted by other means
         catalog.remove_job(tx, job)
         return
     if is_last:
@@ -169,10 +169,10 @@ def _delete_next_rows(catalog: Catalog, tx: WriteTransaction, job: Job) -> None:
 
 
 def _read_first_keys(tx: WriteTransaction, tree: Tree) -> tuple[list[bytes], bool]:
-    """The keys of the first rows that one step may delete, and whether they are all there are."""
+    """Return the keys of the first rows that one step may delete, and whether they are all."""
     keys: list[bytes] = []
     size = 0
-    with closing(tx.inspect(tree, b"", None)) as walk:  # a damaged row can be deleted, too
+    with closing(tx.inspect(tree, b"", None)) as walk:  # damaged rows must be deleted, too
         for key, _, body, intact in walk:
             keys.append(key)
             size += len(body) if intact else 0
@@ -191,14 +191,14 @@ def _find_index(catalog: Catalog, job: Job) -> tuple[StoredTable, StoredIndex]:
 
 
 def _choose_job(found: Sequence[Job]) -> Job | None:
-    """An index before what is deleted: a client may wait for it."""
+    """Choose the next job: index builds first, because clients may wait for them."""
     return min(found, key=lambda job: (job.table is None, job.tree), default=None)
 
 
 class Maintenance:
-    """Does the jobs of a store: step by step when called, or in a thread of its own.
+    """Runs the jobs of a store, in steps on request or in a thread of its own.
 
-    `catalog` is the writer's. Without `background` jobs wait until they are asked for.
+    `catalog` must be the writer's. Without `background`, jobs run only in calls of `step`.
     """
 
     def __init__(self, store: Store, catalog: Catalog, *, background: bool) -> None:
@@ -210,11 +210,11 @@ class Maintenance:
         self._chunk: _Chunk | None = None
         self._starting = Lock()
         self._thread: Thread | None = None
-        self._is_wanted = False  # asked for since the thread last looked for jobs
+        self._is_wanted = False  # `start` was called since the thread last looked for jobs
         self._stop = Event()
 
     def start(self) -> None:
-        """Let the thread look for jobs; it is started if it does not run."""
+        """Make the thread look for jobs; start it if it is not running."""
         if not self._background or self._process != os.getpid():
             return
         with self._starting:
@@ -223,10 +223,11 @@ class Maintenance:
                 thread = Thread(target=self._run_jobs, name="tablewright-maintenance", daemon=True)
                 try:
                     thread.start()
-                except RuntimeError as error:  # the caller's own work is done, and must not fail
+                except RuntimeError as error:  # the caller's own work is done and must not fail
                     log.error(
-                        "%s: indexes are not built, and deleted tables keep their space, until the "
-                        "next write or until the file is opened again: %s",
+                        "%s: cannot start the maintenance thread; indexes are not built and the "
+                        "space of deleted tables is not freed until the next write or until the "
+                        "file is opened again: %s",
                         self._store.path,
                         error,
                     )
@@ -234,19 +235,19 @@ class Maintenance:
                 self._thread = thread
 
     def step(self) -> bool:
-        """Do one step of the most urgent job; False if there is no job."""
+        """Do one step of the next job; return False if there is no job."""
         if self._process != os.getpid():  # the locks may be held by threads of the parent
             raise StoreForked(self._store.path)
         with self._stepping:
             chunk, self._chunk = self._chunk or self._read_chunk(), None
-            has_worked, entered = self._store.write(partial(self._step, chunk))
-            if chunk is not None and entered is not None:
-                chunk.advance(entered)
+            has_worked, added = self._store.write(partial(self._step, chunk))
+            if chunk is not None and added is not None:
+                chunk.advance(added)
                 self._chunk = chunk
             return has_worked
 
     def close(self) -> None:
-        """Stop the thread after the step it is at. What is left is done when the file is opened."""
+        """Stop the thread after its current step. Jobs continue when the file is opened again."""
         if self._process != os.getpid():
             return
         self._stop.set()
@@ -255,7 +256,7 @@ class Maintenance:
             thread.join()
 
     def _read_chunk(self) -> _Chunk | None:
-        """Read the next chunk of the index that is being built, if there is one."""
+        """Read the next chunk for the index that is being built; None if there is none."""
         building = self._store.read(_find_building_index)
         if building is None:
             return None
@@ -267,7 +268,7 @@ class Maintenance:
         while not is_last and size < MAX_CHUNK_BYTES and not self._stop.is_set():
             try:
                 rows, is_last = self._store.read(partial(read_rows, table.tree, position))
-            except MissingTree:  # the index is gone, and the table with it
+            except MissingTree:  # the table was deleted
                 return None
             run = []
             for key, _, body in rows:
@@ -276,11 +277,14 @@ class Maintenance:
                     run.append((entry, key))
                     size += len(entry) + len(key) + KEY_OVERHEAD
                 position = key
-            runs.append(sorted(run))  # not all at once: that would stop every other thread
+            runs.append(sorted(run))  # in small runs: one large sort would block all threads
         return _Chunk(job, runs, position, is_last)
 
     def _step(self, chunk: _Chunk | None, tx: WriteTransaction) -> tuple[bool, int | None]:
-        """Do a step: whether there is a job, and what was entered of a chunk that is still good."""
+        """Do a step; return whether there is a job, and how many rows of `chunk` were added.
+
+        The number is None if the chunk is done or no longer valid.
+        """
         self._catalog.catch_up(tx)
         job = _choose_job(read_jobs(tx))
         if job is None:
@@ -288,7 +292,7 @@ class Maintenance:
             return False, None
         if job.table is None:
             _delete_next_rows(self._catalog, tx, job)
-        elif chunk is not None and chunk.job == job:  # else another engine has moved the position
+        elif chunk is not None and chunk.job == job:  # otherwise another engine moved the position
             return True, chunk.add_next_rows(self._catalog, tx)
         return True, None
 
@@ -303,7 +307,7 @@ class Maintenance:
             except Exception as error:
                 if retry == 1.0:
                     log.error(
-                        "%s: building an index or deleting a table failed, and is tried again: %s",
+                        "%s: building an index or deleting a table failed and will be retried: %s",
                         self._store.path,
                         error,
                     )
@@ -321,12 +325,12 @@ class Maintenance:
                     continue
                 self._thread = None
             with suppress(StoreFailed, StoreClosed, StoreForked):
-                self._store.truncate_log()  # which has grown with the work
+                self._store.truncate_log()  # the work has made it large
             return
 
 
 def _find_building_index(snapshot: Snapshot) -> tuple[Job, StoredTable, StoredIndex] | None:
-    """The index that is being built, as the file has it."""
+    """Return the index that is being built, read from the file."""
     with snapshot.read_transaction():
         job = _choose_job(read_jobs(snapshot))
         if job is None or job.table is None:

@@ -1,4 +1,4 @@
-"""ItemCollectionMetrics: told on request, for tables with local secondary indexes only."""
+"""ItemCollectionMetrics: returned on request, for tables with local secondary indexes only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tablewright.wire.responses import ItemCollectionMetrics
 def collection_metrics(
     table: StoredTable, key: Item, requested: str | None
 ) -> ItemCollectionMetrics | None:
-    """DynamoDB estimates the size of the partition in whole gigabytes; ours is always below one."""
+    """Return the metrics, with the constant estimate 0 to 1; DynamoDB estimates whole gigabytes."""
     if requested != "SIZE" or not table.schema.local_indexes:
         return None
     name = table.key_names[0]

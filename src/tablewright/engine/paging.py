@@ -1,9 +1,9 @@
-"""Query and Scan: walk the rows of a table or an index, filter them, and cut pages.
+"""Paging: read, filter and limit the rows of a page, for Query and Scan.
 
-A page ends with the row that reaches `Limit` or the megabyte, both counted before the filter; it
-then names that row as the place to go on from, even if it happens to be the last. Rows of a table
-and of an index have the same form, so the walk does not ask which it reads, with one exception:
-attributes that a local index does not hold are fetched from the table, at the table's cost.
+A page ends with the row that reaches `Limit` or 1 MB, both counted before the filter. The key of
+that row is the LastEvaluatedKey, even if it is the last row. Rows of a table and of an index have
+the same form and are read in the same way, with one exception: attributes that a local index does
+not hold are fetched from the table, and the table is charged for them.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from tablewright.values import Item
 from tablewright.wire import requests
 from tablewright.wire.responses import ItemOut, PageOutput
 
-#: Characters of a filter that is not costly, however large the items are.
+#: A filter of at most this many characters is not costly, for items of any size.
 SHORT_FILTER = 100
-_UNREAD: Item = {}  # stands for an item that is not decoded
+_UNREAD: Item = {}  # placeholder for an item that is not decoded
 _INVALID_START = "The provided starting key is invalid"
 
 
 class Source:
-    """What is read: a table, or one of its indexes."""
+    """The table or index that a request reads."""
 
     __slots__ = ("index", "keys", "position_names", "table", "tree")
 
@@ -48,7 +48,7 @@ class Source:
         self.index: StoredIndex | None = None
         self.tree: Tree = table.tree
         self.keys = table.keys
-        #: The attributes that name a position: those of the index and those of the table.
+        #: The attributes of a start key: the keys of the index and those of the table.
         self.position_names = table.key_names
         if request.index_name is not None:
             index = table.indexes_by_name.get(request.index_name)
@@ -70,14 +70,14 @@ class Source:
             self.position_names = index.position_names
 
     def select(self, condition: CompiledKeyCondition | LegacyKeyCondition) -> KeySelection:
-        """What a key condition selects here."""
+        """Return what a key condition selects in this table or index."""
         keys = self.keys
         return condition.select(
             keys.partition_names, keys.sort_names, keys.types, on_index=self.index is not None
         )
 
     def encode_start_key(self, start: Item, *, scanning: bool) -> bytes:
-        """Check an ExclusiveStartKey, and say where its row is, or would be."""
+        """Check an ExclusiveStartKey and return the key of its row, which need not exist."""
         if start.keys() != set(self.position_names):
             exactly = scanning and self.index is None
             raise ValidationException(_INVALID_START + (f": {KEY_MISMATCH}" if exactly else ""))
@@ -100,19 +100,19 @@ class Source:
 
 
 def read_start_key(request: requests.PagedInput) -> Item | None:
-    """The values of an ExclusiveStartKey; its attributes are checked against the table later."""
+    """Normalise an ExclusiveStartKey; it is checked against the key schema later."""
     if request.start_key is None:
         return None
     try:
         return normalise_item(request.start_key)
     except ValidationException as fault:
         if "numeric value" in fault.message or "Number" in fault.message:
-            raise  # DynamoDB reads numbers before it knows what they are for
+            raise  # DynamoDB checks numbers before it checks the start key
         raise ValidationException(f"{_INVALID_START}: {fault.message}") from None
 
 
 def check_select(request: requests.PagedInput, projection: CompiledProjection | None) -> None:
-    """`Select` and what it may be combined with; needs no table."""
+    """Check `Select` and its combination with other parameters, without the table."""
     select = request.select
     given = "ProjectionExpression" if request.projection is not None else "AttributesToGet"
     if select == "SPECIFIC_ATTRIBUTES":
@@ -131,10 +131,11 @@ def check_select(request: requests.PagedInput, projection: CompiledProjection | 
 
 
 def is_costly(request: requests.PagedInput, item_filter: CompiledCondition | None) -> bool:
-    """Whether a filter may take seconds for a page.
+    """Return whether a filter may take seconds for one page.
 
-    A megabyte is 30,000 small items, or a list of 100,000 elements that `contains` walks: 300
-    operators took 6 s. A short text has few operators; conditions without a text can be long.
+    A page of 1 MB has up to 30,000 small items, or a list of 100,000 elements that `contains`
+    searches: 300 operators took 6 s. A short expression has few operators; legacy conditions have
+    no expression and can be long.
     """
     return item_filter is not None and (
         request.filter is None or len(request.filter) > SHORT_FILTER
@@ -147,7 +148,7 @@ def needs_table_rows(
     item_filter: CompiledCondition | None,
     projection: CompiledProjection | None,
 ) -> bool:
-    """Whether items must be fetched from the table; a global index that would need it refuses."""
+    """Return whether a local index needs rows of its table; raise a fault for a global index."""
     index = source.index
     if index is None or index.projected_names is None:
         return False
@@ -176,7 +177,7 @@ def needs_table_rows(
 def reject_filter_on_keys(
     request: requests.QueryInput, item_filter: CompiledCondition | None, keys: Keys
 ) -> None:
-    """A Query's filter is for attributes that are not keys; keys belong in the key condition."""
+    """Reject a Query filter on key attributes; they belong in the key condition."""
     for name in keys.names:
         if item_filter and name in item_filter.names:
             parameter = "QueryFilter" if request.filter is None else "Filter Expression"
@@ -196,7 +197,7 @@ def read_page(
     item_filter: CompiledCondition | None,
     project: CompiledProjection | None,
 ) -> PageOutput:
-    """One page of the rows between the bounds."""
+    """Read one page of the rows between `bounds`."""
     fetch = needs_table_rows(source, request, item_filter, project)
     is_count = request.select == "COUNT"
     limit = request.limit or 0
@@ -236,7 +237,7 @@ def _fetch_item(
     context: ReadContext, table: StoredTable, body: bytes, charge: Charge, consistent: bool | None
 ) -> bytes:
     found = context.snapshot.get(table.tree, table.encode_key(load(body)))
-    assert found is not None  # the walk that gave the row holds the snapshot
+    assert found is not None  # the open walk keeps the read transaction of the row open
     charge.add(read_units(found[0], consistent=consistent))
     return found[1]
 

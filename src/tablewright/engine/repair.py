@@ -1,11 +1,11 @@
-"""Repair: save what is readable of a damaged file into a new one, and list what is lost.
+"""Repair: copy the readable rows of a damaged file into a new file, and report lost items.
 
-    1. The rows of each table that SQLite can reach and whose checksum is right are saved.
-    2. Each index holds copies. An item that its table has lost is saved from an index that projects
-       all attributes; any other index row names the key of an item that is lost.
-    3. The new file builds its own indexes.
+    1. The rows of each table that SQLite can read and whose checksum is correct are saved.
+    2. Indexes hold copies. An item that is missing in its table is saved from an index that
+       projects all attributes; the key of any other index row without an item is reported as lost.
+    3. The indexes of the new file are built from the saved items.
 
-The damaged file is read only; not even its log is folded in. Tokens of transactions, which are
+The damaged file is only read; not even its log is moved into it. Transaction tokens, which are
 valid for ten minutes, are not saved.
 """
 
@@ -30,7 +30,7 @@ from tablewright.schema import TableSchema
 from tablewright.storage import APPLICATION_ID, Snapshot, Store, Tree, WriteTransaction
 
 BATCH_ROWS = 500
-#: How often a range in which nothing could be read is halved before it is given up.
+#: A range in which no row can be read is halved this many times before it is skipped.
 MAX_HALVINGS = 12
 
 _UNREADABLE = (DynamoDBError, ValueError, LookupError, TypeError, AttributeError)
@@ -38,28 +38,29 @@ _UNREADABLE = (DynamoDBError, ValueError, LookupError, TypeError, AttributeError
 
 @dataclass
 class SavedTable:
-    """What was saved of one table, and what was not."""
+    """The saved and lost items of one table."""
 
     name: str
-    #: Items saved, and how many of them came from an index.
+    #: All saved items.
     items: int = 0
+    #: Saved items that were read from an index.
     from_indexes: int = 0
-    #: The keys of items that are known to be lost.
+    #: The keys of lost items, as far as they are known.
     lost: list[str] = field(default_factory=list)
-    #: Ranges of rows that could not be read; items there that no index names are lost unnamed.
+    #: Unreadable ranges of rows; lost items in them are listed only if an index has their keys.
     unreadable_ranges: int = 0
 
     def __bool__(self) -> bool:
-        """Whether everything was saved, as far as can be known."""
+        """Return whether no item is known to be lost."""
         return not self.lost and not self.unreadable_ranges
 
 
 @dataclass
 class RepairReport:
-    """The outcome of a repair."""
+    """The result of a repair. True if nothing is known to be lost."""
 
     tables: list[SavedTable] = field(default_factory=list)
-    #: What is wrong with the catalog, for people.
+    #: Problems with the catalog, as messages.
     problems: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
@@ -67,7 +68,7 @@ class RepairReport:
 
 
 def repair(path: str | Path, new_path: str | Path) -> RepairReport:
-    """Save what is readable in the file `path` into the file `new_path`, which must not exist."""
+    """Copy the readable rows of the file `path` into the new file `new_path`."""
     if not Path(path).is_file():
         raise CannotOpen(f"{path}: {'is a directory' if Path(path).is_dir() else 'no such file'}")
     if Path(new_path).exists():
@@ -78,7 +79,7 @@ def repair(path: str | Path, new_path: str | Path) -> RepairReport:
         rows = _ReachableRows(snapshot, Tree(0))
         schemas, report.problems = read_schemas(row[:3] for row in rows if row[3])
         if rows.unreadable_ranges or rows.damaged:
-            report.problems.append("a part of the list of tables cannot be read")
+            report.problems.append("part of the catalog cannot be read; some tables may be missing")
         with closing(Store(new_path, durability="normal")) as store:
             catalog = Catalog()
             store.write(catalog.create_trees)
@@ -96,12 +97,12 @@ def _open_damaged(path: str) -> apsw.Connection:
     try:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        # SQLite refuses a file that is shorter than its header says, unless this is set.
+        # Without this, SQLite rejects a file that is shorter than its header says.
         connection.pragma("writable_schema", True)
         connection.pragma("query_only", True)
         mark = connection.pragma("application_id")
     except apsw.Error as error:
-        raise CannotOpen(f"{path}: SQLite cannot open it: {error}") from error
+        raise CannotOpen(f"{path}: SQLite cannot open the file: {error}") from error
     if mark != APPLICATION_ID:
         connection.close()
         raise CannotOpen(f"{path}: not a Tablewright database, or its header is damaged")
@@ -140,7 +141,7 @@ def _save_table(
 
 
 def _table_key(table: StoredTable, index: StoredIndex, entry: bytes) -> bytes | None:
-    """The table's key of the item that an index row is for."""
+    """Return the table key of the item of an index row; None if it is unreadable."""
     values = decode_key(table, index, entry)
     return None if values is None else table.keys.encode(values)
 
@@ -152,7 +153,7 @@ def _has_row(table: StoredTable, key: bytes, snapshot: Snapshot) -> bool:
 def _save_rows(
     table: StoredTable, rows: Sequence[tuple[bytes, ItemRow]], tx: WriteTransaction
 ) -> int:
-    """Write items into the new file; returns how many of them were items of this table."""
+    """Write the rows that are valid items of the table; return their number."""
     count = 0
     for key, row in rows:
         try:
@@ -166,7 +167,7 @@ def _save_rows(
 
 
 class _ReachableRows:
-    """Walks all rows of a tree that SQLite can reach, around those that it cannot."""
+    """Yields all rows of a tree that SQLite can read, and skips the others."""
 
     def __init__(self, snapshot: Snapshot, tree: Tree) -> None:
         self._snapshot = snapshot
@@ -177,7 +178,7 @@ class _ReachableRows:
 
     def __iter__(self) -> Iterator[tuple[bytes, int, bytes, bool]]:
         yield from self._range(b"", None, MAX_HALVINGS)
-        # A page that is partly zeros can hide rows without an error.
+        # A page that is partly overwritten with zeros can hide rows without an error.
         if not self.unreadable_ranges and not self._is_sound():
             self.unreadable_ranges += 1
 
@@ -190,9 +191,9 @@ class _ReachableRows:
     def _range(
         self, first: bytes, end: bytes | None, halvings: int
     ) -> Iterator[tuple[bytes, int, bytes, bool]]:
-        """The rows from `first` to `end`.
+        """Yield the rows from `first` to `end`.
 
-        Forwards up to damage, backwards down to damage, then each half of what is in between.
+        Read forwards to the first damage, backwards to the last, then each half in between.
         """
         found = False
         for backwards in (False, True):
@@ -219,7 +220,7 @@ class _ReachableRows:
 
 
 def _middle_key(first: bytes, end: bytes | None) -> bytes | None:
-    """A key about half way between two; None if there is none.
+    """Return a key about half way between two keys; None if there is none.
 
     >>> _middle_key(b"a", b"c"), _middle_key(b"a", b"a\\x00"), _middle_key(b"\\xf0", None)
     (b'b\\x00\\x00\\x00\\x00\\x00\\x00\\x00', None, b'\\xf8\\x00\\x00\\x00\\x00\\x00\\x00\\x00')

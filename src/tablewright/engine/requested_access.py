@@ -1,7 +1,7 @@
-"""Touches: what each request means to do, in IAM's terms, as far as that needs no table.
+"""Requested access: the access that each request needs, in IAM's terms, without its tables.
 
-`TOUCHES` has one row for each operation. It turns the typed request into touches: an action, the
-table or index it is about, and the condition keys that DynamoDB gives for this action.
+`REQUESTED_ACCESSES` has one row for each operation. It converts the typed request into requested
+accesses: an action, a table or index, and the condition keys that DynamoDB defines for the action.
 
     operation                           action                      resource        keys
     GetItem                             GetItem                     table           L A S   C
@@ -22,12 +22,12 @@ table or index it is about, and the condition keys that DynamoDB gives for this 
     L LeadingKeys and the partition key values   A Attributes   S Select   R ReturnValues
     C ReturnConsumedCapacity   E EnclosingOperation   T TagKeys
 
-What the documentation of AWS leaves open is decided here so that less is allowed:
-- Select and ReturnValues have their effective values where the request has none: a GetItem without
-  a projection is ALL_ATTRIBUTES. A ReturnValuesOnConditionCheckFailure counts as ReturnValues.
-- A number in LeadingKeys is in canonical form (`7`, never `7.0`), a binary is base64.
-- With several partition key attributes LeadingKeys holds the first. A key with one attribute has
-  FirstPartitionKeyValues as well.
+Where the documentation of AWS is incomplete, the more restrictive choice is taken:
+- If a request has no Select or ReturnValues, the effective value is used: a GetItem without a
+  projection has ALL_ATTRIBUTES. ReturnValuesOnConditionCheckFailure counts as ReturnValues.
+- A number in LeadingKeys is in canonical form (`7`, never `7.0`), a binary value is in base64.
+- If a partition key has several attributes, LeadingKeys holds the first one. A partition key with
+  one attribute has FirstPartitionKeyValues, too.
 """
 
 from __future__ import annotations
@@ -70,24 +70,24 @@ from tablewright.values import Item, Value
 from tablewright.wire import requests
 from tablewright.wire.members import Structure
 
-#: Finds the partition key values in a request, by the key of the table or index it is about.
+#: Reads the partition key values of a request, given the keys of its table or index.
 PartitionReader: TypeAlias = Callable[[Keys], list[tuple[str, ...]]]
 
 
 class RequestedAccess(Struct):
-    """One access that a request means, without what its table decides."""
+    """One access that a request needs, without the parts that depend on its table."""
 
     action: str
-    table: str | None = None  # a name or an ARN; None: the request is about no table
+    table: str | None = None  # a name or an ARN; None: the request needs no table
     index: str | None = None
     partitions: PartitionReader | None = None
     attributes: Callable[[], Iterable[str]] | None = None
-    keys: dict[str, tuple[str, ...]] = {}  # all others
-    resource: str = "*"  # where there is no table
+    keys: dict[str, tuple[str, ...]] = {}  # all other condition keys
+    resource: str = "*"  # used if `table` is None
 
 
 def add_value(keys: dict[str, tuple[str, ...]], key: str, value: str) -> None:
-    """Add a value to a key: two tags that differ in case are one condition key."""
+    """Add a value to a condition key: tags that differ only in case share one key."""
     keys[key] = (*keys.get(key, ()), value)
 
 
@@ -95,7 +95,7 @@ def add_value(keys: dict[str, tuple[str, ...]], key: str, value: str) -> None:
 
 
 def _partitions_of_items(items: Iterable[Item], keys: Keys) -> list[tuple[str, ...]]:
-    """Of items, or of their keys."""
+    """Return the partition key values of items, or of their keys."""
     found = []
     for item in items:
         attributes = keys.schema.partition
@@ -109,11 +109,11 @@ def _partitions_of_items(items: Iterable[Item], keys: Keys) -> list[tuple[str, .
 
 
 def _partitions_of_query(request: requests.QueryInput, keys: Keys) -> list[tuple[str, ...]]:
-    """Of a key condition."""
+    """Return the partition key values of a key condition."""
     condition, _, _ = read_query(request)
     try:
         selected = condition.select(keys.partition_names, keys.sort_names, keys.types)
-    except ValidationException:  # the operation raises it, if the request is allowed at all
+    except ValidationException:  # the operation raises it if the request is allowed
         return []
     return _partitions_of_items(
         (dict(zip(keys.partition_names, selected.partition, strict=True)),), keys
@@ -121,11 +121,11 @@ def _partitions_of_query(request: requests.QueryInput, keys: Keys) -> list[tuple
 
 
 def _format_key_value(attribute: KeyAttribute, value: Value | None) -> str | None:
-    """The value of a key attribute as text; None if it is missing or of another type."""
+    """Return the value of a key attribute as text; None if it is missing or mistyped."""
     content: str | None = None if value is None else value.get(attribute.type)
     if content is not None and attribute.type == "N":
         return normalise_number(content)
-    return content  # `wire` has spelt base64 in its one canonical form
+    return content  # `wire` has converted base64 to its canonical form
 
 
 # -- attributes
@@ -140,7 +140,7 @@ def _attribute_names(
     | CompiledUpdate
     | None,
 ) -> Iterator[str]:
-    """The top-level attributes that parts of a request name."""
+    """Yield the top-level attributes that parts of a request use."""
     for source in sources:
         if isinstance(source, CompiledUpdate):
             yield from source.referenced_names
@@ -157,7 +157,7 @@ def _attribute_names(
 
 
 def _effective_select(request: Any) -> tuple[str, ...]:
-    """What a read returns: its Select, or what it amounts to."""
+    """Return the Select of a read, or the equivalent of its other parameters."""
     stated: str | None = getattr(request, "select", None)
     if stated is not None:
         return (stated,)
@@ -168,7 +168,7 @@ def _effective_select(request: Any) -> tuple[str, ...]:
 
 
 def _effective_return_values(*members: str | None) -> tuple[str, ...]:
-    """What a write returns of the item: NONE, or what ReturnValues and its companion ask for."""
+    """Return the ReturnValues of a write, including those for failed conditions, or NONE."""
     return tuple(dict.fromkeys(one for one in members if one not in (None, "NONE"))) or ("NONE",)
 
 
@@ -241,7 +241,7 @@ def _scan(request: requests.ScanInput) -> Iterator[RequestedAccess]:
 
 
 def _write(action: str, request: Any) -> Iterator[RequestedAccess]:
-    """PutItem, UpdateItem and DeleteItem."""
+    """Yield the access of PutItem, UpdateItem or DeleteItem."""
     item = request.item if isinstance(request, requests.PutItemInput) else request.key
     yield RequestedAccess(
         action,
@@ -343,7 +343,7 @@ def _account_request(action: str, resource: str, request: Structure) -> Iterator
     yield RequestedAccess(action, resource=resource)
 
 
-#: For each operation what it touches.
+#: By operation: a function that yields the accesses of a request.
 REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "BatchGetItem": _batch_get_item,
     "BatchWriteItem": _batch_write_item,
@@ -355,7 +355,7 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "DescribeTable": partial(_table_request, "DescribeTable"),
     "DescribeTimeToLive": partial(_table_request, "DescribeTimeToLive"),
     "GetItem": _get_item,
-    # IAM names all tables as its resource: `table/*` allows it, `table/shop-*` does not.
+    # Its resource in IAM is all tables: `table/*` allows it, `table/shop-*` does not.
     "ListTables": partial(_account_request, "ListTables", table_arn("*")),
     "ListTagsOfResource": _list_tags,
     "PutItem": partial(_write, "PutItem"),

@@ -1,7 +1,8 @@
-"""Rows: an item as it is stored, and the one way in which a row and its index rows change.
+"""Rows: stored items, and the only functions that change them.
 
-Invariant: all changes of an item go through `replace`, which changes the table's row and exactly
-the index rows that differ, in the same transaction. Nothing else writes items.
+Invariant: all changes of an item use `replace_item`, which changes the row of the table and exactly
+the index rows that differ, in one transaction. Only `add_to_index` also writes rows: those of an
+index that is being built.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tablewright.wire.responses import ItemOut
 
 
 class ItemRow:
-    """An item with its size and its stored bytes; what is not given is made when asked for."""
+    """An item, its size and its stored bytes; missing parts are computed on first use."""
 
     __slots__ = ("_body", "_item", "_size")
 
@@ -50,12 +51,13 @@ class ItemRow:
 
 
 def find_row(snapshot: Snapshot, tree: Tree, key: bytes) -> ItemRow | None:
+    """Return the row with this key, or None if there is no such row."""
     found = snapshot.get(tree, key)
     return None if found is None else ItemRow(None, *found)
 
 
 def render_item(body: bytes, project: CompiledProjection | None) -> ItemOut:
-    """A stored item in an answer: its bytes, unread, unless only parts of it are wanted."""
+    """Return a stored item for a response: its bytes, or its decoded projection."""
     return project(load(body)) if project else Raw(body)
 
 
@@ -67,10 +69,10 @@ def replace_item(
     new: ItemRow | None,
     charge: Charge,
 ) -> None:
-    """Put `new` where `old` was (None: no item), in the table and in every index.
+    """Replace `old` by `new` (None: no item) in the table and in every index.
 
-    An index is charged as DynamoDB does: for removing a row, for adding one, for a row whose
-    projection changed, and not at all where nothing it holds has changed.
+    Indexes are charged as in DynamoDB: for each removed row, each added row and each row whose
+    projected attributes changed; unchanged rows are free.
     """
     charge.add(write_units(max(old.size if old else 0, new.size if new else 0)))
     if new is not None:
@@ -97,7 +99,7 @@ def replace_item(
 
 
 def add_to_index(tx: WriteTransaction, index: StoredIndex, key: bytes, row: ItemRow) -> None:
-    """Add an item that is in the table already to a new index, if it belongs there."""
+    """Add an existing item of the table to a new index, if it has the key attributes."""
     entry = index.encode_entry(row.item, key)
     if entry is not None:
         held = project_row(index, row)
@@ -105,7 +107,7 @@ def add_to_index(tx: WriteTransaction, index: StoredIndex, key: bytes, row: Item
 
 
 def project_row(index: StoredIndex, row: ItemRow) -> ItemRow:
-    """What an index holds of an item."""
+    """Return the row with only the attributes that the index projects."""
     held = index.projected_names
     if held is None:
         return row

@@ -1,7 +1,7 @@
-"""Spelling: hints for people who call in process, where no SDK looks at their requests first.
+"""Spelling: reject misspelled members in calls in this process, which no SDK has checked.
 
-DynamoDB passes over members it does not know, and so do we, over HTTP. In process that would make a
-misspelt `ConditionExpresion` an unconditional write, so a member that is almost one is refused.
+DynamoDB ignores unknown members, and so does the HTTP endpoint. In process, this would make a write
+with a misspelled `ConditionExpresion` unconditional. So members similar to known ones are rejected.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from tablewright.engine.operations import OPERATIONS
 from tablewright.hints import did_you_mean
 
-#: An unknown member is refused only if it is this close to a known one.
+#: An unknown member is rejected only if its similarity to a known one is at least this.
 CUTOFF = 0.8
 #: The members of every operation's request.
 MEMBERS = {
@@ -21,6 +21,7 @@ MEMBERS = {
 
 
 def reject_misspelled_members(operation: str, request: Iterable[str]) -> None:
+    """Raise a TypeError for an unknown member that is similar to a known one."""
     for member in request:
         hint = did_you_mean(member, MEMBERS[operation], cutoff=CUTOFF)
         if hint and member not in MEMBERS[operation]:

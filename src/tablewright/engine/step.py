@@ -1,10 +1,10 @@
-"""A step: a request that has been checked as far as that needs no table, ready to run.
+"""Steps: requests that have passed all checks that need no table, ready to run.
 
-The way of a request: JSON -> typed request (wire) -> step (an operation's checks) -> run in a
-snapshot or a transaction -> answer -> JSON. Everything that can be refused without looking at the
-table is refused before a lock is taken.
+The path of a request: JSON -> typed request (wire) -> step (checks of the operation) -> run in a
+snapshot or a transaction -> response -> JSON. All checks that need no table run before a lock is
+taken.
 
-`Reading` and `Writing` are what a running step may use: the tables there are, and their rows.
+`ReadContext` and `WriteContext` give a running step access to the tables and their rows.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from tablewright.storage import Snapshot, Tree, WriteTransaction
 Counts: TypeAlias = Mapping[str, tuple[int, int]]
 
 
-class ReadContext(Struct):  # a Struct, as the steps below: made for each request, in half the time
-    """What a step that only reads works with."""
+class ReadContext(Struct):  # a Struct, because one is created per request: half the time
+    """What a read step can use: the catalog and a snapshot of the file."""
 
     catalog: Catalog
     snapshot: Snapshot
 
     def find_table(self, name: str) -> StoredTable:
-        """The table of that name or ARN; a ResourceNotFoundException if there is none."""
+        """Return the table with this name or ARN; raise ResourceNotFoundException if missing."""
         tables = self.catalog.tables
         table = tables.get(name) or tables.get(table_name(name))
         if table is None:
@@ -38,7 +38,10 @@ class ReadContext(Struct):  # a Struct, as the steps below: made for each reques
         return table
 
     def find_table_for_control_plane(self, name: str) -> StoredTable:
-        """The same, for operations on the table itself, whose fault names it."""
+        """Return the table as `find_table` does, but name it in the fault.
+
+        DynamoDB does so in operations on tables, such as DescribeTable.
+        """
         try:
             return self.find_table(name)
         except ResourceNotFoundException:
@@ -48,20 +51,20 @@ class ReadContext(Struct):  # a Struct, as the steps below: made for each reques
 
 
 class WriteContext(ReadContext):
-    """What a step that writes works with: `tx` is its snapshot, and takes changes."""
+    """What a write step can use: `tx` is its snapshot, and accepts changes."""
 
     tx: WriteTransaction
     counts: Counts
 
     def count(self, tree: Tree) -> tuple[int, int]:
-        """What was counted before the step; nothing in trees that are new since."""
+        """Return the rows and bytes counted before the step; zero for trees that are newer."""
         return self.counts.get(tree.name, (0, 0))
 
 
 class ReadStep(Struct):
-    """A step that only reads: `run` does the work and gives the answer.
+    """A step that only reads: `run` does the work and returns the response.
 
-    `is_costly`: it may take seconds, so it must not be done where others wait for it.
+    `is_costly`: it may take seconds, so it must not run in a thread that serves other requests.
     """
 
     run: Callable[[ReadContext], Any]
@@ -69,10 +72,10 @@ class ReadStep(Struct):
 
 
 class WriteStep(Struct):
-    """A step that writes: `run` raises before it changes anything, or changes all it means to.
+    """A step that writes: `run` raises before its first change, or makes all its changes.
 
-    `counted_table` names the table whose rows the answer counts. Counting reads whole trees, so it
-    is done before `run` holds the write lock.
+    `counted_table` is the table whose rows the response counts. Counting reads whole trees, so it
+    is done before the write lock is taken.
     """
 
     run: Callable[[WriteContext], Any]
@@ -83,7 +86,7 @@ Step: TypeAlias = ReadStep | WriteStep
 
 
 def table_name(name_or_arn: str) -> str:
-    """The name in `arn:aws:dynamodb:region:account:table/NAME`; anything else is a name itself."""
+    """Return the name in `arn:aws:dynamodb:region:account:table/NAME`; a name unchanged."""
     if name_or_arn.startswith("arn:"):
         _, found, name = name_or_arn.partition(":table/")
         if not found:

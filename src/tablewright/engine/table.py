@@ -1,4 +1,4 @@
-"""Tables and indexes, ready to use: made once from a schema, used by every operation."""
+"""Stored tables and indexes: prepared once from a schema, used by all operations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tablewright.values import Item
 
 
 class StoredIndex:
-    """A local or global secondary index: which items are in it, where, and with what."""
+    """A local or global secondary index: which items it holds, their row keys and attributes."""
 
     __slots__ = ("is_global", "keys", "name", "position_names", "projected_names", "schema", "tree")
 
@@ -26,23 +26,23 @@ class StoredIndex:
         self.is_global = schema.kind == "global"
         self.tree = Tree(schema.tree)
         self.keys = Keys(schema.keys)
-        #: The attributes that name a position in the index: its own keys, then the table's.
+        #: The attributes of a start key in this index: its own keys, then those of the table.
         self.position_names = tuple(dict.fromkeys((*self.keys.names, *table_key_names)))
-        #: The attributes the index holds; None is all of them.
+        #: The names of the attributes that the index holds; None means all.
         self.projected_names: frozenset[str] | None = None
         if schema.projection.type != "ALL":
             self.projected_names = frozenset((*self.position_names, *schema.projection.include))
 
     def encode_entry(self, item: Item, table_key: bytes) -> bytes | None:
-        """Where the item's row is in this index; None if the item is not in it.
+        """Return the key of the item's row in this index; None if the item is not in the index.
 
-        It is not without all of the key attributes, nor where one of them is of another type, empty
-        or too long: such items may have been there before the index.
+        An item is in the index if it has all key attributes, and none of them is empty, too long or
+        of another type. Items that are older than the index can have such attributes.
         """
         position = self.keys.encode(item)
         if position is None:
             return None
-        if len(position) > MAX_SORT_KEY_SIZE:  # else no part of the key can be too long
+        if len(position) > MAX_SORT_KEY_SIZE:  # otherwise no part of the key can be too long
             try:
                 self.keys.check_index_key_sizes(item)
             except ValidationException:
@@ -70,7 +70,7 @@ class StoredTable:
         self.tree = Tree(schema.tree)
         self.keys = Keys(schema.keys)
         self.key_names = self.keys.names
-        #: By name: where several indexes refuse an item, DynamoDB names the first of them.
+        #: Ordered by name: if several indexes reject an item, DynamoDB reports the first one.
         self.indexes = tuple(
             StoredIndex(index, self.key_names)
             for index in sorted(schema.indexes, key=lambda i: i.name)
@@ -83,7 +83,7 @@ class StoredTable:
         ]
 
     def encode_key(self, item: Item) -> bytes:
-        """Where the row of an item is that is, or could be, in the table."""
+        """Return the key of the row of an item with valid key attributes."""
         position = self.keys.encode(item)
         assert position is not None
         return position
@@ -91,7 +91,7 @@ class StoredTable:
     def reject_paths_into_keys(
         self, *expressions: CompiledCondition | CompiledProjection | CompiledUpdate | None
     ) -> None:
-        """Key attributes are scalars: an expression that looks into one is a mistake."""
+        """Reject expressions with a path into a key attribute, which is always a scalar."""
         for expression in expressions:
             if expression is None or not expression.nested_names:
                 continue
@@ -103,7 +103,7 @@ class StoredTable:
                     raise not_scalar(name, on_index=True)
 
     def check_item(self, item: Item, size: int) -> bytes:
-        """Check the keys of a new item, and say where its row is."""
+        """Check the key attributes of a new item and return the key of its row."""
         key = self.keys.check_item(item)
         self.check_index_keys(item, size)
         return key
@@ -111,9 +111,9 @@ class StoredTable:
     def check_index_keys(
         self, item: Item, size: int, changed: Collection[str] | None = None
     ) -> None:
-        """Check those attributes (of the changed ones) that are keys of an index.
+        """Check the key attributes of indexes, or only the changed ones.
 
-        An item may lack them, but not have them of another type, empty or too long.
+        They may be missing, but must not be empty, too long or of another type.
         """
         for name, attribute, index_name in self._index_attributes:
             value = item.get(name)
@@ -121,13 +121,13 @@ class StoredTable:
                 continue
             if changed is None or name in changed:
                 raise index_key_error(index_name, attribute, value, updated=changed is not None)
-        if size > MAX_SORT_KEY_SIZE:  # else the item is too small for a key that is too long
+        if size > MAX_SORT_KEY_SIZE:  # otherwise no key of the item can be too long
             for index in self.indexes:
                 if changed is None or not index.keys.types.keys().isdisjoint(changed):
                     index.keys.check_index_key_sizes(item)
 
     def check_updated_item(self, item: Item, size: int, changed: Collection[str]) -> None:
-        """Check what an update has changed."""
+        """Check the attributes that an update changed."""
         for name in changed:
             if name in item:
                 check_depth(item[name])

@@ -42,7 +42,7 @@ class OperandParser:
 
     def expect(self, kind: str) -> Token:
         if self.token.kind != kind:
-            raise self.unexpected()
+            raise self.unexpected_token()
         return self.advance()
 
     def parse_list(self, parse_part: Callable[[], _Part]) -> tuple[_Part, ...]:
@@ -54,16 +54,16 @@ class OperandParser:
 
     def finish(self) -> None:
         if self.token.kind != "end":
-            raise self.unexpected()
+            raise self.unexpected_token()
         if self.errors:
             raise invalid(self.kind, min(self.errors)[1])
 
     # -- errors
 
-    def unexpected(self) -> ValidationException:
+    def unexpected_token(self) -> ValidationException:
         return syntax_error(self.kind, self.text, self.tokens, self.at)
 
-    def redundant(self) -> ValidationException:
+    def redundant_parentheses(self) -> ValidationException:
         return invalid(self.kind, "The expression has redundant parentheses;")
 
     def add_error(self, token: Token, message: str) -> None:
@@ -101,7 +101,7 @@ class OperandParser:
 
     # -- operands
 
-    def operand(self) -> tree.Operand:
+    def parse_operand(self) -> tree.Operand:
         """Parse a path, a value or a function, with or without parentheses; no arithmetic."""
         open_: list[tuple[Token, list[tree.Operand]] | None] = []  # calls; None is a parenthesis
         while True:
@@ -121,14 +121,14 @@ class OperandParser:
                 self.advance()
                 operand = tree.Value(token.text)
             else:
-                operand = self.path()
+                operand = self.parse_path()
             wrapped = False
             while open_:
                 innermost = open_[-1]
                 if innermost is None:
                     self.expect(")")
                     if wrapped:
-                        raise self.redundant()
+                        raise self.redundant_parentheses()
                     wrapped = True
                 else:
                     name, arguments = innermost
@@ -143,12 +143,12 @@ class OperandParser:
             else:
                 return operand
 
-    def path(self) -> tree.Path:
-        parts: list[str | int] = [self.path_name()]
+    def parse_path(self) -> tree.Path:
+        parts: list[str | int] = [self.parse_path_name()]
         while True:
             if self.token.kind == ".":
                 self.advance()
-                parts.append(self.path_name())
+                parts.append(self.parse_path_name())
             elif self.token.kind == "[":
                 self.advance()
                 index = self.expect("index")
@@ -163,7 +163,7 @@ class OperandParser:
             else:
                 return tree.Path(tuple(parts))
 
-    def path_name(self) -> str:
+    def parse_path_name(self) -> str:
         token = self.token
         if token.kind == "name":
             if is_reserved(token.text):
@@ -172,6 +172,6 @@ class OperandParser:
                     f"Attribute name is a reserved keyword; reserved keyword: {token.text}",
                 )
         elif token.kind != "alias":
-            raise self.unexpected()
+            raise self.unexpected_token()
         self.advance()
         return token.text

@@ -48,7 +48,7 @@ def parse_condition(kind: str, text: str) -> tree.Condition:
     Call(function='attribute_exists', arguments=(Path(parts=('a',)),))
     """
     parser = _ConditionParser(kind, text)
-    condition = parser.condition()
+    condition = parser.parse_condition()
     parser.finish()
     if len(parser.tokens) > MAX_EXPRESSION_OPERATORS:
         _refuse_deep(kind, condition)
@@ -58,9 +58,9 @@ def parse_condition(kind: str, text: str) -> tree.Condition:
 def parse_update(text: str) -> tree.Update:
     """Parse an UpdateExpression."""
     parser = _UpdateParser("UpdateExpression", text)
-    sections = [parser.section()]
+    sections = [parser.parse_section()]
     while parser.token.kind != "end":
-        sections.append(parser.section())
+        sections.append(parser.parse_section())
     parser.finish()
     return tree.Update(tuple(sections))
 
@@ -68,7 +68,7 @@ def parse_update(text: str) -> tree.Update:
 def parse_projection(text: str) -> tree.Projection:
     """Parse a ProjectionExpression."""
     parser = OperandParser("ProjectionExpression", text)
-    paths = parser.parse_list(parser.path)
+    paths = parser.parse_list(parser.parse_path)
     parser.finish()
     return tree.Projection(paths)
 
@@ -140,7 +140,9 @@ class _Group:
 
 
 class _ConditionParser(OperandParser):
-    def condition(self) -> tree.Condition:
+    __slots__ = ()
+
+    def parse_condition(self) -> tree.Condition:
         group = _Group()
         outer: list[_Group] = []
         while True:
@@ -155,32 +157,32 @@ class _ConditionParser(OperandParser):
                 group = _Group()
                 continue
             first = self.token
-            operand = self.operand()
+            operand = self.parse_operand()
             wrapped = False
             while self.token.kind == ")" and outer and group.is_empty:
                 # Parentheses around an operand, or around a function that may be an operand or a
                 # condition.
                 self.advance()
                 if wrapped:
-                    raise self.redundant()
+                    raise self.redundant_parentheses()
                 wrapped = True
                 group = outer.pop()
             if self.token.kind in COMPARATORS or self.token.kind in ("BETWEEN", "IN"):
                 self.check_is_value(first, operand)
-                term = self.comparison(operand)
+                term = self.parse_comparison(operand)
                 wrapped = False
             elif isinstance(operand, tree.Call):
                 if operand.function in CONDITION_OPERANDS:
                     self.add_misuse(first, operand.function)
                 term = operand
             else:
-                raise self.unexpected()
+                raise self.unexpected_token()
             # The end of a term, and perhaps of its group.
             group.add(term, wrapped)
             while self.token.kind == ")" and outer:
                 self.advance()
                 if group.is_wrapped and len(group.terms) == 1 and not group.alternatives:
-                    raise self.redundant()
+                    raise self.redundant_parentheses()
                 term = group.finish()
                 group = outer.pop()
                 group.add(term, is_wrapped=True)
@@ -192,24 +194,24 @@ class _ConditionParser(OperandParser):
             elif self.token.kind == "end" and not outer:
                 return group.finish()
             else:
-                raise self.unexpected()
+                raise self.unexpected_token()
 
-    def comparison(self, left: tree.Operand) -> tree.Condition:
+    def parse_comparison(self, left: tree.Operand) -> tree.Condition:
         operator = self.advance().kind
         if operator == "BETWEEN":
-            low = self.condition_operand()
+            low = self.parse_condition_operand()
             self.expect("AND")
-            return tree.Between(left, low, self.condition_operand())
+            return tree.Between(left, low, self.parse_condition_operand())
         if operator == "IN":
             self.expect("(")
-            options = self.parse_list(self.condition_operand)
+            options = self.parse_list(self.parse_condition_operand)
             self.expect(")")
             return tree.In(left, options)
-        return tree.Comparison(operator, left, self.condition_operand())
+        return tree.Comparison(operator, left, self.parse_condition_operand())
 
-    def condition_operand(self) -> tree.Operand:
+    def parse_condition_operand(self) -> tree.Operand:
         first = self.token
-        operand = self.operand()
+        operand = self.parse_operand()
         self.check_is_value(first, operand)
         return operand
 
@@ -220,56 +222,58 @@ class _ConditionParser(OperandParser):
 
 
 class _UpdateParser(OperandParser):
-    def section(self) -> tree.Section:
+    __slots__ = ()
+
+    def parse_section(self) -> tree.Section:
         match self.token.kind:
             case "SET":
-                action: Callable[[], tree.Action] = self.set_action
+                action: Callable[[], tree.Action] = self.parse_set_action
             case "REMOVE":
-                action = self.remove_action
+                action = self.parse_remove_action
             case "ADD":
-                action = self.add_action
+                action = self.parse_add_action
             case "DELETE":
-                action = self.delete_action
+                action = self.parse_delete_action
             case _:
-                raise self.unexpected()
+                raise self.unexpected_token()
         keyword = self.advance().kind
         return tree.Section(keyword, self.parse_list(action))
 
-    def set_action(self) -> tree.Set:
-        path = self.path()
+    def parse_set_action(self) -> tree.Set:
+        path = self.parse_path()
         self.expect("=")
-        return tree.Set(path, self.sum())
+        return tree.Set(path, self.parse_sum())
 
-    def remove_action(self) -> tree.Remove:
-        return tree.Remove(self.path())
+    def parse_remove_action(self) -> tree.Remove:
+        return tree.Remove(self.parse_path())
 
-    def add_action(self) -> tree.Add:
-        path = self.path()
+    def parse_add_action(self) -> tree.Add:
+        path = self.parse_path()
         return tree.Add(path, tree.Value(self.expect("value").text))
 
-    def delete_action(self) -> tree.Delete:
-        path = self.path()
+    def parse_delete_action(self) -> tree.Delete:
+        path = self.parse_path()
         return tree.Delete(path, tree.Value(self.expect("value").text))
 
-    def sum(self) -> tree.Operand:
+    def parse_sum(self) -> tree.Operand:
         """Parse the right side of SET: one operand, or two with + or - between them."""
         parentheses = 0
         while self.token.kind == "(":
             self.advance()
             parentheses += 1
         first = self.token
-        operand = self.operand()
+        operand = self.parse_operand()
         parentheses = self.close_parentheses(parentheses)
         if self.token.kind in ("+", "-"):
             self.check_is_number(first, operand)
             operator = self.advance().kind
             first = self.token
-            right = self.operand()
+            right = self.parse_operand()
             self.check_is_number(first, right)
             operand = tree.Arithmetic(operator, operand, right)
             parentheses = self.close_parentheses(parentheses)
         if parentheses:
-            raise self.unexpected()
+            raise self.unexpected_token()
         return operand
 
     def close_parentheses(self, parentheses: int) -> int:
@@ -278,7 +282,7 @@ class _UpdateParser(OperandParser):
         while parentheses and self.token.kind == ")":
             self.advance()
             if wrapped:
-                raise self.redundant()
+                raise self.redundant_parentheses()
             wrapped = True
             parentheses -= 1
         return parentheses

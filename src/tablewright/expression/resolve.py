@@ -71,7 +71,7 @@ def resolve_condition(
     resolver = _Resolver(kind, names)
 
     def resolve() -> tree.Condition:
-        resolved = resolver.condition(condition)
+        resolved = resolver.resolve_condition(condition)
         resolver.check_operator_count()
         return resolved
 
@@ -80,14 +80,14 @@ def resolve_condition(
 
 def resolve_update(update: tree.Update, names: Mapping[str, str]) -> Resolved[tree.Update]:
     resolver = _Resolver("UpdateExpression", names)
-    return resolver.run(lambda: resolver.update(update))
+    return resolver.run(lambda: resolver.resolve_update(update))
 
 
 def resolve_projection(
     projection: tree.Projection, names: Mapping[str, str]
 ) -> Resolved[tree.Projection]:
     resolver = _Resolver("ProjectionExpression", names)
-    return resolver.run(lambda: tree.Projection(resolver.disjoint_paths(projection.paths)))
+    return resolver.run(lambda: tree.Projection(resolver.resolve_disjoint_paths(projection.paths)))
 
 
 class _Stop(Exception):
@@ -146,13 +146,13 @@ class _Resolver:
 
     # -- operands
 
-    def path(self, path: tree.Path) -> tree.Path:
+    def resolve_path(self, path: tree.Path) -> tree.Path:
         if len(path.parts) > MAX_PATH_DEPTH:
             self.fail(
                 f"The document path has too many nesting levels; nesting levels: {len(path.parts)}"
             )
         parts = tuple(
-            self.alias(part) if isinstance(part, str) and part[0] == "#" else part
+            self.resolve_alias(part) if isinstance(part, str) and part[0] == "#" else part
             for part in path.parts
         )
         self.names.add(str(parts[0]))
@@ -160,7 +160,7 @@ class _Resolver:
             self.nested_names.add(str(parts[0]))
         return tree.Path(parts)
 
-    def alias(self, alias: str) -> str:
+    def resolve_alias(self, alias: str) -> str:
         self.aliases.add(alias)
         name = self.defined_names.get(alias)
         if name is None:
@@ -170,7 +170,7 @@ class _Resolver:
             )
         return name
 
-    def value(self, value: tree.Value) -> tree.Value:
+    def resolve_value(self, value: tree.Value) -> tree.Value:
         name = value.name
         self.values.add(name)
 
@@ -184,23 +184,23 @@ class _Resolver:
         self.checks.append(check)
         return value
 
-    def operand(self, operand: tree.Operand) -> tree.Operand:
+    def resolve_operand(self, operand: tree.Operand) -> tree.Operand:
         match operand:
             case tree.Path():
-                return self.path(operand)
+                return self.resolve_path(operand)
             case tree.Value():
-                return self.value(operand)
+                return self.resolve_value(operand)
             case tree.Call():
-                return self.call(operand)
+                return self.resolve_call(operand)
             case tree.Arithmetic(operator, left, right):
-                left, right = self.operand(left), self.operand(right)
+                left, right = self.resolve_operand(left), self.resolve_operand(right)
                 self.check_types(operator, (left, right))
                 self.operators += 1
                 return tree.Arithmetic(operator, left, right)
 
-    def call(self, call: tree.Call) -> tree.Call:
+    def resolve_call(self, call: tree.Call) -> tree.Call:
         function = call.function
-        arguments = tuple(self.operand(argument) for argument in call.arguments)
+        arguments = tuple(self.resolve_operand(argument) for argument in call.arguments)
         if len(arguments) != OPERAND_COUNTS[function]:
             self.fail(
                 "Incorrect number of operands for operator or function; "
@@ -271,19 +271,19 @@ class _Resolver:
 
     # -- conditions
 
-    def condition(self, condition: tree.Condition) -> tree.Condition:
+    def resolve_condition(self, condition: tree.Condition) -> tree.Condition:
         match condition:
             case tree.And(conditions):
                 self.operators += len(conditions) - 1
-                return tree.And(tuple(self.condition(inner) for inner in conditions))
+                return tree.And(tuple(self.resolve_condition(inner) for inner in conditions))
             case tree.Or(conditions):
                 self.operators += len(conditions) - 1
-                return tree.Or(tuple(self.condition(inner) for inner in conditions))
+                return tree.Or(tuple(self.resolve_condition(inner) for inner in conditions))
             case tree.Not(inner):
                 self.operators += 1
-                return tree.Not(self.condition(inner))
+                return tree.Not(self.resolve_condition(inner))
             case tree.Call():
-                return self.call(condition)
+                return self.resolve_call(condition)
             case tree.Comparison(operator, left, right):
                 operands = self.resolve_operands(operator, (left, right))
                 return tree.Comparison(operator, *operands)
@@ -303,7 +303,7 @@ class _Resolver:
     def resolve_operands(
         self, operator: str, operands: tuple[tree.Operand, ...]
     ) -> tuple[tree.Operand, ...]:
-        operands = tuple(self.operand(operand) for operand in operands)
+        operands = tuple(self.resolve_operand(operand) for operand in operands)
         self.check_types(operator, operands)
         self.check_distinct(operator, operands)
         self.operators += 1
@@ -333,12 +333,12 @@ class _Resolver:
 
     # -- paths of updates and projections
 
-    def disjoint_paths(self, paths: Iterable[tree.Path]) -> tuple[tree.Path, ...]:
+    def resolve_disjoint_paths(self, paths: Iterable[tree.Path]) -> tuple[tree.Path, ...]:
         """Resolve paths, none of which may contain another."""
         done: list[tree.Path] = []
         by_name: dict[str | int, list[tree.Path]] = {}
         for path in reversed(tuple(paths)):
-            path = self.path(path)
+            path = self.resolve_path(path)
             same_name = by_name.setdefault(path.parts[0], [])
             for other in same_name:
                 conflict = _find_conflict(path, other)
@@ -353,15 +353,15 @@ class _Resolver:
 
     # -- updates
 
-    def update(self, update: tree.Update) -> tree.Update:
+    def resolve_update(self, update: tree.Update) -> tree.Update:
         keywords = [section.keyword for section in update.sections]
         for keyword in keywords:
             if keywords.count(keyword) > 1:
                 self.fail(f'The "{keyword}" section can only be used once in an update expression;')
         actions = [action for section in update.sections for action in section.actions]
-        paths = self.disjoint_paths(action.path for action in actions)
+        paths = self.resolve_disjoint_paths(action.path for action in actions)
         resolved = [
-            self.action(action, path)
+            self.resolve_action(action, path)
             for action, path in zip(reversed(actions), reversed(paths), strict=True)
         ]
         self.check_operator_count()
@@ -372,18 +372,18 @@ class _Resolver:
             )
         )
 
-    def action(self, action: tree.Action, path: tree.Path) -> tree.Action:
+    def resolve_action(self, action: tree.Action, path: tree.Path) -> tree.Action:
         match action:
             case tree.Set(_, operand):
-                return tree.Set(path, self.operand(operand))
+                return tree.Set(path, self.resolve_operand(operand))
             case tree.Remove():
                 return tree.Remove(path)
             case tree.Add(_, value):
-                self.value(value)
+                self.resolve_value(value)
                 self.check_action_type("ADD", value.name, ADD_TYPES)
                 return tree.Add(path, value)
             case tree.Delete(_, value):
-                self.value(value)
+                self.resolve_value(value)
                 self.check_action_type("DELETE", value.name, DELETE_TYPES)
                 return tree.Delete(path, value)
 

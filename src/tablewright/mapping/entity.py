@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct, defstruct, field
@@ -18,10 +19,10 @@ from msgspec.structs import astuple
 
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.converters import Converter
-from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
 from tablewright.mapping.parts import natural_part
 from tablewright.mapping.stored_key import StoredKey, check_key_only
-from tablewright.mapping.template import Template, encode_natural
+from tablewright.mapping.template import Template, encode_natural, templates_can_collide
 from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
 
@@ -126,6 +127,8 @@ class EntityMap:
         self.attributes = attributes
         self.primary = primary
         self.indexes = indexes
+        #: The same, with the alternatives of each index together.
+        self.index_keys = group_by_index(indexes)
         self.uniques: tuple[UniqueMap, ...] = ()
         self.histories: tuple[HistoryMap, ...] = ()
         roles = {attribute.role: attribute for attribute in attributes.values()}
@@ -183,7 +186,7 @@ class EntityMap:
             raise InvalidValue(
                 f"{self.primary.name}: {', '.join(missing)} is None; a primary key needs every part"
             )
-        for key in self.indexes:
+        for key in self.index_keys:
             keys.update(key.compose(values) or {})
         return keys
 
@@ -313,14 +316,29 @@ class EntityMap:
                 )
         return natural
 
-    def templates(self) -> dict[str, Template]:
-        """Return the template of each attribute of the items that can be a key."""
+    def templates(self, other_than: KeyMap | None = None) -> list[dict[str, Template]]:
+        """Return the template of each attribute of the items that can be a key.
+
+        There is one dict for each combination of alternative places; `other_than` leaves out those
+        with this place.
+        """
         found = {
-            attribute.stored: _natural(attribute) for attribute in self.attributes.values()
+            attribute.stored: _natural(attribute)
+            for attribute in self.attributes.values()
+            if not attribute.is_key_only
         } | self._type_template(self.type_name)
-        for key in (self.primary, *self.indexes):
-            found |= _by_attribute(key)
-        return found
+        found |= _by_attribute(self.primary)
+        choices = [
+            each.keys if isinstance(each, AlternativeKeys) else (each,) for each in self.index_keys
+        ]
+        combinations = []
+        for chosen in product(*choices):
+            if other_than is None or other_than not in (self.primary, *chosen):
+                whole = dict(found)
+                for key in chosen:
+                    whole |= _by_attribute(key)
+                combinations.append(whole)
+        return combinations
 
     def sentinel_templates(self, unique: UniqueMap) -> dict[str, Template]:
         """Return the same for the sentinel items of a unique value."""
@@ -335,10 +353,11 @@ class EntityMap:
         """Return this entity's key in the index of another key; None if it is not in it."""
         if key.index is None:
             return self.primary
-        for own in self.indexes:
-            if own.index == key.index:
-                return own
-        return None
+        own = [each for each in self.indexes if each.index == key.index]
+        for each in own:
+            if each is key or templates_can_collide(each.partition, key.partition):
+                return each
+        return own[0] if own else None
 
 
 def _natural(attribute: AttributeMap) -> Template:

@@ -277,6 +277,40 @@ class KeyMap:
         }
 
 
+class AlternativeKeys:
+    """The places of an entity in one index, of which at most one holds at a time."""
+
+    def __init__(self, keys: tuple[KeyMap, ...]) -> None:
+        self.keys = keys
+        self.name = ", ".join(key.name for key in keys)
+        self.index = keys[0].index
+        self.composed = tuple(dict.fromkeys(name for key in keys for name in key.composed))
+        self.depends_on = frozenset[str]().union(*(key.depends_on for key in keys))
+
+    def compose(self, values: Mapping[str, Any]) -> dict[str, Value] | None:
+        """Return the composed attributes of the place that holds; None if none does."""
+        for key in self.keys:
+            composed = key.compose(values)
+            if composed is not None:
+                return composed
+        return None
+
+
+#: What an entity writes for one index.
+IndexKeys: TypeAlias = KeyMap | AlternativeKeys
+
+
+def group_by_index(keys: Sequence[KeyMap]) -> tuple[IndexKeys, ...]:
+    """Return the keys of an entity for each index: one, or the alternatives."""
+    groups: dict[str, list[KeyMap]] = {}
+    for key in keys:
+        assert key.index is not None
+        groups.setdefault(key.index.name, []).append(key)
+    return tuple(
+        group[0] if len(group) == 1 else AlternativeKeys(tuple(group)) for group in groups.values()
+    )
+
+
 def _present(*templates: Template | None) -> list[Template]:
     return [template for template in templates if template is not None]
 

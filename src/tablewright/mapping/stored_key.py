@@ -109,7 +109,7 @@ def _attributes(key: KeyMap) -> Iterator[_KeyAttribute]:
     pairs = zip(key.attributes, (key.partition, key.sort), strict=True)
     for name, template in pairs:
         if name is not None and template is not None and template.natural is None:
-            yield _KeyAttribute(name, template, Parser(template))
+            yield _KeyAttribute(name, template, Parser(template, any_spelling=True))
 
 
 def check_key_only(part: KeyPart, value: Any) -> None:

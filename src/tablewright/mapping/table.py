@@ -8,8 +8,8 @@ key.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.delimiter import Delimiter
@@ -22,10 +22,11 @@ from tablewright.mapping.language import (
     intersects,
     literal,
     sequence,
-    to_regex,
 )
-from tablewright.mapping.template import Template, can_begin_with, templates_can_collide
+from tablewright.mapping.template import Parser, Template, can_begin_with, templates_can_collide
 from tablewright.values import Item, Value
+
+Match: TypeAlias = Callable[[str], re.Match[str] | None]
 
 
 class TableMap:
@@ -55,7 +56,10 @@ class TableMap:
         self.key_types: dict[str, str] = {}
         self._type_names: set[str] = set()
         self._by_type: dict[str, EntityMap] = {}
-        self._recognizers: list[tuple[re.Pattern[str], re.Pattern[str], EntityMap]] = []
+        #: What matches the keys of an entity, or (None) of sentinels; and what matches the keys of
+        #: an entity in any spelling.
+        self._recognizers: list[tuple[tuple[Match, Match], EntityMap | None]] = []
+        self._spelled: list[tuple[tuple[Match, Match], EntityMap]] = []
         self._exclusive: dict[KeyMap, bool] = {}
         self._shared: dict[tuple[KeyMap, int], bool] = {}
 
@@ -82,7 +86,11 @@ class TableMap:
         self.entities.append(entity)
         self._type_names.update(types)
         self._by_type[entity.type_name] = entity
-        self._recognizers.append((*_recognizers(entity.primary), entity))
+        self._recognizers.append((_recognizers(entity.primary, any_spelling=False), entity))
+        self._recognizers += [
+            (_recognizers(unique.key, any_spelling=False), None) for unique in entity.uniques
+        ]
+        self._spelled.append((_recognizers(entity.primary, any_spelling=True), entity))
         self._exclusive.clear()
         self._shared.clear()
 
@@ -94,7 +102,7 @@ class TableMap:
         key_types = dict(self.key_types)
         keys = {*self.attributes, *(n for index in self.indexes.values() for n in index.attributes)}
         templates = [
-            *entity.templates().items(),
+            *(pair for each in entity.templates() for pair in each.items()),
             *(
                 each
                 for unique in entity.uniques
@@ -125,11 +133,17 @@ class TableMap:
         """Return the entity of an item, by its type attribute or by its key."""
         if self.type_attribute is not None and self.type_attribute in item:
             return self._by_type.get(item[self.type_attribute].get("S", ""))
-        partition, sort = (content_of(item, name) if name else "" for name in self.attributes)
-        for first, second, entity in self._recognizers:
-            if first.fullmatch(partition) and second.fullmatch(sort):
+        texts = [content_of(item, name) if name else "" for name in self.attributes]
+        for exact, entity in self._recognizers:
+            if all(match(text) for match, text in zip(exact, texts, strict=True)):
                 return entity
-        return None
+        # Another spelling of a key, if only one entity has such keys.
+        found = [
+            entity
+            for spelled, entity in self._spelled
+            if all(match(text) for match, text in zip(spelled, texts, strict=True))
+        ]
+        return found[0] if len(found) == 1 else None
 
     def key(self, item: Mapping[str, Value]) -> Item:
         """Return the key of an item."""
@@ -172,8 +186,7 @@ class TableMap:
         """
         holders = []
         for entity in self.entities:
-            if key is not entity.primary and key not in entity.indexes:
-                holders.append(entity.templates())
+            holders += entity.templates(other_than=key)
             holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
         partition, sort = key.attributes
         return [
@@ -203,10 +216,9 @@ def _end(key: KeyMap, bound: int) -> Language:
     return sequence(key.sort.language(last=len(before) - 1), literal(after(before[-1])))
 
 
-def _recognizers(key: KeyMap) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    templates = (key.partition, key.sort)
-    first, second = (
-        re.compile("" if each is None else to_regex(each.language()), re.DOTALL)
-        for each in templates
-    )
-    return first, second
+def _recognizers(key: KeyMap, *, any_spelling: bool) -> tuple[Match, Match]:
+    """Return what matches the partition key and the sort key of an entity's items."""
+    first = Parser(key.partition, any_spelling=any_spelling).match
+    if key.sort is None:
+        return first, re.compile("").fullmatch
+    return first, Parser(key.sort, any_spelling=any_spelling).match

@@ -1,4 +1,4 @@
-"""Aggregates: a root and what belongs to it, as one typed value from one query.
+"""Aggregates: a root entity with its children, read as one typed value by one query.
 
     class OrderWithItems(Aggregate):
         order: Order = root()
@@ -6,8 +6,8 @@
 
     OrderWithItems.of(Order.primary(customer_id, order_id))      Load[OrderWithItems]
 
-A single further member is a `child()`, optional if its annotation is (`Payment | None`). A member
-may be an aggregate itself, for several levels.
+A member that exists once is a `child()`; it is optional if its annotation is (`Payment | None`). A
+member may itself be an aggregate, for several levels.
 """
 
 from __future__ import annotations
@@ -43,30 +43,30 @@ from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.results import First
 
 
-class _Field(Struct, frozen=True):
-    """A member, as it is declared."""
+class _MemberField(Struct, frozen=True):
+    """The declaration of a member."""
 
     kind: Literal["root", "child", "children"]
 
 
 def root() -> Any:
-    """The root of the aggregate: its first member."""
-    return _Field("root")
+    """Declare the root of the aggregate, its first member."""
+    return _MemberField("root")
 
 
 def child() -> Any:
-    """A further member that exists once; optional if annotated so: `Payment | None`."""
-    return _Field("child")
+    """Declare a member that exists once; `Payment | None` makes it optional."""
+    return _MemberField("child")
 
 
 def children() -> list[Any]:
-    """A member that exists any number of times."""
-    return _Field("children")  # type: ignore[return-value]  # the annotation says of what
+    """Declare a member that exists any number of times."""
+    return _MemberField("children")  # type: ignore[return-value]  # the annotation names the type
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(root, child, children))
 class Aggregate:
-    """A root and what belongs to it: subclass it, and name the members."""
+    """The base class of aggregates: a subclass declares the root and the members."""
 
     __aggregate__: ClassVar[AggregateMap]
     #: The members and their types.
@@ -75,7 +75,9 @@ class Aggregate:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         hints = _hints(cls, sys._getframe(1).f_locals)
-        fields = {name: value for name, value in vars(cls).items() if isinstance(value, _Field)}
+        fields = {
+            name: value for name, value in vars(cls).items() if isinstance(value, _MemberField)
+        }
         members = [_member(cls, name, field, hints.get(name)) for name, field in fields.items()]
         kinds = [field.kind for field in fields.values()]
         if kinds[:1] != ["root"] or not isinstance(members[0].kind, EntityMap):
@@ -90,7 +92,10 @@ class Aggregate:
         root, *rest = members
         tables = {member.entity.table.name for member in members}
         if len(tables) > 1:
-            raise DeclarationError(f"{cls.__name__}: its members are in several tables, {tables}")
+            raise DeclarationError(
+                f"{cls.__name__}: its members are in the tables {', '.join(sorted(tables))}; one "
+                "query reads one table: use members of one table"
+            )
 
         def build(values: dict[str, Any]) -> Any:
             return cls(**values)
@@ -105,7 +110,7 @@ class Aggregate:
             names = [member.field for member in (kind.root, *kind.members)]
             if sorted(members) != sorted(names):
                 given = ", ".join(members) or "nothing"
-                raise TypeError(f"{kind.name} has {', '.join(names)}; {given} was given")
+                raise TypeError(f"{kind.name} takes {', '.join(names)}; {given} was given")
             vars(self).update(members)
 
     @overload
@@ -116,7 +121,10 @@ class Aggregate:
     def of(cls, root: First[Any] | GetByUnique[Any]) -> LoadFound[Self]: ...
     @classmethod
     def of(cls, root: Any) -> Any:
-        """The aggregate of this root: a key, a place in an index, or a root that is looked up."""
+        """Return the plan that loads the aggregate of a root.
+
+        The root is given by its key, by a place in an index, or by a plan that finds it.
+        """
         kind = cls.__aggregate__
         if not isinstance(root, (Get, Range, First, GetByUnique)):
             raise DeclarationError(
@@ -130,7 +138,7 @@ class Aggregate:
         if isinstance(root, (First, GetByUnique)):
             return LoadFound(kind, root)
         if isinstance(root, Range):
-            _refuse_what_a_root_has_not(cls.__name__, root)
+            _refuse_root_options(cls.__name__, root)
             load: Load[Any] = Load(kind, root._key, root._arguments)
         else:
             load = Load(kind, root._entity.primary, root._arguments)
@@ -147,15 +155,15 @@ class Aggregate:
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(other) == vars(self)
 
-    __hash__ = None  # type: ignore[assignment]  # its members change
+    __hash__ = None  # type: ignore[assignment]  # it is mutable
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return f"{type(self).__name__}({values})"
 
 
-def _refuse_what_a_root_has_not(name: str, root: Range[Any, *tuple[Any, ...]]) -> None:
-    asked = {
+def _refuse_root_options(name: str, root: Range[Any, *tuple[Any, ...]]) -> None:
+    options = {
         "a comparison": root._comparison is not None,
         "desc()": root._descending,
         "page_size()": root._size is not None,
@@ -164,11 +172,11 @@ def _refuse_what_a_root_has_not(name: str, root: Range[Any, *tuple[Any, ...]]) -
         "after()": root._cursor is not None,
         "select()": bool(root._columns),
     }
-    for what, given in asked.items():
+    for what, given in options.items():
         if given:
             raise DeclarationError(
-                f"{name}.of() takes a place in an index alone, without {what}; desc() and "
-                f"limit() are the aggregate's: {name}.of(…).limit(…)"
+                f"{name}.of() does not take a range with {what}; desc() and limit() are called on "
+                f"the aggregate: {name}.of(…).limit(…)"
             )
 
 
@@ -181,7 +189,7 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _member(cls: type, name: str, field: _Field, hint: Any) -> Member:
+def _member(cls: type, name: str, field: _MemberField, hint: Any) -> Member:
     optional = False
     if field.kind == "children":
         if get_origin(hint) is not list:

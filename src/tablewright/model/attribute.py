@@ -1,4 +1,4 @@
-"""Attributes: declared in an entity's body, where they are also the words that keys are made of.
+"""Attributes: declared in the body of an entity, where keys are composed of them.
 
     class Order(Entity, table=Commerce):
         customer_id: Attr[str] = attr(name="customerId")     # stored as customerId
@@ -9,8 +9,8 @@
 
         primary = key("CUST" / customer_id, "ORDER" / number)
 
-In the body an `Attr` is a piece of a key; on the finished class (`Order.status`) it is a
-reference that makes conditions and changes; on an instance it is the value.
+In the body an `Attr` is a piece of a key. On the finished class, `Order.status` is a reference with
+which conditions and changes are written. On an instance it is the value.
 """
 
 from __future__ import annotations
@@ -56,104 +56,107 @@ DELIMITER = PathDelimiter()
 
 
 class Piece(Generic[T]):
-    """Something that a key can be made of."""
+    """A piece of a key: an attribute, or an attribute in a format."""
 
     #: The attribute, and its formats in the key, the innermost first.
     attribute: Attr[Any]
     formats: tuple[Format, ...] = ()
 
-    # An index has an entry only while its parts have values: a call gives one, never None.
+    # An item is in an index only while all parts have values, so an argument is never None.
     @overload
-    def __rtruediv__(self: Piece[V | None], before: str) -> Path[V]: ...
+    def __rtruediv__(self: Piece[V | None], before: str) -> KeyPath[V]: ...
     @overload
-    def __rtruediv__(self, before: str) -> Path[T]: ...
+    def __rtruediv__(self, before: str) -> KeyPath[T]: ...
     def __rtruediv__(self, before: str) -> Any:
-        return Path((before, DELIMITER, self))
+        return KeyPath((before, DELIMITER, self))
 
     @overload
-    def __truediv__(self, behind: str | Again) -> Path[T]: ...
+    def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[T]: ...
     @overload
-    def __truediv__(self, behind: Piece[U | None]) -> Path[T, U]: ...
+    def __truediv__(self, behind: Piece[U | None]) -> KeyPath[T, U]: ...
     @overload
-    def __truediv__(self, behind: Piece[U]) -> Path[T, U]: ...
+    def __truediv__(self, behind: Piece[U]) -> KeyPath[T, U]: ...
     def __truediv__(self, behind: Any) -> Any:
-        return Path((self, DELIMITER, behind))
+        return KeyPath((self, DELIMITER, behind))
 
     @overload
-    def __radd__(self: Piece[V | None], before: str) -> Path[V]: ...
+    def __radd__(self: Piece[V | None], before: str) -> KeyPath[V]: ...
     @overload
-    def __radd__(self, before: str) -> Path[T]: ...
+    def __radd__(self, before: str) -> KeyPath[T]: ...
     def __radd__(self, before: str) -> Any:
-        return Path((before, self))
+        return KeyPath((before, self))
 
     @overload
-    def __add__(self, behind: str | Again) -> Path[T]: ...
+    def __add__(self, behind: str | RepeatedPiece) -> KeyPath[T]: ...
     @overload
-    def __add__(self, behind: Piece[U | None]) -> Path[T, U]: ...
+    def __add__(self, behind: Piece[U | None]) -> KeyPath[T, U]: ...
     @overload
-    def __add__(self, behind: Piece[U]) -> Path[T, U]: ...
+    def __add__(self, behind: Piece[U]) -> KeyPath[T, U]: ...
     def __add__(self, behind: Any) -> Any:
-        return Path((self, behind))
+        return KeyPath((self, behind))
 
     def __str__(self) -> NoReturn:
         raise DeclarationError(
-            f'{self!r} is in a text, and has no value there; keys are paths: "USER" / user_id'
+            f"{self!r} has no value in the body of a class and cannot be part of a text; write "
+            'keys as paths: "USER" / user_id'
         )
 
     def __format__(self, specification: str) -> NoReturn:
         self.__str__()
 
     @property
-    def again(self) -> Again:
-        """The same value a second time in one key; a call does not ask for it twice."""
-        return Again(self)
+    def again(self) -> RepeatedPiece:
+        """The same value a second time in one key; a call takes it once."""
+        return RepeatedPiece(self)
 
 
-class Again:
-    """A piece that a key has already."""
+class RepeatedPiece:
+    """A piece that is already in the key."""
 
     def __init__(self, piece: Piece[Any]) -> None:
         self.piece = piece
 
-    def __rtruediv__(self, before: str) -> Path[*tuple[()]]:
-        return Path((before, DELIMITER, self))
+    def __rtruediv__(self, before: str) -> KeyPath[*tuple[()]]:
+        return KeyPath((before, DELIMITER, self))
 
     def __truediv__(self, behind: Any) -> Any:
-        return Path((self, DELIMITER, behind))
+        return KeyPath((self, DELIMITER, behind))
 
-    def __radd__(self, before: str) -> Path[*tuple[()]]:
-        return Path((before, self))
+    def __radd__(self, before: str) -> KeyPath[*tuple[()]]:
+        return KeyPath((before, self))
 
     def __add__(self, behind: Any) -> Any:
-        return Path((self, behind))
+        return KeyPath((self, behind))
 
 
-class Path(Generic[*Ts]):
+class KeyPath(Generic[*Ts]):
     """Literals and pieces in order: `"ORDER" / order_id / "ITEM" / item_id`.
 
     `/` puts a delimiter between two of them, `+` puts nothing.
     """
 
-    def __init__(self, pieces: tuple[str | int | Piece[Any] | Again | PathDelimiter, ...]) -> None:
+    def __init__(
+        self, pieces: tuple[str | int | Piece[Any] | RepeatedPiece | PathDelimiter, ...]
+    ) -> None:
         self.pieces = pieces
 
     @overload
-    def __truediv__(self, behind: str | Again) -> Path[*Ts]: ...
+    def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[*Ts]: ...
     @overload
-    def __truediv__(self, behind: Piece[U | None]) -> Path[*Ts, U]: ...
+    def __truediv__(self, behind: Piece[U | None]) -> KeyPath[*Ts, U]: ...
     @overload
-    def __truediv__(self, behind: Piece[U]) -> Path[*Ts, U]: ...
+    def __truediv__(self, behind: Piece[U]) -> KeyPath[*Ts, U]: ...
     def __truediv__(self, behind: Any) -> Any:
-        return Path((*self.pieces, DELIMITER, behind))
+        return KeyPath((*self.pieces, DELIMITER, behind))
 
     @overload
-    def __add__(self, behind: str | Again) -> Path[*Ts]: ...
+    def __add__(self, behind: str | RepeatedPiece) -> KeyPath[*Ts]: ...
     @overload
-    def __add__(self, behind: Piece[U | None]) -> Path[*Ts, U]: ...
+    def __add__(self, behind: Piece[U | None]) -> KeyPath[*Ts, U]: ...
     @overload
-    def __add__(self, behind: Piece[U]) -> Path[*Ts, U]: ...
+    def __add__(self, behind: Piece[U]) -> KeyPath[*Ts, U]: ...
     def __add__(self, behind: Any) -> Any:
-        return Path((*self.pieces, behind))
+        return KeyPath((*self.pieces, behind))
 
 
 class Attr(Piece[T], Comparable[Any, T]):
@@ -193,8 +196,8 @@ class Attr(Piece[T], Comparable[Any, T]):
         self.name = name
 
     if TYPE_CHECKING:
-        # At run time the finished class holds references, and instances their values: nothing
-        # stands between a reader and the value.
+        # At run time the finished class has references and an instance has its values, so that
+        # reading a value costs no descriptor call.
         @overload
         def __get__(self, instance: None, owner: type[E]) -> Ref[E, T]: ...
         @overload
@@ -216,7 +219,9 @@ class Attr(Piece[T], Comparable[Any, T]):
         return (self.stored or self.name,)
 
     def encode(self, value: Any) -> Value:
-        raise DeclarationError(f"{self.name}: a condition in the body of a class is for when=")
+        raise DeclarationError(
+            f"{self.name}: a condition in the body of a class can only be a when="
+        )
 
     encode_member = encode_or_leave = encode
 
@@ -301,17 +306,17 @@ def attr(
 
 
 def version(*, name: str | None = None, init: Literal[False] = False) -> Attr[int]:
-    """Counts the writes of an entity, from 1; a writer of an older version is refused."""
+    """Declare the version: it counts the writes from 1 and rejects writes of older versions."""
     return Attr(name=name, default=0, role="version", init=False)
 
 
 def created_at(*, name: str | None = None, init: Literal[False] = False) -> Attr[datetime]:
-    """When the entity was made."""
+    """Declare the time of creation; the first write sets it."""
     return Attr(name=name, role="created_at", init=False)
 
 
 def updated_at(*, name: str | None = None, init: Literal[False] = False) -> Attr[datetime]:
-    """When the entity was written last; every write sets it."""
+    """Declare the time of the last write; every write sets it."""
     return Attr(name=name, role="updated_at", init=False)
 
 
@@ -321,5 +326,5 @@ def ttl(
     default: Any = MISSING,
     default_factory: Callable[[], Any] | None = None,
 ) -> Any:
-    """When DynamoDB may delete the item; stored in seconds since 1970, as its TTL wants."""
+    """Declare when DynamoDB may delete the item; stored in seconds since 1970."""
     return Attr(name=name, default=default, default_factory=default_factory, role="ttl")

@@ -1,4 +1,4 @@
-"""Keys on a finished class: called with values, they give plans that the checker follows.
+"""Keys of a finished class: called with values, they return typed plans.
 
 Order.primary("C1", "O1")          Get[Order]
 Order.primary.within("C1")         Range[Order, str]: all orders of the partition
@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar, TypeVarTuple, overload
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.model.attribute import Path
+from tablewright.model.attribute import KeyPath
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
 from tablewright.plan.reads.range import Range
@@ -36,17 +36,19 @@ class BoundKey(Generic[E, P, S]):
         self._key = key
 
     @overload
-    def __call__(self: BoundKey[E, Path[()], Path[*Ts]], *s: *Ts) -> Get[E]: ...
+    def __call__(self: BoundKey[E, KeyPath[()], KeyPath[*Ts]], *s: *Ts) -> Get[E]: ...
     @overload
-    def __call__(self: BoundKey[E, Path[A], Path[*Ts]], a: A, /, *s: *Ts) -> Get[E]: ...
-    @overload
-    def __call__(self: BoundKey[E, Path[A, B], Path[*Ts]], a: A, b: B, /, *s: *Ts) -> Get[E]: ...
+    def __call__(self: BoundKey[E, KeyPath[A], KeyPath[*Ts]], a: A, /, *s: *Ts) -> Get[E]: ...
     @overload
     def __call__(
-        self: BoundKey[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /, *s: *Ts
+        self: BoundKey[E, KeyPath[A, B], KeyPath[*Ts]], a: A, b: B, /, *s: *Ts
+    ) -> Get[E]: ...
+    @overload
+    def __call__(
+        self: BoundKey[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /, *s: *Ts
     ) -> Get[E]: ...
     def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
-        """The item with this key."""
+        """Return the plan that gets the item with this key."""
         if named:
             labels = ", ".join(part.label for part in self._key.parameters)
             raise DeclarationError(f"{self._key.name} takes its values by position: {labels}")
@@ -56,17 +58,17 @@ class BoundKey(Generic[E, P, S]):
         return f"{self._key.name}: {self._key.show()}"
 
     @overload
-    def within(self: BoundKey[E, Path[()], Path[*Ts]]) -> Range[E, *Ts]: ...
+    def within(self: BoundKey[E, KeyPath[()], KeyPath[*Ts]]) -> Range[E, *Ts]: ...
     @overload
-    def within(self: BoundKey[E, Path[A], Path[*Ts]], a: A, /) -> Range[E, *Ts]: ...
+    def within(self: BoundKey[E, KeyPath[A], KeyPath[*Ts]], a: A, /) -> Range[E, *Ts]: ...
     @overload
-    def within(self: BoundKey[E, Path[A, B], Path[*Ts]], a: A, b: B, /) -> Range[E, *Ts]: ...
+    def within(self: BoundKey[E, KeyPath[A, B], KeyPath[*Ts]], a: A, b: B, /) -> Range[E, *Ts]: ...
     @overload
     def within(
-        self: BoundKey[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /
+        self: BoundKey[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /
     ) -> Range[E, *Ts]: ...
     def within(self, *values: Any) -> Any:
-        """All items of the entity in one partition."""
+        """Return the query for all items of the entity in one partition."""
         return _range(self._entity, self._key, values)
 
 
@@ -78,17 +80,19 @@ class BoundIndex(Generic[E, P, S]):
         self._key = key
 
     @overload
-    def __call__(self: BoundIndex[E, Path[()], Path[*Ts]]) -> Range[E, *Ts]: ...
+    def __call__(self: BoundIndex[E, KeyPath[()], KeyPath[*Ts]]) -> Range[E, *Ts]: ...
     @overload
-    def __call__(self: BoundIndex[E, Path[A], Path[*Ts]], a: A, /) -> Range[E, *Ts]: ...
-    @overload
-    def __call__(self: BoundIndex[E, Path[A, B], Path[*Ts]], a: A, b: B, /) -> Range[E, *Ts]: ...
+    def __call__(self: BoundIndex[E, KeyPath[A], KeyPath[*Ts]], a: A, /) -> Range[E, *Ts]: ...
     @overload
     def __call__(
-        self: BoundIndex[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /
+        self: BoundIndex[E, KeyPath[A, B], KeyPath[*Ts]], a: A, b: B, /
+    ) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(
+        self: BoundIndex[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /
     ) -> Range[E, *Ts]: ...
     def __call__(self, *values: Any) -> Any:
-        """All items of the entity in one partition of the index."""
+        """Return the query for all items of the entity in one partition of the index."""
         return _range(self._entity, self._key, values)
 
     def __repr__(self) -> str:
@@ -101,31 +105,33 @@ def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any
             ", ".join(part.label for part in key.parameters[: key.partition_arity]) or "nothing"
         )
         raise DeclarationError(
-            f"{key.name} takes {labels} here, the parts of its partition; {len(values)} values "
-            "were given. Give the others with eq()"
+            f"{key.name} takes {labels}, the parts of its partition key; {len(values)} values were "
+            "given. Pass the parts of the sort key to eq()"
         )
     return Range(entity, key, values)
 
 
 class BoundUnique(Generic[E, P, S]):
-    """A unique value of an entity: look it up."""
+    """A unique value of an entity, by which it is found."""
 
     def __init__(self, entity: EntityMap, unique: UniqueMap) -> None:
         self._entity = entity
         self._unique = unique
 
     @overload
-    def __call__(self: BoundUnique[E, Path[()], Path[*Ts]], *s: *Ts) -> GetByUnique[E]: ...
-    @overload
-    def __call__(self: BoundUnique[E, Path[A], Path[*Ts]], a: A, /, *s: *Ts) -> GetByUnique[E]: ...
+    def __call__(self: BoundUnique[E, KeyPath[()], KeyPath[*Ts]], *s: *Ts) -> GetByUnique[E]: ...
     @overload
     def __call__(
-        self: BoundUnique[E, Path[A, B], Path[*Ts]], a: A, b: B, /, *s: *Ts
+        self: BoundUnique[E, KeyPath[A], KeyPath[*Ts]], a: A, /, *s: *Ts
     ) -> GetByUnique[E]: ...
     @overload
     def __call__(
-        self: BoundUnique[E, Path[A, B, C], Path[*Ts]], a: A, b: B, c: C, /, *s: *Ts
+        self: BoundUnique[E, KeyPath[A, B], KeyPath[*Ts]], a: A, b: B, /, *s: *Ts
+    ) -> GetByUnique[E]: ...
+    @overload
+    def __call__(
+        self: BoundUnique[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /, *s: *Ts
     ) -> GetByUnique[E]: ...
     def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
-        """The entity that has this value."""
+        """Return the plan that gets the entity with this value."""
         return GetByUnique(self._entity, self._unique, values)

@@ -1,7 +1,7 @@
-"""Compile: what a class declares becomes an `EntityMap`, with its keys checked against one another.
+"""Compile: make an `EntityMap` of a declaration, and check its keys against one another.
 
-Everything that can be wrong with a declaration is found here and in `declared`, when the class is
-defined; the error names the entity, the attribute and the fix.
+Every error of a declaration is found here and in `declared`, when the class is defined. The error
+names the entity, the attribute and the fix.
 """
 
 from __future__ import annotations
@@ -9,22 +9,25 @@ from __future__ import annotations
 from typing import Any
 
 from tablewright.errors import DeclarationError
+from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.model.attribute import Again, Path, Piece
-from tablewright.model.declared import Declared
-from tablewright.model.key import History, Index, Key, Unique
+from tablewright.mapping.template import templates_can_collide
+from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
+from tablewright.model.declared import EntityDeclaration
+from tablewright.model.exclusion import exclude_each_other
+from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import LSI
 
 
-def compile_entity(declared: Declared, type_name: str) -> EntityMap:
-    """The compiled entity, with its keys checked against one another."""
+def compile_entity(declared: EntityDeclaration, type_name: str) -> EntityMap:
+    """Return the compiled entity; raise DeclarationError if its keys do not fit together."""
     owner, table = declared.owner, declared.table
     primary = _primary(declared)
     indexes = tuple(
         _index(declared, name, value, primary)
         for name, value in vars(owner).items()
-        if isinstance(value, Index)
+        if isinstance(value, IndexPlace)
     )
     _refuse_shared_attributes(declared, indexes)
     entity = EntityMap(
@@ -50,8 +53,10 @@ def compile_entity(declared: Declared, type_name: str) -> EntityMap:
     return entity
 
 
-def _primary(declared: Declared) -> KeyMap:
-    found = {name: value for name, value in vars(declared.owner).items() if isinstance(value, Key)}
+def _primary(declared: EntityDeclaration) -> KeyMap:
+    found = {
+        name: value for name, value in vars(declared.owner).items() if isinstance(value, PrimaryKey)
+    }
     if len(found) != 1:
         raise DeclarationError(
             f"{declared.name} has {len(found) or 'no'} primary key{'s' * (len(found) > 1)}; "
@@ -73,12 +78,15 @@ def _primary(declared: Declared) -> KeyMap:
     for attribute in primary.depends_on:
         if declared.maps[attribute].converter.optional:
             raise DeclarationError(
-                f"{primary.name}: {attribute!r} is optional, and a primary key needs every part"
+                f"{primary.name}: {attribute!r} is optional, but a primary key needs every part; "
+                "annotate it without None"
             )
     return primary
 
 
-def _index(declared: Declared, name: str, value: Index[Any, Any], primary: KeyMap) -> KeyMap:
+def _index(
+    declared: EntityDeclaration, name: str, value: IndexPlace[Any, Any], primary: KeyMap
+) -> KeyMap:
     table = declared.table
     index = table.indexes.get(str(value.index.name))
     if index is None or index != value.index.compile(table):
@@ -101,7 +109,7 @@ def _index(declared: Declared, name: str, value: Index[Any, Any], primary: KeyMa
                 f"{declared.name}.{name}: the sort key of {index.name} is the type, which is "
                 f"{type_name!r} here; leave the second path out"
             )
-        sort = Path((type_name,))
+        sort = KeyPath((type_name,))
     _check_when(declared, f"{declared.name}.{name}", value.when)
     key = declared.key_map(
         name,
@@ -128,45 +136,70 @@ def _index(declared: Declared, name: str, value: Index[Any, Any], primary: KeyMa
     return key
 
 
-def _check_when(declared: Declared, where: str, when: Any) -> None:
-    """The condition is on attributes of this class."""
+def _check_when(declared: EntityDeclaration, where: str, when: Any) -> None:
+    """Raise DeclarationError unless the condition uses only attributes of this class."""
     for operand in [] if when is None else when.operands():
         if declared.attributes.get(operand.name) is not operand:
             raise DeclarationError(
-                f"{where}: when={when!r} is not about an attribute of {declared.name}; write it "
-                "with the names of the body"
+                f"{where}: when={when!r} uses an attribute that {declared.name} does not declare; "
+                "use the attributes in the body of the class"
             )
 
 
-def _type_name(declared: Declared) -> str:
+def _type_name(declared: EntityDeclaration) -> str:
     return str(vars(declared.owner).get("__type_name__", declared.name))
 
 
-def _refuse_shared_attributes(declared: Declared, indexes: tuple[KeyMap, ...]) -> None:
-    taken: dict[str, str] = {}
-    for key in indexes:
-        for attribute in key.composed:
-            if attribute in taken:
+def _refuse_shared_attributes(declared: EntityDeclaration, indexes: tuple[KeyMap, ...]) -> None:
+    """Raise DeclarationError for two places that need the same attribute of one item."""
+    for position, key in enumerate(indexes):
+        for other in indexes[:position]:
+            shared = [name for name in key.composed if name in other.composed]
+            if not shared:
+                continue
+            if key.index != other.index:
                 raise DeclarationError(
-                    f"{key.name}: {attribute!r} is the key of {taken[attribute]} already; an item "
-                    "has one place in an index"
+                    f"{key.name}: {shared[0]!r} is already a key of {other.name}, in another "
+                    "index; use other attributes for one of the indexes"
                 )
-            taken[attribute] = key.name
+            if not exclude_each_other(key, other, declared.maps):
+                raise DeclarationError(
+                    f"{key.name} and {other.name} can both hold for one item, which has one place "
+                    "in an index; give them conditions that exclude each other: when=…"
+                )
+            _check_distinguishable(key, other)
 
 
-def _unique(declared: Declared, name: str, value: Unique[Any, Any], primary: KeyMap) -> UniqueMap:
+def _check_distinguishable(key: KeyMap, other: KeyMap) -> None:
+    """Raise DeclarationError if a query of one place cannot leave out the items of the other."""
+    index = key.index
+    assert index is not None
+    collides = templates_can_collide(key.partition, other.partition) and (
+        key.sort is None or other.sort is None or templates_can_collide(key.sort, other.sort)
+    )
+    if collides and index.projection != "ALL":
+        raise DeclarationError(
+            f"{key.name} and {other.name} can have the same key in {index.name}, which does not "
+            'contain whole items, so a query cannot tell them apart; use project="ALL", or begin '
+            "each sort key with its own literal"
+        )
+
+
+def _unique(
+    declared: EntityDeclaration, name: str, value: Unique[Any, Any], primary: KeyMap
+) -> UniqueMap:
     attributes = declared.table.attributes
     sort = value.sort
     if sort is None and attributes[1] is not None:
-        sort = Path(
+        sort = KeyPath(
             tuple(
-                Again(piece) if isinstance(piece, Piece) else piece
+                RepeatedPiece(piece) if isinstance(piece, Piece) else piece
                 for piece in value.partition.pieces
             )
         )
     key = declared.key_map(name, attributes, value.partition, sort, delimiter=value.delimiter)
     if not key.depends_on:
-        raise DeclarationError(f"{key.name}: unique() needs an attribute; what is to be unique?")
+        raise DeclarationError(f"{key.name}: unique() has no attribute; name the unique one")
     if value.keep is None:
         names = dict.fromkeys(
             name for name in declared.maps if name in primary.depends_on or name in key.depends_on
@@ -177,14 +210,15 @@ def _unique(declared: Declared, name: str, value: Unique[Any, Any], primary: Key
         if kept not in declared.maps:
             raise DeclarationError(
                 f"{key.name}: keep={kept!r} is not an attribute of {declared.name}"
+                f"{did_you_mean(kept, declared.maps)}"
             )
-    # What expires gives its value free: the sentinel expires with it.
+    # The sentinel expires with its entity, and so releases the value.
     names |= {kept: None for kept, each in declared.maps.items() if each.role == "ttl"}
     keeps = tuple(declared.maps[kept] for kept in names)
     return UniqueMap(key, keeps, value.type_name or f"{declared.name}.{name}")
 
 
-def _history(declared: Declared, name: str, value: History) -> HistoryMap:
+def _history(declared: EntityDeclaration, name: str, value: History) -> HistoryMap:
     where = f"{declared.name}.{name}"
     event = getattr(value.event, "__entity__", None)
     if not isinstance(event, EntityMap) or event.table is not declared.table:
@@ -195,13 +229,13 @@ def _history(declared: Declared, name: str, value: History) -> HistoryMap:
         raise DeclarationError(
             f"{where}: {value.attribute!r} is not an attribute of {declared.name}"
         )
-    for role, ref in value.told.items():
+    for role, ref in value.recorded.items():
         if event.attributes.get(ref.name) is not ref.attribute:
             raise DeclarationError(f"{where}: {role}={ref!r} is not an attribute of {event.name}")
-    sources = {ref.name: f":{role}" for role, ref in value.told.items()}
+    sources = {ref.name: f":{role}" for role, ref in value.recorded.items()}
     has_version = any(attribute.role == "version" for attribute in declared.maps.values())
     for role in ("version", "old_version"):
-        if role in value.told and not has_version:
+        if role in value.recorded and not has_version:
             raise DeclarationError(f"{where}: {declared.name} has no version() to record")
     for attribute in event.attributes.values():
         if attribute.name in sources:
@@ -244,12 +278,13 @@ def _check_key_only(entity: EntityMap) -> None:
 
 
 def _check_ttl(entity: EntityMap) -> None:
-    """A table has one TTL attribute."""
+    """Raise DeclarationError if another entity of the table has another TTL attribute."""
     if entity.ttl is None:
         return
     for other in entity.table.entities:
         if other.ttl is not None and other.ttl.stored != entity.ttl.stored:
             raise DeclarationError(
-                f"{entity.name}.{entity.ttl.name} is stored as {entity.ttl.stored!r}, and "
-                f"{other.name} expires by {other.ttl.stored!r}; a table has one TTL attribute"
+                f"{entity.name}.{entity.ttl.name} is stored as {entity.ttl.stored!r}, but the TTL "
+                f"of {other.name} is {other.ttl.stored!r}; a table has one TTL attribute: use "
+                f"ttl(name={other.ttl.stored!r})"
             )

@@ -1,9 +1,9 @@
-"""Databases: where plans run.
+"""Databases: run plans against a target.
 
 db = connect("commerce.db", Commerce)         # a file: embedded, durable, in this process
 db.run(plan)                                  # the plan's result
-for order in db.iterate(plan): ...               # every page of a query, lazily
-db.for_tenant(user_id="u1")                       # one tenant's shards, and nothing else
+for order in db.iterate(plan): ...            # all results of a query, page by page
+db.for_tenant(user_id="u1")                   # a database that is limited to one tenant
 
 adb = await connect_async("commerce.db", Commerce)
 await adb.run(plan)                           # the same plans
@@ -50,21 +50,23 @@ def connect(
     observe: Observer | None = None,
     policy: Documents | Principal | None = None,
 ) -> Database:
-    """Open a database: `":memory:"`, the path of a file, an `Engine` that is open already,
-    `"dynamodb://eu-west-1"`, the URL of an endpoint that speaks DynamoDB's protocol, or a `Remote`
-    transport with time limits of one's own.
+    """Open a database.
 
-    A table that is missing is made in memory and in a file, and elsewhere with `create=True`; one
-    that differs from its declaration is an error that lists what differs. `table_name` is what the
-    table is called there, if not as declared. Cursors are signed with `cursor_secret`, else with
-    the environment's TABLEWRIGHT_CURSOR_SECRET, else with a secret that ends with this process.
-    `observe` receives an event for each request: see `tablewright.observe`.
+    The target is `":memory:"`, the path of a file, an open `Engine`, `"dynamodb://eu-west-1"`, the
+    URL of an endpoint with DynamoDB's protocol, or a `Remote` transport with its own timeouts.
+
+    A missing table is created in memory and in a file; elsewhere only with `create=True`. A table
+    that differs from its declaration raises TableMismatch, which lists the differences.
+    `table_name` is the name of the table at the target, if it is not the declared one. Cursors are
+    signed with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a random
+    secret that is valid only in this process. `observe` receives an event for each request: see
+    `tablewright.observe`.
 
     `policy` restricts what the plans of this database may do in memory, in a file or in an
     `Engine`: an IAM policy document as a dict or as JSON text, a list of documents, or a
     `tablewright.policy.Principal`, which has a name and tags as well. A request that it does not
-    allow raises AccessDeniedException. Tables are made and compared before it applies. An endpoint
-    has policies of its own, so there it is an error.
+    allow raises AccessDeniedException. It does not apply to the creation and comparison of tables.
+    For an endpoint, which has its own policies, it raises InvalidValue.
     """
     context = _context(tables, table_name, cursor_secret, observe)
     principal = _principal(policy, target)
@@ -91,7 +93,7 @@ async def connect_async(
     observe: Observer | None = None,
     policy: Documents | Principal | None = None,
 ) -> AsyncDatabase:
-    """`connect`, for an event loop."""
+    """Open a database for use in an event loop; see `connect`."""
     context = _context(tables, table_name, cursor_secret, observe)
     principal = _principal(policy, target)
     transport = open_target(_checked_target(target), durability=durability)
@@ -110,8 +112,8 @@ async def connect_async(
 def _checked_target(target: Any) -> str | Path | Engine | Remote:
     if not isinstance(target, (str, Path, Engine, Remote)) or not str(target):
         raise InvalidValue(
-            f"{target!r} is no target; give ':memory:', a file, an Engine, dynamodb://region or "
-            "http://host:port"
+            f"{target!r} is not a valid target; give ':memory:', a file, an Engine, "
+            "dynamodb://region or http://host:port"
         )
     return target
 
@@ -134,7 +136,7 @@ def _restricted(transport: Local | Remote, principal: Principal | None) -> Local
 
 
 def _creates(transport: Local | Remote, create: bool | None) -> bool:
-    """Whether a missing table is made: unasked only in a file of one's own."""
+    """Return whether a missing table is created; by default only in this process."""
     return isinstance(transport, Local) if create is None else create
 
 
@@ -153,12 +155,12 @@ def _context(
             raise InvalidValue(f"connect(target, …) takes Tables, not {table!r}")
         if not compiled.entities:
             raise DeclarationError(
-                f"{table.__name__} has no entities; import the module that has them"
+                f"{table.__name__} has no entities; import the module that declares them"
             )
         names[compiled] = compiled.name
     if table_name is not None:
         if len(names) > 1:
-            raise InvalidValue("table_name= is for one table; connect each on its own")
+            raise InvalidValue("table_name= takes one table; connect to each table separately")
         names = dict.fromkeys(names, table_name)
     key = secret or os.environ.get(CURSOR_SECRET) or secrets.token_bytes(32)
     secret_bytes = key.encode() if isinstance(key, str) else key
@@ -170,7 +172,7 @@ def _refuse_no_plan(plan: Any, kind: type) -> None:
         return
     if hasattr(plan, "__pattern__"):
         name = plan.__name__
-        raise InvalidValue(f"{name} is a pattern; call it, and run what it gives: {name}(…)")
+        raise InvalidValue(f"{name} is a pattern; call it and run its plan: {name}(…)")
     wanted = "a query" if kind is Query else "a plan, such as Order.primary(…) or create(order)"
     raise InvalidValue(f"this takes {wanted}, not {plan!r}")
 
@@ -182,7 +184,7 @@ def _needed(error: UnsupportedOperation, plan: Plan[Any]) -> UnsupportedOperatio
 
 
 class _Connection:
-    """What a synchronous and an asynchronous database have in common."""
+    """The common part of a synchronous and an asynchronous database."""
 
     def __init__(
         self,
@@ -198,9 +200,9 @@ class _Connection:
         self._owned = owned
 
     def for_tenant(self, **tenant: object) -> Self:
-        """This database for one tenant: everything outside of its shards is refused."""
+        """Return this database for one tenant; it refuses requests outside of its shards."""
         if self._context.tenant:
-            raise InvalidValue(f"this database is scoped to {self._context.tenant} already")
+            raise InvalidValue(f"this database is already scoped to {self._context.tenant}")
         for table in self._tables:
             tenancy = table.__tenancy__
             if tenancy is not None and list(tenant) == [tenancy.tenant]:
@@ -233,12 +235,12 @@ class _Connection:
 
 
 class Database(_Connection):
-    """Runs plans, and waits for each."""
+    """Runs plans and waits for their results."""
 
     _transport: Transport
 
     def run(self, plan: Plan[T]) -> T:
-        """Run a plan, and give its result."""
+        """Run a plan and return its result."""
         _refuse_no_plan(plan, Plan)
         try:
             return run(plan, self._context, self._transport.send)
@@ -260,10 +262,11 @@ class Database(_Connection):
             plan = plan.after(page.next_cursor)
 
     def transaction(self) -> TransactionBlock:
-        """Collect writes in a `with` block, and do them all or none when it ends."""
+        """Collect writes in a `with` block; all or none are applied when it ends."""
         return TransactionBlock(self)
 
     def close(self) -> None:
+        """Close the target, unless it was opened by the caller."""
         if self._owned:
             self._transport.close()
 
@@ -285,7 +288,7 @@ class AsyncDatabase(_Connection):
     _transport: AsyncTransport
 
     async def run(self, plan: Plan[T]) -> T:
-        """Run a plan, and give its result."""
+        """Run a plan and return its result."""
         _refuse_no_plan(plan, Plan)
         try:
             return await run_async(plan, self._context, self._transport.send_async)
@@ -308,10 +311,11 @@ class AsyncDatabase(_Connection):
             plan = plan.after(page.next_cursor)
 
     def transaction(self) -> AsyncTransactionBlock:
-        """Collect writes in an `async with` block, and do them all or none when it ends."""
+        """Collect writes in an `async with` block; all or none are applied when it ends."""
         return AsyncTransactionBlock(self)
 
     async def close(self) -> None:
+        """Close the target, unless it was opened by the caller."""
         if self._owned:
             await self._transport.close_async()
 
@@ -332,7 +336,7 @@ class _Writes:
         self._writes: list[Write[Any]] = []
 
     def add(self, *writes: Write[Any]) -> None:
-        """Take writes in; they are done when the block ends."""
+        """Add writes; they are applied when the block ends."""
         self._writes += writes
 
 

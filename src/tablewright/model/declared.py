@@ -1,7 +1,7 @@
-"""Declared: what the body of an entity's class says: attributes, and the templates of keys.
+"""Declarations of entities: the attributes in the body of a class, and the templates of its keys.
 
-Names that clash, types that cannot be stored or keyed, parts that are missing or would not sort are
-errors here, when the class is defined.
+Duplicate names, types that cannot be stored or be part of a key, and missing or unsorted parts
+raise DeclarationError when the class is defined.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.parts import KeyPart, make_part, natural_part
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Tag, Template
-from tablewright.model.attribute import MISSING, Again, Attr, Path, PathDelimiter
+from tablewright.model.attribute import MISSING, Attr, KeyPath, PathDelimiter, RepeatedPiece
 from tablewright.values import Value
 
 
-class Declared:
-    """What the body of an entity's class declares."""
+class EntityDeclaration:
+    """The declarations in the body of an entity."""
 
     def __init__(self, owner: type, table: TableMap, hints: Mapping[str, Any]) -> None:
         self.owner = owner
@@ -43,8 +43,8 @@ class Declared:
     def _add_attribute(self, name: str, declared: Attr[Any], hint: Any) -> None:
         where = f"{self.name}.{name}"
         if get_origin(hint) is not Attr:
-            told = "not annotated" if hint is MISSING else f"annotated {hint!r}"
-            raise DeclarationError(f"{where} is {told}; write {name}: Attr[…] = attr(…)")
+            problem = "not annotated" if hint is MISSING else f"annotated {hint!r}"
+            raise DeclarationError(f"{where} is {problem}; write {name}: Attr[…] = attr(…)")
         (kind,) = get_args(hint)
         stored = declared.stored or name
         if declared.key_only and declared.stored is not None:
@@ -55,7 +55,8 @@ class Declared:
         for other in self.maps.values():
             if other.stored == stored:
                 raise DeclarationError(
-                    f"{where}: {self.name}.{other.name} is stored as {stored!r} too"
+                    f"{where}: {self.name}.{other.name} is stored as {stored!r}, too; give one of "
+                    "them another attr(name=…)"
                 )
         if stored == self.table.type_attribute:
             raise DeclarationError(
@@ -66,7 +67,7 @@ class Declared:
         _check_role(declared, conversion, where)
         if declared.role and any(other.role == declared.role for other in self.maps.values()):
             raise DeclarationError(
-                f"{where}: {self.name} has a {declared.role}() already; it has one"
+                f"{where}: {self.name} already has a {declared.role}(); remove one of them"
             )
         self._check_default(declared, conversion, where)
         self.attributes[name] = declared
@@ -87,13 +88,13 @@ class Declared:
             try:
                 conversion.stored(declared.default)
             except InvalidValue as error:
-                raise DeclarationError(f"{where}: its default does not fit it: {error}") from None
+                raise DeclarationError(f"{where}: the default is not valid: {error}") from None
 
     # -- keys --------------------------------------------------------------------------------
 
     def template(
         self,
-        path: Path[Any],
+        path: KeyPath[Any],
         where: str,
         attribute: str,
         parameters: dict[tuple[str, str], int],
@@ -114,13 +115,14 @@ class Declared:
                 elif text:
                     pieces.append(text)
                 continue
-            is_again = isinstance(piece, Again)
-            use = piece.piece if isinstance(piece, Again) else piece
+            is_again = isinstance(piece, RepeatedPiece)
+            use = piece.piece if isinstance(piece, RepeatedPiece) else piece
             made = self._part(use, where, delimiter, natural=natural)
             identity = (made.attribute, made.label)
             if is_again and identity not in parameters:
                 raise DeclarationError(
-                    f"{where}: {made.label}.again, and {made.label} is not in the key before it"
+                    f"{where}: {made.label}.again repeats a part that is not in the key before it; "
+                    f"write {made.label}"
                 )
             if not is_again and identity in parameters:
                 raise DeclarationError(
@@ -137,7 +139,7 @@ class Declared:
         template.check(where)
         return template
 
-    def _tag(self, path: Path[Any], pieces: list[str | KeyPart], where: str) -> Tag:
+    def _tag(self, path: KeyPath[Any], pieces: list[str | KeyPart], where: str) -> Tag:
         """Return the type of a key attribute: N and B are for one part, or one number."""
         if len(path.pieces) == 1 and isinstance(path.pieces[0], int):
             return "N"
@@ -153,15 +155,15 @@ class Declared:
             raise DeclarationError(f"{where}: a key is at least one character; it is empty")
         return "S"
 
-    def _natural(self, path: Path[Any], attribute: str) -> Converter | None:
+    def _natural(self, path: KeyPath[Any], attribute: str) -> Converter | None:
         """Return how an attribute is stored that is a key attribute itself."""
         if len(path.pieces) == 1 and isinstance(path.pieces[0], Attr):
             found = self.maps.get(path.pieces[0].name)
             if found is not None and found.stored == attribute:
                 if found.has_value_if_absent:
                     raise DeclarationError(
-                        f"{self.name}.{found.name} is a key by itself, and cannot hold None; "
-                        "its default has to be None, or it is not optional"
+                        f"{self.name}.{found.name} is a natural key, which cannot be None; make "
+                        "its default None, or annotate it without None"
                     )
                 return found.converter
         return None
@@ -182,8 +184,8 @@ class Declared:
         if natural is not None:
             if natural.tag not in ("S", "N", "B"):
                 raise DeclarationError(
-                    f"{where}: {name!r} is {kind}, which DynamoDB takes for no key: they are "
-                    "texts, numbers and bytes"
+                    f"{where}: {name!r} is {kind}, which cannot be a key of DynamoDB; use a text, "
+                    "a number or bytes"
                 )
             return natural_part(name, natural)
         return make_part(
@@ -194,8 +196,8 @@ class Declared:
         self,
         name: str,
         attributes: tuple[str, str | None],
-        partition: Path[Any],
-        sort: Path[Any] | None,
+        partition: KeyPath[Any],
+        sort: KeyPath[Any] | None,
         *,
         index: IndexMap | None = None,
         when: Any = None,
@@ -229,12 +231,12 @@ class Declared:
         return KeyMap(where, attributes, first, second, index=index, when=when, provided=provided)
 
     def _refuse_taken(self, where: str, attribute: str) -> None:
-        """A composed key must not overwrite an attribute."""
+        """Raise DeclarationError if a composed key would overwrite an attribute."""
         for other in self.maps.values():
             if other.stored == attribute:
                 raise DeclarationError(
-                    f"{where}: {attribute!r} is composed, and {self.name}.{other.name} is stored "
-                    "under that name; use attr(name=…), or the attribute alone as the key"
+                    f"{where}: the key {attribute!r} is composed, but {self.name}.{other.name} is "
+                    "stored under the same name; use attr(name=…), or the attribute itself as key"
                 )
 
 
@@ -260,7 +262,7 @@ def _unordered(part: KeyPart) -> str:
 
 
 def _collected(owner: type, hints: Mapping[str, Any]) -> dict[str, Attr[Any]]:
-    """The attributes of a class and of the abstract ones it builds on, in their order."""
+    """Return the attributes of a class and its abstract bases, in the order of declaration."""
     found: dict[str, Attr[Any]] = {}
     for base in reversed(owner.__mro__):
         found |= {name: value for name, value in vars(base).items() if isinstance(value, Attr)}
@@ -273,7 +275,7 @@ def _collected(owner: type, hints: Mapping[str, Any]) -> dict[str, Attr[Any]]:
 
 
 def default_of(declared: Attr[Any]) -> Any:
-    """What gives an attribute's value where none is given."""
+    """Return the function that makes the default of an attribute; None if it has none."""
     if declared.role in ("created_at", "updated_at"):
         return _now
     if declared.default_factory is not None:
@@ -296,7 +298,7 @@ def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:
 
 
 def _constrained(kind: Any, where: str) -> Converter:
-    """A converter that also checks what `Annotated` says of the values."""
+    """Return a converter that also checks the constraints in `Annotated`."""
     plain = converter(kind, where)
     if not any(get_origin(part) is Annotated for part in (kind, *get_args(kind))):
         return plain
@@ -314,17 +316,17 @@ def _constrained(kind: Any, where: str) -> Converter:
 
 
 def _ttl(kind: Any, where: str) -> Converter:
-    """A moment, stored in whole seconds since 1970."""
+    """Return the converter of a TTL: a moment, stored in whole seconds since 1970."""
     moment = converter(kind, where)
     if moment.kind is not datetime:
         raise DeclarationError(f"{where}: ttl() is for Attr[datetime] and Attr[datetime | None]")
 
     def encode(value: Any) -> Value:
-        moment.encode(value)  # refuses what is no aware datetime
+        moment.encode(value)  # raises unless it is a datetime with a time zone
         if value.microsecond:
             raise InvalidValue(
-                f"{where}: {value!r} is not a whole second, and DynamoDB's TTL counts seconds; "
-                "use .replace(microsecond=0)"
+                f"{where}: {value!r} has a fraction of a second, but DynamoDB's TTL is in whole "
+                "seconds; use .replace(microsecond=0)"
             )
         return {"N": str(int(value.timestamp()))}
 

@@ -1,13 +1,13 @@
-"""Entities: what a table holds, each kind a class.
+"""Entities: the kinds of items in a table, each declared as a class.
 
     class Customer(Entity, table=Commerce):
         customer_id: Attr[str] = attr(name="customerId")
         email: Attr[str] = attr()
         primary = key("CUST" / customer_id, "PROFILE" / customer_id.again)
 
-The class is compiled when it is defined. Values are validated with pydantic when an entity is
-made, when an attribute is set, and by FastAPI and `TypeAdapter`; a value read from the table is
-decoded by a converter made for its type.
+The class is compiled when it is defined. Pydantic validates values when an entity is created, when
+an attribute is set, and in FastAPI and `TypeAdapter`. A converter for its type decodes a value that
+is read from the table.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from tablewright.model.annotations import namespace, resolve
 from tablewright.model.attribute import Attr, attr, created_at, ttl, updated_at, version
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
-from tablewright.model.declared import Declared
+from tablewright.model.declared import EntityDeclaration
 from tablewright.model.find import find
-from tablewright.model.key import History, Index, Key, Unique
+from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.query import Query
@@ -56,9 +56,9 @@ from tablewright.values import Item
     kw_only_default=True, field_specifiers=(attr, version, created_at, updated_at, ttl)
 )
 class Entity:
-    """A kind of item: subclass it with its table, attributes and keys.
+    """The base class of entities: a subclass declares its table, attributes and keys.
 
-    A subclass without a table is abstract: its attributes are there for others to build on.
+    A subclass without a table is abstract: other entities inherit its attributes.
     """
 
     #: A key as it was read, where it has another spelling than the values give.
@@ -78,12 +78,12 @@ class Entity:
         for base in cls.__mro__[1:]:
             if "__entity__" in vars(base):
                 raise DeclarationError(
-                    f"{cls.__name__} builds on {base.__name__}, which has a table; build on an "
-                    "abstract entity, without one"
+                    f"{cls.__name__} inherits from {base.__name__}, which has a table; inherit "
+                    "from an abstract entity, without a table"
                 )
         hints = _hints(cls, sys._getframe(1).f_locals)
         cls.__type_name__ = type_name or cls.__name__  # type: ignore[attr-defined]
-        declared = Declared(cls, table.__table__, hints)
+        declared = EntityDeclaration(cls, table.__table__, hints)
         _refuse_reserved(cls, declared)
         entity = compile_entity(declared, type_name or cls.__name__)
         cls.__entity__ = entity
@@ -101,7 +101,7 @@ class Entity:
             if attribute is None:
                 raise AttributeError(_unknown(type(self), name))
             if attribute.role == "version":
-                raise AttributeError(f"{type(self).__name__}.{name} is counted by the library")
+                raise AttributeError(f"{type(self).__name__}.{name} is read-only: writes count it")
             model = type(self).__model__
             holder = model.model_construct(**vars(self))
             try:
@@ -112,21 +112,22 @@ class Entity:
 
     @classmethod
     def where(cls, *conditions: Condition[Self]) -> Query[Self]:
-        """The items that meet the conditions, by the key or index that serves them.
+        """Return the query for the items that match the conditions.
 
-        An error if none does: it says which index would. What a key cannot express is filtered.
+        It uses the key or the index that binds most of them, and filters by the others. Raises
+        DeclarationError, which proposes an index, if the query would be a scan.
         """
         return find(cls.__entity__, conditions)
 
     @classmethod
     def scan(cls, *, reason: str) -> Scan[Self]:
-        """Every item, by reading the whole table. Say why that is right."""
+        """Return a plan that reads the whole table; `reason` says why that is acceptable."""
         return Scan(cls.__entity__, reason)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(other) == vars(self)
 
-    __hash__ = None  # type: ignore[assignment]  # they change
+    __hash__ = None  # type: ignore[assignment]  # it is mutable
 
     def __getstate__(self) -> tuple[dict[str, Any], Item | None]:
         return dict(vars(self)), getattr(self, "_stored_key", None)
@@ -145,7 +146,7 @@ class Entity:
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: pydantic.GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        return core_schema_of(cls, cls.__model__, handler, lambda values: _made(cls, values))
+        return core_schema_of(cls, cls.__model__, handler, lambda values: _build(cls, values))
 
 
 def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,18 +168,20 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
 _RESERVED = frozenset({"where", "scan", "model_config"})
 
 
-def _refuse_reserved(cls: type, declared: Declared) -> None:
-    keys = [n for n, v in vars(cls).items() if isinstance(v, (Key, Index, Unique, History))]
+def _refuse_reserved(cls: type, declared: EntityDeclaration) -> None:
+    keys = [
+        n for n, v in vars(cls).items() if isinstance(v, (PrimaryKey, IndexPlace, Unique, History))
+    ]
     for name in (*declared.attributes, *keys):
         if name in _RESERVED or name.startswith("_"):
             raise DeclarationError(
-                f"{cls.__name__}.{name}: the name is the library's; call it something else, with "
-                f"attr(name={name!r}) if it is stored so"
+                f"{cls.__name__}.{name}: the name is reserved; choose another, with "
+                f"attr(name={name!r}) to keep the stored name"
             )
 
 
-def _validation_model(cls: type, declared: Declared) -> type[pydantic.BaseModel]:
-    """The pydantic model that checks an entity's values."""
+def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.BaseModel]:
+    """Return the pydantic model that validates the values of an entity."""
     fields: dict[str, Any] = {}
     for name, attribute in declared.attributes.items():
         default = declared.maps[name].default
@@ -187,7 +190,7 @@ def _validation_model(cls: type, declared: Declared) -> type[pydantic.BaseModel]
             options["default_factory"] = default
         fields[name] = (_strict(declared.kinds[name]), pydantic.Field(**options))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an attribute may have the name of a method of pydantic's
+        warnings.simplefilter("ignore")  # an attribute may have the name of a pydantic method
         return pydantic.create_model(
             cls.__name__,
             __config__=_CONFIG,
@@ -207,7 +210,7 @@ _CONFIG = pydantic.ConfigDict(
 
 
 def _strict(kind: Any) -> Any:
-    """The type, with moments that must have a time zone, and numbers that are not rounded."""
+    """Return the type, but moments must have a time zone and numbers must not be rounded."""
     if kind is datetime:
         return pydantic.AwareDatetime
     if kind is float:
@@ -219,10 +222,10 @@ def _strict(kind: Any) -> Any:
 
 
 def _exact(value: Any) -> Any:
-    """A number that a float holds exactly, or a ValueError."""
+    """Return the number; raise ValueError if no float is exactly equal to it."""
     if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
         near = float(value)
-        # A decimal that was written with few digits is meant as that float.
+        # A decimal with the digits that Python prints for the float stands for that float.
         meant = isinstance(value, Decimal) and Decimal(repr(near)) == value
         if not math.isfinite(near) or (Decimal(near) != value and not meant):
             raise ValueError("no float is exactly that number")
@@ -230,7 +233,7 @@ def _exact(value: Any) -> Any:
 
 
 def _finish(cls: type, entity: EntityMap) -> None:
-    """Put references and bound keys where the declarations were."""
+    """Replace the declarations of the class by references and bound keys."""
     cls.__dataclass_fields__ = _dataclass_fields(entity)  # type: ignore[attr-defined]
     uniques = {unique.key.name: unique for unique in entity.uniques}
     indexes = {key.name: key for key in entity.indexes}
@@ -238,17 +241,19 @@ def _finish(cls: type, entity: EntityMap) -> None:
         setattr(cls, name, Ref(f"{cls.__name__}.{name}", attribute))
     for name, value in list(vars(cls).items()):
         where = f"{cls.__name__}.{name}"
-        if isinstance(value, Key):
+        if isinstance(value, PrimaryKey):
             setattr(cls, name, BoundKey(entity, entity.primary))
-        elif isinstance(value, Index):
+        elif isinstance(value, IndexPlace):
             setattr(cls, name, BoundIndex(entity, indexes[where]))
         elif isinstance(value, Unique):
             setattr(cls, name, BoundUnique(entity, uniques[where]))
 
 
 def _dataclass_fields(entity: EntityMap) -> dict[str, Any]:
-    """What makes an entity a dataclass to others: FastAPI takes those as the body of a request,
-    and `dataclasses.asdict` works."""
+    """Return the fields that make an entity a dataclass for other libraries.
+
+    FastAPI accepts dataclasses as the body of a request, and `dataclasses.asdict` works.
+    """
     fields = [
         (name, Any, dataclasses.field(default=None, init=attribute.role in ("", "ttl")))
         for name, attribute in entity.attributes.items()
@@ -261,7 +266,7 @@ def _dataclass_fields(entity: EntityMap) -> dict[str, Any]:
 def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
     entity = getattr(cls, "__entity__", None)
     if entity is None:
-        raise TypeError(f"{cls.__name__} is abstract: it has no table")
+        raise TypeError(f"{cls.__name__} is abstract; give it a table: table=…")
     for name in ("version", "created_at", "updated_at"):
         managed = getattr(entity, name)
         if managed is not None and managed.name in values:
@@ -273,7 +278,7 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
     return dict(vars(model))
 
 
-def _made(cls: type[Entity], values: dict[str, Any]) -> Any:
+def _build(cls: type[Entity], values: dict[str, Any]) -> Any:
     made = object.__new__(cls)
     vars(made).update(values)
     return made

@@ -1,10 +1,11 @@
-"""Find: which key or index serves a set of conditions; an error if none does.
+"""Find: choose the key or the index for a set of conditions.
 
     Order.where(Order.customer_id == c, Order.created_at >= monday)     Query on the timeline
     OrderItem.where(OrderItem.sku == s)                                 an error: it would be a scan
 
-Equal conditions bind the parts of a key from the left; one comparison may follow on the next
-part. What is left over is a filter. Of several keys that serve, the one that binds most is taken.
+Equality conditions bind the parts of a key from the left; one comparison may apply to the next
+part. The other conditions become a filter. Of several usable keys, the one that binds most
+conditions is chosen.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tablewright.plan.reads.range import Range
 
 
 class Match(Struct):
-    """How far a key serves the conditions."""
+    """The conditions that a key can bind."""
 
     key: KeyMap
     arguments: tuple[Any, ...]
@@ -35,7 +36,7 @@ class Match(Struct):
 
 
 def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
-    """The query that serves the conditions."""
+    """Return the query for the conditions; raise DeclarationError if it would be a scan."""
     conditions = [part for condition in given for part in condition.parts()]
     if not conditions:
         raise DeclarationError(f"{entity.name}.where() needs a condition; {_declare_scan(entity)}")
@@ -60,14 +61,14 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
 def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]]) -> Match | None:
     equal = {condition.operand.name: condition for condition in conditions if _is_equal(condition)}
     if key.when is not None:
-        return None  # the index holds some of the items only
+        return None  # the index contains only some of the items
     if not all(is_projected(entity, key, each.stored) for each in entity.attributes.values()):
-        return None  # the index holds some of each item only
+        return None  # the index contains only some attributes of the items
     arguments: list[Any] = []
     used: list[Condition[Any]] = []
-    for asked in key.parameters:
-        pinned = equal.get(asked.attribute)
-        if pinned is None or not asked.is_exact:
+    for parameter in key.parameters:
+        pinned = equal.get(parameter.attribute)
+        if pinned is None or not parameter.is_exact:
             break
         arguments.append(pinned.value)
         used.append(pinned)
@@ -76,7 +77,7 @@ def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]])
     for left in key.parameters[len(arguments) :]:
         optional = entity.attributes[left.attribute].converter.optional
         if optional and not any(_needs_a_value(each, left.attribute) for each in conditions):
-            return None  # it lacks the items in which that part has no value
+            return None  # items in which that part has no value are not in the index
     comparison, operands = None, ()
     following = key.next_part(len(arguments)) if key.sort is not None else None
     if following is not None:
@@ -90,7 +91,7 @@ def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]])
 
 
 def _needs_a_value(condition: Condition[Any], attribute: str) -> bool:
-    """Whether a condition never holds where the attribute has no value."""
+    """Return whether a condition is false if the attribute has no value."""
     if isinstance(condition, Compare):
         return condition.operand.name == attribute and condition.comparator != "<>"
     return _comparison(condition, attribute) is not None
@@ -111,31 +112,31 @@ def _comparison(
 
 
 def _refusal(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> str:
-    """What is missing, and which index would serve."""
+    """Return the message that says why it would be a scan, and proposes an index."""
     equal = [condition.operand.name for condition in conditions if _is_equal(condition)]
     compared = [name for each in conditions for name in each.attributes if name not in equal]
-    told = " and ".join(map(repr, conditions))
-    begins = f"begins with {', '.join(equal)}" if equal else "has a partition of all of them"
+    shown = " and ".join(map(repr, conditions))
+    begins = f"begins with {', '.join(equal)}" if equal else "has all of them in one partition"
     return (
-        f"{entity.name}.where({told}) would be a scan: no key or index of {entity.name} {begins}. "
+        f"{entity.name}.where({shown}) would be a scan: no key or index of {entity.name} {begins}. "
         f"An index would serve it: {_proposal(entity, equal, compared[:1])}. "
         f"{_declare_scan(entity)}"
     )
 
 
 def _proposal(entity: EntityMap, equal: list[str], compared: list[str]) -> str:
-    """The declaration of an index, in the table and in the entity."""
+    """Return the declaration of an index, in the table and in the entity."""
     table = entity.table.owner
     taken = {n for index in entity.table.indexes.values() for n in index.attributes}
     number = next(n for n in range(1, 99) if not {f"GSI{n}PK", f"GSI{n}SK"} & taken)
     name = f"by_{'_'.join(equal or compared or [entity.name.lower()])}"
     literal = f'"{entity.name.upper()}"'
     keys, paths = [f'"GSI{number}PK"', f'"GSI{number}SK"'], ["", ""]
-    if len(equal) == 1 and not _composes(entity, equal[0]):
+    if len(equal) == 1 and not _sorts_in_composed_key(entity, equal[0]):
         keys[0], paths[0] = f'"{entity.attributes[equal[0]].stored}"', equal[0]
     else:
         paths[0] = " / ".join(f'"{name.upper()}" / {name}' for name in equal) or literal
-    if compared and not _composes(entity, compared[0]):
+    if compared and not _sorts_in_composed_key(entity, compared[0]):
         keys[1], paths[1] = f'"{entity.attributes[compared[0]].stored}"', compared[0]
     else:
         delimiter = entity.table.delimiter.text
@@ -154,8 +155,8 @@ def _part(entity: EntityMap, name: str) -> KeyPart:
     return make_part(name, kind, (), pad=None, delimiter=entity.table.delimiter, where=entity.name)
 
 
-def _composes(entity: EntityMap, name: str) -> bool:
-    """Whether an attribute sorts as a part of a composed key; otherwise it is a key by itself."""
+def _sorts_in_composed_key(entity: EntityMap, name: str) -> bool:
+    """Return whether an attribute sorts as a part of a composed key."""
     try:
         return _part(entity, name).is_ordered
     except DeclarationError:

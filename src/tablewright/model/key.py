@@ -4,9 +4,9 @@
     timeline = index(Commerce.customer_orders, "CUST" / customer_id, "ORDER" / created_at)
     by_name  = primary.local(Shop.by_sku, "NAME" / name)       # a local index: the same partition
     reverse  = primary.swapped(Market.reverse)                 # sort key first
-    by_email = unique("EMAIL" / email)                         # no two entities have one
+    by_email = unique("EMAIL" / email)                         # no two entities share a value
 
-On the finished class they are called with values, which the checker follows:
+On the finished class they are called with values and return typed plans:
 
     Order.primary("C1", "O1")          Get[Order]
     Order.primary.within("C1")         Range[Order, str]: all orders of the partition
@@ -20,7 +20,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 
 from tablewright.errors import DeclarationError
-from tablewright.model.attribute import Again, Attr, Path, Piece
+from tablewright.model.attribute import Attr, KeyPath, Piece, RepeatedPiece
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.table import GSI, LSI
 from tablewright.plan.condition import Condition
@@ -34,17 +34,17 @@ T = TypeVar("T")
 P = TypeVar("P")
 S = TypeVar("S")
 V = TypeVar("V")
-#: Paths, in the functions that take other things as well.
-P_ = TypeVar("P_", bound=Path[*tuple[Any, ...]])
-S_ = TypeVar("S_", bound=Path[*tuple[Any, ...]])
+#: Paths, in functions that also take other arguments.
+P_ = TypeVar("P_", bound=KeyPath[*tuple[Any, ...]])
+S_ = TypeVar("S_", bound=KeyPath[*tuple[Any, ...]])
 Ts = TypeVarTuple("Ts")
 
 
-def _path(path: Any) -> Path[Any]:
-    return path if isinstance(path, Path) else Path((path,))
+def _path(path: Any) -> KeyPath[Any]:
+    return path if isinstance(path, KeyPath) else KeyPath((path,))
 
 
-class Index(Generic[P, S]):
+class IndexPlace(Generic[P, S]):
     """A place in an index, declared in the body of an entity."""
 
     def __init__(
@@ -71,7 +71,7 @@ class Index(Generic[P, S]):
         def __get__(self, instance: Any, owner: type[E]) -> BoundIndex[E, P, S]: ...
 
 
-class Key(Generic[P, S]):
+class PrimaryKey(Generic[P, S]):
     """The primary key, declared in the body of an entity."""
 
     def __init__(self, partition: Any, sort: Any, delimiter: str | None = None) -> None:
@@ -88,24 +88,26 @@ class Key(Generic[P, S]):
         def __get__(self, instance: Any, owner: type[E]) -> Any: ...
 
     @overload
-    def local(self, index: LSI, sort: str | int | Again, /) -> Index[P, Path[()]]: ...
+    def local(
+        self, index: LSI, sort: str | int | RepeatedPiece, /
+    ) -> IndexPlace[P, KeyPath[()]]: ...
     @overload
-    def local(self, index: LSI, sort: Piece[T], /) -> Index[P, Path[T]]: ...
+    def local(self, index: LSI, sort: Piece[T], /) -> IndexPlace[P, KeyPath[T]]: ...
     @overload
-    def local(self, index: LSI, sort: S_, /) -> Index[P, S_]: ...
+    def local(self, index: LSI, sort: S_, /) -> IndexPlace[P, S_]: ...
     def local(self, index: LSI, sort: Any, /) -> Any:
-        """A place in a local index: this partition key, and another sort key."""
-        return Index(index, self.partition, _path(sort), local=True, delimiter=self.delimiter)
+        """Declare a place in a local index: the same partition key, another sort key."""
+        return IndexPlace(index, self.partition, _path(sort), local=True, delimiter=self.delimiter)
 
-    def swapped(self, index: GSI, /) -> Index[S, P]:
-        """A place in an index whose keys are the table's own, the sort key first."""
-        sort = self.sort or Path(())
-        if any(isinstance(piece, Again) for piece in sort.pieces):
+    def swapped(self, index: GSI, /) -> IndexPlace[S, P]:
+        """Declare a place in an index with the keys of the table, the sort key first."""
+        sort = self.sort or KeyPath(())
+        if any(isinstance(piece, RepeatedPiece) for piece in sort.pieces):
             raise DeclarationError(
-                "swapped() is for a sort key without .again; write the index out: "
-                "index(…, the path of the sort key, the path of the partition key)"
+                "swapped() does not take a sort key with .again; write "
+                "index(…, path of the sort key, path of the partition key)"
             )
-        return Index(index, sort, self.partition, swapped=True, delimiter=self.delimiter)
+        return IndexPlace(index, sort, self.partition, swapped=True, delimiter=self.delimiter)
 
 
 class Unique(Generic[P, S]):
@@ -133,61 +135,75 @@ class Unique(Generic[P, S]):
 class History:
     """Events that record the changes of an attribute, declared in the body of an entity."""
 
-    def __init__(self, attribute: Attr[Any], event: Any, told: dict[str, Ref[Any, Any]]) -> None:
+    def __init__(
+        self, attribute: Attr[Any], event: Any, recorded: dict[str, Ref[Any, Any]]
+    ) -> None:
         self.attribute = attribute
         self.event = event
-        self.told = told
+        #: The attribute of the event for each recorded value: "old", "new", …
+        self.recorded = recorded
 
 
 @overload
 def key(
     partition: str, sort: str | int, /, *, delimiter: str | None = None
-) -> Key[Path[()], Path[()]]: ...
+) -> PrimaryKey[KeyPath[()], KeyPath[()]]: ...
 @overload
 def key(
-    partition: str, sort: Again, /, *, delimiter: str | None = None
-) -> Key[Path[()], Path[()]]: ...
+    partition: str, sort: RepeatedPiece, /, *, delimiter: str | None = None
+) -> PrimaryKey[KeyPath[()], KeyPath[()]]: ...
 @overload
 def key(
     partition: str, sort: Piece[T], /, *, delimiter: str | None = None
-) -> Key[Path[()], Path[T]]: ...
+) -> PrimaryKey[KeyPath[()], KeyPath[T]]: ...
 @overload
-def key(partition: str, sort: S_, /, *, delimiter: str | None = None) -> Key[Path[()], S_]: ...
+def key(
+    partition: str, sort: S_, /, *, delimiter: str | None = None
+) -> PrimaryKey[KeyPath[()], S_]: ...
 @overload
 def key(
     partition: Piece[A], sort: None = None, /, *, delimiter: str | None = None
-) -> Key[Path[A], Path[()]]: ...
+) -> PrimaryKey[KeyPath[A], KeyPath[()]]: ...
 @overload
 def key(
     partition: Piece[A], sort: str | int, /, *, delimiter: str | None = None
-) -> Key[Path[A], Path[()]]: ...
+) -> PrimaryKey[KeyPath[A], KeyPath[()]]: ...
 @overload
 def key(
-    partition: Piece[A], sort: Again, /, *, delimiter: str | None = None
-) -> Key[Path[A], Path[()]]: ...
+    partition: Piece[A], sort: RepeatedPiece, /, *, delimiter: str | None = None
+) -> PrimaryKey[KeyPath[A], KeyPath[()]]: ...
 @overload
 def key(
     partition: Piece[A], sort: Piece[T], /, *, delimiter: str | None = None
-) -> Key[Path[A], Path[T]]: ...
+) -> PrimaryKey[KeyPath[A], KeyPath[T]]: ...
 @overload
-def key(partition: Piece[A], sort: S_, /, *, delimiter: str | None = None) -> Key[Path[A], S_]: ...
+def key(
+    partition: Piece[A], sort: S_, /, *, delimiter: str | None = None
+) -> PrimaryKey[KeyPath[A], S_]: ...
 @overload
 def key(
     partition: P_, sort: None = None, /, *, delimiter: str | None = None
-) -> Key[P_, Path[()]]: ...
+) -> PrimaryKey[P_, KeyPath[()]]: ...
 @overload
 def key(
     partition: P_, sort: str | int, /, *, delimiter: str | None = None
-) -> Key[P_, Path[()]]: ...
+) -> PrimaryKey[P_, KeyPath[()]]: ...
 @overload
-def key(partition: P_, sort: Again, /, *, delimiter: str | None = None) -> Key[P_, Path[()]]: ...
+def key(
+    partition: P_, sort: RepeatedPiece, /, *, delimiter: str | None = None
+) -> PrimaryKey[P_, KeyPath[()]]: ...
 @overload
-def key(partition: P_, sort: Piece[T], /, *, delimiter: str | None = None) -> Key[P_, Path[T]]: ...
+def key(
+    partition: P_, sort: Piece[T], /, *, delimiter: str | None = None
+) -> PrimaryKey[P_, KeyPath[T]]: ...
 @overload
-def key(partition: P_, sort: S_, /, *, delimiter: str | None = None) -> Key[P_, S_]: ...
+def key(partition: P_, sort: S_, /, *, delimiter: str | None = None) -> PrimaryKey[P_, S_]: ...
 def key(partition: Any, sort: Any = None, /, *, delimiter: str | None = None) -> Any:
-    """The primary key: its partition key, and its sort key."""
-    return Key(partition, sort, delimiter)
+    """Declare the primary key: the partition key and the sort key.
+
+    `delimiter` replaces the table's.
+    """
+    return PrimaryKey(partition, sort, delimiter)
 
 
 @overload
@@ -199,7 +215,7 @@ def index(
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> Index[Path[()], Path[()]]: ...
+) -> IndexPlace[KeyPath[()], KeyPath[()]]: ...
 @overload
 def index(
     index: GSI,
@@ -209,7 +225,7 @@ def index(
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> Index[Path[()], Path[T]]: ...
+) -> IndexPlace[KeyPath[()], KeyPath[T]]: ...
 @overload
 def index(
     index: GSI,
@@ -219,17 +235,17 @@ def index(
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> Index[Path[()], S_]: ...
+) -> IndexPlace[KeyPath[()], S_]: ...
 @overload
 def index(
     index: GSI,
     partition: Piece[A],
-    sort: str | int | Again | None = None,
+    sort: str | int | RepeatedPiece | None = None,
     /,
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> Index[Path[A], Path[()]]: ...
+) -> IndexPlace[KeyPath[A], KeyPath[()]]: ...
 @overload
 def index(
     index: GSI,
@@ -239,7 +255,7 @@ def index(
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> Index[Path[A], Path[T]]: ...
+) -> IndexPlace[KeyPath[A], KeyPath[T]]: ...
 @overload
 def index(
     index: GSI,
@@ -249,17 +265,17 @@ def index(
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> Index[Path[A], S_]: ...
+) -> IndexPlace[KeyPath[A], S_]: ...
 @overload
 def index(
     index: GSI,
     partition: P_,
-    sort: str | int | Again | None = None,
+    sort: str | int | RepeatedPiece | None = None,
     /,
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> Index[P_, Path[()]]: ...
+) -> IndexPlace[P_, KeyPath[()]]: ...
 @overload
 def index(
     index: GSI,
@@ -269,7 +285,7 @@ def index(
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> Index[P_, Path[T]]: ...
+) -> IndexPlace[P_, KeyPath[T]]: ...
 @overload
 def index(
     index: GSI,
@@ -279,7 +295,7 @@ def index(
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> Index[P_, S_]: ...
+) -> IndexPlace[P_, S_]: ...
 def index(
     index: GSI,
     partition: Any,
@@ -289,8 +305,11 @@ def index(
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
 ) -> Any:
-    """A place in a global index, while every part has a value and `when` holds."""
-    return Index(
+    """Declare a place in a global index.
+
+    The entity is in the index while every part has a value and `when` is true.
+    """
+    return IndexPlace(
         index, _path(partition), None if sort is None else _path(sort), when, delimiter=delimiter
     )
 
@@ -304,7 +323,7 @@ def unique(
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
     delimiter: str | None = None,
-) -> Unique[Path[()], Path[T]]: ...
+) -> Unique[KeyPath[()], KeyPath[T]]: ...
 @overload
 def unique(
     partition: str,
@@ -314,17 +333,17 @@ def unique(
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
     delimiter: str | None = None,
-) -> Unique[Path[()], S_]: ...
+) -> Unique[KeyPath[()], S_]: ...
 @overload
 def unique(
     partition: Piece[A],
-    sort: str | int | Again | None = None,
+    sort: str | int | RepeatedPiece | None = None,
     /,
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
     delimiter: str | None = None,
-) -> Unique[Path[A], Path[()]]: ...
+) -> Unique[KeyPath[A], KeyPath[()]]: ...
 @overload
 def unique(
     partition: Piece[A],
@@ -334,7 +353,7 @@ def unique(
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
     delimiter: str | None = None,
-) -> Unique[Path[A], Path[T]]: ...
+) -> Unique[KeyPath[A], KeyPath[T]]: ...
 @overload
 def unique(
     partition: Piece[A],
@@ -344,17 +363,17 @@ def unique(
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
     delimiter: str | None = None,
-) -> Unique[Path[A], S_]: ...
+) -> Unique[KeyPath[A], S_]: ...
 @overload
 def unique(
     partition: P_,
-    sort: str | int | Again | None = None,
+    sort: str | int | RepeatedPiece | None = None,
     /,
     *,
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
     delimiter: str | None = None,
-) -> Unique[P_, Path[()]]: ...
+) -> Unique[P_, KeyPath[()]]: ...
 @overload
 def unique(
     partition: P_,
@@ -364,7 +383,7 @@ def unique(
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
     delimiter: str | None = None,
-) -> Unique[P_, Path[T]]: ...
+) -> Unique[P_, KeyPath[T]]: ...
 @overload
 def unique(
     partition: P_,
@@ -384,10 +403,10 @@ def unique(
     type_name: str | None = None,
     delimiter: str | None = None,
 ) -> Any:
-    """A value that no two entities share: an item with this key exists while one has it.
+    """Declare a unique value: a sentinel item with this key exists while an entity has the value.
 
-    The sort key is the same text, unless one is given. `keep` are the attributes that the item
-    holds; those of the primary key, without it, so that the value can be looked up.
+    Without a sort key, the sort key of the sentinel is the same text. `keep` are the attributes
+    that the sentinel contains; by default those of the primary key, by which the entity is found.
     """
     return Unique(partition, sort, keep, type_name, delimiter)
 
@@ -404,12 +423,12 @@ def history(
     by: Ref[V, Any] | None = None,
     reason: Ref[V, Any] | None = None,
 ) -> History:
-    """Write an event whenever the attribute changes, in the same transaction.
+    """Declare a history: each change of the attribute writes an event in the same transaction.
 
-    The named attributes of the event get the old and new value, the versions, the time, and what
-    `audit(by=…, reason=…)` says; its others are taken from the entity, by their name.
+    The named attributes of the event get the old and the new value, the versions, the time, and the
+    values of `audit(by=…, reason=…)`; the others are copied from the entity by name.
     """
-    told = {
+    recorded = {
         "old": old,
         "new": new,
         "version": version,
@@ -418,4 +437,6 @@ def history(
         "by": by,
         "reason": reason,
     }
-    return History(attribute, event, {role: ref for role, ref in told.items() if ref is not None})
+    return History(
+        attribute, event, {role: ref for role, ref in recorded.items() if ref is not None}
+    )

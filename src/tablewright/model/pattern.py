@@ -5,10 +5,10 @@
         '''Customer timeline, newest first.'''
         return Order.timeline(customer_id).desc()
 
-When it is defined, a pattern runs once with symbols for its arguments. What it returns then is
-its shape: `explain(customer_timeline)` shows it, `access_patterns(Commerce)` lists all of a table.
-A pattern that would need an undeclared scan, or whose shape depends on its arguments, is an error
-there and then. A call runs the function as it is written.
+When it is defined, a pattern runs once with symbols for its arguments. The plan that it returns has
+the shape of the pattern: `explain(customer_timeline)` shows it, `access_patterns(Commerce)` lists
+all patterns of a table. A pattern that would need an undeclared scan, or whose shape depends on its
+arguments, raises DeclarationError at that point. A call runs the function unchanged.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ class AccessPattern(Struct, frozen=True):
 
     @property
     def shape(self) -> Shape:
-        """What it asks of DynamoDB, given all entities that its table has by now."""
+        """Return the shape, given all entities that are declared in its table so far."""
         return self.plan._shape()
 
 
 def access_pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
-    """Declare an access pattern: trace it now, and let it be called as it is."""
+    """Declare an access pattern: trace the function once, and return it unchanged to callers."""
     name = function.__name__
     if inspect.iscoroutinefunction(function):
         raise DeclarationError(
-            f"pattern {name} is async; a pattern makes a plan, and waits for nothing"
+            f"pattern {name} is async; a pattern only makes a plan: define it without async"
         )
     hints = _hints(function, sys._getframe(1).f_locals)
-    plan, shape = _traced(function, {name: symbolic(name, hint) for name, hint in hints.items()})
+    plan, shape = _trace(function, {name: symbolic(name, hint) for name, hint in hints.items()})
     for parameter, hint in hints.items():
         for value in alternatives(parameter, hint):
             _refuse_dependence(function, hints, parameter, value, shape)
@@ -67,7 +67,7 @@ def access_pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
 
     @functools.wraps(function)
     def call(*arguments: Ps.args, **named: Ps.kwargs) -> T:
-        return function(*arguments, **named)._replace(_pattern=label)  # what cursors are bound to
+        return function(*arguments, **named)._replace(_pattern=label)  # cursors are bound to it
 
     traced = AccessPattern(
         name=name,
@@ -83,7 +83,7 @@ def access_pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
 
 
 def explain(function: Callable[..., Any] | Plan[Any]) -> Shape:
-    """What a pattern, or a plan, asks of DynamoDB: operation, index, key condition, order, …"""
+    """Return the shape of a pattern or a plan: operation, index, key condition, order, …"""
     if isinstance(function, Plan):
         return function._shape()
     traced = getattr(function, "__pattern__", None)
@@ -94,15 +94,15 @@ def explain(function: Callable[..., Any] | Plan[Any]) -> Shape:
 
 
 def access_patterns(table: type[Table]) -> list[AccessPattern]:
-    """Every pattern of a table, in the order they were defined."""
+    """Return every access pattern of a table, in the order of definition."""
     return list(table.__table__.patterns.values())
 
 
 # -- tracing -------------------------------------------------------------------------------------
 
 
-def _traced(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Plan[Any], Shape]:
-    """What a function returns for these arguments, and the shape of that."""
+def _trace(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Plan[Any], Shape]:
+    """Return the plan of a function for these arguments, and its shape."""
     name = function.__name__
     positional, named = [], {}
     for parameter in inspect.signature(function).parameters.values():
@@ -120,15 +120,15 @@ def _traced(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pl
             f"pattern {name}: {error.message}", location=error.location
         ) from None
     except TypeError as error:
-        told = (
-            f"pattern {name}: {error}. While it is traced its arguments have no values; compute "
-            "with them before the call, and pass the result"
+        message = (
+            f"pattern {name}: {error}. While a pattern is traced, its arguments have no values; "
+            "compute with them before the call, and pass the result"
         )
-        raise DeclarationError(told) from error
+        raise DeclarationError(message) from error
 
 
 def alternatives(name: str, hint: Any) -> list[Any]:
-    """Values that code can tell apart without asking a symbol: None, members, lengths."""
+    """Return values that code can distinguish without reading a symbol: None, members, lengths."""
     if get_origin(hint) in (Union, UnionType):
         kinds = [kind for kind in get_args(hint) if kind is not type(None)]
         inside = [value for kind in kinds for value in alternatives(name, kind)]
@@ -148,24 +148,24 @@ def alternatives(name: str, hint: Any) -> list[Any]:
 def _refuse_dependence(
     function: Callable[..., Any], hints: dict[str, Any], parameter: str, value: Any, shape: Shape
 ) -> None:
-    """A value leads to the same shape as any other."""
+    """Raise DeclarationError if a value leads to another shape."""
     arguments = {name: symbolic(name, hint) for name, hint in hints.items()}
     try:
-        _, other = _traced(function, arguments | {parameter: value})
+        _, other = _trace(function, arguments | {parameter: value})
     except Exception:
-        return  # it does not take that value, whatever its annotation says
-    if _essence(other) != _essence(shape):
+        return  # the function does not accept that value, although its annotation does
+    if _comparable(other) != _comparable(shape):
         raise DeclarationError(
-            f"pattern {function.__name__}: its shape depends on {parameter!r}: {_told(shape)}, or "
-            f"{_told(other)} for {value!r}; write one pattern for each"
+            f"pattern {function.__name__}: its shape depends on {parameter!r}: "
+            f"{_summary(shape)}, or {_summary(other)} for {value!r}; write one pattern for each"
         )
 
 
-def _essence(shape: Shape) -> tuple[Any, ...]:
+def _comparable(shape: Shape) -> tuple[Any, ...]:
     return shape.operation, shape.table, shape.entity, shape.index, shape.order
 
 
-def _told(shape: Shape) -> str:
+def _summary(shape: Shape) -> str:
     return " ".join(filter(None, [shape.operation, shape.index, shape.order]))
 
 
@@ -182,7 +182,7 @@ def _hints(function: Callable[..., Any], local: Mapping[str, Any]) -> dict[str, 
 
 
 def symbolic(name: str, hint: Any) -> Any:
-    """What stands for an argument of this type while a pattern is traced."""
+    """Return the symbol, or entity or list of symbols, for an argument of this type."""
     origin = get_origin(hint)
     if origin in (Union, UnionType):
         kinds = [kind for kind in get_args(hint) if kind is not type(None)]

@@ -1,7 +1,7 @@
-"""Provision: the table that a model declares, made where it is missing and compared where it is.
+"""Provision: create the table of a model if it is missing, else compare it with its declaration.
 
-What is compared is what the model depends on: key attributes and their types, the keys and
-projections of indexes, and the TTL attribute. Billing, tags and the like are the operator's.
+Only what the model depends on is compared: key attributes and their types, the keys and projections
+of indexes, and the TTL attribute. Billing, tags and other settings belong to the operator.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tablewright.errors import (
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Plan, Request, Steps
-from tablewright.transport.tables import describe_table, unready, wait_until_active
+from tablewright.transport.tables import describe_table, describe_unready, wait_until_active
 
 
 def definition(table: TableMap, name: str) -> dict[str, Any]:
-    """The CreateTable request for a table."""
+    """Return the CreateTable request for a table."""
     types = key_types(table)
     request: dict[str, Any] = {
         "TableName": name,
@@ -43,7 +43,7 @@ def definition(table: TableMap, name: str) -> dict[str, Any]:
 
 
 def key_types(table: TableMap) -> dict[str, str]:
-    """Every key attribute of the table and its indexes, with its type."""
+    """Return the type of every key attribute of the table and its indexes."""
     names = list(table.attributes)
     for index in table.indexes.values():
         names += index.attributes
@@ -74,7 +74,7 @@ def _index(index: IndexMap) -> dict[str, Any]:
 
 
 class Provision(Plan[None]):
-    """See to it that the table is there and as declared."""
+    """Create the table if it is missing, or check that it is as declared."""
 
     def __init__(self, table: TableMap, *, create: bool) -> None:
         self._table = table
@@ -86,18 +86,18 @@ class Provision(Plan[None]):
         if found is None:
             if not self._create:
                 raise TableNotFound(
-                    f"there is no table {name!r} here; connect(…, create=True) makes it"
+                    f"the table {name!r} does not exist; connect(…, create=True) creates it"
                 )
             yield from self._make(name)
             return
-        if unready(found):
+        if describe_unready(found):
             found = yield from wait_until_active(name)
         differences = compare(self._table, found)
         differences += yield from self._compare_ttl(name)
         if differences:
             listed = "\n  ".join(differences)
             raise TableMismatch(
-                f"the table {name!r} is not as {self._table.owner} declares it:\n  {listed}"
+                f"the table {name!r} differs from its declaration, {self._table.owner}:\n  {listed}"
             )
 
     def _compare_ttl(self, name: str) -> Steps[list[str]]:
@@ -106,9 +106,8 @@ class Provision(Plan[None]):
             return []
         found = yield from _ttl_of(name)
         if found is None and self._create:
-            yield from _enable_ttl(
-                name, wanted
-            )  # the process that made the table stopped before it
+            # The process that created the table stopped before this step.
+            yield from _enable_ttl(name, wanted)
             return []
         return [] if found == wanted else [f"TTL: declared {wanted}, found {found or 'none'}"]
 
@@ -116,17 +115,17 @@ class Provision(Plan[None]):
         try:
             yield Request("CreateTable", definition(self._table, name))
         except ResourceInUseException:
-            pass  # somebody else makes it at the same moment
+            pass  # another process creates it at the same time
         except DynamoDBError as fault:
-            raise _told(fault, self._table) from fault
+            raise _explain_fault(fault, self._table) from fault
         yield from wait_until_active(name)
         attribute = ttl_attribute(self._table)
         if attribute is not None and (yield from _ttl_of(name)) != attribute:
             yield from _enable_ttl(name, attribute)
 
 
-def _told(fault: DynamoDBError, table: TableMap) -> Exception:
-    """The fault; or which patterns need a kind of index that the endpoint does not have."""
+def _explain_fault(fault: DynamoDBError, table: TableMap) -> Exception:
+    """Return the fault, or an error that names the patterns whose indexes are not supported."""
     for kind in ("local", "global"):
         named = {index.name for index in table.indexes.values() if index.kind == kind}
         if named and f"{kind}secondaryindex" in fault.message.lower().replace(" ", ""):
@@ -135,16 +134,16 @@ def _told(fault: DynamoDBError, table: TableMap) -> Exception:
                 for traced in table.patterns.values()
                 if named & set((traced.shape.index or "").split(", "))
             ]
-            told = ", ".join(needs) or table.owner
-            return UnsupportedOperation(f"{kind} secondary indexes", "the endpoint", told)
+            users = ", ".join(needs) or table.owner
+            return UnsupportedOperation(f"{kind} secondary indexes", "the endpoint", users)
     return fault
 
 
 def _ttl_of(name: str) -> Steps[str | None]:
-    """The attribute by which a table's items expire."""
+    """Return the TTL attribute of a table; None if TTL is not enabled."""
     answer = yield Request("DescribeTimeToLive", {"TableName": name})
-    told = msgspec.json.decode(answer)["TimeToLiveDescription"]
-    return told.get("AttributeName") if told["TimeToLiveStatus"].startswith("ENABL") else None
+    found = msgspec.json.decode(answer)["TimeToLiveDescription"]
+    return found.get("AttributeName") if found["TimeToLiveStatus"].startswith("ENABL") else None
 
 
 def _enable_ttl(name: str, attribute: str) -> Steps[None]:
@@ -154,12 +153,12 @@ def _enable_ttl(name: str, attribute: str) -> Steps[None]:
             "UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": specification}
         )
     except ValidationException:
-        if (yield from _ttl_of(name)) != attribute:  # somebody else enabled it at the same moment
+        if (yield from _ttl_of(name)) != attribute:  # another process enabled it
             raise
 
 
 def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
-    """What differs between a declaration and a described table, a line each."""
+    """Return the differences between a declaration and a described table, a line each."""
     wanted = definition(table, table.name)
     types = {a["AttributeName"]: a["AttributeType"] for a in found["AttributeDefinitions"]}
     lines = []
@@ -182,9 +181,9 @@ def _compare_index(
     name: str, here: dict[str, Any] | None, there: dict[str, Any] | None
 ) -> list[str]:
     if there is None:
-        return [f"index {name}: declared, and not there"]
+        return [f"index {name}: declared but missing"]
     if here is None:
-        return [f"index {name}: there, and not declared"]
+        return [f"index {name}: present but not declared"]
     lines = []
     if _shown(here["KeySchema"]) != _shown(there["KeySchema"]):
         lines.append(
@@ -193,7 +192,7 @@ def _compare_index(
         )
     declared, found = _projected(here), _projected(there)
     if declared != found:
-        lines.append(f"index {name}: projects {declared} as declared, {found} as found")
+        lines.append(f"index {name}: declared projection {declared}, found {found}")
     return lines
 
 

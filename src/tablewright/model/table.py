@@ -38,7 +38,10 @@ class GSI:
 
     def compile(self, table: TableMap) -> IndexMap:
         if self.pk == self.sk:
-            raise DeclarationError(f"{table.owner}.{self.name}: its two keys are both {self.pk!r}")
+            raise DeclarationError(
+                f"{table.owner}.{self.name}: the partition key and the sort key are both "
+                f"{self.pk!r}"
+            )
         return IndexMap(str(self.name), "global", (self.pk, self.sk), self.project)
 
 
@@ -56,7 +59,7 @@ class LSI:
     def compile(self, table: TableMap) -> IndexMap:
         if table.attributes[1] is None:
             raise DeclarationError(
-                f"{table.name}.{self.name}: a table without a sort key has no local indexes"
+                f"{table.owner}.{self.name}: a table without a sort key has no local indexes"
             )
         return IndexMap(str(self.name), "local", (table.attributes[0], self.sk), self.project)
 
@@ -74,13 +77,13 @@ def _check_tenancy(tenancy: Tenancy, table: TableMap, indexes: set[Any]) -> None
             )
         if table.attributes[0] in (index.pk, index.sk):
             raise DeclarationError(
-                f"{table.owner}: {index.name} has the table's partition key as its own, and "
-                "DynamoDB filters by no key; query it with the partition: ….eq(…)"
+                f"{table.owner}: the table's partition key is a key of {index.name}, and DynamoDB "
+                "does not filter by keys; query it with the partition: ….eq(…)"
             )
 
 
 class Table:
-    """A table: subclass it, and name its keys, its type attribute and its indexes."""
+    """The base class of tables: a subclass declares keys, type attribute and indexes."""
 
     __table__: ClassVar[TableMap]
     __tenancy__: ClassVar[Tenancy | None] = None
@@ -125,17 +128,17 @@ class Table:
             )
         if type_attribute is not None and type_attribute in (pk, sk):
             raise DeclarationError(
-                f"{cls.__name__}: {type_attribute!r} is a key, and cannot hold the type"
+                f"{cls.__name__}: type_attribute={type_attribute!r} is a key; choose another name"
             )
         for kind, given in (("a table", table.name), *(("an index", n) for n in table.indexes)):
             if not _NAME(given):
                 raise DeclarationError(
-                    f"{cls.__name__}: {given!r} is no name for {kind}; DynamoDB takes 3 to 255 "
+                    f"{cls.__name__}: {given!r} is not a valid name for {kind}; use 3 to 255 "
                     "letters, digits, '_', '-' and '.'"
                 )
         cls.__table__ = table
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
         raise TypeError(
-            f"{cls.__name__} is a declaration; connect(target, {cls.__name__}) opens it"
+            f"{cls.__name__} cannot be instantiated; open it with connect(target, {cls.__name__})"
         )

@@ -40,7 +40,7 @@ from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.model.shards import KeyValue, Shard, key_value, refuse_collisions, shard_value
-from tablewright.model.touched import Access, Unclear, touched
+from tablewright.model.touched import AccessKind, Unclear, touched_items
 from tablewright.plan.plan import AnyRequest
 from tablewright.plan.reads.query_request import OneOf, QueryRequest
 from tablewright.values import Value
@@ -144,7 +144,7 @@ class TenantGuard:
         if isinstance(request, QueryRequest):
             return self._checked_query(request)
         try:
-            for access, table, item in touched(request.operation, request.body):
+            for access, table, item in touched_items(request.operation, request.body):
                 self._check_table(table)
                 self._check_item(access, item)
         except Unclear:
@@ -157,16 +157,16 @@ class TenantGuard:
                 f"this database is scoped to {self.tenant} in {self.name}, not {_plain(table)}"
             )
 
-    def _check_item(self, access: Access, item: object) -> None:
+    def _check_item(self, access: AccessKind, item: object) -> None:
         """Raise TenantViolation unless the item, or the key, is in a shard that the tenant has."""
         value = item.get(self.partition) if type(item) is dict else None
         if key_value(value) not in self._shards(access):
             raise self._outside(access, value)
 
-    def _shards(self, access: Access) -> Mapping[KeyValue | None, Value]:
+    def _shards(self, access: AccessKind) -> Mapping[KeyValue | None, Value]:
         return self.readable if access == "read" else self.writable
 
-    def _outside(self, access: Access, value: object) -> TenantViolation:
+    def _outside(self, access: AccessKind, value: object) -> TenantViolation:
         allowed = sorted(str(_content(shard)) for shard in self._shards(access).values())
         return TenantViolation(
             f"this database is scoped to {self.tenant} and may {access} "

@@ -1,7 +1,7 @@
 """Touched items: which items a request reads or writes, by the keys and items in its body.
 
     >>> body = {"TableName": "shop", "Key": {"PK": {"S": "C1"}}, "UpdateExpression": "..."}
-    >>> list(touched("UpdateItem", body))
+    >>> list(touched_items("UpdateItem", body))
     [('write', 'shop', {'PK': {'S': 'C1'}})]
 
 Invariant: every item that DynamoDB would read or write for the request is listed. A body in which
@@ -16,14 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
-Access: TypeAlias = Literal["read", "write"]
+AccessKind: TypeAlias = Literal["read", "write"]
 #: How it is touched, the name of its table, and its key or the whole item.
-Touched: TypeAlias = tuple[Access, object, object]
+Touched: TypeAlias = tuple[AccessKind, object, object]
 
 #: For each operation or action: how it touches its item, and the member that holds the key.
-_READ_KEY: tuple[Access, str] = ("read", "Key")
-_WRITE_KEY: tuple[Access, str] = ("write", "Key")
-_WRITE_ITEM: tuple[Access, str] = ("write", "Item")
+_READ_KEY: tuple[AccessKind, str] = ("read", "Key")
+_WRITE_KEY: tuple[AccessKind, str] = ("write", "Key")
+_WRITE_ITEM: tuple[AccessKind, str] = ("write", "Item")
 _ONE_ITEM = {
     "GetItem": _READ_KEY,
     "PutItem": _WRITE_ITEM,
@@ -46,7 +46,7 @@ class Unclear(Exception):
     """The body does not show which items the request touches."""
 
 
-def touched(operation: str, body: object) -> Iterator[Touched]:
+def touched_items(operation: str, body: object) -> Iterator[Touched]:
     """Yield the items that a request touches; raise Unclear if the body does not show them."""
     if operation in _ONE_ITEM:
         access, member = _ONE_ITEM[operation]
@@ -87,8 +87,8 @@ def _member(value: object, name: str) -> object:
 
 
 def _only_action(
-    value: object, known: Mapping[str, tuple[Access, str]]
-) -> tuple[Access, object, str]:
+    value: object, known: Mapping[str, tuple[AccessKind, str]]
+) -> tuple[AccessKind, object, str]:
     """The one action that a member of a batch or a transaction holds."""
     if type(value) is not dict or len(value) != 1:
         raise Unclear

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import KeyMap, SortCondition
+from tablewright.mapping.keys import IndexKeys, KeyMap, SortCondition
 from tablewright.values import Value
 
 #: The assumed size of a value of each type in bytes, for estimates.
@@ -123,7 +123,7 @@ def write_shape(
     operation: str,
     condition: str,
     *,
-    indexes: Iterable[KeyMap] = (),
+    indexes: Iterable[IndexKeys] = (),
     index_rows: int,
     side_items: int,
     conditions: Iterable[object] = (),

@@ -1,15 +1,15 @@
 """Policies: IAM policy documents, parsed and evaluated as IAM does.
 
-    JSON -> Policy -> with a user's name and tags -> Principal -> of an Access -> Decision
+    JSON -> Policy; policies and a user -> Principal; Principal and AccessRequest -> Decision
 
     pattern     wildcards and policy variables
     operators   StringLike, NumericLessThan, ...
-    condition   ForAllValues, IfExists, Null: one line of a Condition
+    condition   ForAllValues, IfExists, Null: one operator and key of a Condition
     document    statements and policies
-    principal   a user with policies, who may or may not do something
+    principal   a user with policies: decides about access requests
 
-It knows nothing of tables, requests or HTTP: the engine says which action, resource and condition
-keys a request means (`tablewright.engine.authorization`).
+This package does not know tables, requests or HTTP. The engine derives the action, the resource and
+the condition keys from a request (`tablewright.engine.authorization`).
 """
 
 from __future__ import annotations

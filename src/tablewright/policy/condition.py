@@ -1,20 +1,20 @@
-"""Conditions: one line of a statement's `Condition`, ready to ask of a request.
+"""Conditions: one operator and key of a statement's `Condition`, evaluated for a request.
 
     "ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["USER#1", "USER#1#*"]}
 
-A request's key holds any number of values, or is absent (no values are as good as absent):
+A condition key of a request has any number of values, or is absent (an empty one counts as absent):
 
-| | holds where the key is absent | holds where it has values |
+| | true if the key is absent | true if the key has values |
 |---|---|---|
 | `Null: true` / `Null: false` | yes / no | no / yes |
-| `ForAllValues:...` | **yes** | each value satisfies the operator |
-| `ForAnyValue:...` | no | at least one value satisfies it |
+| `ForAllValues:...` | **yes** | if each value satisfies the operator |
+| `ForAnyValue:...` | no | if at least one value satisfies it |
 | `...IfExists` | yes | as without it |
-| plain | no; a negation: yes | the value satisfies it |
+| plain | no; a negation: yes | if the value satisfies it |
 
 A value satisfies an operator if it matches one of the policy's values; a negation, if it matches
-none of them. IAM does not define a plain operator on a key with several values. Here it never
-grants more: in an Allow all values must satisfy it, in a Deny one is enough.
+none of them. IAM does not define plain operators for keys with several values. Here they are
+restrictive: in an Allow all values must satisfy the operator, in a Deny one value is enough.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Quantifier(Enum):
 
 @dataclass(frozen=True, slots=True)
 class KeyPresence:
-    """`Null`: whether a key is absent."""
+    """`Null`: tests whether a key is absent."""
 
     key: str
-    options: frozenset[bool]  # both together are always true
+    options: frozenset[bool]  # with both options the condition is always true
 
     def holds(self, keys: ConditionKeys) -> bool:
         return (not keys.get(self.key)) in self.options
@@ -52,7 +52,7 @@ class KeyPresence:
 
 @dataclass(frozen=True, slots=True)
 class KeyComparison:
-    """An operator, the key that it looks at, and the values that it compares with."""
+    """An operator, the condition key that it reads, and the values of the policy."""
 
     key: str
     tests: tuple[ValueTest, ...]
@@ -64,7 +64,7 @@ class KeyComparison:
         values = keys.get(self.key)
         if not values:
             return self.if_absent
-        decisive = self.quantifier is Quantifier.ANY  # the first such value decides
+        decisive = self.quantifier is Quantifier.ANY  # the first value with this outcome decides
         for value in values:
             for test in self.tests:
                 if test(value, keys):
@@ -83,7 +83,7 @@ PolicyCondition: TypeAlias = KeyPresence | KeyComparison
 def build_condition(
     operator: str, key: str, values: Sequence[Pattern], *, effect: Effect, where: str
 ) -> PolicyCondition:
-    """Make a condition of one operator and one key of a `Condition` element."""
+    """Build a condition from one operator and one key of a `Condition` element."""
     name = key.lower()
     if operator.lower() == "null":
         return KeyPresence(name, frozenset(_parse_boolean(value, where) for value in values))
@@ -114,7 +114,7 @@ _QUANTIFIERS = {quantifier.value.lower(): quantifier for quantifier in Quantifie
 def _parse_boolean(pattern: Pattern, where: str) -> bool:
     text = to_plain_text(pattern.resolve({}) or ()).lower()
     if text not in ("true", "false"):
-        raise InvalidValue(f"{where}: Null takes true or false, not {text!r}")
+        raise InvalidValue(f"{where}: Null must be true or false, not {text!r}")
     return text == "true"
 
 

@@ -1,18 +1,18 @@
-"""Policy documents: JSON to frozen values, and what they decide.
+"""Policy documents: parse JSON into frozen values, and decide about access requests.
 
     {"Version": "2012-10-17", "Statement": [{
         "Effect": "Allow", "Action": "dynamodb:GetItem",
         "Resource": "arn:aws:dynamodb:*:*:table/shop",
         "Condition": {"StringEquals": {"dynamodb:Select": "COUNT"}}}]}
 
-A policy is one of an identity: it says what its holder may do, and names no principal. Every
-mistake is an `InvalidValue` that says where it is, as `Statement[0].Condition.StringEqual`.
+All policies are identity-based: they say what a user may do, and have no Principal element. Every
+mistake raises an `InvalidValue` with its path, such as `Statement[0].Condition.StringEqual`.
 
 Invariants:
-- A Deny that applies wins over every Allow, in any order, and in any policy.
-- What no statement allows is denied.
-- What is not understood is refused when the policy is parsed, never passed over: an element or a
-  condition that is ignored would grant more than the policy says.
+- A Deny that applies overrides every Allow, in any order and in any policy.
+- An access that no statement allows is denied.
+- Unknown elements and conditions are rejected when the policy is parsed, never ignored: ignoring
+  one could grant more than the policy says.
 """
 
 from __future__ import annotations
@@ -59,10 +59,12 @@ _ACTION = re.compile(r"\*|[A-Za-z0-9*?-]+:[A-Za-z0-9*?]+").fullmatch
 _ALLOWED_TEXT = re.compile(r"[\t\n\r\x20-\xff]*").fullmatch
 
 
-class AccessRequest(Struct, frozen=True):  # a Struct: made for each request, in half the time
-    """What a policy decides about: one action on one resource, and the keys of the request.
+class AccessRequest(
+    Struct, frozen=True
+):  # a Struct, because one is created per request: half the time
+    """The input of a decision: an action, a resource, and the condition keys of the request.
 
-    The names of keys are in lower case.
+    Names of condition keys are in lower case.
     """
 
     action: str
@@ -72,7 +74,7 @@ class AccessRequest(Struct, frozen=True):  # a Struct: made for each request, in
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement of a policy. `sid` is its name, if it has one."""
+    """One statement of a policy. `sid` is its optional name."""
 
     sid: str
     effect: Effect
@@ -81,9 +83,9 @@ class Statement:
     resources: tuple[Pattern, ...]
     excludes_resources: bool
     conditions: tuple[PolicyCondition, ...]
-    #: Whether no resource has a variable, so that every request finds the same ones.
+    #: Whether no resource pattern has a variable, so that matches do not depend on the request.
     has_fixed_resources: bool
-    #: The condition keys that the statement looks at, in lower case.
+    #: The condition keys that the statement reads, in lower case.
     keys: frozenset[str]
 
     def matches_action(self, action: str) -> bool:
@@ -103,7 +105,7 @@ class Statement:
         return True
 
     def applies(self, access: AccessRequest) -> bool:
-        """Whether the statement applies to an access."""
+        """Return whether the statement applies to an access request."""
         return (
             self.matches_action(access.action)
             and self.matches_resource(access.resource, access.keys)
@@ -112,7 +114,7 @@ class Statement:
 
 
 class Decision(Struct, frozen=True):
-    """Whether an access is allowed, and by which statement it is allowed or denied.
+    """Whether access is allowed, and the statement that allows or denies it.
 
     A denial without a statement is implicit: no statement allows the access.
     """
@@ -126,7 +128,7 @@ class Decision(Struct, frozen=True):
 
 
 def decide(applying: Iterable[Statement]) -> Decision:
-    """Decide from the statements that apply to an access."""
+    """Decide from the statements that apply to an access request."""
     allowing = None
     for statement in applying:
         if statement.effect == "Deny":
@@ -151,27 +153,27 @@ class Policy:
     id: str = ""
 
     def evaluate(self, access: AccessRequest) -> Decision:
-        """Decide about an access, by this policy alone."""
+        """Decide about an access request by this policy only."""
         return decide(statement for statement in self.statements if statement.applies(access))
 
 
 def parse_policy(document: Document, known: ConditionKeys = NO_KEYS) -> Policy:
-    """Parse a policy document. Raises `InvalidValue` for every mistake.
+    """Parse a policy document; raise `InvalidValue` if it has a mistake.
 
-    `known` are condition keys that are the same in all requests.
+    `known` has the condition keys whose values are the same in all requests.
     """
     policy = _load(document)
     _check_elements(policy, _POLICY_ELEMENTS, "the policy")
     version = policy.get("Version", "2008-10-17")
     if version not in _VERSIONS:
-        raise InvalidValue(f"Version: {version!r} is not a version; use {_VERSIONS[0]!r}")
+        raise InvalidValue(f"Version: unknown version {version!r}; use {_VERSIONS[0]!r}")
     statements = policy.get("Statement")
     if statements is None:
         raise InvalidValue("the policy has no Statement")
     if isinstance(statements, Mapping):
         statements = [statements]
     if not isinstance(statements, (list, tuple)) or not statements:
-        raise InvalidValue(f"Statement: takes one or more statements, not {statements!r}")
+        raise InvalidValue(f"Statement: must be one or more statements, not {statements!r}")
     parser = _StatementParser(known, has_variables=version == "2012-10-17")
     parsed = tuple(
         parser.statement(statement, f"Statement[{number}]")
@@ -181,7 +183,7 @@ def parse_policy(document: Document, known: ConditionKeys = NO_KEYS) -> Policy:
     for sid in sids:
         if sids.count(sid) > 1:
             raise InvalidValue(
-                f"two statements have the Sid {sid!r}; a Sid is unique in its policy"
+                f"two statements have the Sid {sid!r}; a Sid must be unique in its policy"
             )
     return Policy(parsed, _check_text(policy.get("Id", ""), "Id"))
 
@@ -195,10 +197,10 @@ class _StatementParser:
         _check_elements(raw, _STATEMENT_ELEMENTS, where)
         effect = raw.get("Effect")
         if effect not in ("Allow", "Deny"):
-            raise InvalidValue(f"{where}.Effect: takes 'Allow' or 'Deny', not {effect!r}")
+            raise InvalidValue(f"{where}.Effect: must be 'Allow' or 'Deny', not {effect!r}")
         sid = _check_text(raw.get("Sid", ""), f"{where}.Sid")
         if sid and not (sid.isascii() and sid.isalnum()):
-            raise InvalidValue(f"{where}.Sid: {sid!r} is not made of letters and digits alone")
+            raise InvalidValue(f"{where}.Sid: {sid!r} must contain only letters and digits")
         action_element, actions = _one_of(raw, "Action", "NotAction", where)
         resource_element, resources = _one_of(raw, "Resource", "NotResource", where)
         patterns = tuple(self._resource(text, f"{where}.{resource_element}") for text in resources)
@@ -230,7 +232,7 @@ class _StatementParser:
         if any("${" in part for part in parts[:5]):
             raise InvalidValue(
                 f"{where}: {text!r} has a policy variable before the resource, which is the last "
-                "part of the ARN; variables are allowed in the resource alone"
+                "part of the ARN; variables are allowed only in the resource"
             )
         return pattern
 
@@ -238,11 +240,11 @@ class _StatementParser:
         self, raw: Any, effect: Effect, where: str
     ) -> Iterator[tuple[PolicyCondition, list[Pattern]]]:
         if not isinstance(raw, Mapping):
-            raise InvalidValue(f"{where}: takes an object of operators, not {raw!r}")
+            raise InvalidValue(f"{where}: must be an object of operators, not {raw!r}")
         for operator, compared in raw.items():
             at = f"{where}.{_check_text(operator, where)}"
             if not isinstance(compared, Mapping):
-                raise InvalidValue(f"{at}: takes an object of condition keys, not {compared!r}")
+                raise InvalidValue(f"{at}: must be an object of condition keys, not {compared!r}")
             for key, values in compared.items():
                 _check_key(key, at)
                 patterns = [
@@ -267,6 +269,8 @@ def _load(document: Document) -> Mapping[str, Any]:
         return document
     try:
         loaded = json.loads(document, object_pairs_hook=_reject_duplicates)
+    except InvalidValue:
+        raise
     except ValueError as error:
         raise InvalidValue(f"the policy is not JSON: {error}") from None
     except RecursionError:
@@ -275,36 +279,36 @@ def _load(document: Document) -> Mapping[str, Any]:
 
 
 def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """JSON keeps the last of two equal names; a policy would lose a condition that way."""
+    """Reject duplicate names: `json` keeps the last one, so a condition could get lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidValue(f"the policy has {twice!r} twice in one object")
+        raise InvalidValue(f"the policy has the name {twice!r} twice in one object")
     return found
 
 
 def _check_elements(raw: Any, known: tuple[str, ...], where: str) -> None:
     if not isinstance(raw, Mapping):
-        raise InvalidValue(f"{where}: takes an object, not {raw!r}")
+        raise InvalidValue(f"{where}: must be an object, not {raw!r}")
     for name in raw:
         if name in known:
             continue
         if name in ("Principal", "NotPrincipal"):
             raise InvalidValue(
-                f"{where}: {name} is for policies of resources; a policy of a user names no "
-                "principal"
+                f"{where}: {name} belongs to resource-based policies; remove it from a policy of a "
+                "user"
             )
         hint = did_you_mean(name, known, cutoff=0.7) or f"; it takes {', '.join(known)}"
         raise InvalidValue(f"{where}: unknown element {name!r}{hint}")
 
 
 def _one_of(raw: Mapping[str, Any], name: str, negation: str, where: str) -> tuple[str, list[str]]:
-    """The element that is there of the two, and its texts."""
+    """Return which of two exclusive elements is present, and its texts."""
     given = [element for element in (name, negation) if element in raw]
     if len(given) != 1:
         found = "both" if given else "neither"
-        raise InvalidValue(f"{where}: needs either {name} or {negation}, and has {found}")
+        raise InvalidValue(f"{where}: must have either {name} or {negation}, but has {found}")
     return given[0], list(_read_texts(raw[given[0]], f"{where}.{given[0]}", only_text=True))
 
 
@@ -323,14 +327,14 @@ def _check_key(key: Any, where: str) -> None:
     service, colon, name = key.partition(":")
     if not (service and colon and name):
         raise InvalidValue(f"{where}: {key!r} is not a condition key such as 'aws:username'")
-    # A key that no request has makes ForAllValues true: a typing error would open the table.
+    # ForAllValues is true for a key that no request has: a typing error would allow everything.
     if service.lower() == "dynamodb" and key.lower() not in DYNAMODB_KEYS:
         hint = did_you_mean(key, DYNAMODB_KEYS.values())
         raise InvalidValue(f"{where}: DynamoDB has no condition key {key!r}{hint}")
 
 
 def _read_texts(raw: Any, where: str, *, only_text: bool = False) -> Iterator[str]:
-    """The values of an element: one, or a list of them; booleans and numbers as JSON has them."""
+    """Yield the values of an element (one or a list) as text; booleans and numbers as in JSON."""
     values = raw if isinstance(raw, (list, tuple)) else [raw]
     if not values:
         raise InvalidValue(f"{where}: the list is empty")
@@ -345,7 +349,7 @@ def _read_texts(raw: Any, where: str, *, only_text: bool = False) -> Iterator[st
 
 def _check_text(value: Any, where: str) -> str:
     if not isinstance(value, str):
-        raise InvalidValue(f"{where}: takes text, not {value!r}")
+        raise InvalidValue(f"{where}: must be a string, not {value!r}")
     if not _ALLOWED_TEXT(value):
         raise InvalidValue(
             f"{where}: {value!r} has a character that IAM does not allow in a policy; it allows "

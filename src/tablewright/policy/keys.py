@@ -1,6 +1,6 @@
-"""Condition keys: the names of what a request tells the policies about itself.
+"""Condition keys: the names of the request properties that policies can test.
 
-Names are case-insensitive in IAM, and in lower case here.
+IAM ignores the case of names; here they are in lower case.
 """
 
 from __future__ import annotations

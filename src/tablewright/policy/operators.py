@@ -4,9 +4,8 @@
     NumericEquals, ...LessThan, ...  DateEquals, ...      numbers; ISO 8601 or seconds since 1970
     Bool  BinaryEquals  IpAddress  ArnEquals = ArnLike
 
-An operator makes a `Test` of each value of the policy once, when the policy is parsed: a value
-that the operator cannot read is an error there. A value of the request that it cannot read
-matches nothing.
+When a policy is parsed, its operator creates a `ValueTest` for each value; an invalid value of the
+policy is an error. An invalid value of a request matches nothing.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from tablewright.policy.pattern import (
     to_plain_text,
 )
 
-#: Whether a value of the request matches; the keys are for variables.
+#: Returns whether a value of a request matches; the keys are used to resolve variables.
 ValueTest: TypeAlias = Callable[[str, ConditionKeys], bool]
-#: Makes a test of a value of the policy; `where` is for messages.
+#: Creates the test for a value of the policy; `where` is its path, for messages.
 TestMaker: TypeAlias = Callable[[Pattern, str], ValueTest]
 
 
 def _pattern_operator(matcher: Callable[[Resolved], Matcher]) -> TestMaker:
-    """An operator whose values may have variables."""
+    """Return an operator whose values can contain variables."""
 
     def make(pattern: Pattern, where: str) -> ValueTest:
         if pattern.variables:
@@ -57,11 +56,13 @@ def _pattern_operator(matcher: Callable[[Resolved], Matcher]) -> TestMaker:
 
 
 def _typed_operator(read: Callable[[str], Any], holds: Callable[[Any, Any], bool]) -> TestMaker:
-    """An operator whose values are of a type, and have neither wildcards nor variables."""
+    """Return an operator on typed values, which have neither wildcards nor variables."""
 
     def make(pattern: Pattern, where: str) -> ValueTest:
         if pattern.variables:
-            raise InvalidValue(f"{where}: policy variables are for String, Arn and Bool operators")
+            raise InvalidValue(
+                f"{where}: policy variables are allowed only in String, Arn and Bool operators"
+            )
         text = to_plain_text(pattern.resolve({}) or ())
         try:
             expected = read(text)
@@ -150,7 +151,7 @@ _ORDERS = {
     "GreaterThanEquals": operator.ge,
 }
 
-#: By name: what makes its tests, and whether it is a negation.
+#: By name: the maker of its tests, and whether it is a negation.
 OPERATORS: dict[str, tuple[TestMaker, bool]] = {
     **{name.format(""): (maker, False) for name, maker in _EQUALS.items()},
     **{name.format("Not"): (maker, True) for name, maker in _EQUALS.items()},

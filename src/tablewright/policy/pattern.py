@@ -1,18 +1,16 @@
-"""Patterns: the texts of a policy, with their wildcards and policy variables.
+"""Patterns: texts of a policy with wildcards and policy variables.
 
-    table/shop-*                    `*` is any text, `?` is any one character
+    table/shop-*                    `*` matches any text, `?` any one character
     USER#${aws:username}            the value of a condition key of the request
-    ${aws:PrincipalTag/team, 'all'} the same, with a text to use where the key has no value
-    ${*}  ${?}  ${$}                the characters themselves
+    ${aws:PrincipalTag/team, 'all'} the same, with a default if the key has no value
+    ${*}  ${?}  ${$}                the literal characters
 
-A text is split into tokens once, when the policy is parsed. A request resolves the variables.
+A text is split into tokens once, when the policy is parsed. Variables are resolved per request.
 
 Invariants:
-- The value of a variable is literal text. A `*` in it is an asterisk, and a `${...}` in it stays
-  as it is: values are never parsed.
-- A variable without a value (the key is absent, empty or has several values) makes the pattern
-  match nothing.
-- Matching takes linear time for each wildcard, whatever the text is: values come from strangers.
+- The value of a variable is literal text: `*` and `${...}` in it have no special meaning.
+- A pattern with a variable that has no value (absent, empty or several values) matches nothing.
+- Matching takes linear time per wildcard for any text, because values can be hostile.
 """
 
 from __future__ import annotations
@@ -60,7 +58,7 @@ Resolved: TypeAlias = tuple[str | Wildcard, ...]
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A text of a policy, split into literals, wildcards and variables."""
+    """A text of a policy, as literals, wildcards and variables."""
 
     tokens: tuple[Token, ...]
 
@@ -83,14 +81,14 @@ class Pattern:
 def parse_pattern(
     text: str, *, where: str, variables: bool, known: ConditionKeys = NO_KEYS
 ) -> Pattern:
-    """Split a text of a policy into tokens. Variables that are known already become text.
+    """Split a text of a policy into tokens; replace variables whose keys are `known` by text.
 
-    `variables` says whether the policy's version has them. In the older version IAM takes `${`
-    as text, which is never what was meant, so it is refused.
+    `variables` is whether the policy's version has variables. In the older version, IAM treats
+    `${` as text; this is never intended, so it is rejected.
     """
     if "${" in text and not variables:
         raise InvalidValue(
-            f'{where}: {text!r} has a policy variable; these need "Version": "2012-10-17"'
+            f'{where}: {text!r} has a policy variable, which requires "Version": "2012-10-17"'
         )
     return Pattern(tuple(_bind(token, known) for token in _tokenise(text, where)))
 
@@ -102,24 +100,23 @@ def _bind(token: Token, known: ConditionKeys) -> Token:
 
 
 def to_plain_text(tokens: Resolved) -> str:
-    """The text of a pattern for operators without wildcards: `*` stands for itself."""
+    """Return the text of a pattern for operators without wildcards: `*` is literal."""
     return "".join(t.character if isinstance(t, Wildcard) else t for t in tokens)
 
 
 @lru_cache(4096)
 def compile_text_matcher(tokens: Resolved, *, ignore_case: bool = False) -> Matcher:
-    """A function that tells whether a text matches."""
+    """Return a function that tests whether a text matches."""
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
     return re.compile(_glob_regex(tokens, "."), flags).fullmatch
 
 
 @lru_cache(4096)
 def compile_arn_matcher(tokens: Resolved) -> Matcher:
-    """A function that tells whether an ARN matches, part by part.
+    """Return a function that tests whether an ARN matches, part by part.
 
-    A wildcard does not reach over a colon, except in the resource, which is the last part. Parts
-    that are missing at the end match anything, as in IAM: `arn:aws:dynamodb` is
-    `arn:aws:dynamodb:*:*:*`.
+    A wildcard does not match a colon, except in the resource, which is the last part. Missing parts
+    at the end match anything, as in IAM: `arn:aws:dynamodb` means `arn:aws:dynamodb:*:*:*`.
     """
     if tokens == (Wildcard("*"),):
         return compile_text_matcher(tokens)
@@ -148,7 +145,7 @@ def _tokenise(text: str, where: str) -> Iterator[Token]:
             name = found[1] if found else ""
             if found is None or not name:
                 raise InvalidValue(
-                    f"{where}: {text!r} has a policy variable that is not complete; write ${{key}} "
+                    f"{where}: {text!r} has an incomplete policy variable; write ${{key}} "
                     "or ${key, 'default'}"
                 )
             position = found.end()
@@ -164,9 +161,9 @@ def _tokenise(text: str, where: str) -> Iterator[Token]:
 
 
 def _glob_regex(tokens: Resolved, any_one: str) -> str:
-    """A regular expression; each `*` takes the shortest text, and is never tried again.
+    """Return a regular expression; each `*` matches the shortest text, without backtracking.
 
-    That is enough: if the rest matches after a longer text, it also matches after the shortest.
+    This is sufficient: if the rest matches after a longer text, it also matches after the shortest.
     """
     pieces = [""]
     for token in tokens:

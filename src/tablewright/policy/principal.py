@@ -1,12 +1,11 @@
-"""Principals: who sends requests, and what its policies allow.
+"""Principals: users that send requests, and the decisions of their policies.
 
-A principal is one user: a name, tags and policies. The server makes one for each of its users,
-`connect(policy=...)` makes one for a database. It does not change, and threads may share it.
+A principal is one user: a name, tags and policies. The server creates one for each of its users,
+`connect(policy=...)` creates one for a database. It is immutable, and threads can share it.
 
-What does not depend on a request is done once: variables such as `${aws:username}` become text
-when the policies are parsed, and which statements are about an action and a resource is
-remembered, together with the condition keys that they look at. Nothing else is taken from a
-request.
+Work that does not depend on a request is done once: variables such as `${aws:username}` are
+replaced when the policies are parsed, and the statements that match an action and a resource are
+cached, together with the condition keys that they read. Only these keys are computed for a request.
 """
 
 from __future__ import annotations
@@ -39,9 +38,8 @@ _CACHE_SIZE: Final = 1024
 class Principal:
     """A user with policies.
 
-    `tags` are what `${aws:PrincipalTag/...}` refers to. `context` are further condition keys that
-    are known of the user, such as `aws:SourceIp`. `arn` and `user_id` are made of the name if
-    they are not given.
+    `tags` are the values of `${aws:PrincipalTag/...}`. `context` has further condition keys of the
+    user, such as `aws:SourceIp`. The defaults of `arn` and `user_id` are derived from the name.
 
     >>> ann = Principal("ann", {"Statement": {
     ...     "Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "*"}})
@@ -87,11 +85,11 @@ class Principal:
         self._find_cached = lru_cache(_CACHE_SIZE)(self._find_statements)
 
     def keys_for(self, action: str, resource: str) -> frozenset[str]:
-        """The condition keys that decide about an action and a resource, in lower case."""
+        """Return the condition keys, in lower case, that a decision about these may depend on."""
         return self._find_cached(action, resource)[1]
 
     def decide(self, access: AccessRequest) -> Decision:
-        """Decide about an access, by all policies together."""
+        """Decide about an access request by all policies together."""
         statements, wanted = self._find_cached(access.action, access.resource)
         if not wanted:
             return decide(statements)
@@ -106,7 +104,7 @@ class Principal:
         )
 
     def require(self, access: AccessRequest) -> None:
-        """Raise AccessDeniedException, in the words of IAM, if an access is not allowed."""
+        """Raise AccessDeniedException with IAM's message if the access is not allowed."""
         decision = self.decide(access)
         if decision.is_allowed:
             return
@@ -128,7 +126,7 @@ class Principal:
     def _find_statements(
         self, action: str, resource: str
     ) -> tuple[tuple[Statement, ...], frozenset[str]]:
-        """The statements about this action and, as far as no request decides, this resource."""
+        """Return the statements that can apply to these, and the condition keys they read."""
         found = tuple(
             statement
             for statement in self._statements
@@ -139,7 +137,7 @@ class Principal:
 
 
 def as_principal(policy: Documents | Principal, name: str = "local") -> Principal:
-    """The principal that a `policy=` argument stands for."""
+    """Convert a `policy=` argument into a principal."""
     return policy if isinstance(policy, Principal) else Principal(name, policy)
 
 
@@ -150,7 +148,7 @@ def _split_documents(policies: Any) -> Iterator[Document]:
         yield from policies
     else:
         raise InvalidValue(
-            f"a policy is a JSON text, a dict, a list of those, or a Principal, not {policies!r}"
+            f"a policy must be JSON text, a dict, a list of these, or a Principal, not {policies!r}"
         )
 
 

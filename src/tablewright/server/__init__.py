@@ -1,19 +1,22 @@
 """The engine behind DynamoDB's HTTP protocol.
 
-    server      listening, shared commits, the sweep, the stop
-    protocol    one connection: requests in, answers out, in order
-    incoming    the requests in a connection's bytes
-    answers     the bytes of a response
-    writer      the thread that commits
-    listener    accepting connections
-    limits      how much clients may send and how long they may take
-    budget      the bytes that are held for all clients together
-    authorization  who sends a request, and may they?
-    hosts       which names the server answers to, which web pages may use it
-    failures    errors of the storage: faults for clients, lines for the operator
-    telemetry   what happened to each request: accesslog, monitor
+    server          listening, shared commits, deletion of expired items, shutdown
+    connection      one connection: requests in, responses out, in order
+    states          the states of a connection and their transitions
+    request_parser  from the bytes of a connection to requests
+    preparation     from a request to a step that the engine can run
+    responses       the bytes of a response
+    writer          the thread that commits
+    listener        accepts connections
+    limits          how much clients may send, and how long they may take
+    budget          the memory for all clients together
+    authentication  who sent a request: signature, canonical, credentials, credentials_file
+    hosts           which Host and Origin headers are accepted
+    failures        storage errors: DynamoDB errors for clients, log lines for the operator
+    telemetry       metrics and log lines of each request: accesslog, monitor
 
-The server knows HTTP and when to call the engine; what an operation means it does not know.
+`credentials_edit` changes credentials files, for the command line. The server knows HTTP and calls
+the engine; it does not know what an operation does.
 """
 
 from tablewright.server.hosts import Hosts

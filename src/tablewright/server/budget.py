@@ -1,10 +1,10 @@
-"""The budget: bytes that a server holds for all of its clients together.
+"""The budget: the memory that a server uses for all of its clients together.
 
 Invariants:
 - `used` never exceeds `total`.
-- Reservations are granted in the order in which they were asked for, so no large body starves.
+- Reservations are granted in the order in which they were made, so a large body never starves.
 
-A budget knows nothing of connections: a reservation is answered through a callback.
+A budget does not know connections: it grants a reservation through a callback.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 
 class Reservation:
-    """Some bytes of a budget: granted, waiting, or released. Release it exactly once."""
+    """A number of bytes, granted or waiting. Release it exactly once."""
 
     __slots__ = ("_budget", "_on_granted", "size")
 
@@ -27,12 +27,12 @@ class Reservation:
         self._on_granted()
 
     def release(self) -> None:
-        """Return the bytes, or stop waiting for them. May grant reservations of others."""
+        """Give the bytes back, or stop waiting for them. May grant waiting reservations."""
         self._budget.release(self)
 
 
 class Budget:
-    """A number of bytes, and the reservations that share it."""
+    """A number of bytes that reservations share."""
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -41,28 +41,29 @@ class Budget:
 
     @property
     def waiting(self) -> int:
-        """How many reservations are not granted yet."""
+        """The number of reservations that wait."""
         return len(self._waiting)
 
-    def take(self, size: int) -> bool:
-        """Take bytes at once, or return False. Give them back with `give_back`."""
+    def try_take(self, size: int) -> bool:
+        """Take bytes without waiting; return False if there are too few. See `give_back`."""
         if self.used + size > self.total:
             return False
         self.used += size
         return True
 
     def give_back(self, size: int) -> None:
+        """Return bytes to the budget, and grant the reservations that fit now."""
         self.used -= size
-        while self._waiting and self.take(self._waiting[0].size):
+        while self._waiting and self.try_take(self._waiting[0].size):
             self._waiting.popleft().grant()
 
     def reserve(self, size: int, on_granted: Callable[[], None]) -> tuple[Reservation, bool]:
-        """Reserve bytes; the second value is whether they were granted at once.
+        """Reserve bytes. Return the reservation, and whether it was granted at once.
 
-        If they were not, `on_granted` is called when they are.
+        Otherwise `on_granted` is called when it is granted.
         """
         reservation = Reservation(self, size, on_granted)
-        granted = not self._waiting and self.take(size)
+        granted = not self._waiting and self.try_take(size)
         if not granted:
             self._waiting.append(reservation)
         return reservation, granted

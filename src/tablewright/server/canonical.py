@@ -1,6 +1,6 @@
-"""The canonical parts of a request, as Signature Version 4 signs them, and its date.
+"""The canonical parts of a request that Signature Version 4 signs, and its date.
 
-Does not know what a signature is, or who signs.
+Does not compute or compare signatures.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from urllib.parse import quote, unquote_to_bytes
 from tablewright.errors import IncompleteSignatureException
 
 UNRESERVED = "-_.~"
-ORIGIN = re.compile(rb"^https?://[^/?]*")  # a target is absolute in a request to a proxy
+ORIGIN = re.compile(rb"^https?://[^/?]*")  # requests to a proxy have an absolute target
 
 
-def header_lines(signed: tuple[bytes, ...], folded: Mapping[bytes, bytes]) -> str:
-    """Return the canonical headers: spaces are folded, and a missing header is empty, as on AWS."""
+def canonical_headers(signed: tuple[bytes, ...], folded: Mapping[bytes, bytes]) -> str:
+    """Return the canonical headers. As on AWS, spaces are folded and a missing header is empty."""
     # Split as bytes: str.split() also splits at the spaces of Latin-1 beyond ASCII.
     lines = [b"%b:%b\n" % (name, b" ".join(folded.get(name, b"").split())) for name in signed]
     return b"".join(lines).decode("latin-1")
 
 
-def split(url: bytes) -> tuple[str, bytes]:
+def split_target(url: bytes) -> tuple[str, bytes]:
     """Return the canonical path and the query string of a request's target."""
     if url == b"/":
         return "/", b""
@@ -49,6 +49,7 @@ def query_parameters(query: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def canonical_query(parameters: list[tuple[bytes, bytes]]) -> str:
+    """Return a query string with its parameters escaped and sorted."""
     escaped = sorted(
         (quote(name, safe=UNRESERVED), quote(value, safe=UNRESERVED)) for name, value in parameters
     )
@@ -56,13 +57,13 @@ def canonical_query(parameters: list[tuple[bytes, bytes]]) -> str:
 
 
 def read_date(text: str) -> tuple[float, str]:
-    """Return a date in seconds since 1970, and in ISO 8601's basic format."""
+    """Parse a date. Return it in seconds since 1970 and in ISO 8601's basic format."""
     try:
         if len(text) == 16:
             return _seconds(text), text
         date = parsedate_to_datetime(text)  # a Date header of HTTP
         seconds = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
-        return seconds, iso(seconds)
+        return seconds, to_iso_basic(seconds)
     except (ValueError, OverflowError):
         raise IncompleteSignatureException(
             f"Date must be in ISO-8601 'basic format'. Got '{text}'. "
@@ -75,15 +76,15 @@ def _seconds(text: str) -> float:
     return datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()
 
 
-def iso(seconds: float) -> str:
-    """Write a moment in ISO 8601's basic format.
+def to_iso_basic(seconds: float) -> str:
+    """Format a time in ISO 8601's basic format.
 
-    >>> iso(1_768_435_200)
+    >>> to_iso_basic(1_768_435_200)
     '20260115T000000Z'
     """
     return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(seconds))
 
 
-def spell(seconds: int) -> str:
-    """Write a duration as AWS does: `15 min`."""
+def format_duration(seconds: int) -> str:
+    """Format a duration as AWS does: `15 min`."""
     return f"{seconds} sec" if seconds % 60 else f"{seconds // 60} min"

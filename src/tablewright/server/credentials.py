@@ -1,15 +1,15 @@
-"""The credentials in use: found by access key id, and read again when their files change.
+"""The credentials in use: found by access key id, reloaded when their files change.
 
 Owns which version of a credentials file is in use. Does not know its format
-(`credentials_file`) or what a signature is (`signature`).
+(`credentials_file`) or verify signatures (`signature`).
 
 Invariants:
-- `find` does no more than look at the clock, once a second also at the files. What takes longer
-  (reading them, running commands) is done in a thread.
-- A version that cannot be used changes nothing: the one before it stays in use, and one line of the
-  log says why.
-- Credentials that a command issued stay valid until they expire, even when the command has issued
-  others since: clients still use them.
+- `find` checks the clock, and once a second the status of the files. A thread does everything that
+  takes longer: reading the files and running commands.
+- A version with a mistake changes nothing: the previous one stays in use, and one log line has the
+  reason.
+- Credentials that a command issued stay valid until they expire, even if the command has issued
+  new ones since: clients still use them.
 """
 
 from __future__ import annotations
@@ -23,37 +23,36 @@ from dataclasses import replace
 from pathlib import Path
 
 from tablewright.errors import CredentialsRefused
-from tablewright.server.credentials_file import User, read
+from tablewright.server.credentials_file import Caller, read_file
 
-__all__ = ["Credentials", "User"]
+__all__ = ["Caller", "Credentials"]
 
 log = logging.getLogger("tablewright.server")
 
 CHECK_SECONDS = 1.0
-#: How often commands run again whose credentials expire.
+#: How often the commands of expiring credentials run again.
 RENEW_SECONDS = 60.0
-
 
 #: A user's name and a command that issues credentials for it.
 Issuer = tuple[str, tuple[str, ...]]
 
 
 class Credentials:
-    """The users of one credentials file. Raises `CredentialsRefused` if it cannot be used."""
+    """The keys of one credentials file. Raises `CredentialsRefused` if it has a mistake."""
 
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
         self.path = Path(path)
         self._clock = clock
-        self._users: dict[str, User] = {}
-        self._issued: dict[Issuer, list[User]] = {}
-        self._seen: dict[Path, object] = {}  # the state of each file before it was read
+        self._users: dict[str, Caller] = {}
+        self._issued: dict[Issuer, list[Caller]] = {}
+        self._seen: dict[Path, object] = {}  # the state of each file when it was read
         self._checked = clock()
         self._renew_at = math.inf
         self._reading: threading.Thread | None = None
         self._load()
 
-    def find(self, access_key_id: str) -> User | None:
-        """Return the user with this access key, or None."""
+    def find(self, access_key_id: str) -> Caller | None:
+        """Return the caller with this access key, or None."""
         now = self._clock()
         if abs(now - self._checked) >= CHECK_SECONDS:  # abs: the clock may have been set back
             self._checked = now
@@ -65,14 +64,16 @@ class Credentials:
         return not self._users
 
     def join(self) -> None:
-        """Wait until a new version that is being read is in use, or refused."""
+        """Wait until a reload in progress is complete."""
         if self._reading is not None:
             self._reading.join()
 
     def _check(self, now: float) -> None:
         if self._reading is not None and self._reading.is_alive():
             return
-        if now >= self._renew_at or any(state(path) != seen for path, seen in self._seen.items()):
+        if now >= self._renew_at or any(
+            file_state(path) != seen for path, seen in self._seen.items()
+        ):
             self._reading = threading.Thread(target=self._reload, name="credentials", daemon=True)
             self._reading.start()
 
@@ -85,15 +86,15 @@ class Credentials:
     def _load(self) -> None:
         now = self._clock()
         seen: dict[Path, object] = {}
-        # Even if this version fails: it is not read again before one of its files changes.
+        # Set before it can fail: a refused version is read again only after a file has changed.
         self._seen = seen
         self._renew_at = now + RENEW_SECONDS if self._renew_at < math.inf else math.inf
-        entries = read(self.path, lambda path: seen.setdefault(path, state(path)))
-        issued: dict[Issuer, list[User]] = {}
+        entries = read_file(self.path, lambda path: seen.setdefault(path, file_state(path)))
+        issued: dict[Issuer, list[Caller]] = {}
         users = []
         for entry in entries:
             for key in entry.keys:
-                user = entry.user(key)
+                user = entry.caller(key)
                 users.append(user)
                 if key.command:
                     older = self._issued.get((entry.name, key.command), [])
@@ -115,8 +116,8 @@ class Credentials:
         self._renew_at = now + RENEW_SECONDS if expiring else math.inf
 
 
-def state(path: Path) -> object:
-    """Return what differs after a file was changed, replaced or got another mode."""
+def file_state(path: Path) -> object:
+    """Return a value that differs after the file or its mode has changed; None if it is missing."""
     try:
         found = path.stat()
     except OSError:

@@ -1,11 +1,10 @@
 """Changes to a credentials file: add a key, remove a user or a key.
 
 Invariants:
-- A change replaces the file atomically, with mode 0600, while its directory is locked: a reader
-  sees the file before or after it, and concurrent changes all take effect.
-- The text around a change stays as it is, comments included. So a change is made to lines, and the
-  result is read again before it is written: the file is left alone unless exactly what was asked
-  for has changed.
+- A change replaces the file atomically, with mode 0600, while its directory is locked. A reader
+  sees the old or the new file, and concurrent changes all take effect.
+- The rest of the text stays as it is, including comments. The change is made on the lines of the
+  text; the result is parsed before it is written, and refused if anything else has changed.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from tablewright.errors import CredentialsRefused
-from tablewright.server.credentials_file import Entry, parse, read_private
+from tablewright.server.credentials_file import UserEntry, parse_text, read_private_file
 
 HEADER = re.compile(r"\s*\[")
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def new_access_key_id() -> str:
-    """Return a random access key id of 20 characters, which is none of AWS's."""
+    """Return a random access key id of 20 characters. It cannot be one of AWS."""
     return "TWAK" + base64.b32encode(secrets.token_bytes(10)).decode()
 
 
@@ -39,7 +38,7 @@ def new_secret() -> str:
     return base64.b64encode(secrets.token_bytes(30)).decode()
 
 
-def add(
+def add_key(
     path: Path,
     name: str,
     access_key_id: str,
@@ -48,66 +47,69 @@ def add(
     policies: Sequence[Path] = (),
     tags: Mapping[str, str] | None = None,
 ) -> None:
-    """Add a key, and the user if there is none of this name. Create the file if it is missing.
+    """Add a key, and the user if it is missing. Create the file if it is missing.
 
-    Raise `CredentialsRefused` if the user exists and policies or tags are given, or if the key or
-    the name is not valid.
+    Raises `CredentialsRefused` if the key or the name is not valid, or if the user exists and
+    policies or tags are given.
     """
-    with locked(path) as file:
-        text = read_private(file) if file.exists() else ""
-        known = {entry.name for entry in entries_of(file, text)}
+    with lock_directory(path) as file:
+        text = read_private_file(file) if file.exists() else ""
+        known = {entry.name for entry in parse_entries(file, text)}
         block = []
         if name not in known:
-            block = [f"[users.{quoted(name)}]"]
+            block = [f"[users.{toml_key(name)}]"]
             if policies:
                 listed = [relative_to(policy, file.parent) for policy in policies]
                 block.append(f"policies = {json.dumps(listed, ensure_ascii=False)}")
             if tags:
-                pairs = (f"{quoted(tag)} = {in_quotes(value)}" for tag, value in tags.items())
+                pairs = (f"{toml_key(tag)} = {toml_string(value)}" for tag, value in tags.items())
                 block.append(f"tags = {{ {', '.join(pairs)} }}")
             block.append("")
         elif policies or tags:
             raise CredentialsRefused(
                 f"{path}: user {name} exists. Policies and tags belong to the user, not to a key: "
-                "edit them in the file, and add the key without --policy and --tag"
+                "add the key without --policy and --tag, and edit the file to change them"
             )
         block += [
-            f"[[users.{quoted(name)}.keys]]",
-            f"access_key_id = {in_quotes(access_key_id)}",
-            f"secret_access_key = {in_quotes(secret)}",
+            f"[[users.{toml_key(name)}.keys]]",
+            f"access_key_id = {toml_string(access_key_id)}",
+            f"secret_access_key = {toml_string(secret)}",
             "",
         ]
         gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
         changed = text + gap + "\n".join(block)
-        entries_of(file, changed)  # raises for what is wrong with the new key
-        write(file, changed)
+        parse_entries(file, changed)  # raises if the new key is not valid
+        replace_file(file, changed)
 
 
-def remove(path: Path, name_or_key: str) -> list[str]:
-    """Remove a user with all its keys, or one key. Return the access key ids that were removed."""
-    with locked(path) as file:
-        text = read_private(file)
-        entries = entries_of(file, text)
+def remove_user_or_key(path: Path, name_or_key: str) -> list[str]:
+    """Remove a user with all its keys, or one key. Return the removed access key ids."""
+    with lock_directory(path) as file:
+        text = read_private_file(file)
+        entries = parse_entries(file, text)
         user = next((entry for entry in entries if entry.name == name_or_key), None)
         if user is not None:
             removed = [key.access_key_id or "(from a command)" for key in user.keys]
             expected = [entry for entry in entries if entry is not user]
-            changed = without(text, user.name, lambda _: True)
+            changed = remove_blocks(text, user.name, lambda _: True)
         else:
             removed = [name_or_key]
             owner = next(
                 (e for e in entries for k in e.keys if k.access_key_id == name_or_key), None
             )
             if owner is None:
-                raise CredentialsRefused(f"{path}: no user or access key id {name_or_key!r}")
+                raise CredentialsRefused(
+                    f"{path}: no user or access key id {name_or_key!r}; "
+                    f"`tablewright credentials list {path}` lists them"
+                )
             kept = tuple(key for key in owner.keys if key.access_key_id != name_or_key)
             expected = [replace(e, keys=kept) if e is owner else e for e in entries]
             of_key = re.compile(
                 rf"""(?m)^\s*access_key_id\s*=\s*["']{re.escape(name_or_key)}["']"""
             )
-            changed = without(text, owner.name, lambda block: bool(of_key.search(block)))
+            changed = remove_blocks(text, owner.name, lambda block: bool(of_key.search(block)))
         try:
-            same = comparable(entries_of(file, changed)) == comparable(expected)
+            same = comparable(parse_entries(file, changed)) == comparable(expected)
         except CredentialsRefused:
             same = False
         if not same:
@@ -115,14 +117,14 @@ def remove(path: Path, name_or_key: str) -> list[str]:
                 f"{path}: cannot remove {name_or_key} without changing other entries; "
                 "remove it with an editor"
             )
-        write(file, changed)
+        replace_file(file, changed)
         return removed
 
 
-def without(text: str, name: str, chosen: Callable[[str], bool]) -> str:
-    """Return the text without those blocks of a user that are chosen.
+def remove_blocks(text: str, name: str, chosen: Callable[[str], bool]) -> str:
+    """Return the text without the blocks of a user for which `chosen` is true.
 
-    A block is a `[header]` with the comments directly above it and all lines below it.
+    A block is a `[header]`, the comments directly above it, and the lines up to the next block.
     """
     spelled = "|".join(re.escape(form) for form in (name, f'"{name}"', f"'{name}'"))
     mine = re.compile(rf"(?m)^\s*\[+\s*users\s*\.\s*(?:{spelled})\s*[.\]]")
@@ -138,14 +140,14 @@ def without(text: str, name: str, chosen: Callable[[str], bool]) -> str:
     return "".join(block for block in joined if not (mine.search(block) and chosen(block)))
 
 
-def entries_of(path: Path, text: str) -> list[Entry]:
-    return parse(path, text, lambda _: None)
+def parse_entries(path: Path, text: str) -> list[UserEntry]:
+    return parse_text(path, text, lambda _: None)
 
 
-def comparable(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries without what differs between two readings of the same text.
+def comparable(entries: Sequence[UserEntry]) -> list[UserEntry]:
+    """Return the entries without the values that differ each time the same text is parsed.
 
-    A key holds its place in the file. Two principals are never equal; their policies are compared.
+    These are the position of a key in the file, and the principal; its policies are compared.
     """
     return [
         replace(entry, keys=tuple(replace(key, where="") for key in entry.keys), principal=None)
@@ -153,12 +155,12 @@ def comparable(entries: Sequence[Entry]) -> list[Entry]:
     ]
 
 
-def quoted(name: str) -> str:
-    return name if BARE.fullmatch(name) else in_quotes(name)
+def toml_key(name: str) -> str:
+    return name if BARE.fullmatch(name) else toml_string(name)
 
 
-def in_quotes(text: str) -> str:
-    """Write a text as TOML does; JSON's escapes are TOML's."""
+def toml_string(text: str) -> str:
+    """Format a string in TOML. Its escapes are those of JSON, and DEL must be escaped too."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
@@ -168,8 +170,8 @@ def relative_to(file: Path, directory: Path) -> str:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[Path]:
-    """Hold the lock on a file's directory; the file itself is replaced, so it cannot be locked."""
+def lock_directory(path: Path) -> Iterator[Path]:
+    """Lock a file's directory. The file itself cannot be locked, because it is replaced."""
     file = path.resolve()
     try:
         directory = os.open(file.parent, os.O_RDONLY)
@@ -183,7 +185,7 @@ def locked(path: Path) -> Iterator[Path]:
         os.close(directory)
 
 
-def write(file: Path, text: str) -> None:
+def replace_file(file: Path, text: str) -> None:
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)  # mode 0600
         try:
@@ -196,4 +198,4 @@ def write(file: Path, text: str) -> None:
             Path(temporary).unlink()
             raise
     except OSError as error:
-        raise CredentialsRefused(f"{file}: cannot be written: {error.strerror}") from None
+        raise CredentialsRefused(f"{file}: cannot write the file: {error.strerror}") from None

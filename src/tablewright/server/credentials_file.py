@@ -1,4 +1,4 @@
-"""The credentials file: who may send requests, and with which keys.
+"""The credentials file: the users who may send requests, and their keys.
 
     [users.alice]
     policies = ["alice.json"]                    # IAM policies: files beside this one, or inline
@@ -13,11 +13,11 @@
     [[users.bob.keys]]
     command = ["vault-reader", "dynamodb/bob"]   # prints what AWS's credential_process prints
 
-Owns the format: reading it, and every message about a mistake in it. Does not know when to read it
-again (`credentials`) or how to change it (`credentials_edit`).
+Owns the format and all messages about mistakes in it. Does not know when to read it again
+(`credentials`) or how to change it (`credentials_edit`).
 
 Invariants:
-- A file that others than its owner can read or write is refused, as ssh does with keys.
+- A file that other users can read or write is refused, as ssh refuses such keys.
 - No message and no repr contains a secret or a session token.
 """
 
@@ -39,7 +39,7 @@ from tablewright.errors import CredentialsRefused, InvalidValue
 from tablewright.hints import closest
 from tablewright.policy import Principal
 
-NAME = re.compile(r"[\w+=,.@-]{1,64}", re.ASCII)  # as IAM's names of users
+NAME = re.compile(r"[\w+=,.@-]{1,64}", re.ASCII)  # as user names in IAM
 ACCESS_KEY_ID = re.compile(r"[\w.-]{3,128}", re.ASCII)
 COMMAND_SECONDS = 60
 
@@ -47,23 +47,23 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class User:
-    """One access key, with the user it belongs to. `expires` is in seconds since 1970."""
+class Caller:
+    """A user who sends requests, with one of its keys. `expires` is in seconds since 1970."""
 
     name: str
     access_key_id: str
     secret: str = field(repr=False)
     session_token: str | None = field(default=None, repr=False)
     expires: float | None = None
-    #: Decides what the user may do; None: everything.
+    #: Evaluates the user's policies; None: the user may do everything.
     principal: Principal | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
-    """One `[[users.NAME.keys]]`: either a secret, or a command that prints one."""
+class AccessKey:
+    """One `[[users.NAME.keys]]`: a key with its secret, or a command that prints a key."""
 
-    where: str
+    where: str  # for messages: the file, the user and the number of the key
     access_key_id: str = ""
     secret: str = field(default="", repr=False)
     session_token: str | None = field(default=None, repr=False)
@@ -72,20 +72,20 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One `[users.NAME]`, as it is written."""
+class UserEntry:
+    """One `[users.NAME]` with its keys."""
 
     name: str
-    keys: tuple[Key, ...]
+    keys: tuple[AccessKey, ...]
     tags: Mapping[str, str]
     #: None: the user may do everything.
     policies: tuple[Mapping[str, Any], ...] | None
     principal: Principal | None
 
-    def user(self, key: Key) -> User:
-        """Return the user with one of its keys, running the key's command if it has one."""
-        issued = run(key) if key.command else key
-        return User(
+    def caller(self, key: AccessKey) -> Caller:
+        """Return the user with one of its keys. Runs the key's command if it has one."""
+        issued = run_command(key) if key.command else key
+        return Caller(
             self.name,
             issued.access_key_id,
             issued.secret,
@@ -95,17 +95,17 @@ class Entry:
         )
 
 
-def read(path: Path, watch: Callable[[Path], object]) -> list[Entry]:
-    """Return the entries of a file. Raise `CredentialsRefused` for any mistake in it.
+def read_file(path: Path, watch: Callable[[Path], object]) -> list[UserEntry]:
+    """Read the users in a file. Raises `CredentialsRefused` if the file has a mistake.
 
-    Calls `watch` with each file, before it is read.
+    Calls `watch` with the path of each file before it is read.
     """
     watch(path)
-    return parse(path, read_private(path), watch)
+    return parse_text(path, read_private_file(path), watch)
 
 
-def read_private(path: Path) -> str:
-    """Return the text of a file that only its owner can read."""
+def read_private_file(path: Path) -> str:
+    """Return the text of a file; refuse it if other users can read or write it."""
     try:
         with path.open(encoding="utf-8") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
@@ -115,37 +115,41 @@ def read_private(path: Path) -> str:
                     f"run: chmod 600 {path}"
                 )
             return file.read()
+    except FileNotFoundError:
+        raise CredentialsRefused(
+            f"{path}: no such file; create it with `tablewright credentials add {path} NAME`"
+        ) from None
     except OSError as error:
         raise CredentialsRefused(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise CredentialsRefused(f"{path}: the file is not UTF-8 text") from None
 
 
-def parse(path: Path, text: str, watch: Callable[[Path], object]) -> list[Entry]:
+def parse_text(path: Path, text: str, watch: Callable[[Path], object]) -> list[UserEntry]:
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:  # it names the line; `from None`: it holds the text
+    except tomllib.TOMLDecodeError as error:  # `from None`: the error holds the text
         raise CredentialsRefused(f"{path}: not valid TOML: {error}") from None
     check_names(str(path), document, ("users",))
     users = expect(document.get("users", {}), dict, f"{path}: users", "a table: [users.NAME]")
-    entries = [_entry(path, name, table, watch) for name, table in users.items()]
+    entries = [_read_user(path, name, table, watch) for name, table in users.items()]
     seen: dict[str, str] = {}
     for entry in entries:
         for key in entry.keys:
             if key.access_key_id and key.access_key_id in seen:
                 raise CredentialsRefused(
-                    f"{key.where}: the access key id {key.access_key_id} is also used by "
-                    f"{seen[key.access_key_id]}"
+                    f"{key.where}: duplicate access_key_id {key.access_key_id}, also a key of user "
+                    f"{seen[key.access_key_id]}; use another one"
                 )
             seen[key.access_key_id] = entry.name
     return entries
 
 
-def _entry(path: Path, name: str, table: object, watch: Callable[[Path], object]) -> Entry:
+def _read_user(path: Path, name: str, table: object, watch: Callable[[Path], object]) -> UserEntry:
     where = f"{path}: user {name}"
     if not NAME.fullmatch(name):
         raise CredentialsRefused(
-            f"{path}: user {name!r}: a name has 1 to 64 letters, digits or any of _+=,.@-"
+            f"{path}: user {name!r}: a name must have 1 to 64 letters, digits or any of _+=,.@-"
         )
     settings = expect(table, dict, where, f"a table: [users.{name}]")
     check_names(where, settings, ("keys", "tags", "policies"))
@@ -159,35 +163,37 @@ def _entry(path: Path, name: str, table: object, watch: Callable[[Path], object]
         listed = expect(
             settings["policies"], list, f"{where}: policies", "a list of files or documents"
         )
-        policies = tuple(_policy(path, where, policy, watch) for policy in listed)
+        policies = tuple(_read_policy(path, where, policy, watch) for policy in listed)
         try:
             principal = Principal(name, policies, tags=tags)
         except InvalidValue as error:
             raise CredentialsRefused(f"{where}: policies: {error}") from None
-    return Entry(
+    return UserEntry(
         name,
-        tuple(_key(f"{where}, key {number}", key) for number, key in enumerate(keys, 1)),
+        tuple(_read_key(f"{where}, key {number}", key) for number, key in enumerate(keys, 1)),
         tags,
         policies,
         principal,
     )
 
 
-def _key(where: str, table: object) -> Key:
+def _read_key(where: str, table: object) -> AccessKey:
     settings = expect(table, dict, where, "a table")
     if "command" in settings:
-        check_names(where, settings, ("command",), "beside `command`, which returns the rest")
+        check_names(
+            where, settings, ("command",), "of a key with a command, which prints all the others"
+        )
         command = expect(settings["command"], list, f"{where}: command", 'a list: ["program", "x"]')
         for argument in command:
             expect(argument, str, f"{where}: command", "a list of strings")
         if not command:
-            raise CredentialsRefused(f"{where}: command is empty; name a program")
-        return Key(where, command=tuple(command))
+            raise CredentialsRefused(f"{where}: command is an empty list; add a program")
+        return AccessKey(where, command=tuple(command))
     check_names(where, settings, ("access_key_id", "secret_access_key", "session_token", "expires"))
     expires = settings.get("expires")
     if expires is not None:
         expires = expect(expires, datetime, f"{where}: expires", "a date: 2027-01-01T00:00:00Z")
-    return _checked(
+    return _make_key(
         where,
         settings.get("access_key_id"),
         settings.get("secret_access_key"),
@@ -197,18 +203,20 @@ def _key(where: str, table: object) -> Key:
     )
 
 
-def _checked(
+def _make_key(
     where: str,
     access_key_id: object,
     secret: object,
     token: object,
     expires: datetime | None,
     names: tuple[str, str, str, str],
-) -> Key:
-    """Return a key; `names` are the names of its four settings, for messages."""
+) -> AccessKey:
+    """Check the values of a key and return it. `names` are its four settings, for messages."""
     for name, value in zip(names, (access_key_id, secret), strict=False):
         if value is None:
-            raise CredentialsRefused(f"{where}: {name} is missing")
+            raise CredentialsRefused(
+                f"{where}: {name} is missing; a key needs {' and '.join(names[:2])}"
+            )
     access_key_id = expect(access_key_id, str, f"{where}: {names[0]}", "a string in quotes")
     if not ACCESS_KEY_ID.fullmatch(access_key_id):
         raise CredentialsRefused(
@@ -217,14 +225,14 @@ def _checked(
         )
     secret = expect(secret, str, f"{where}: {names[1]}", "a string in quotes")
     if not secret:
-        raise CredentialsRefused(f"{where}: {names[1]} is empty")
+        raise CredentialsRefused(f"{where}: {names[1]} is empty; set the secret of the key")
     if token is not None and not expect(token, str, f"{where}: {names[2]}", "a string in quotes"):
         raise CredentialsRefused(f"{where}: {names[2]} is empty; leave it out")
     if expires is not None and expires.tzinfo is None:
         raise CredentialsRefused(
             f"{where}: {names[3]} {expires.isoformat()} has no time zone; add Z for UTC"
         )
-    return Key(
+    return AccessKey(
         where,
         access_key_id,
         secret,
@@ -233,7 +241,7 @@ def _checked(
     )
 
 
-def _policy(
+def _read_policy(
     path: Path, where: str, policy: object, watch: Callable[[Path], object]
 ) -> dict[str, Any]:
     if isinstance(policy, str):
@@ -254,8 +262,8 @@ def _policy(
     return document
 
 
-def run(key: Key) -> Key:
-    """Run a key's command and return what it printed, as AWS defines credential_process."""
+def run_command(key: AccessKey) -> AccessKey:
+    """Run a key's command and return the key that it prints, as with AWS's credential_process."""
     where = f"{key.where}: command {key.command[0]}"
     try:
         done = subprocess.run(
@@ -264,8 +272,8 @@ def run(key: Key) -> Key:
     except OSError as error:
         raise CredentialsRefused(f"{where}: {error.strerror}") from None
     except subprocess.TimeoutExpired:
-        raise CredentialsRefused(f"{where}: no result after {COMMAND_SECONDS} s") from None
-    # What it printed may hold secrets, so no message repeats it.
+        raise CredentialsRefused(f"{where}: timeout after {COMMAND_SECONDS} seconds") from None
+    # No message contains its output, which may hold secrets.
     if done.returncode != 0:
         raise CredentialsRefused(
             f"{where}: exit code {done.returncode}; run the command yourself to see its messages"
@@ -281,7 +289,7 @@ def run(key: Key) -> Key:
             f"{where}: did not print JSON like "
             '{"Version": 1, "AccessKeyId": …, "SecretAccessKey": …, "Expiration": "…T…Z"}'
         ) from None
-    return _checked(
+    return _make_key(
         where,
         printed.get("AccessKeyId"),
         printed.get("SecretAccessKey"),
@@ -295,7 +303,7 @@ def run(key: Key) -> Key:
 
 
 def expect(value: object, kind: type[T], where: str, wanted: str) -> T:
-    """Return the value if it is of this type; the message must not show it: it may be a secret."""
+    """Return the value if it has this type. The error does not show it: it may be a secret."""
     if not isinstance(value, kind):
         raise CredentialsRefused(f"{where}: expected {wanted}, got {type(value).__name__}")
     return value
@@ -304,6 +312,7 @@ def expect(value: object, kind: type[T], where: str, wanted: str) -> T:
 def check_names(
     where: str, settings: Mapping[str, object], known: Iterable[str], note: str = ""
 ) -> None:
+    """Raise if a setting is unknown. `note` follows "is not a setting" in the message."""
     known = tuple(known)
     for name in settings:
         if name not in known:

@@ -1,11 +1,11 @@
-"""Failures: errors of the storage as faults for clients and as lines for the operator.
+"""Failures: translate storage errors to DynamoDB errors for clients, and log them.
 
     StoreBusy           ThrottlingException, 400: nothing was written, and every AWS SDK retries it.
-                        (A 500 would say that the write may have been applied.)
+                        (After a 500 the write may have been applied.)
     StoreFailed, …      InternalServerError, 500; one line in the log
     anything else       InternalServerError, 500; a traceback in the log, because it is a bug
 
-Invariant: a failure that repeats is logged once a minute, not once a request.
+Invariant: the same message is logged at most once a minute.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ MAX_MESSAGES = 100
 
 
 class Failures:
-    """Reports what fails. `writes_fail` is the reason, while writes do."""
+    """Translates and reports errors. `write_problem` is the reason while writes fail."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.writes_fail: str | None = None
+        self.write_problem: str | None = None
         self._clock = clock
         self._reported: dict[str, float] = {}
 
-    def fault_of(self, error: BaseException) -> DynamoDBError:
-        """The fault that a client gets for an error; it is reported here."""
+    def to_fault(self, error: BaseException) -> DynamoDBError:
+        """Log an error, and return the DynamoDB error that the client gets for it."""
         if isinstance(error, DynamoDBError):
             return error
         if isinstance(error, StoreBusy):
@@ -54,7 +54,7 @@ class Failures:
         return InternalServerError(UNEXPECTED)
 
     def report(self, message: str) -> None:
-        """Log a line, unless the same one was logged less than a minute ago."""
+        """Log a line, unless the same line was logged less than a minute ago."""
         now = self._clock()
         if now - self._reported.get(message, -REPEAT_SECONDS) >= REPEAT_SECONDS:
             if len(self._reported) >= MAX_MESSAGES:
@@ -62,30 +62,30 @@ class Failures:
             self._reported[message] = now
             log.error("%s", message)
 
-    def wrote(self, error: BaseException | None) -> None:
-        """Note the outcome of a write: None, or the error that the storage raised."""
+    def record_write(self, error: BaseException | None) -> None:
+        """Record the outcome of a write: None, or the error that it raised."""
         if error is None or isinstance(error, DynamoDBError):
-            if self.writes_fail is not None:
+            if self.write_problem is not None:
                 log.warning("writes succeed again")
-                self.writes_fail = None
+                self.write_problem = None
                 self._reported.clear()
         elif isinstance(error, StoreFailed) and not isinstance(error, StoreBusy):
-            self.writes_fail = str(error)
+            self.write_problem = str(error)
 
 
 class FileWatch:
-    """Notices that a database file was deleted or replaced while it is open.
+    """Detects that a database file was deleted or replaced while it is open.
 
-    SQLite continues to work on the file that it has opened, and what it writes is lost with it.
+    SQLite would continue to write to the deleted file, and these writes would be lost.
     """
 
     def __init__(self, path: str) -> None:
-        self._files = {} if path == ":memory:" else {path: identity(path)}
+        self._files = {} if path == ":memory:" else {path: file_identity(path)}
 
-    def require_file(self) -> None:
-        """Raise `StoreFailed` if the file is not the one that was opened."""
+    def require_same_file(self) -> None:
+        """Raise `StoreFailed` if the path no longer names the file that was opened."""
         for path, opened in self._files.items():
-            now = identity(path)
+            now = file_identity(path)
             if now != opened:
                 what = "deleted" if now is None else "replaced"
                 raise StoreFailed(
@@ -94,7 +94,8 @@ class FileWatch:
                 )
 
 
-def identity(path: str) -> tuple[int, int] | None:
+def file_identity(path: str) -> tuple[int, int] | None:
+    """Return the device and inode of a file; None if it does not exist."""
     try:
         status = Path(path).stat()
     except OSError:

@@ -1,14 +1,14 @@
-"""Hosts and origins: which names a server answers to, and which web pages may use it.
+"""Hosts and origins: which Host and Origin headers a server accepts.
 
-A server without credentials trusts everyone who can connect to it, so it must not be reachable
-through a web browser on the same machine:
+A server without credentials trusts every client that can connect to it, so web pages in a browser
+on the same machine must not be able to use it:
 
-- DNS rebinding: a page at `evil.example` makes its own name point to 127.0.0.1, and the browser
-  takes this server for the page's own. The browser still sends `Host: evil.example`, which is
+- DNS rebinding: the owner of `evil.example` lets this name point to 127.0.0.1, and the browser
+  takes this server for that of the page. The browser still sends `Host: evil.example`, which is
   refused with 421.
-- Cross-origin requests: a browser sends `Origin` with every request that a page of another origin
-  makes. It is refused with 403, unless the origin was allowed; then the response has the headers
-  that let the page read it.
+- Cross-origin requests: a browser sends `Origin` with every request to another origin. It is
+  refused with 403, unless the origin is allowed; then the response has the headers that let the
+  page read it.
 
 Nothing here knows of connections.
 """
@@ -21,9 +21,9 @@ from collections.abc import Iterable, Mapping
 
 from tablewright.errors import CORAL_SERVICE, DynamoDBError
 
-#: What a page may read beside the body, as DynamoDB lists it.
+#: The response headers that a page may read, as in DynamoDB.
 EXPOSED = b"x-amzn-RequestId,x-amzn-ErrorType,x-amzn-ErrorMessage,x-amz-crc32,Date"
-#: DynamoDB lets browsers remember a preflight for two days.
+#: Browsers may cache a preflight for two days, as with DynamoDB.
 PREFLIGHT_SECONDS = 172800
 _TOKENS = re.compile(rb"[A-Za-z0-9_, -]*")
 
@@ -36,14 +36,14 @@ class MisdirectedRequest(DynamoDBError):
 
 
 class CrossOriginRequest(DynamoDBError):
-    """A web page of another origin sent this."""
+    """A web page of an origin that is not allowed sent the request."""
 
     namespace = CORAL_SERVICE
     status = 403
 
 
 class Hosts:
-    """The names and origins that a server accepts. Loopback names are always among them."""
+    """The host names and origins that a server accepts. Loopback names are always accepted."""
 
     def __init__(
         self,
@@ -57,18 +57,18 @@ class Hosts:
         self._check_names = check_names
 
     def check_host(self, host: bytes | None, own_address: str) -> None:
-        """Raise unless the Host header names this server. A browser always sends one."""
+        """Raise unless the Host header names this server. Browsers always send the header."""
         if host is None or not self._check_names:
             return
         name = host_name(host.decode("latin-1"))
         if name not in self._allowed and name != own_address and not is_loopback(name):
             raise MisdirectedRequest(
-                f"This server does not answer to the host name {name[:253]!r}. "
-                "Start it with --allow-host NAME to allow one."
+                f"The Host header {name[:253]!r} is not a name of this server. "
+                "Start it with --allow-host NAME to allow a name."
             )
 
     def check_origin(self, origin: bytes) -> bytes:
-        """Raise unless the origin is allowed; else return header lines for the response."""
+        """Raise unless the origin is allowed. Return header lines for the response."""
         if b"*" in self._origins:
             allowed = b"*"
         elif origin in self._origins:
@@ -85,8 +85,8 @@ class Hosts:
         )
 
 
-def preflight(headers: Mapping[bytes, bytes]) -> bytes:
-    """Header lines that allow what a preflight asks for, as DynamoDB does."""
+def preflight_headers(headers: Mapping[bytes, bytes]) -> bytes:
+    """Return header lines that allow what a preflight asks for, as DynamoDB does."""
     lines = [b"Access-Control-Max-Age: %d\r\n" % PREFLIGHT_SECONDS]
     for what in (b"Methods", b"Headers"):
         wanted = headers.get(b"access-control-request-" + what.lower().removesuffix(b"s"))
@@ -100,7 +100,7 @@ def preflight(headers: Mapping[bytes, bytes]) -> bytes:
 
 
 def host_name(host: str) -> str:
-    """The name in a Host header, without its port.
+    """Return the name in a Host header, without its port.
 
     >>> host_name("[::1]:8000"), host_name("LOCALHOST.:80"), host_name("::1")
     ('::1', 'localhost', '::1')
@@ -113,7 +113,8 @@ def host_name(host: str) -> str:
 
 
 def is_loopback(name: str) -> bool:
-    """
+    """Return whether a name or an address is a loopback one.
+
     >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("127.0.0.1.example.com")
     (True, True, False)
     """

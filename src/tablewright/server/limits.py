@@ -1,13 +1,13 @@
-"""Limits: how much a client may send, how long it may take, and how many may be connected.
+"""Limits: how much clients may send, how long they may take, and how many may connect.
 
 Every buffer that a client can fill has a limit here, so the memory of a server is bounded:
 
-    buffered_bytes      bodies above 64 KiB, queued requests and responses that clients do not take
+    buffered_bytes      bodies above 64 KiB, queued requests, and unread responses
     + connections x (head_bytes + 64 KiB for a small body + one read of at most 256 KiB)
 
-A body is admitted as a whole: its declared length is reserved before more of it is read, so bodies
-that were admitted can always be completed. A body that does not fit waits (nothing is read from its
-connection), and is refused with 503 when it has waited for too long.
+The declared length of a large body is reserved before more of it is read, so an admitted body can
+always be completed. A body that does not fit waits, while nothing is read from its connection; it
+is refused with 503 after `admission_seconds`.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ LARGE_BODY = 256 * 1024
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of one server. Seconds are checked by a timer, so they are lower bounds."""
+    """The limits of one server. A timer checks the times, so they may be exceeded by a little."""
 
-    #: Open connections. At the limit an idle connection is closed for each new one; if none is
-    #: idle, new ones wait in the listening socket's queue.
+    #: Open connections. At the limit, an idle connection is closed for each new one; if none is
+    #: idle, new clients wait in the queue of the listening socket.
     connections: int = 1000
-    #: Bytes that the server holds for all of its clients together.
+    #: The memory for all clients together, in bytes.
     buffered_bytes: int = 256 * MIB
-    #: The request line and the header fields; also the trailers of a chunked body.
+    #: The size of the request line and the headers; also of the trailers of a chunked body.
     head_bytes: int = 64 * 1024
-    #: Header fields of a request.
+    #: The number of headers of a request.
     header_count: int = 100
-    #: Receiving the whole head, from its first byte.
+    #: The time to receive all headers, from the first byte.
     head_seconds: float = 20.0
     #: In every period of this length a body must grow by `body_progress` bytes, or be complete.
     body_seconds: float = 20.0
     body_progress: int = 16 * 1024
-    #: A large body waits this long for memory before it is refused.
+    #: The time that a large body waits for memory before it is refused.
     admission_seconds: float = 10.0
-    #: Between two requests.
+    #: The time between two requests.
     idle_seconds: float = 180.0
-    #: A client that takes nothing of its response for this long is disconnected.
+    #: A client that reads nothing of its response for this time is disconnected.
     send_seconds: float = 30.0
-    #: After a refusal that ends the connection, the client may continue sending for this long.
-    #: Closing at once would reset the connection, and the client might never see the response.
+    #: After a refusal that ends the connection, received data is discarded for this time. Closing
+    #: at once would reset the connection, and the client might never see the response.
     linger_seconds: float = 2.0
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tick_seconds(self) -> float:
-        """How often the timer checks: often enough for the shortest of the times."""
+        """The period of the timer: at most a quarter of the shortest time."""
         times = (
             self.head_seconds,
             self.body_seconds,

@@ -1,12 +1,11 @@
-"""The listener: accepts connections, as many as the server may have.
+"""The listener: accepts connections, up to the limit of the server.
 
 Invariants:
-- At the limit of connections, and without file descriptors, nothing is accepted and no CPU is used:
-  new clients wait in the socket's queue until there is room. To make room, the connection that has
-  been idle for longest is closed.
-- A lack of file descriptors is reported in one line.
-
-asyncio's own server would report it a thousand times a second.
+- At the limit of connections, or without free file descriptors, nothing is accepted and no CPU time
+  is used: new clients wait in the queue of the socket. The connection that has been idle longest is
+  closed to make room.
+- A lack of file descriptors is reported in one line. (asyncio's own server would report it a
+  thousand times a second.)
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from typing import Any
 log = logging.getLogger("tablewright.server")
 
 BACKLOG = 1024
-#: Connections accepted in one turn of the event loop.
+#: The number of connections accepted in one iteration of the event loop.
 MAX_ACCEPTED = 64
 RETRY_SECONDS = 0.5
-_NO_ROOM = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+_NO_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 class Listener:
@@ -42,8 +41,11 @@ class Listener:
         tls: ssl.SSLContext | None,
         handshake_seconds: float,
     ) -> None:
-        """`has_room(n)` tells whether there may be one more beside `n` not yet established ones.
-        `make_room` may close a connection; call `resume` whenever one was closed.
+        """Create a listener; `start` begins to listen.
+
+        `has_room(n)` returns whether one more connection is allowed while `n` are being
+        established. `make_room` may close an idle connection. Call `resume` after a connection was
+        closed.
         """
         self._factory = factory
         self._has_room = has_room
@@ -56,7 +58,7 @@ class Listener:
         self._retry: asyncio.TimerHandle | None = None
 
     async def start(self, host: str, port: int) -> str:
-        """Listen, and return the URL. Raises `OSError` if the address cannot be used."""
+        """Listen and return the URL. Raises `OSError` if the address cannot be used."""
         self._loop = asyncio.get_running_loop()
         found = await self._loop.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -84,7 +86,7 @@ class Listener:
         self._sockets.append(listening)
 
     def close(self) -> None:
-        """Accept nothing more. Connections that are being established are given up."""
+        """Accept no more connections, and cancel those that are being established."""
         self._pause()
         for listening in self._sockets:
             listening.close()
@@ -93,7 +95,7 @@ class Listener:
             task.cancel()
 
     def resume(self) -> None:
-        """Accept again, if that was stopped for lack of room."""
+        """Accept connections again if that was paused for lack of room."""
         if self._retry is not None:
             self._retry.cancel()
             self._listen_again()
@@ -118,16 +120,16 @@ class Listener:
             try:
                 accepted, _ = listening.accept()
             except OSError as error:
-                if error.errno in _NO_ROOM:
+                if error.errno in _NO_RESOURCES:
                     self._report(f"cannot accept connections: {error.strerror}; waiting for room")
                     self._wait_for_room()
-                return  # else: there is none, or it has been reset already
+                return  # otherwise no client waits, or it has disconnected
             accepted.setblocking(False)
             task = self._loop.create_task(self._establish(accepted))
             self._establishing.add(task)
             task.add_done_callback(partial(self._established, accepted))
             if not self._has_room(len(self._establishing)):
-                return  # if another one waits, this is called again
+                return  # if another client waits, the event loop calls this again
 
     def _established(self, accepted: socket.socket, task: asyncio.Task[None]) -> None:
         self._establishing.discard(task)
@@ -147,7 +149,7 @@ class Listener:
                 ssl=self._tls,
                 ssl_handshake_timeout=self._handshake_seconds,
             )
-        except OSError as error:  # a TLS handshake that failed, or a client that has left
+        except OSError as error:  # the TLS handshake failed, or the client disconnected
             log.debug("a connection failed: %s", error)
             accepted.close()
 

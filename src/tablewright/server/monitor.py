@@ -4,7 +4,8 @@
     GET /ready      200 while requests can be served, 503 with the reason otherwise
     GET /live       200 while the event loop runs
 
-It listens on loopback only, answers one request for each connection, and takes no others' names.
+It listens on loopback only, serves one request for each connection, and accepts only loopback
+names in the Host header.
 """
 
 from __future__ import annotations
@@ -16,27 +17,31 @@ from tablewright.errors import DynamoDBError
 from tablewright.server.hosts import Hosts
 from tablewright.server.telemetry import BUCKETS, Telemetry
 
-SECONDS = 5.0
+TIMEOUT_SECONDS = 5.0
 MAX_CONNECTIONS = 16
 
 
 class Monitor:
-    """Serves what it is given: numbers by name, and the reason for not being ready, if any."""
+    """Serves metrics and health checks.
+
+    `gauges` returns the kind, description and value of further metrics by name. `readiness_problem`
+    returns why the server is not ready, or None.
+    """
 
     def __init__(
         self,
         telemetry: Telemetry,
         gauges: Callable[[], Mapping[str, tuple[str, str, float]]],
-        not_ready: Callable[[], str | None],
+        readiness_problem: Callable[[], str | None],
     ) -> None:
         self._telemetry = telemetry
         self._gauges = gauges
-        self._not_ready = not_ready
+        self._readiness_problem = readiness_problem
         self._hosts = Hosts()
         self._open = 0
 
     async def start(self, port: int) -> str:
-        """Listen on 127.0.0.1, and return the URL. Raises `OSError` if the port is in use."""
+        """Listen on 127.0.0.1 and return the URL. Raises `OSError` if the port is in use."""
         try:
             self._server = await asyncio.start_server(self._serve, "127.0.0.1", port, limit=8192)
         except OSError as error:
@@ -50,21 +55,21 @@ class Monitor:
         self._open += 1
         try:
             if self._open <= MAX_CONNECTIONS:
-                async with asyncio.timeout(SECONDS):
+                async with asyncio.timeout(TIMEOUT_SECONDS):
                     head = await reader.readuntil(b"\r\n\r\n")
-                    status, body = self._answer(head.decode("latin-1"))
+                    status, body = self._respond(head.decode("latin-1"))
                     writer.write(
                         f"HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\n"
                         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}".encode()
                     )
                     await writer.drain()
         except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):
-            pass  # the client's problem
+            pass  # the client is too slow, disconnected or does not send HTTP
         finally:
             self._open -= 1
             writer.close()
 
-    def _answer(self, head: str) -> tuple[str, str]:
+    def _respond(self, head: str) -> tuple[str, str]:
         line, *fields = head.split("\r\n")
         pairs = (field.partition(":") for field in fields)
         headers = {name.lower(): value.strip() for name, _, value in pairs}
@@ -81,7 +86,7 @@ class Monitor:
         if path == "/live":
             return "200 OK", "live\n"
         if path == "/ready":
-            reason = self._not_ready()
+            reason = self._readiness_problem()
             if reason is not None:
                 return "503 Service Unavailable", f"{reason}\n"
             return "200 OK", "ready\n"
@@ -113,7 +118,8 @@ def heading(name: str, kind: str, text: str) -> Iterator[str]:
 
 
 def sample(name: str, value: float, **labels: object) -> str:
-    """
+    """Return one line of the metrics.
+
     >>> sample("requests_total", 3, operation="GetItem")
     'tablewright_requests_total{operation="GetItem"} 3\\n'
     """

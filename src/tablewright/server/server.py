@@ -1,18 +1,16 @@
-"""The server: listens, gathers writes into commits, sweeps expired items, and stops cleanly.
+"""The server: listens, groups writes into commits, deletes expired items, and stops cleanly.
 
 Invariants:
-- Reads that arrive in one turn of the event loop share one snapshot. (SQLite takes 2.5 of the 4 µs
-  of a read to begin and to end its snapshot.) They are done in the thread of the event loop, and
-  never wait for a lock: each thread reads a file through a connection of its own. Costly ones
-  (`Read.costly`) are done in other threads; a database in memory has one connection, so there they
-  are done on the event loop.
-- Writes to a file are committed by one other thread (`Writer`): those that gather during a commit
-  share the next one. A database in memory has one connection for both, and nothing to wait for, so
-  its writes are done on the event loop.
-- Long work (the sweep, checkpoints, a write that takes long) is never done on the event loop.
-- A stop takes no more connections, answers what was received, and only then returns. So a write is
-  either done and answered, or the client knows that it has no answer.
-- The server does not own the engine: the caller who opened it closes it, after the stop.
+- Reads that arrive in one iteration of the event loop share one snapshot. (SQLite takes 2.5 of the
+  4 µs of a read to begin and end its snapshot.) They run on the event loop and never wait for a
+  lock: each thread has its own connection to the file. Costly reads (`ReadStep.is_costly`) run in
+  other threads; a database in memory has only one connection, so there they run on the event loop.
+- One thread (`Writer`) commits the writes to a file; writes that arrive during a commit share the
+  next one. The writes of a database in memory run on the event loop, because they never wait.
+- Long work (deleting expired items, checkpoints, long writes) never runs on the event loop.
+- `stop` accepts no more connections, responds to all received requests, and then returns. So every
+  write is either applied and acknowledged, or its client gets no response.
+- The server does not own the engine: the caller closes it after `stop`.
 """
 
 from __future__ import annotations
@@ -35,15 +33,15 @@ import msgspec
 from tablewright.engine import Engine, ReadStep, Step, WriteStep
 from tablewright.errors import StoreBusy, StoreFailed
 from tablewright.server.accesslog import AccessLog
-from tablewright.server.answers import Answers
-from tablewright.server.authorization import Access, OpenAccess
+from tablewright.server.authentication import Authenticator, OpenAuthenticator
 from tablewright.server.budget import Budget
+from tablewright.server.connection import Connection
 from tablewright.server.failures import Failures, FileWatch
 from tablewright.server.hosts import Hosts
 from tablewright.server.limits import Limits
 from tablewright.server.listener import Listener
 from tablewright.server.monitor import Monitor
-from tablewright.server.protocol import Connection
+from tablewright.server.responses import ResponseBuilder
 from tablewright.server.telemetry import Telemetry
 from tablewright.server.writer import Writer
 
@@ -52,10 +50,10 @@ log = logging.getLogger("tablewright.server")
 SWEEP_SECONDS = 60.0
 #: Threads for costly reads. Each has a connection with a cache of up to 64 MB.
 READERS = 2
-#: How long a stop waits for a client in the middle of sending a request, or of taking an answer.
+#: How long `stop` waits for clients that are sending a request or reading a response.
 GRACE_SECONDS = 5.0
-#: How long a stop leaves idle connections open: a request that was sent before is still answered.
-LULL_SECONDS = 0.05
+#: How long `stop` keeps idle connections open, to respond to requests that were already sent.
+IDLE_GRACE_SECONDS = 0.05
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,14 +61,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     sweep_seconds: float = SWEEP_SECONDS
     limits: Limits = Limits()
-    #: Which Host and Origin headers are accepted; None: loopback names, and no web pages.
+    #: The accepted Host and Origin headers; None: loopback names only, and no web pages.
     hosts: Hosts | None = None
-    #: Who may enter; None: everyone with a well-formed authorization.
-    access: Access | None = None
+    #: Authenticates requests; None: accepts every well-formed authorization.
+    authenticator: Authenticator | None = None
     tls: ssl.SSLContext | None = None
     #: A file, or "-" for standard output.
     access_log: Path | str | None = None
-    #: The port of the monitor on loopback; 0 takes a free one.
+    #: The port for metrics on 127.0.0.1; 0 chooses a free one; None: no metrics.
     metrics_port: int | None = None
 
 
@@ -80,13 +78,13 @@ class Server:
     def __init__(self, engine: Engine, settings: Settings | None = None) -> None:
         self.settings = settings = settings or Settings()
         self.engine = engine
-        self.answers = Answers()
-        self.access: Access = settings.access or OpenAccess()
+        self.responses = ResponseBuilder()
+        self.authenticator: Authenticator = settings.authenticator or OpenAuthenticator()
         self.hosts = settings.hosts or Hosts()
         self.limits = settings.limits
         self.budget = Budget(settings.limits.buffered_bytes)
-        self.stopping = False
-        #: Set by a signal, or with `failure` when the file cannot even be read any more.
+        self.is_stopping = False
+        #: Set by a signal; also, together with `failure`, when the file cannot be read any more.
         self.must_stop = asyncio.Event()
         self.failure = ""
         self.failures = Failures()
@@ -103,14 +101,14 @@ class Server:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._sweeping: asyncio.Future[int] | None = None
         self._writer: Writer[Connection] | None = None
-        #: One thread: large requests are prepared one after the other.
+        #: One thread: large requests are prepared one after another.
         self._preparer = ThreadPoolExecutor(1, thread_name_prefix="tablewright-preparer")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="tablewright-reader")
         self._monitor: Monitor | None = None
         self._all_closed = asyncio.Event()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
-        """Listen, and return the address as a URL. Port 0 takes a free port.
+        """Listen and return the URL. Port 0 chooses a free port.
 
         Raises `OSError` if an address, a port or the access log cannot be used.
         """
@@ -120,7 +118,7 @@ class Server:
             self.telemetry = Telemetry(AccessLog(settings.access_log, self.failures.report))
         if settings.metrics_port is not None:
             self.telemetry = self.telemetry or Telemetry()
-            self._monitor = Monitor(self.telemetry, self._gauges, self._not_ready)
+            self._monitor = Monitor(self.telemetry, self._gauges, self._readiness_problem)
             self.monitor_url = await self._monitor.start(settings.metrics_port)
         self._listener = Listener(
             lambda: Connection(self),
@@ -135,7 +133,7 @@ class Server:
         except OSError:
             await self._end_telemetry()
             raise
-        self.engine.probe()  # opens this thread's connection: later the file may be gone
+        self.engine.probe()  # opens this thread's connection while the file exists
         self._watch = FileWatch(self.engine.path)
         if self.engine.path != ":memory:":
             self._writer = Writer(self.engine, self._watch, self._deliver_writes)
@@ -144,13 +142,13 @@ class Server:
         return url
 
     async def stop(self, grace_seconds: float = GRACE_SECONDS) -> None:
-        """Take no more connections, answer what was received, close every connection."""
-        self.stopping = True
+        """Accept no more connections, respond to all received requests, close all connections."""
+        self.is_stopping = True
         self._listener.close()
         self._timers["sweep"].cancel()
-        await asyncio.sleep(LULL_SECONDS)
+        await asyncio.sleep(IDLE_GRACE_SECONDS)
         for connection in list(self._connections):
-            connection.finish()
+            connection.close_if_idle()
         if self._sweeping is not None:
             await asyncio.wait([self._sweeping])
         if self._connections:
@@ -175,19 +173,19 @@ class Server:
 
     # --- called by connections -----------------------------------------------------------------
 
-    def opened(self, connection: Connection) -> None:
+    def connection_opened(self, connection: Connection) -> None:
         self._connections.add(connection)
-        if self.stopping:  # it was accepted just before the stop
-            connection.finish()
+        if self.is_stopping:  # it was accepted just before `stop`
+            connection.close_if_idle()
 
-    def closed(self, connection: Connection) -> None:
+    def connection_closed(self, connection: Connection) -> None:
         self._connections.discard(connection)
         self._listener.resume()
-        if self.stopping and not self._connections:
+        if self.is_stopping and not self._connections:
             self._all_closed.set()
 
     def submit(self, connection: Connection, step: Step) -> None:
-        """Run a step with the others of this turn, then call `connection.done`."""
+        """Run a step with the others of this iteration, then call `connection.complete`."""
         if isinstance(step, ReadStep) and step.is_costly and self._writer is not None:
             reading = self._loop.run_in_executor(self._readers, self.engine.read_all, [step])
             reading.add_done_callback(
@@ -201,8 +199,8 @@ class Server:
         else:
             self._writes.append((connection, step))
 
-    def prepare(self, connection: Connection, prepare: Callable[[], Step]) -> None:
-        """Call `prepare` in a thread, then submit its step, or tell the connection of its error."""
+    def prepare_in_thread(self, connection: Connection, prepare: Callable[[], Step]) -> None:
+        """Call `prepare` in a thread, then submit its step or deliver its error."""
         preparing = self._loop.run_in_executor(self._preparer, prepare)
         preparing.add_done_callback(partial(self._prepared, connection))
 
@@ -211,7 +209,7 @@ class Server:
         if error is None:
             self.submit(connection, preparing.result())
         else:
-            connection.done(self.failures.fault_of(error))
+            connection.complete(self.failures.to_fault(error))
 
     # --- called by the event loop --------------------------------------------------------------
 
@@ -227,39 +225,39 @@ class Server:
 
     def _deliver_writes(
         self,
-        asked: Sequence[tuple[Connection, WriteStep]],
+        submitted: Sequence[tuple[Connection, WriteStep]],
         results: Sequence[bytes | BaseException],
     ) -> None:
         written = sum(isinstance(result, bytes) for result in results)
         self._commits += written > 0
         self._committed += written
         for result in results:
-            self.failures.wrote(result if isinstance(result, BaseException) else None)
-        self._deliver(asked, results)
+            self.failures.record_write(result if isinstance(result, BaseException) else None)
+        self._deliver(submitted, results)
 
     def _deliver(
-        self, asked: Sequence[tuple[Connection, Step]], results: Sequence[bytes | BaseException]
+        self, submitted: Sequence[tuple[Connection, Step]], results: Sequence[bytes | BaseException]
     ) -> None:
-        for (connection, step), result in zip(asked, results, strict=True):
+        for (connection, step), result in zip(submitted, results, strict=True):
             if isinstance(result, BaseException):
                 if isinstance(result, StoreFailed) and isinstance(step, ReadStep):
                     self._must_probe = True
-                connection.done(self.failures.fault_of(result))
+                connection.complete(self.failures.to_fault(result))
             else:
-                connection.done(result)
+                connection.complete(result)
 
     def _has_room(self, establishing: int) -> bool:
         return len(self._connections) + establishing < self.limits.connections
 
     def _make_room(self) -> None:
-        """Close the connection that has been idle for longest, if there is one."""
+        """Close the connection that has been idle longest, if there is one."""
         idle = [connection for connection in self._connections if connection.is_idle]
         if idle:
-            min(idle, key=lambda connection: connection.idle_since).finish()
+            min(idle, key=lambda connection: connection.idle_since).close_if_idle()
 
     def _tick(self) -> None:
-        """What is done about once a second."""
-        self.answers.renew()
+        """Do the periodic work: check timeouts, flush the log, probe the file."""
+        self.responses.refresh_date()
         now = self._loop.time()
         for connection in list(self._connections):
             connection.check_time(now)
@@ -271,7 +269,7 @@ class Server:
         self._timers["tick"] = self._loop.call_later(self.limits.tick_seconds, self._tick)
 
     def _probe(self) -> None:
-        """After a read that failed: can anything be read at all?"""
+        """After a failed read, check whether the file can be read; if not, stop the server."""
         try:
             self.engine.probe()
         except StoreBusy:
@@ -281,44 +279,48 @@ class Server:
             self.must_stop.set()
 
     def _sweep(self) -> None:
-        """Start a sweep, in a thread: it walks whole tables."""
+        """Delete expired items in a thread: this reads whole tables."""
         self._sweeping = self._loop.run_in_executor(None, self._expire)
         self._sweeping.add_done_callback(self._swept)
 
     def _expire(self) -> int:
-        self._watch.require_file()
+        self._watch.require_same_file()
         return self.engine.expire()
 
     def _swept(self, sweeping: asyncio.Future[int]) -> None:
         error = None if sweeping.cancelled() else sweeping.exception()
         if error is not None:
-            self.failures.fault_of(error)
+            self.failures.to_fault(error)
         else:
             self._swept_at = time.time()
             self._expired += sweeping.result()
-        if not self.stopping:
+        if not self.is_stopping:
             delay = self.settings.sweep_seconds
             self._timers["sweep"] = self._loop.call_later(delay, self._sweep)
 
     # --- called by the monitor -----------------------------------------------------------------
 
-    def _not_ready(self) -> str | None:
-        if self.stopping:
-            return "stopping"
+    def _readiness_problem(self) -> str | None:
+        if self.is_stopping:
+            return "is_stopping"
         if self.failure:
             return self.failure
-        return self.failures.writes_fail
+        return self.failures.write_problem
 
     def _gauges(self) -> dict[str, tuple[str, str, float]]:
-        """Name, kind, description and value of each metric beside those of requests."""
+        """Return the kind, description and value of each metric that is not about requests."""
         metrics: dict[str, tuple[str, str, float]] = {
             "connections": ("gauge", "Open connections.", len(self._connections)),
-            "buffered_bytes": ("gauge", "Bytes held for clients.", self.budget.used),
+            "buffered_bytes": ("gauge", "Memory used for clients, in bytes.", self.budget.used),
             "waiting_bodies": ("gauge", "Bodies that wait for memory.", self.budget.waiting),
             "commits_total": ("counter", "Commits of write requests.", self._commits),
             "committed_writes_total": ("counter", "Writes in commits.", self._committed),
-            "expired_items_total": ("counter", "Items deleted by sweeps.", self._expired),
-            "last_sweep_seconds": ("gauge", "Unix time of the last sweep.", self._swept_at),
+            "expired_items_total": ("counter", "Items deleted after their TTL.", self._expired),
+            "last_sweep_seconds": (
+                "gauge",
+                "Unix time of the last deletion of expired items.",
+                self._swept_at,
+            ),
         }
         for name, suffix, text in (
             ("file_bytes", "", "Size of the database file."),
@@ -337,10 +339,10 @@ async def serve(
     ready: Callable[[Server, str], None],
     settings: Settings | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT. `ready` gets the URL once requests are accepted.
+    """Serve until SIGTERM or SIGINT. Calls `ready` with the URL when requests are accepted.
 
     Returns after a graceful stop; a second signal ends the process at once. Raises `StoreFailed`
-    if the file cannot be read any more, `OSError` if the address cannot be used.
+    if the file becomes unreadable, `OSError` if the address cannot be used.
     """
     loop = asyncio.get_running_loop()
     server = Server(engine, settings)
@@ -349,7 +351,7 @@ async def serve(
     def on_signal(number: int) -> None:
         signals.append(number)
         if len(signals) > 1:
-            os._exit(128 + number)  # commits are atomic: nothing acknowledged is lost
+            os._exit(128 + number)  # commits are atomic: no acknowledged write is lost
         server.must_stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -359,7 +361,7 @@ async def serve(
     await server.must_stop.wait()
     await server.stop()
     if server.failure:
-        raise StoreFailed(f"the server stopped, because its file cannot be read: {server.failure}")
+        raise StoreFailed(f"the server stopped because it cannot read its file: {server.failure}")
 
 
 @contextmanager
@@ -370,16 +372,16 @@ def serving(
     *,
     settings: Settings | None = None,
 ) -> Iterator[str]:
-    """Serve from a thread of this process while the block runs; gives the URL.
+    """Serve from a thread of this process while the block runs; yield the URL.
 
         with Engine(":memory:") as engine, serving(engine) as url:
             boto3.client("dynamodb", endpoint_url=url, region_name="us-east-1", ...)
 
-    Every use takes a port of its own, so tests can run side by side. The engine stays the caller's,
-    who may use it in the meantime, and closes it afterwards.
+    By default each call chooses a free port, so tests can run in parallel. The caller may use the
+    engine at the same time, and closes it afterwards.
     """
     if not isinstance(engine, Engine):
-        raise TypeError(f"serving() takes an Engine, not {engine!r}")
+        raise TypeError(f"serving() takes an Engine, got {engine!r}; use serving(Engine(path))")
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="tablewright-server", daemon=True)
     thread.start()

@@ -1,13 +1,12 @@
 """Verify the Signature Version 4 of a request, in a header or in the query string.
 
 Invariants:
-- The verified values are the values in the mapping that the caller reads. A header name that occurs
-  in two spellings is refused, because the caller might read the other one.
+- The verified headers are those in the mapping that the connection reads. A header that occurs in
+  two spellings is refused, because the connection might read the other one.
 - The body is always hashed: no header can replace its hash (DynamoDB has no UNSIGNED-PAYLOAD).
 - Signatures and tokens are compared in constant time. For an unknown access key a signature is
-  computed as well, with a secret that no one has, so both refusals take equally long.
-- Nothing kept between requests grows without bound, and a claim is kept only after its signature
-  was found right.
+  computed as well, with an unused secret, so both refusals take the same time.
+- Caches are bounded, and a claim is cached only after its signature was verified.
 
 The order of the checks is AWS's:
 
@@ -25,12 +24,12 @@ The order of the checks is AWS's:
     12. the session token                                UnrecognizedClientException
     13. the expiry of the credentials                    ExpiredTokenException
 
-AWS used to append the canonical request to the answer of check 11, and for most requests no longer
-does. It would repeat the session token, so it is left out here.
+Check 6: DynamoDB itself requires only `host`. The target, the date and the session token determine
+what is done, when and for whom; every SDK signs them, and this server requires it. The content type
+may be unsigned, as with some SDKs.
 
-Check 6: DynamoDB itself demands `host`. The target, the date and the session token select what is
-done, when and for whom; every SDK signs them, and here they must be signed. The content type may be
-unsigned, as with some SDKs.
+Check 11: AWS sometimes appends the canonical request to the message. This server never does,
+because it contains the session token.
 """
 
 from __future__ import annotations
@@ -49,15 +48,15 @@ from tablewright.errors import (
     UnrecognizedClientException,
 )
 from tablewright.server.canonical import (
+    canonical_headers,
     canonical_query,
-    header_lines,
-    iso,
+    format_duration,
     query_parameters,
     read_date,
-    spell,
-    split,
+    split_target,
+    to_iso_basic,
 )
-from tablewright.server.credentials import User
+from tablewright.server.credentials import Caller
 from tablewright.sigv4 import (
     ALGORITHM,
     SERVICE,
@@ -68,13 +67,13 @@ from tablewright.sigv4 import (
     string_to_sign,
 )
 
-#: How long before and after the server's time a signature may have been made, as on AWS.
+#: The maximum difference between a signature's date and the server's clock, as on AWS.
 WINDOW_SECONDS = 15 * 60
 MAX_CLAIMS = 1024
-MAX_REGION = 64
+MAX_REGION_LENGTH = 64
 SIGNATURE_SIZE = 64
 PARTS = ("Credential", "Signature", "SignedHeaders")  # in the order of AWS's messages
-NO_ONES_SECRET = "no one has this secret"
+UNUSED_SECRET = "the secret of an unknown access key"
 
 NO_TOKEN = "Request is missing Authentication Token"
 FOUND_BOTH = (
@@ -90,7 +89,7 @@ MISMATCH = (
 
 
 class Claim(NamedTuple):
-    """What an authorization says, apart from the signature itself."""
+    """The parts of an authorization, except the signature."""
 
     algorithm: str
     credential: str
@@ -103,13 +102,13 @@ class Claim(NamedTuple):
         return cls(algorithm, credential, tuple(credential.rstrip("/").split("/")), tuple(names))
 
 
-class Presented(NamedTuple):
-    """A signature with everything it depends on besides the headers and the body."""
+class SignedRequest(NamedTuple):
+    """A signature, and the values it depends on, except the headers and the body."""
 
     claim: Claim
     signature: bytes
     date: str
-    required: tuple[bytes, ...]  # headers that must be signed where the request has them
+    required: tuple[bytes, ...]  # headers that must be signed if the request has them
     token: bytes | None
     query: str  # canonical
     window: int
@@ -123,7 +122,7 @@ class Verifier:
 
     def __init__(
         self,
-        find: Callable[[str], User | None],
+        find: Callable[[str], Caller | None],
         *,
         clock: Callable[[], float] = time.time,
         region: str | None = None,
@@ -141,61 +140,61 @@ class Verifier:
         url: bytes | bytearray,
         headers: Mapping[bytes, bytes],
         body: bytes | bytearray,
-    ) -> User:
-        """Return the user who signed the request; raise DynamoDB's fault if none did."""
+    ) -> Caller:
+        """Return the caller who signed the request. Raises `DynamoDBError` to refuse it."""
         folded = {name.lower(): value for name, value in headers.items()}
         if len(folded) != len(headers):
             raise InvalidSignatureException(MISMATCH)
-        path, query = split(bytes(url))
+        path, query = split_target(bytes(url))
         authorization = folded.get(b"authorization")
         parameters = query_parameters(query) if query else []
         if any(name == b"X-Amz-Algorithm" for name, _ in parameters):
             if authorization is not None:
                 raise InvalidSignatureException(FOUND_BOTH)
-            presented = self._in_query(parameters, folded)
+            signed_request = self._from_query(parameters, folded)
         elif authorization is not None:
-            presented = self._in_header(authorization, parameters, folded)
+            signed_request = self._from_header(authorization, parameters, folded)
         else:
             raise MissingAuthenticationTokenException(NO_TOKEN)
 
         now = self._clock()
-        moment = self._check_date(presented, now)
-        claim = presented.claim
-        check_signed_headers(claim.signed, presented.required, folded)
+        moment = self._check_date(signed_request, now)
+        claim = signed_request.claim
+        check_signed_headers(claim.signed, signed_request.required, folded)
         self._check_scope(claim, moment)
 
         access_key_id, day, region, _, _ = claim.elements
         user = self._find(access_key_id)
-        key = signing_key(NO_ONES_SECRET if user is None else user.secret, day, region)
+        key = signing_key(UNUSED_SECRET if user is None else user.secret, day, region)
         body_hash = sha256(body).hexdigest()
         canonical = canonical_request(
             method.decode("latin-1"),
             path,
-            presented.query,
-            header_lines(claim.signed, folded),
+            signed_request.query,
+            canonical_headers(claim.signed, folded),
             b";".join(claim.signed).decode("latin-1"),
             body_hash,
         )
         request_hash = sha256(canonical.encode("latin-1")).hexdigest()
         text = string_to_sign(moment, scope_of(day, region), request_hash)
         expected = hmac.digest(key, text.encode("latin-1"), "sha256").hex().encode()
-        matches = hmac.compare_digest(expected, presented.signature)
+        matches = hmac.compare_digest(expected, signed_request.signature)
         if user is None:
             raise UnrecognizedClientException(UNKNOWN_KEY)
         declared_hash = folded.get(b"x-amz-content-sha256")
         if not matches or (declared_hash is not None and declared_hash != body_hash.encode()):
             raise InvalidSignatureException(MISMATCH)
-        check_session(user, presented.token, now)
+        check_session(user, signed_request.token, now)
         if authorization is not None:
-            self._keep(authorization, claim)
+            self._cache_claim(authorization, claim)
         return user
 
-    def _in_header(
+    def _from_header(
         self,
         authorization: bytes,
         parameters: list[tuple[bytes, bytes]],
         folded: Mapping[bytes, bytes],
-    ) -> Presented:
+    ) -> SignedRequest:
         date = folded.get(b"x-amz-date")
         dated = b"x-amz-date"
         if date is None:
@@ -205,7 +204,7 @@ class Verifier:
             signature = authorization[-SIGNATURE_SIZE:]
         else:
             claim, signature = read_authorization(authorization, has_date=date is not None)
-        return Presented(
+        return SignedRequest(
             claim,
             signature,
             (date or b"").decode("latin-1"),
@@ -215,18 +214,18 @@ class Verifier:
             self._window,
         )
 
-    def _in_query(
+    def _from_query(
         self, parameters: list[tuple[bytes, bytes]], folded: Mapping[bytes, bytes]
-    ) -> Presented:
+    ) -> SignedRequest:
         given = {name: value.decode("latin-1") for name, value in parameters}
         check_query(given)
         if len(given) != len(parameters):
-            raise InvalidSignatureException(MISMATCH)  # which of two values was meant?
-        # A URL signed in advance is good for the shorter of its own time and the window.
+            raise InvalidSignatureException(MISMATCH)  # a parameter occurs twice
+        # A presigned URL is valid for X-Amz-Expires seconds, at most for the window.
         expires = given.get(b"X-Amz-Expires", "")[:9]
         window = min(self._window, int(expires)) if expires.isdecimal() else self._window
         token = given.get(b"X-Amz-Security-Token")
-        return Presented(
+        return SignedRequest(
             Claim.of(
                 given[b"X-Amz-Algorithm"],
                 given[b"X-Amz-Credential"],
@@ -240,20 +239,20 @@ class Verifier:
             window,
         )
 
-    def _check_date(self, presented: Presented, now: float) -> str:
-        """Return the date in ISO 8601's basic format; raise if it is outside of the window."""
-        seconds, moment = read_date(presented.date)
-        if seconds < now - presented.window:
-            earliest = iso(now - presented.window)
+    def _check_date(self, signed_request: SignedRequest, now: float) -> str:
+        """Return the date in ISO 8601's basic format. Raises if it is outside the window."""
+        seconds, moment = read_date(signed_request.date)
+        if seconds < now - signed_request.window:
+            earliest = to_iso_basic(now - signed_request.window)
             raise InvalidSignatureException(
                 f"Signature expired: {moment} is now earlier than {earliest} "
-                f"({iso(now)} - {spell(presented.window)}.)"
+                f"({to_iso_basic(now)} - {format_duration(signed_request.window)}.)"
             )
         if seconds > now + self._window:
-            latest = iso(now + self._window)
+            latest = to_iso_basic(now + self._window)
             raise InvalidSignatureException(
                 f"Signature not yet current: {moment} is still later than {latest} "
-                f"({iso(now)} + {spell(self._window)}.)"
+                f"({to_iso_basic(now)} + {format_duration(self._window)}.)"
             )
         return moment
 
@@ -270,7 +269,7 @@ class Verifier:
         _, day, region, service, terminator = claim.elements
         wrong = []
         if region != self._region and (
-            self._region is not None or not 0 < len(region) <= MAX_REGION
+            self._region is not None or not 0 < len(region) <= MAX_REGION_LENGTH
         ):
             wrong.append(f"Credential should be scoped to a valid region, not '{region}'. ")
         if service != SERVICE:
@@ -288,8 +287,8 @@ class Verifier:
         if wrong:
             raise InvalidSignatureException("".join(wrong))
 
-    def _keep(self, authorization: bytes, claim: Claim) -> None:
-        """Keep a claim for the client's next requests: it is the same all day."""
+    def _cache_claim(self, authorization: bytes, claim: Claim) -> None:
+        """Cache a claim for the client's next requests: it is the same all day."""
         head = authorization[:-SIGNATURE_SIZE]
         if head not in self._claims and head.endswith(b"Signature="):
             if len(self._claims) >= MAX_CLAIMS:
@@ -301,7 +300,7 @@ class Verifier:
 
 
 def read_authorization(authorization: bytes, *, has_date: bool) -> tuple[Claim, bytes]:
-    """Return the claim and the signature of an Authorization header. Checks 2 and 3."""
+    """Parse an Authorization header into a claim and a signature. Checks 2 and 3."""
     text = authorization.decode("latin-1").strip()
     if not text.startswith("AWS4-"):
         raise MissingAuthenticationTokenException(NO_TOKEN)
@@ -321,15 +320,15 @@ def read_authorization(authorization: bytes, *, has_date: bool) -> tuple[Claim, 
         given[name] = value
     missing = [name for name in PARTS if name not in given]
     if missing or not has_date:
-        raise incomplete(missing, text, has_date=has_date)
+        raise incomplete_signature(missing, text, has_date=has_date)
     claim = Claim.of(algorithm, given["Credential"], given["SignedHeaders"])
     return claim, given["Signature"].encode("latin-1")
 
 
-def incomplete(
+def incomplete_signature(
     missing: list[str], authorization: str, *, has_date: bool
 ) -> IncompleteSignatureException:
-    """Return the fault of an Authorization header without these parts."""
+    """Return the error for an Authorization header without these parts."""
     message = "".join(f"Authorization header requires '{name}' parameter. " for name in missing)
     if not has_date:
         message += (
@@ -339,7 +338,7 @@ def incomplete(
 
 
 def check_query(given: Mapping[bytes, str]) -> None:
-    """Raise unless a query string that holds an authorization has all parts of it. Check 3."""
+    """Raise if a part of the authorization in a query string is missing. Check 3."""
     names = ("Algorithm", "Credential", "Signature", "SignedHeaders", "Date")
     missing = [name for name in names if not given.get(f"X-Amz-{name}".encode())]
     if missing:
@@ -352,6 +351,7 @@ def check_query(given: Mapping[bytes, str]) -> None:
 def check_signed_headers(
     signed: tuple[bytes, ...], required: tuple[bytes, ...], folded: Mapping[bytes, bytes]
 ) -> None:
+    """Raise if a header that must be signed is not signed. Check 6."""
     if b"host" not in signed:
         raise InvalidSignatureException(
             "'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization."
@@ -363,8 +363,8 @@ def check_signed_headers(
             )
 
 
-def check_session(user: User, token: bytes | None, now: float) -> None:
-    """Raise unless the request carries the user's session token and it has not expired."""
+def check_session(user: Caller, token: bytes | None, now: float) -> None:
+    """Raise unless the session token is the user's and has not expired. Checks 12 and 13."""
     expected = b"" if user.session_token is None else user.session_token.encode()
     if not hmac.compare_digest(expected, b"" if token is None else token):
         raise UnrecognizedClientException(WRONG_TOKEN)

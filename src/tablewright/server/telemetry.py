@@ -1,6 +1,6 @@
-"""Telemetry: what happened to each request, as metrics and as lines of an access log.
+"""Telemetry: metrics and access log lines of each request.
 
-A server without access log and metrics port has no `Telemetry`, and its requests cost nothing.
+A server without an access log and a metrics port has no `Telemetry`, so it costs nothing.
 
 Invariant: only names and numbers are recorded (operation, tables, status, sizes, times, the
 caller's access key id), never a key or a value of an item.
@@ -11,11 +11,12 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from tablewright.server.accesslog import AccessLog
+from tablewright.server.credentials_file import Caller
 
 #: Upper bounds of the latency histogram, in seconds.
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -23,15 +24,8 @@ MAX_TABLES = 100
 _MEMBERS = ("Put", "Update", "Delete", "ConditionCheck", "Get")
 
 
-class Caller(Protocol):
-    """The user who signed a request."""
-
-    @property
-    def access_key_id(self) -> str: ...
-
-
 class Telemetry:
-    """Counts requests by operation and status, and logs them if there is a log."""
+    """Counts requests by operation and status, and logs them if `log` is given."""
 
     def __init__(self, log: AccessLog | None = None) -> None:
         self.log = log
@@ -39,7 +33,7 @@ class Telemetry:
         self.latencies: dict[str, Latency] = {}
 
     def begin(self, operation: str | None, bytes_in: int) -> Exchange:
-        """Record that a request was received. `operation` is None if it names none."""
+        """Record that a request was received. `operation` is None if it is unknown."""
         return Exchange(self, time.perf_counter(), operation or "-", bytes_in)
 
     def record(self, exchange: Exchange, line: dict[str, Any], seconds: float) -> None:
@@ -54,7 +48,7 @@ class Telemetry:
 
 
 class Exchange(msgspec.Struct):
-    """A request and, at its `end`, its response."""
+    """A request and its response."""
 
     telemetry: Telemetry
     started: float
@@ -64,11 +58,12 @@ class Exchange(msgspec.Struct):
     access_key_id: str | None = None
 
     def identify(self, request: object, caller: Caller | None) -> None:
-        """Add which tables the request names and who sent it."""
-        self.tables = sorted(set(tables_of(request)))[:MAX_TABLES]
+        """Add the tables that the request names, and its caller."""
+        self.tables = sorted(set(table_names(request)))[:MAX_TABLES]
         self.access_key_id = None if caller is None else caller.access_key_id
 
     def end(self, status: int, code: str, bytes_out: int, request_id: str) -> None:
+        """Record the response."""
         seconds = time.perf_counter() - self.started
         line = {
             "time": time.time(),
@@ -86,7 +81,7 @@ class Exchange(msgspec.Struct):
 
 
 class Latency:
-    """A histogram."""
+    """A histogram of response times."""
 
     def __init__(self) -> None:
         self.counts = [0] * (len(BUCKETS) + 1)
@@ -97,10 +92,10 @@ class Latency:
         self.sum += seconds
 
 
-def tables_of(request: object) -> Iterator[str]:
-    """The names of the tables in a request, which may be any JSON: it was not checked yet.
+def table_names(request: object) -> Iterator[str]:
+    """Yield the names of the tables in a request, which may be any JSON: it is not checked yet.
 
-    >>> list(tables_of({"TransactItems": [{"Put": {"TableName": "a"}}, {"Get": 1}]}))
+    >>> list(table_names({"TransactItems": [{"Put": {"TableName": "a"}}, {"Get": 1}]}))
     ['a']
     """
     if not isinstance(request, dict):

@@ -1,9 +1,9 @@
 """The writer: a thread that commits, so that the event loop never waits for a lock or a disk.
 
 Invariants:
-- Writes are committed in the order in which they were given. All that have gathered while the last
-  commit was under way share the next one, and its fsync.
-- Every write has exactly one result, delivered on the event loop.
+- Writes are committed in the order in which they were submitted. Writes that arrive during a commit
+  share the next one and its fsync.
+- Every write has exactly one result, which is delivered on the event loop.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Results: TypeAlias = Sequence[bytes | BaseException]
 
 
 class Writer(Generic[T]):
-    """Commits steps in a thread. Each comes with a value that is returned with its result."""
+    """Commits steps in a thread. Each step has a value that is delivered with its result."""
 
     def __init__(
         self,
@@ -39,11 +39,11 @@ class Writer(Generic[T]):
         self._thread.start()
 
     def submit(self, writes: list[tuple[T, WriteStep]]) -> None:
-        """Commit these with everything else that waits."""
+        """Commit these writes together with the others that wait."""
         self._queue.put(writes)
 
     async def stop(self) -> None:
-        """Commit what waits, and end the thread."""
+        """Commit the waiting writes, and end the thread."""
         self._queue.put(None)
         await self._loop.run_in_executor(None, self._thread.join)
 
@@ -66,7 +66,7 @@ class Writer(Generic[T]):
 
     def _commit(self, steps: list[WriteStep]) -> Results:
         try:
-            self._watch.require_file()
+            self._watch.require_same_file()
             return self._engine.write_all(steps)
         except Exception as error:
             return [error] * len(steps)

@@ -1,7 +1,7 @@
-"""The checksum of a row: Adler-32 of its body, begun with its size.
+"""The checksum of a row: Adler-32 of its body, with its size as the start value.
 
-It has to find damage by accident, not by intent, and is computed on every read. Measured with a
-body of 700 bytes: Adler-32 0.23 µs, CRC-32 0.31 µs, of about 13 µs for a GetItem: 2 % and 3 %.
+It detects accidental damage, not tampering, and is computed on every read. Measured with a body of
+700 bytes: Adler-32 takes 0.23 µs (2 % of a GetItem of 13 µs), CRC-32 0.31 µs (3 %).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The write queue: steps of several callers in one commit.
+"""The write queue: commit the steps of several callers together.
 
     caller A ──queue──┐
     caller B ──queue──┼─▶ lock holder: BEGIN, step A, step B, step C, COMMIT ─▶ three outcomes
@@ -7,15 +7,15 @@
 Invariants:
 - One thread at a time runs a batch, under the lock. It commits all queued writes, so concurrent
   durable writers share one fsync; the others then find their outcome recorded.
-- A step either raises a `DynamoDBError` before it changes anything, or changes all it means to. If
-  a step fails half way, the batch is rolled back and its steps run one by one.
+- A step either raises a `DynamoDBError` before its first change, or makes all its changes. If a
+  step fails after its first change, the batch is rolled back and its steps run one by one.
 - A write stays in the queue until its outcome is recorded.
 
-A signal handler or a debugger can raise an exception between any two instructions, also in the code
-that cleans up. So the state of a batch is kept where the next caller finds it, and that caller
-finishes the work of an interrupted one: `settle` records the outcomes of a batch that was committed
-and rolls back any other. Whether a batch was committed is recorded in the same C call as the COMMIT
-itself, so no exception can come between the two.
+A signal handler or a debugger can raise an exception between any two instructions, even in cleanup
+code. So the state of a batch is kept in the queue, and the next caller completes the work of an
+interrupted one: `_settle` records the outcomes of a committed batch and rolls back any other batch.
+Whether a batch was committed is recorded in the same C call as the COMMIT, so no exception can
+occur between the two.
 
 The caller that was interrupted gets the exception. Its write may have been applied; every other
 write in the batch gets its outcome exactly once.
@@ -47,7 +47,7 @@ class PendingWrite(Generic[T]):
         self.step = step
         #: The outcome is recorded: `error`, or else `result`.
         self.done = False
-        #: Its caller was interrupted and waits for no outcome.
+        #: The caller was interrupted and no longer waits for the outcome.
         self.abandoned = False
         self.result: T
         self.error: BaseException | None = None
@@ -64,7 +64,7 @@ class Batch:
 
     def __init__(self) -> None:
         self.writes: Sequence[PendingWrite[Any]] = ()
-        #: Not empty once the transaction is committed.
+        #: Not empty after the transaction is committed.
         self.committed: list[object] = []
 
 
@@ -75,7 +75,7 @@ class WriteQueue:
         self.lock = threading.RLock()
         self._transaction = transaction
         self._queue: deque[PendingWrite[Any]] = deque()
-        #: The batch under way, or the one that an interrupted caller left behind.
+        #: The batch that is running, or that an interrupted caller left.
         self._batch: Batch | None = None
 
     def __len__(self) -> int:
@@ -84,7 +84,7 @@ class WriteQueue:
     def write_all(
         self, steps: Sequence[Callable[[WriteTransaction], T]]
     ) -> list[T | BaseException]:
-        """Run independent steps, in one commit if possible: for each its result, or its error."""
+        """Run independent steps, in one commit if possible; return each result or error."""
         writes = [PendingWrite(step) for step in steps]
         try:
             self._queue.extend(writes)
@@ -100,7 +100,7 @@ class WriteQueue:
         return [write.result if write.error is None else write.error for write in writes]
 
     def recover(self) -> None:
-        """Finish the batch of an interrupted caller, if there is one. Needs the lock."""
+        """Finish the batch of an interrupted caller, if any. The caller must hold the lock."""
         if self._batch is not None:
             if is_on_stack(WriteQueue._commit_queued.__code__, self):
                 raise StoreFailed(
@@ -111,7 +111,7 @@ class WriteQueue:
 
     def _commit_queued(self) -> None:
         self.recover()
-        # Before the queue is read: a signal handler that writes in between must find it.
+        # Set before the queue is read: a signal handler that writes in between must see it.
         batch = self._batch = Batch()
         batch.writes = [
             write for write in tuple(self._queue) if not write.done and not write.abandoned
@@ -121,12 +121,12 @@ class WriteQueue:
             self._queue.popleft()
 
     def _commit(self, batch: Batch) -> None:
-        """Commit a batch and record its outcomes; what fails half way runs again, one by one."""
+        """Commit a batch and record its outcomes; if a step fails, run the steps one by one."""
         writes = batch.writes
         try:
             try:
                 self._transaction.begin()
-            except apsw.Error as error:  # it would be the same for each of them
+            except apsw.Error as error:  # every write would fail in the same way
                 self._batch = None
                 for write in writes:
                     write.fail(error)
@@ -144,7 +144,7 @@ class WriteQueue:
                 single.writes = (write,)
                 self._commit(single)
             if not any(isinstance(write.error, type(error)) for write in writes):
-                raise  # no step has failed again: a signal handler of this thread raised it
+                raise  # no step failed again: a signal handler of this thread raised the error
         finally:
             self._settle(batch)
 
@@ -158,9 +158,9 @@ class WriteQueue:
         self._transaction.commit(batch.committed)
 
     def _settle(self, batch: Batch) -> None:
-        """Record the outcomes of a batch that was committed; roll back any other.
+        """Record the outcomes of a committed batch; roll back any other batch.
 
-        Safe to repeat, and to repeat after an interruption at any point.
+        Safe to call again, even after an interruption at any point.
         """
         if batch.committed:
             for write in batch.writes:
@@ -172,9 +172,9 @@ class WriteQueue:
 
 
 def is_on_stack(code: CodeType, owner: object) -> bool:
-    """Whether the caller of the caller runs inside the method `code` of `owner`, in this thread.
+    """Return whether the caller's caller runs inside the method `code` of `owner`, in this thread.
 
-    Asked of the stack itself: a flag could be left behind by an interruption.
+    Reads the call stack, because an interruption could leave a flag set.
     """
     frame = sys._getframe(2).f_back
     while frame is not None:

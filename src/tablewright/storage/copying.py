@@ -1,8 +1,7 @@
-"""Copies of a file: backups, compaction, and folding the log into the file.
+"""Copies of a file: backup, compaction, and checkpoints of the write-ahead log.
 
-All of it works while other threads and processes use the file. Each function opens a connection of
-its own, so that it neither waits in the queue of writers nor keeps one waiting longer than SQLite
-needs the lock.
+All functions work while other threads and processes use the file. Each uses a connection of its
+own: it does not wait in the write queue, and other writers wait only while SQLite holds the lock.
 """
 
 from __future__ import annotations
@@ -15,24 +14,25 @@ from pathlib import Path
 import apsw
 
 from tablewright.errors import StoreFailed
+from tablewright.private_file import open_private
 
 
 def back_up(connection: apsw.Connection, copy: Path) -> None:
-    """Write the state of this moment into a new file.
+    """Write the current state of the file into a new file.
 
-    One read transaction: writers do not wait, and later writes are not part of the copy. The file
-    gets its name when it is complete and synced; a backup that was killed leaves `COPY.partial`.
+    Runs in one read transaction: writers do not wait, and later writes are not in the copy. The
+    copy gets its name after it is complete and synced; a killed backup leaves `COPY.partial`.
     """
     if copy.exists():
         raise StoreFailed(f"{copy}: the file exists; choose another name for the copy")
     partial = copy.with_name(copy.name + ".partial")
     partial.unlink(missing_ok=True)
     try:
-        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        open_private(partial, "xb").close()
         try:
             connection.execute("VACUUM INTO ?", (str(partial),))
             _sync(partial)
-            os.link(partial, copy)  # which, unlike a rename, never replaces a file
+            os.link(partial, copy)  # unlike a rename, a link never replaces a file
         finally:
             partial.unlink(missing_ok=True)
         _sync(copy.parent)
@@ -41,7 +41,7 @@ def back_up(connection: apsw.Connection, copy: Path) -> None:
 
 
 def compact(path: str) -> None:
-    """Rewrite the file without free pages and give the space back. Writers wait meanwhile."""
+    """Rewrite the file without free pages, to free disk space. Writers wait until it is done."""
     with _connection(path) as connection:
         connection.set_busy_timeout(30_000)
         connection.execute("VACUUM")
@@ -49,7 +49,7 @@ def compact(path: str) -> None:
 
 
 def truncate_log(path: str) -> None:
-    """Fold the log into the file and empty it, unless another connection is using it just now."""
+    """Move the log into the file and empty it; do nothing if another connection is using it."""
     with _connection(path) as connection, suppress(apsw.BusyError):
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 

@@ -1,13 +1,13 @@
-"""The file: made ours, marked, upgraded, and switched to its write-ahead log.
+"""The file: create it, mark it as ours, upgrade its format, and enable the write-ahead log.
 
     format 1    rows of key, size, body
     format 2    rows of key, size, body, checksum
 
 Invariants:
-- A file becomes ours in one transaction, and is upgraded in one. So any number of processes may
-  open it at once, and a process may be killed at any point.
-- A file that is not ours, or of a newer format, is refused and not changed.
-- A new file can be read and written by its owner only (mode 0600).
+- A file is marked as ours in one transaction, and upgraded in one transaction. So several processes
+  can open it at once, and a process can be killed at any point.
+- A file that is not ours, or has a newer format, is rejected and not changed.
+- Only the owner can read and write a new file (mode 0600).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 import apsw
 
 from tablewright.errors import CannotOpen
+from tablewright.private_file import open_private
 from tablewright.storage.checksum import row_checksum
 
 APPLICATION_ID = 0x7AB1E317  # marks the file as ours in SQLite's header
@@ -33,9 +34,9 @@ MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024
 
 
 def connect(path: str, durability: str, busy_seconds: float, *, create: bool) -> apsw.Connection:
-    """Open a connection to a file that is ours, or becomes ours; `create` makes a missing one.
+    """Open a connection to a file, and mark an empty file as ours; `create` creates a missing file.
 
-    Raises `CannotOpen`, or an error of apsw's.
+    Raise `CannotOpen`, or an `apsw.Error`.
     """
     flags = apsw.SQLITE_OPEN_READWRITE
     if create:
@@ -46,7 +47,7 @@ def connect(path: str, durability: str, busy_seconds: float, *, create: bool) ->
         try:
             _set_up(connection, path, durability, busy_seconds)
         except BaseException:
-            connection.close()  # else its locks would stay for as long as the error is kept
+            connection.close()  # otherwise its locks stay until the exception is freed
             raise
     except (apsw.NotADBError, apsw.CantOpenError, apsw.CorruptError) as error:
         raise CannotOpen(f"{path}: {_describe_failure(path, error)}") from error
@@ -54,10 +55,10 @@ def connect(path: str, durability: str, busy_seconds: float, *, create: bool) ->
 
 
 def _create_private(path: str) -> None:
-    """Create a missing file for its owner only; SQLite gives the log the mode of the file."""
+    """Create a missing file with mode 0600; SQLite gives the log file the same mode."""
     if path != ":memory:":
-        with suppress(OSError):  # it exists, or SQLite says better why it cannot be opened
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        with suppress(OSError):  # it exists, or SQLite reports a clearer reason
+            open_private(path, "xb").close()
 
 
 def _set_up(connection: apsw.Connection, path: str, durability: str, busy_seconds: float) -> None:
@@ -70,8 +71,8 @@ def _set_up(connection: apsw.Connection, path: str, durability: str, busy_second
     if found < FORMAT:
         _claim_or_upgrade(connection, path)
     _enable_wal(connection, busy_seconds)
-    # Not mapped into memory: a read of a mapped page that fails kills the process, where a plain
-    # read is an error that can be handled. (It costs 3.5 µs where a page is not in SQLite's cache.)
+    # No memory mapping: a failing read of a mapped page kills the process, while a failing plain
+    # read raises an error. (A plain read of a page that is not in SQLite's cache costs 3.5 µs.)
     connection.pragma("mmap_size", 0)
     connection.pragma("cache_size", -CACHE_KIB)
     connection.pragma("temp_store", "memory")
@@ -81,9 +82,9 @@ def _set_up(connection: apsw.Connection, path: str, durability: str, busy_second
 
 
 def _read_format(connection: apsw.Connection, path: str) -> int:
-    """The format of the file; 0 for an empty one. Any other file is refused.
+    """Return the format of the file, 0 if it is empty; raise `CannotOpen` if it is not ours.
 
-    To be called in a transaction: between two questions, another process could claim the file.
+    Must run in a transaction: otherwise another process can mark the file between two reads.
     """
     mark, number = connection.pragma("application_id"), connection.pragma("user_version")
     if mark == APPLICATION_ID and 1 <= number <= FORMAT:
@@ -93,7 +94,7 @@ def _read_format(connection: apsw.Connection, path: str) -> int:
     if mark != APPLICATION_ID:
         raise CannotOpen(f"{path}: an SQLite file, but not a Tablewright database")
     raise CannotOpen(
-        f"{path}: has format {number}, and this version of Tablewright reads formats up to "
+        f"{path}: has format {number}, but this version of Tablewright reads formats up to "
         f"{FORMAT}; upgrade Tablewright"
     )
 
@@ -125,10 +126,10 @@ def _checksum(*row: Any) -> int:
 
 
 def _enable_wal(connection: apsw.Connection, busy_seconds: float) -> None:
-    """Switch to the write-ahead log; does nothing where the file uses it already.
+    """Switch to the write-ahead log; does nothing if the file uses it already.
 
-    The switch cannot be part of the transaction that claims the file. SQLite does not wait for
-    others in it, because it would wait with a lock in hand.
+    The switch cannot be part of the transaction that marks the file. SQLite does not call the busy
+    handler here, because it would wait while it holds a lock; so this function retries.
     """
     deadline = time.monotonic() + busy_seconds
     while True:
@@ -146,7 +147,7 @@ def _describe_failure(path: str, error: apsw.Error) -> str:
     if file.is_dir():
         return "is a directory"
     if not file.parent.is_dir():
-        return f"there is no directory {file.parent}"
+        return f"the directory {file.parent} does not exist"
     if not file.exists() and not os.access(file.parent, os.W_OK):
         return f"cannot be created: no permission to write to the directory {file.parent}"
     if isinstance(error, apsw.CorruptError):
@@ -155,7 +156,7 @@ def _describe_failure(path: str, error: apsw.Error) -> str:
 
 
 def _make_busy_handler(busy_seconds: float) -> Callable[[int], bool]:
-    """A busy handler that asks again soon: SQLite's own sleeps up to 100 ms between tries."""
+    """Return a busy handler with short delays; SQLite's own sleeps up to 100 ms between tries."""
     started = 0.0
 
     def wait(tries: int) -> bool:

@@ -4,12 +4,12 @@ Invariants:
 - One connection writes, through the queue in `commit`. Each thread reads through a connection of
   its own and never waits for a writer; an in-memory store has one connection for both, under the
   queue's lock.
-- A read begins with the newest committed state, also after an interrupted one: a connection that
-  an exception left in an old state is replaced.
-- SQLite's connections cannot be shared with a forked process, which must open the file again.
+- A read starts from the latest committed state, even after an interrupted read: a connection with a
+  transaction that an exception left open is replaced.
+- A forked process cannot use the SQLite connections of its parent; it must open the file again.
 
 Durability: "full" syncs the log at each commit, so an acknowledged write survives power loss;
-"normal" leaves that to the operating system, so it survives a killed process only.
+"normal" does not sync, so it survives a killed process but not power loss.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Durability = Literal["full", "normal"]
 
 BUSY_SECONDS = 30.0
 
-#: Connections of parent processes. They are kept: closing one could wait forever for a lock of
-#: SQLite's that another thread of the parent held at the fork.
+#: Connections of parent processes. They are never closed: closing one could wait forever for a
+#: lock of SQLite that another thread of the parent held at the fork.
 _INHERITED: list[object] = []
 
 
 class Store:
-    """A file of trees (or ":memory:"). Threads and processes may share one file.
+    """A file of trees (or ":memory:"). Threads and processes can share one file.
 
     A write waits for the lock of another process for at most `busy_seconds`, then raises
     `StoreBusy`.
@@ -55,8 +55,8 @@ class Store:
         busy_seconds: float = BUSY_SECONDS,
     ) -> None:
         if durability not in ("full", "normal"):
-            raise ValueError(f"durability is 'full' or 'normal', not {durability!r}")
-        self.path = str(Path(path))  # which refuses None and the like, that str alone would take
+            raise ValueError(f"durability must be 'full' or 'normal', not {durability!r}")
+        self.path = str(Path(path))  # Path rejects None and other types that str accepts
         self.durability = durability
         self.busy_seconds = busy_seconds
         self.in_memory = self.path == ":memory:"
@@ -71,7 +71,7 @@ class Store:
         _STORES.add(self)
 
     def read(self, step: Callable[[Snapshot], T]) -> T:
-        """Run a step that only reads."""
+        """Run a step that only reads, and return its result."""
         try:
             if self.in_memory:
                 with self._queue.lock:
@@ -84,7 +84,7 @@ class Store:
                 snapshot: Snapshot = self._local.snapshot
             except AttributeError:
                 snapshot = self._local.snapshot = Snapshot(self._connect())
-            if snapshot.in_use:  # the last read has raised, or this one runs inside of it
+            if snapshot.in_use:  # the last read raised, or this read is nested in it
                 snapshot = self._clean_snapshot(snapshot)
             snapshot.in_use = True
             result = step(snapshot)
@@ -96,8 +96,8 @@ class Store:
     def write(self, step: Callable[[WriteTransaction], T]) -> T:
         """Run a step in a transaction and return once it is durable.
 
-        If an exception from outside, such as KeyboardInterrupt, interrupts the call, the step may
-        have been applied or not; the store stays usable.
+        If an asynchronous exception such as KeyboardInterrupt interrupts the call, the step may or
+        may not have been applied; the store stays usable.
         """
         (result,) = self.write_all((step,))
         if isinstance(result, BaseException):
@@ -107,7 +107,7 @@ class Store:
     def write_all(
         self, steps: Sequence[Callable[[WriteTransaction], T]]
     ) -> list[T | BaseException]:
-        """Run independent steps, in one commit if possible: for each its result, or its error."""
+        """Run independent steps, in one commit if possible; return each result or error."""
         try:
             self._check_usable()
         except (StoreClosed, StoreForked) as error:
@@ -119,7 +119,7 @@ class Store:
         return results
 
     def back_up(self, copy: str | Path) -> None:
-        """Write the state of this moment into a new file, while others read and write."""
+        """Write the current state into a new file; reads and writes can continue meanwhile."""
         try:
             if self.in_memory:
                 with self._queue.lock:
@@ -133,11 +133,11 @@ class Store:
             raise self._translate_error(error) from error
 
     def compact(self) -> None:
-        """Give the space of deleted rows back to the file system. Writers wait meanwhile."""
+        """Free the disk space of deleted rows. Writers wait until it is done."""
         self._run_on_file(compact)
 
     def truncate_log(self) -> None:
-        """Fold the log into the file and empty it, if no other connection needs it just now."""
+        """Move the log into the file and empty it, unless another connection is using it."""
         self._run_on_file(truncate_log)
 
     def _run_on_file(self, function: Callable[[str], None]) -> None:
@@ -149,7 +149,7 @@ class Store:
                 raise self._translate_error(error) from error
 
     def close(self) -> None:
-        """Wait for the writer, fold the log into the file and close every connection."""
+        """Wait for the writer, move the log into the file and close all connections."""
         if self._forked:
             self._closed = True
             return
@@ -161,7 +161,7 @@ class Store:
                     connection.close()
 
     def _clean_snapshot(self, snapshot: Snapshot) -> Snapshot:
-        """A snapshot without open statements: the same one, or one with a new connection."""
+        """Return a snapshot without an open transaction, on a new connection if necessary."""
         if not snapshot.has_open_transaction():
             return snapshot
         renewed = self._local.snapshot = Snapshot(self._connect())
@@ -170,7 +170,7 @@ class Store:
         return renewed
 
     def _connect(self, *, create: bool = False) -> apsw.Connection:
-        """Open one more connection. A file that was deleted meanwhile is not made again."""
+        """Open another connection. A file that was deleted meanwhile is not recreated."""
         self._check_usable()
         try:
             connection = connect(self.path, self.durability, self.busy_seconds, create=create)
@@ -186,18 +186,18 @@ class Store:
             raise StoreForked(self.path)
 
     def _translate_error(self, error: apsw.Error) -> StoreClosed | StoreFailed:
-        """An error of SQLite's as one of ours."""
+        """Convert an error of SQLite into one of `tablewright.errors`."""
         if isinstance(error, apsw.ConnectionClosedError | apsw.CursorClosedError):
             return StoreClosed(self.path)
         if isinstance(error, apsw.BusyError):
             return StoreBusy(
                 f"{self.path}: another process has held the write lock for more than "
-                f"{self.busy_seconds:g} seconds; try again"
+                f"{self.busy_seconds:g} seconds; retry the request, or raise busy_seconds"
             )
         return StoreFailed(f"{self.path}: {type(error).__name__}: {error}")
 
     def _after_fork(self) -> None:
-        """In the child: SQLite's connections are the parent's, and must not even be closed."""
+        """Mark the store as forked, in the child: it must not use or close the connections."""
         self._forked = True
         self._queue = WriteQueue(self._transaction)
         _INHERITED.extend((*self._connections, self._local))

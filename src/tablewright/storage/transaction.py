@@ -1,9 +1,10 @@
-"""Snapshots and transactions: read trees, change trees.
+"""Snapshots and transactions: read and change trees.
 
-A row is `(key, size, body)`; `size` is what the writer wants to know of the body without reading
-it. With each row a checksum of size and body is stored. Every read verifies it, so damaged bytes
-are an error and never an answer. (The key is not part of it: SQLite compares keys, and the engine's
-integrity check compares each key with its item. Leaving it out saves 0.1 of 0.4 µs.)
+A row is `(key, size, body)`; `size` is a number that the writer chooses, so that it is known
+without decoding the body. Each row is stored with a checksum of its size and body. Every read
+verifies it, so damaged bytes raise an error and are never returned. (The checksum does not cover
+the key: SQLite compares keys, and the engine's integrity check compares each key with its item.
+This saves 0.1 of 0.4 µs.)
 
 Neither class opens connections or takes locks: `store` and `commit` do.
 """
@@ -25,43 +26,43 @@ Row: TypeAlias = tuple[bytes, int, bytes]
 
 
 class MissingTree(TablewrightError):
-    """The tree is not in the file: another process has dropped it."""
+    """The tree is not in the file, for example because another process dropped it."""
 
 
 class DamagedRow(StoreFailed):
-    """The bytes of a row are not those that were written."""
+    """The bytes of a row differ from those that were written."""
 
     def __init__(self, tree: Tree, key: object) -> None:
-        # An object: damage can change the type of a key, too.
+        # Typed as object: damage can change the type of a key.
         self.key = key if isinstance(key, bytes) else b""
         super().__init__(f"{tree.name}: the row {self.key.hex()} is damaged: its checksum is wrong")
         self.tree = tree
 
 
 class Snapshot:
-    """Reads. One statement sees one state of the file; `frozen()` makes several see one."""
+    """Read access. One statement sees one state of the file; in a `read_transaction()` all do."""
 
     __slots__ = ("_connection", "_execute", "_execute_lookup", "in_use")
 
     def __init__(self, connection: apsw.Connection) -> None:
-        #: A read has begun and not returned: it is running, or it raised.
+        #: A read has started and not returned: it is running, or it raised.
         self.in_use = False
         self._connection = connection
         self._execute = connection.execute
-        self._execute_lookup = (
-            connection.cursor().execute
-        )  # a cursor of its own saves making one each time
+        # One cursor for all lookups is faster than a new one each time.
+        self._execute_lookup = connection.cursor().execute
 
     def get(self, tree: Tree, key: bytes) -> tuple[int, bytes] | None:
-        """Size and body of the row under `key`."""
+        """Return size and body of the row with this key, or None if there is no such row."""
         found = None
         try:
-            # To its end, though there is one row at most: an open statement holds its snapshot.
+            # Exhaust the cursor, although there is at most one row: an open statement keeps its
+            # read transaction open.
             for found in self._execute_lookup(tree.get_sql, (key,)):  # noqa: B007  (it is used below)
                 pass
         except apsw.SQLError as error:
             raise _translate_error(error) from error
-        except UnicodeDecodeError as error:  # damage has made bytes a text
+        except UnicodeDecodeError as error:  # damage turned a blob into text
             raise DamagedRow(tree, key) from error
         if found is None:
             return None
@@ -76,9 +77,9 @@ class Snapshot:
     def walk(
         self, tree: Tree, first: bytes, end: bytes | None, *, backwards: bool = False
     ) -> Generator[Row, None, None]:
-        """The rows from `first` up to, but without, `end` (None: to the last), in key order.
+        """Yield the rows from `first` to `end` (exclusive; None: to the last row), in key order.
 
-        Close it if it is not walked to its end: an open walk holds its snapshot.
+        Close the generator if it is not exhausted: until then its read transaction stays open.
         """
         cursor = self._range(tree, first, end, backwards)
         key = b""
@@ -97,7 +98,7 @@ class Snapshot:
     def inspect(
         self, tree: Tree, first: bytes, end: bytes | None, *, backwards: bool = False
     ) -> Generator[tuple[bytes, int, bytes, bool], None, None]:
-        """The same, but with whether each row is intact, and without an error if it is not."""
+        """Yield the rows as `walk` does, each with whether it is intact, and without raising."""
         key = b""
         with closing(self._range(tree, first, end, backwards)) as cursor:
             try:
@@ -122,16 +123,16 @@ class Snapshot:
             raise _translate_error(error) from error
 
     def count(self, tree: Tree) -> tuple[int, int]:
-        """How many rows there are, and the sum of their sizes. Reads the whole tree."""
+        """Return the number of rows and the sum of their sizes. Reads the whole tree."""
         try:
             for rows, size in self._execute(tree.count_sql):
                 return rows, size
         except apsw.SQLError as error:
             raise _translate_error(error) from error
-        raise AssertionError("an aggregate gives one row")
+        raise AssertionError("an aggregate query returns one row")
 
     def file_problems(self, tree: Tree | None = None) -> list[str]:
-        """What SQLite itself finds wrong with the file, or with one tree; usually nothing."""
+        """Return the problems that SQLite's integrity check finds in the file, or in one tree."""
         check = "PRAGMA integrity_check" + ("" if tree is None else f"('{tree.name}')")
         try:
             found = [str(message) for (message,) in self._execute(check)]
@@ -140,22 +141,22 @@ class Snapshot:
         return [] if found == ["ok"] else found
 
     def has_open_transaction(self) -> bool:
-        """Whether later reads would see an old state: a transaction or a statement is open."""
-        # A transaction that has read nothing yet has no state, but would take one and keep it.
+        """Return whether a transaction or statement is open: later reads see its old state."""
+        # A transaction that has not read yet counts too: its first read would fix its state.
         connection = self._connection
         return connection.in_transaction or connection.txn_state() != apsw.SQLITE_TXN_NONE
 
     def close(self) -> None:
-        """Close the connection, and with it every open statement."""
+        """Close the connection and all its open statements."""
         self._connection.close()
 
     def read_transaction(self) -> ReadTransaction:
-        """Let every read in a `with` block see one state of the file."""
+        """Return a context manager in which all reads see one state of the file."""
         return ReadTransaction(self._connection)
 
 
 class ReadTransaction:
-    """A transaction around reads, unless there is one already."""
+    """A context manager: a transaction around reads, unless one is open already."""
 
     __slots__ = ("_connection", "_nested")
 
@@ -173,20 +174,20 @@ class ReadTransaction:
 
 
 class WriteTransaction(Snapshot):
-    """Changes. They are seen by later reads of the same transaction, by others once committed."""
+    """Write access. Other connections see the changes after the commit."""
 
     __slots__ = ("_walks", "rollbacks", "version")
 
     def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)
         self._walks: WeakSet[apsw.Cursor] = WeakSet()
-        #: Differs from before if another connection has committed since the last transaction.
+        #: Changes if another connection has committed since the last transaction.
         self.version = 0
-        #: Counts rollbacks. A caller that remembers its changes must compare it.
+        #: The number of rollbacks. A caller that caches its own changes must compare it.
         self.rollbacks = 0
 
     def begin(self) -> None:
-        """Take the write lock, so that no later step has to wait for it."""
+        """Begin a transaction and take the write lock, so that no later statement waits for it."""
         if self.has_open_transaction():  # left by an interrupted read of an in-memory store
             self.roll_back()
         self._execute("BEGIN IMMEDIATE")
@@ -194,22 +195,23 @@ class WriteTransaction(Snapshot):
             self.version = int(version)
 
     def commit(self, committed: list[object]) -> None:
-        """Commit, and append something to `committed`: both, or neither.
+        """Commit and append to `committed`: either both happen or neither.
 
-        One call of a C function that calls only C functions: no signal handler runs in between,
-        as one could between a call of COMMIT and the next line.
+        This is one call of a C function that calls only C functions, so no signal handler can run
+        between the COMMIT and the append.
         """
         committed.extend(map(self._execute, _COMMIT))
 
     def roll_back(self) -> None:
-        """Undo all changes since `begin`. Safe to repeat."""
-        self.rollbacks += 1  # first: after an interruption it may count twice, but never too little
+        """Undo all changes since `begin`. Safe to call again."""
+        self.rollbacks += 1  # first: an interruption can count a rollback twice, but never miss one
         if self._connection.in_transaction:
             self._execute("ROLLBACK")
         if self.has_open_transaction():  # an interrupted read has left its statement open
             for cursor in list(self._walks):
                 cursor.close()
-            self._execute_lookup = self._connection.cursor().execute  # which closes the one before
+            # Replacing the cursor closes the previous one.
+            self._execute_lookup = self._connection.cursor().execute
 
     def _range(self, tree: Tree, first: bytes, end: bytes | None, backwards: bool) -> apsw.Cursor:
         cursor = super()._range(tree, first, end, backwards)
@@ -223,10 +225,11 @@ class WriteTransaction(Snapshot):
         self._execute(tree.delete_sql, (key,))
 
     def create_tree(self, tree: Tree, *, view_name: str | None = None) -> None:
-        """Add a tree; `shown_as` names a view that shows its bodies to SQLite's own tools."""
+        """Create a tree; `view_name` names a view that shows its bodies as text in SQLite tools."""
         self._execute(tree.create_sql)
         if view_name is not None:
-            # SQLite's names ignore case and some are reserved: then the tree's number helps.
+            # SQLite ignores the case of names and reserves some; then a name with the tree's
+            # number is used.
             for name in (view_name, f"{view_name}_{tree.name}"):
                 with suppress(apsw.SQLError):
                     self._execute(f"CREATE VIEW {_quote(name)} AS {_VIEW}{tree.name}")
@@ -237,9 +240,9 @@ class WriteTransaction(Snapshot):
         self._drop_views_of(tree)
 
     def rename_tree(self, tree: Tree, new: Tree) -> None:
-        """Give a tree another name, which costs the same for any number of rows."""
+        """Rename a tree; the cost does not depend on the number of rows."""
         self._drop_views_of(tree)
-        # Else SQLite would refuse because of any view, also one of another tree, that is broken.
+        # Otherwise SQLite refuses if any view of the file is broken, even one of another tree.
         self._execute("PRAGMA legacy_alter_table = ON")
         self._execute(f"ALTER TABLE {tree.name} RENAME TO {new.name}")
 
@@ -259,7 +262,7 @@ def _quote(name: str) -> str:
 
 
 def _unreadable_row(tree: Tree, key: bytes) -> StoreFailed:
-    """The error for a row whose key cannot be read; `key` is its own or that of the row before."""
+    """Return the error for a row with an unreadable key; `key` is its own or the previous one."""
     return StoreFailed(f"{tree.name}: a row at or after {key!r} is damaged and cannot be read")
 
 

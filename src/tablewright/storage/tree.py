@@ -1,17 +1,17 @@
 """A tree: rows of key, size, body and checksum, ordered by key; one SQLite table each.
 
-The statements are composed once, here, so that SQLite's and apsw's statement caches always see
-the same text. `WITHOUT ROWID` keeps a row in the key's own b-tree: one descent per lookup.
+The SQL statements are composed once, here, so that the statement caches of SQLite and apsw always
+see the same text. `WITHOUT ROWID` stores a row in the b-tree of the key: one descent per lookup.
 """
 
 from __future__ import annotations
 
 
 class Tree:
-    """Names one tree of a store. Cheap to make; equal names are the same tree.
+    """The name and SQL statements of one tree of a store. Equal names mean the same tree.
 
-    A retired tree keeps its rows under another name: readers that do not know yet that it is gone
-    do not find it, while its rows are deleted step by step.
+    A retired tree is renamed and its rows are deleted step by step; a reader with an old catalog
+    does not find it.
     """
 
     __slots__ = (
@@ -26,7 +26,8 @@ class Tree:
     )
 
     def __init__(self, number: int, *, retired: bool = False) -> None:
-        # No table's name has a dollar sign, so a view named after a table never meets a tree.
+        # Table names cannot contain a dollar sign, so a view named after a table never has the
+        # name of a tree.
         name = self.name = f"{'retired' if retired else 'tree'}${number}"
         self.create_sql = (
             f"CREATE TABLE {name} (key BLOB PRIMARY KEY, size INTEGER NOT NULL, "
@@ -48,5 +49,5 @@ class Tree:
         }
 
     def range_sql(self, *, bounded: bool, backwards: bool) -> str:
-        """The statement that walks the keys from a first one up to, but without, a last one."""
+        """Return the statement that reads a key range: first key inclusive, end exclusive."""
         return self._ranges[bounded, backwards]

@@ -1,44 +1,45 @@
-"""Transfer: whole tables from one target to another, or to files and back.
+"""Transfer: copy whole tables from one target to another, or to files and back.
 
-    copy    source ─▶ segments ─▶ batches ─▶ target     in threads; what is done is kept in a file
-    dump    source ─▶ segments ─▶ lines of a file       the format of DynamoDB's export to S3
-    load    lines of a file ─▶ batches ─▶ target        what is done is kept in a file
+    copy    source ─▶ segments ─▶ batches ─▶ target     in threads; a file records the progress
+    dump    source ─▶ segments ─▶ lines of a file       in the format of DynamoDB's export to S3
+    load    lines of a file ─▶ batches ─▶ target        in threads; a file records the progress
 
-Laws:
-- A transfer is an iterator: it yields how far it is (`Progress`) and, for each table, what both
-  sides hold at the end (`Compared`). Nothing happens unless somebody iterates.
-- Everything is checked before anything is written: names, keys, the state of an earlier run.
-- An item is put whole, so that doing a batch twice is doing it once. A transfer that was stopped,
-  even killed, continues from the last batch that is known to be written.
-- Memory holds a few pages for each segment, a batch for each writer, however large the table is.
-- It knows requests and items, and nothing of models.
+Invariants:
+- A transfer is an iterator: it yields `Progress` events and, at the end of each table, the
+  checksums of both sides (`TableComparison`). Nothing happens until the caller iterates.
+- Names, keys and the state of an earlier run are checked before anything is written.
+- Items are written whole with Put, so writing a batch twice has the effect of writing it once. A
+  transfer that was stopped, or killed, resumes after the last batch that is recorded as written.
+- Memory use does not depend on the size of a table: a few pages for each segment, a batch for each
+  writer.
+- The package knows requests and items, and nothing about models.
 """
 
 from __future__ import annotations
 
 from tablewright.errors import TransferRefused
-from tablewright.transfer.checksum import Sum
+from tablewright.transfer.checksum import Checksum
 from tablewright.transfer.copying import copy
-from tablewright.transfer.definition import Definition
+from tablewright.transfer.definition import TableDefinition
 from tablewright.transfer.dumping import dump, dump_all
-from tablewright.transfer.ends import open_source, open_target, state_file
+from tablewright.transfer.endpoints import default_state_file, open_source, open_target
 from tablewright.transfer.loading import load
-from tablewright.transfer.progress import Compared, Event, Progress
-from tablewright.transfer.state import State
+from tablewright.transfer.progress import Event, Progress, TableComparison
+from tablewright.transfer.state import TransferState
 
 __all__ = [
-    "Compared",
-    "Definition",
+    "Checksum",
     "Event",
     "Progress",
-    "State",
-    "Sum",
+    "TableComparison",
+    "TableDefinition",
     "TransferRefused",
+    "TransferState",
     "copy",
+    "default_state_file",
     "dump",
     "dump_all",
     "load",
     "open_source",
     "open_target",
-    "state_file",
 ]

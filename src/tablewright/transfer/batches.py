@@ -1,4 +1,4 @@
-"""Writing a table: BatchWriteItem, until nothing is left unprocessed."""
+"""Batches: split items into batches, and write them with BatchWriteItem."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from tablewright.limits import MAX_BATCH_WRITES
-from tablewright.transfer.asking import ask, wait_for_capacity
+from tablewright.transfer.sending import send_request, wait_for_capacity
 from tablewright.transport import Transport
 from tablewright.values import Item
 
-#: Half of DynamoDB's limit of 16 MB. As JSON an item may be several times its size, so the bytes
-#: of the JSON are counted.
+#: The size of a batch as JSON, which may be several times the size of its items. Half of DynamoDB's
+#: limit of 16 MB.
 MAX_BATCH_BYTES = 8 * 1024 * 1024
 
 _encode = msgspec.json.Encoder().encode
 
 
-def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+def split_batches(items: Iterable[Item]) -> Iterator[list[Item]]:
     """Split items into batches that fit into one request.
 
-    >>> [len(batch) for batch in batches({"k": {"N": str(n)}} for n in range(60))]
+    >>> [len(batch) for batch in split_batches({"k": {"N": str(n)}} for n in range(60))]
     [25, 25, 10]
     """
     batch: list[Item] = []
@@ -37,16 +37,16 @@ def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield batch
 
 
-def write(transport: Transport, table: str, batch: list[Item]) -> None:
-    """Put every item of a batch. Returns when all of them are written."""
-    left = [{"PutRequest": {"Item": item}} for item in batch]
+def write_batch(transport: Transport, table: str, batch: list[Item]) -> None:
+    """Write all items of a batch; retry until none is unprocessed."""
+    remaining = [{"PutRequest": {"Item": item}} for item in batch]
     failures = 0
     while True:
-        answer = ask(transport, "BatchWriteItem", {"RequestItems": {table: left}})
-        unprocessed = answer.get("UnprocessedItems", {}).get(table, [])
+        response = send_request(transport, "BatchWriteItem", {"RequestItems": {table: remaining}})
+        unprocessed = response.get("UnprocessedItems", {}).get(table, [])
         if not unprocessed:
             return
         # Progress resets the backoff, but there is a delay: a part of the batch was throttled.
-        failures = 1 if len(unprocessed) < len(left) else failures + 1
-        left = unprocessed
+        failures = 1 if len(unprocessed) < len(remaining) else failures + 1
+        remaining = unprocessed
         wait_for_capacity("BatchWriteItem", failures)

@@ -1,12 +1,13 @@
-"""Checksums: what a set of items is, whatever order they come in.
+"""Checksums of sets of items, independent of their order.
 
-The sum of the 128-bit hashes of all items, each spelt in one way: numbers canonical, sets sorted,
-names in order. So the same items have the same sum in any order, on any endpoint.
+A checksum is the sum of the 128-bit hashes of all items in a canonical encoding: canonical numbers,
+sorted sets, sorted names. So the same items have the same checksum in any order, on any endpoint.
 
 >>> one, two = {"k": {"N": "1.0"}}, {"k": {"S": "x"}, "tags": {"SS": ["b", "a"]}}
->>> Sum.of([one, two]) == Sum.of([{"tags": {"SS": ["a", "b"]}, "k": {"S": "x"}}, {"k": {"N": "1"}}])
+>>> same = [{"tags": {"SS": ["a", "b"]}, "k": {"S": "x"}}, {"k": {"N": "1"}}]
+>>> Checksum.of([one, two]) == Checksum.of(same)
 True
->>> print(Sum.of([]))
+>>> print(Checksum.of([]))
 00000000000000000000000000000000
 """
 
@@ -22,27 +23,27 @@ from tablewright.values import Item
 
 BITS = 128
 
-_spell = msgspec.json.Encoder(order="deterministic").encode
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Sum(msgspec.Struct, frozen=True):
-    """How many items, and the sum of their hashes."""
+class Checksum(msgspec.Struct, frozen=True):
+    """The number of items, and the sum of their hashes."""
 
     count: int = 0
     total: int = 0
 
     @classmethod
-    def of(cls, items: Iterable[Item]) -> Sum:
-        """The sum of items; a fault if one is no item."""
+    def of(cls, items: Iterable[Item]) -> Checksum:
+        """Return the checksum of items; raise `ValidationException` if an item is invalid."""
         count = total = 0
         for item in items:
             count += 1
-            digest = blake2b(_spell(normalise_item(item)), digest_size=BITS // 8).digest()
+            digest = blake2b(_encode(normalise_item(item)), digest_size=BITS // 8).digest()
             total += int.from_bytes(digest, "big")
         return cls(count, total % (1 << BITS))
 
-    def __add__(self, other: Sum) -> Sum:
-        return Sum(self.count + other.count, (self.total + other.total) % (1 << BITS))
+    def __add__(self, other: Checksum) -> Checksum:
+        return Checksum(self.count + other.count, (self.total + other.total) % (1 << BITS))
 
     def __str__(self) -> str:
         return f"{self.total:0{BITS // 4}x}"

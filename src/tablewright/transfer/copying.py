@@ -1,9 +1,9 @@
-"""Copying: every segment of a table is read and written by a thread of its own.
+"""Copy tables. Each segment of a table is read and written by its own thread.
 
-    segment 0   page ─▶ batch, batch, batch ─▶ page …      after each batch its last key is known
-    segment 1   page ─▶ batch, …                           to be written, and goes into the state
+    segment 0   page ─▶ batch, batch, batch ─▶ page …      after each batch, the state records
+    segment 1   page ─▶ batch, …                           its last key
 
-At the end both sides are read again, whole, and compared.
+At the end, both tables are read completely and compared.
 """
 
 from __future__ import annotations
@@ -13,39 +13,39 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from tablewright.errors import TransferRefused
-from tablewright.transfer.batches import batches, write
-from tablewright.transfer.crew import together
+from tablewright.transfer.batches import split_batches, write_batch
 from tablewright.transfer.definition import (
-    Definition,
-    chosen,
-    defined,
-    described,
-    identity,
-    shortened,
+    TableDefinition,
+    read_definition,
+    require_description,
+    select_tables,
+    shorten,
+    table_identity,
 )
-from tablewright.transfer.progress import Compared, Event, Progress
-from tablewright.transfer.receiving import Receiver, summed
-from tablewright.transfer.segments import SEGMENTS, pages
-from tablewright.transfer.state import State, TableState
+from tablewright.transfer.progress import Event, Progress, TableComparison
+from tablewright.transfer.segments import DEFAULT_SEGMENTS, scan_pages
+from tablewright.transfer.state import TableProgress, TransferState
+from tablewright.transfer.target_table import TargetTable, checksum_table
+from tablewright.transfer.threads import run_in_threads
 from tablewright.transport import Transport
 from tablewright.values import Item
 
 
-class _Written(Struct):
-    """A batch of a segment is written, up to this key; or the segment has come to its end."""
+class _BatchWritten(Struct):
+    """A written batch of a segment, and its last key; without a key, the end of the segment."""
 
     segment: int
     items: int = 0
     last: Item | None = None
 
 
-class _Task(Struct):
-    """A table to be copied."""
+class _TableCopy(Struct):
+    """A table to copy."""
 
-    definition: Definition
+    definition: TableDefinition
     source_id: str
     expected: int | None
-    receiver: Receiver
+    target: TargetTable
 
 
 def copy(
@@ -53,76 +53,85 @@ def copy(
     target: Transport,
     *,
     table: str | None = None,
-    state: State | None = None,
-    segments: int = SEGMENTS,
+    state: TransferState | None = None,
+    segments: int = DEFAULT_SEGMENTS,
     names: tuple[str, str] = ("the source", "the target"),
 ) -> Iterator[Event]:
-    """Copy one table, or all of them.
+    """Copy one table, or all tables.
 
-    Tables that the target lacks are made; one that it has must have the same keys. With a state of
-    an earlier run it continues from there, with the segments of that run.
+    Tables that are missing at the target are created; existing tables must have the same keys. With
+    the state of an earlier run, the copy resumes with the segments of that run.
     """
-    state = state or State(None)
-    tasks = [_task(source, target, name, names[1]) for name in chosen(source, names[0], table)]
-    for task in tasks:
-        yield from _copy_table(source, target, task, state, segments)
+    state = state or TransferState(None)
+    copies = [
+        _prepare_table(source, target, name, names[1])
+        for name in select_tables(source, names[0], table)
+    ]
+    for table_copy in copies:
+        yield from _copy_table(source, target, table_copy, state, segments)
     state.remove()
 
 
-def _task(source: Transport, target: Transport, name: str, where: str) -> _Task:
-    description = described(source, name)
-    definition = defined(source, description)
-    receiver = Receiver.check(target, where, name, definition)
-    return _Task(definition, identity(description), description.get("ItemCount"), receiver)
+def _prepare_table(source: Transport, target: Transport, name: str, where: str) -> _TableCopy:
+    description = require_description(source, name)
+    definition = read_definition(source, description)
+    target_table = TargetTable.check(target, where, name, definition)
+    return _TableCopy(
+        definition, table_identity(description), description.get("ItemCount"), target_table
+    )
 
 
 def _copy_table(
-    source: Transport, target: Transport, task: _Task, state: State, segments: int
+    source: Transport,
+    target: Transport,
+    table_copy: _TableCopy,
+    state: TransferState,
+    segments: int,
 ) -> Iterator[Event]:
-    name = task.definition.name
-    progress = task.receiver.begin(state, task.source_id, segments)
-    yield Progress(name, "copied", progress.items, task.expected)
+    name = table_copy.definition.name
+    progress = table_copy.target.prepare(state, table_copy.source_id, segments)
+    yield Progress(name, "copied", progress.items, table_copy.expected)
     try:
-        for written in together(_workers(source, target, name, progress)):
+        for written in run_in_threads(_segment_workers(source, target, name, progress)):
             part = progress.parts[written.segment]
             part.items += written.items
             part.last = written.last
-            part.done = written.last is None
+            part.is_done = written.last is None
             state.save(now=False)
-            yield Progress(name, "copied", progress.items, task.expected)
+            yield Progress(name, "copied", progress.items, table_copy.expected)
     finally:
         state.save()
     count = len(progress.parts)
-    before = yield from summed(source, name, count, "compared: source")
-    after = yield from summed(target, name, count, "compared: target")
-    task.receiver.end(progress)
-    yield Compared(name, {"source": before, "target": after})
+    source_checksum = yield from checksum_table(source, name, count, "compared: source")
+    target_checksum = yield from checksum_table(target, name, count, "compared: target")
+    table_copy.target.finish(progress)
+    yield TableComparison(name, {"source": source_checksum, "target": target_checksum})
 
 
-def _workers(
-    source: Transport, target: Transport, name: str, progress: TableState
-) -> list[Iterator[_Written]]:
+def _segment_workers(
+    source: Transport, target: Transport, name: str, progress: TableProgress
+) -> list[Iterator[_BatchWritten]]:
     keys = [key["AttributeName"] for key in _key_schema(target, name)]
     count = len(progress.parts)
 
-    def worker(segment: int, start: Item | None) -> Iterator[_Written]:
-        for page in pages(source, name, segment, count, start):
+    def worker(segment: int, start: Item | None) -> Iterator[_BatchWritten]:
+        for page in scan_pages(source, name, segment, count, start):
             for item in page:
                 if not item.keys() >= set(keys):
                     raise TransferRefused(
-                        f"the Scan of {name!r} gave an item without the key {', '.join(keys)}: "
-                        f"{shortened(item)}"
+                        f"the Scan of {name!r} returned an item without the key {', '.join(keys)}: "
+                        f"{shorten(item)}"
                     )
-            for batch in batches(page):
-                write(target, name, batch)
+            for batch in split_batches(page):
+                write_batch(target, name, batch)
                 last = {key: batch[-1][key] for key in keys}
-                yield _Written(segment, len(batch), last)
-        yield _Written(segment)
+                yield _BatchWritten(segment, len(batch), last)
+        yield _BatchWritten(segment)
 
     parts = enumerate(progress.parts)
-    return [worker(segment, part.last) for segment, part in parts if not part.done]
+    return [worker(segment, part.last) for segment, part in parts if not part.is_done]
 
 
 def _key_schema(target: Transport, name: str) -> list[dict[str, str]]:
-    schema: list[dict[str, str]] = described(target, name)["KeySchema"]
+    schema: list[dict[str, str]] = require_description(target, name)["KeySchema"]
     return schema

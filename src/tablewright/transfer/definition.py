@@ -1,13 +1,14 @@
-"""Definitions: what a table is, from its description; made at a target, or compared with one there.
+"""Table definitions: read from a table's description, created at a target, or compared with it.
 
-Keys, indexes, billing and TTL go along. Streams, tags, encryption and the like are the operator's.
+A definition has keys, indexes, billing and TTL. It has no streams, tags or encryption, which are
+settings of the operator.
 
-TTL is enabled when everything has been written and compared: what expires in the meantime would
-make the sides differ.
+TTL is enabled after all items are written and compared, because the sides would differ if items
+expired before that.
 
-Invariant: what an endpoint or a file says of a table is checked before it is used. A name that
-leaves this module is a name by DynamoDB's rule, so it is also the name of a file in any folder; a
-definition is one that CreateTable takes.
+Invariant: the data of an endpoint or a file is checked before it is used. This module returns only
+table names that are valid in DynamoDB, and therefore safe as file names, and only definitions that
+CreateTable accepts.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from tablewright.errors import (
     TransferRefused,
     UnsupportedOperation,
 )
-from tablewright.transfer.asking import ask, run_steps
+from tablewright.transfer.sending import run_steps, send_request
 from tablewright.transport import Transport
 from tablewright.transport.tables import wait_until_active
 from tablewright.wire.constraints import NAME_PATTERN
 from tablewright.wire.read import read
 from tablewright.wire.requests import CreateTableInput
 
-#: No account has as many tables; DynamoDB's limit is 10,000 in a region.
+#: An endpoint that lists more tables is broken; DynamoDB's limit is 10,000 in a region.
 MAX_TABLES = 100_000
 
 
-class Definition(msgspec.Struct, frozen=True):
-    """How to make a table: its CreateTable request, and the attribute by which items expire."""
+class TableDefinition(msgspec.Struct, frozen=True):
+    """The definition of a table: its CreateTable request and its TTL attribute."""
 
     request: dict[str, Any]
     ttl: str | None = None
@@ -48,8 +49,8 @@ class Definition(msgspec.Struct, frozen=True):
         name: str = self.request["TableName"]
         return name
 
-    def named(self, name: str) -> Definition:
-        return Definition({**self.request, "TableName": name}, self.ttl)
+    def with_name(self, name: str) -> TableDefinition:
+        return TableDefinition({**self.request, "TableName": name}, self.ttl)
 
 
 class _TimeToLive(msgspec.Struct):
@@ -57,59 +58,59 @@ class _TimeToLive(msgspec.Struct):
     attribute: str | None = msgspec.field(name="AttributeName", default=None)
 
 
-def checked_name(name: object) -> str:
-    """A table's name; refused unless it is one by DynamoDB's rule.
+def check_table_name(name: object) -> str:
+    """Return the name of a table; raise TransferRefused if it is invalid in DynamoDB.
 
-    >>> checked_name("orders")
+    >>> check_table_name("orders")
     'orders'
     """
     if isinstance(name, str) and 3 <= len(name) <= 255 and re.fullmatch(NAME_PATTERN, name):
         return name
     raise TransferRefused(
-        f"{shortened(name)} is not the name of a table: "
-        "a name has 3 to 255 characters out of a-z, A-Z, 0-9, '_', '-' and '.'"
+        f"{shorten(name)} is not the name of a table: "
+        "use 3 to 255 characters of a-z, A-Z, 0-9, '_', '-' and '.'"
     )
 
 
-def shortened(value: object) -> str:
-    """A value of unknown origin as a message shows it.
+def shorten(value: object) -> str:
+    """Format an untrusted value for a message, with a maximum length.
 
-    >>> shortened("x" * 1000)
+    >>> shorten("x" * 1000)
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
     """
     shown = repr(value)
     return shown if len(shown) <= 80 else f"{shown[:80]}..."
 
 
-def tables(transport: Transport) -> list[str]:
-    """The names of all tables; refused if they are not names, or without end."""
+def list_tables(transport: Transport) -> list[str]:
+    """Return the names of all tables; raise TransferRefused if the response is invalid."""
     names: dict[str, None] = {}
     request: dict[str, Any] = {}
     while True:
-        answer = ask(transport, "ListTables", request)
-        listed = answer.get("TableNames")
+        response = send_request(transport, "ListTables", request)
+        listed = response.get("TableNames")
         if not isinstance(listed, list):
-            raise TransferRefused(f"ListTables answered {shortened(answer)}, without TableNames")
+            raise TransferRefused(f"ListTables returned {shorten(response)}, without TableNames")
         known = len(names)
-        names |= dict.fromkeys(map(checked_name, listed))
-        last = answer.get("LastEvaluatedTableName")
+        names |= dict.fromkeys(map(check_table_name, listed))
+        last = response.get("LastEvaluatedTableName")
         if last is None:
             return list(names)
         if len(names) == known or len(names) > MAX_TABLES:
             raise TransferRefused(
-                f"ListTables does not come to an end: {len(names)} names, then again "
-                f"{shortened(last)}"
+                f"ListTables does not end: after {len(names)} names, it returned "
+                f"{shorten(last)} again"
             )
-        request = {"ExclusiveStartTableName": checked_name(last)}
+        request = {"ExclusiveStartTableName": check_table_name(last)}
 
 
-def chosen(transport: Transport, where: str, table: str | None) -> list[str]:
-    """The one table that was asked for, or all there are; refused if there is none."""
-    names = tables(transport)
+def select_tables(transport: Transport, where: str, table: str | None) -> list[str]:
+    """Return the given table, or all tables if it is None; raise TableNotFound if there is none."""
+    names = list_tables(transport)
     if table is not None:
         if table not in names:
-            there = f"there are {', '.join(names)}" if names else "there are no tables at all"
-            raise TableNotFound(f"{where} has no table {table!r}; {there}")
+            existing = f"its tables are {', '.join(names)}" if names else "it has no tables"
+            raise TableNotFound(f"{where} has no table {table!r}; {existing}")
         return [table]
     if not names:
         raise TableNotFound(f"{where} has no tables")
@@ -117,35 +118,35 @@ def chosen(transport: Transport, where: str, table: str | None) -> list[str]:
 
 
 def describe(transport: Transport, name: str) -> dict[str, Any] | None:
-    """Return a table's description; None if there is no such table."""
+    """Return the description of a table; None if the table does not exist."""
     try:
-        description = ask(transport, "DescribeTable", {"TableName": name}).get("Table")
+        description = send_request(transport, "DescribeTable", {"TableName": name}).get("Table")
     except ResourceNotFoundException:
         return None
-    return _checked_description(name, description)
+    return _check_description(name, description)
 
 
-def _checked_description(name: str, description: Any) -> dict[str, Any]:
+def _check_description(name: str, description: Any) -> dict[str, Any]:
     if not isinstance(description, dict) or description.get("TableName") != name:
-        raise TransferRefused(f"DescribeTable of {name!r} answered {shortened(description)}")
+        raise TransferRefused(f"DescribeTable of {name!r} returned {shorten(description)}")
     expected = description.get("ItemCount")
     if expected is not None and type(expected) is not int:
-        raise TransferRefused(f"table {name!r} has an ItemCount of {shortened(expected)}")
+        raise TransferRefused(f"table {name!r} has an ItemCount of {shorten(expected)}")
     _check_keys_defined(description, f"the description of table {name!r}")
     return description
 
 
-def described(transport: Transport, name: str) -> dict[str, Any]:
-    """The description of a table that was there a moment ago."""
+def require_description(transport: Transport, name: str) -> dict[str, Any]:
+    """Return the description of a table that ListTables returned."""
     description = describe(transport, name)
     if description is None:
-        raise TableNotFound(f"table {name!r} was listed, and is not there any more")
+        raise TableNotFound(f"table {name!r} was listed by ListTables but does not exist any more")
     return description
 
 
 def check_definition(request: dict[str, Any], where: str) -> None:
-    """Refuse what CreateTable would not take; `where` says in what it was found."""
-    checked_name(request.get("TableName"))
+    """Raise TransferRefused if CreateTable would refuse a request; `where` is its origin."""
+    check_table_name(request.get("TableName"))
     try:
         read(CreateTableInput, request)
     except DynamoDBError as fault:
@@ -155,36 +156,36 @@ def check_definition(request: dict[str, Any], where: str) -> None:
 
 def _check_keys_defined(table: dict[str, Any], where: str) -> None:
     try:
-        _keys(table)
+        _format_keys(table)
     except (KeyError, TypeError):
         raise TransferRefused(
-            f"{where} does not say what the keys are: KeySchema "
-            f"{shortened(table.get('KeySchema'))}, AttributeDefinitions "
-            f"{shortened(table.get('AttributeDefinitions'))}"
+            f"{where} does not define the keys: KeySchema "
+            f"{shorten(table.get('KeySchema'))}, AttributeDefinitions "
+            f"{shorten(table.get('AttributeDefinitions'))}"
         ) from None
 
 
-def identity(description: dict[str, Any]) -> str:
-    """What tells a table from another one that had its name before."""
+def table_identity(description: dict[str, Any]) -> str:
+    """Return what distinguishes a table from an earlier table with the same name."""
     return str(description.get("TableId") or description.get("CreationDateTime") or "")
 
 
-def defined(transport: Transport, description: dict[str, Any]) -> Definition:
-    """The definition of a table that is there."""
+def read_definition(transport: Transport, description: dict[str, Any]) -> TableDefinition:
+    """Return the definition of an existing table."""
     where = f"the description of table {description['TableName']!r}"
     try:
-        request = _creating(description)
+        request = _build_create_request(description)
     except (KeyError, TypeError, AttributeError) as error:
-        raise TransferRefused(f"{where} cannot be read: {error!r}") from None
+        raise TransferRefused(f"{where} is invalid: {error!r}") from None
     check_definition(request, where)
     ttl = None
-    with suppress(UnsupportedOperation):  # an endpoint that has no TTL has no table with one
-        ttl = ttl_of(transport, description["TableName"])
-    return Definition(request, ttl)
+    with suppress(UnsupportedOperation):  # an endpoint without TTL has no table with TTL
+        ttl = read_ttl_attribute(transport, description["TableName"])
+    return TableDefinition(request, ttl)
 
 
-def _creating(description: dict[str, Any]) -> dict[str, Any]:
-    """The CreateTable request that makes a table as described."""
+def _build_create_request(description: dict[str, Any]) -> dict[str, Any]:
+    """Return the CreateTable request for a table with this description."""
     units = description.get("ProvisionedThroughput", {})
     provisioned = bool(units.get("ReadCapacityUnits"))
     billing = description.get("BillingModeSummary", {}).get("BillingMode")
@@ -194,21 +195,21 @@ def _creating(description: dict[str, Any]) -> dict[str, Any]:
         "KeySchema": description["KeySchema"],
         "AttributeDefinitions": description["AttributeDefinitions"],
         "BillingMode": billing,
-        **_capacity(description, billing),
+        **_build_capacity(description, billing),
     }
     if description.get("LocalSecondaryIndexes"):
         request["LocalSecondaryIndexes"] = [
-            _index(index) for index in description["LocalSecondaryIndexes"]
+            _build_index(index) for index in description["LocalSecondaryIndexes"]
         ]
     if description.get("GlobalSecondaryIndexes"):
         request["GlobalSecondaryIndexes"] = [
-            {**_index(index), **_capacity(index, billing)}
+            {**_build_index(index), **_build_capacity(index, billing)}
             for index in description["GlobalSecondaryIndexes"]
         ]
     return request
 
 
-def _index(index: dict[str, Any]) -> dict[str, Any]:
+def _build_index(index: dict[str, Any]) -> dict[str, Any]:
     projection = index["Projection"]
     kept = {"ProjectionType": projection["ProjectionType"]}
     if kept["ProjectionType"] == "INCLUDE":
@@ -216,57 +217,59 @@ def _index(index: dict[str, Any]) -> dict[str, Any]:
     return {"IndexName": index["IndexName"], "KeySchema": index["KeySchema"], "Projection": kept}
 
 
-def _capacity(described: dict[str, Any], billing: str) -> dict[str, Any]:
-    """The capacity of a table or a global index, as CreateTable takes it."""
+def _build_capacity(description: dict[str, Any], billing: str) -> dict[str, Any]:
+    """Return the capacity of a table or a global index, for CreateTable."""
     if billing == "PROVISIONED":
-        units = described["ProvisionedThroughput"]
+        units = description["ProvisionedThroughput"]
         names = ("ReadCapacityUnits", "WriteCapacityUnits")
         return {"ProvisionedThroughput": {name: units[name] for name in names}}
-    limits = described.get("OnDemandThroughput")
+    limits = description.get("OnDemandThroughput")
     return {"OnDemandThroughput": limits} if limits else {}
 
 
-def check_keys(where: str, wanted: dict[str, Any], found: dict[str, Any]) -> None:
-    """Refuse a table that has other keys."""
-    if _keys(wanted) != _keys(found):
+def require_same_keys(where: str, wanted: dict[str, Any], found: dict[str, Any]) -> None:
+    """Raise TableMismatch if an existing table has other keys."""
+    if _format_keys(wanted) != _format_keys(found):
         raise TableMismatch(
             f"{where} has a table {found['TableName']!r} with other keys: "
-            f"{_keys(found)}, not {_keys(wanted)}"
+            f"{_format_keys(found)}, not {_format_keys(wanted)}"
         )
 
 
-def _keys(table: dict[str, Any]) -> str:
+def _format_keys(table: dict[str, Any]) -> str:
     types = {a["AttributeName"]: a["AttributeType"] for a in table["AttributeDefinitions"]}
     names = [key["AttributeName"] for key in table["KeySchema"]]
     return " + ".join(f"{name} ({types[name]})" for name in names)
 
 
-def make(transport: Transport, definition: Definition) -> dict[str, Any]:
+def create_table(transport: Transport, definition: TableDefinition) -> dict[str, Any]:
     """Create a table, wait until it is ACTIVE, and return its description."""
-    ask(transport, "CreateTable", definition.request)
+    send_request(transport, "CreateTable", definition.request)
     found = run_steps(transport, wait_until_active(definition.name))
-    description = _checked_description(definition.name, found)
+    description = _check_description(definition.name, found)
     if definition.ttl is not None:
-        ttl_of(transport, definition.name)  # an endpoint without TTL fails here, before any write
+        read_ttl_attribute(
+            transport, definition.name
+        )  # an endpoint without TTL fails here, before any write
     return description
 
 
-def ttl_of(transport: Transport, name: str) -> str | None:
-    """The attribute by which a table's items expire."""
-    answer = ask(transport, "DescribeTimeToLive", {"TableName": name})
+def read_ttl_attribute(transport: Transport, name: str) -> str | None:
+    """Return the TTL attribute of a table; None if TTL is disabled."""
+    response = send_request(transport, "DescribeTimeToLive", {"TableName": name})
     try:
-        described = msgspec.convert(answer["TimeToLiveDescription"], _TimeToLive)
+        ttl = msgspec.convert(response["TimeToLiveDescription"], _TimeToLive)
     except (KeyError, msgspec.ValidationError):
         raise TransferRefused(
-            f"DescribeTimeToLive of {name!r} answered {shortened(answer)}"
+            f"DescribeTimeToLive of {name!r} returned {shorten(response)}"
         ) from None
-    return described.attribute if described.status.startswith("ENABL") else None
+    return ttl.attribute if ttl.status.startswith("ENABL") else None
 
 
-def enable_ttl(transport: Transport, definition: Definition) -> None:
-    """Let items expire as they do where the definition comes from; nothing if they do already."""
-    if definition.ttl is None or ttl_of(transport, definition.name) == definition.ttl:
+def enable_ttl(transport: Transport, definition: TableDefinition) -> None:
+    """Enable TTL as in the definition, unless it is already enabled."""
+    if definition.ttl is None or read_ttl_attribute(transport, definition.name) == definition.ttl:
         return
     specification = {"AttributeName": definition.ttl, "Enabled": True}
     request = {"TableName": definition.name, "TimeToLiveSpecification": specification}
-    ask(transport, "UpdateTimeToLive", request)
+    send_request(transport, "UpdateTimeToLive", request)

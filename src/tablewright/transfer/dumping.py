@@ -1,7 +1,7 @@
-"""Dumping: the segments of a table are read side by side, and their items written to one file.
+"""Dump tables to files. The segments of a table are read concurrently and written to one file.
 
-A file, or a folder of files, gets its name when it is whole; until then it ends in `.part`. It is
-read back and compared with what was read from the table.
+A file or a folder has the suffix `.part` until it is complete. A file is read back and compared
+with the items that were read from the table.
 """
 
 from __future__ import annotations
@@ -14,12 +14,17 @@ from typing import IO
 
 from tablewright.errors import TransferRefused
 from tablewright.transfer import dumpfile
-from tablewright.transfer.batches import batches
-from tablewright.transfer.checksum import Sum
-from tablewright.transfer.crew import together
-from tablewright.transfer.definition import chosen, defined, describe, described
-from tablewright.transfer.progress import Compared, Event, Progress
-from tablewright.transfer.segments import SEGMENTS, pages
+from tablewright.transfer.batches import split_batches
+from tablewright.transfer.checksum import Checksum
+from tablewright.transfer.definition import (
+    describe,
+    read_definition,
+    require_description,
+    select_tables,
+)
+from tablewright.transfer.progress import Event, Progress, TableComparison
+from tablewright.transfer.segments import DEFAULT_SEGMENTS, scan_pages
+from tablewright.transfer.threads import run_in_threads
 from tablewright.transport import Transport
 
 
@@ -28,24 +33,24 @@ def dump_all(
     folder: Path,
     *,
     table: str | None = None,
-    segments: int = SEGMENTS,
+    segments: int = DEFAULT_SEGMENTS,
     where: str = "the source",
 ) -> Iterator[Event]:
-    """Dump every table (or one) into a folder, which must be empty or new: a file for each."""
+    """Dump every table, or one, to files in a folder, which must be empty or new."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TransferRefused(f"{folder}: exists and is not an empty folder")
-    names = chosen(source, where, table)
+    names = select_tables(source, where, table)
     part = folder.with_name(folder.name + ".part")
     try:
         part.mkdir(parents=True)
     except FileExistsError:
         raise TransferRefused(
-            f"{part}: left of a dump that was interrupted, or under way; remove it"
+            f"{part}: left by an interrupted dump, or another dump is running; remove it"
         ) from None
     try:
         for name in names:
             file = part / f"{name}.json.gz"
-            if file.exists():  # names that differ in case alone, where files ignore that
+            if file.exists():  # names that differ only in case, on a file system that ignores case
                 raise TransferRefused(f"{folder / file.name}: two tables have this file name")
             yield from _dump_file(source, name, file, segments)
         part.replace(folder)
@@ -58,65 +63,65 @@ def dump(
     data: Path | IO[bytes],
     *,
     table: str | None = None,
-    segments: int = SEGMENTS,
+    segments: int = DEFAULT_SEGMENTS,
     where: str = "the source",
 ) -> Iterator[Event]:
-    """Dump one table to a file with its manifest, or to a stream without.
+    """Dump one table to a file with a manifest, or to a stream without one.
 
-    Without a name, the source must have one table only.
+    If `table` is None, the source must have exactly one table.
     """
-    names = chosen(source, where, table)
+    names = select_tables(source, where, table)
     if len(names) > 1:
         raise TransferRefused(
-            f"{where} has {len(names)} tables: give --table, or a folder to dump all of them"
+            f"{where} has {len(names)} tables: use --table, or a folder to dump all of them"
         )
     (name,) = names
     if isinstance(data, Path):
         yield from _dump_file(source, name, data, segments)
     else:
-        total = yield from _write(source, name, data, segments)
+        total = yield from _write_items(source, name, data, segments)
         data.flush()
-        yield Compared(name, {"source": total})
+        yield TableComparison(name, {"source": total})
 
 
 def _dump_file(source: Transport, name: str, file: Path, segments: int) -> Iterator[Event]:
-    definition = defined(source, described(source, name))
+    definition = read_definition(source, require_description(source, name))
     part = file.with_name(file.name + ".part")
     try:
-        with dumpfile.new_file(part) as raw:
-            with dumpfile.compressed(raw, file.name) as packed:
-                total = yield from _write(source, name, packed, segments)
+        with dumpfile.create_file(part) as raw:
+            with dumpfile.open_compressed(raw, file.name) as packed:
+                total = yield from _write_items(source, name, packed, segments)
             raw.flush()
             os.fsync(raw.fileno())
         found = yield from _read_back(name, part, total.count)
         dumpfile.publish(part, file, definition, total)
     finally:
         part.unlink(missing_ok=True)
-    yield Compared(name, {"source": total, "file": found})
+    yield TableComparison(name, {"source": total, "file": found})
 
 
-def _write(
+def _write_items(
     source: Transport, name: str, out: IO[bytes], segments: int
-) -> Generator[Progress, None, Sum]:
+) -> Generator[Progress, None, Checksum]:
     description = describe(source, name)
     expected = description.get("ItemCount") if description else None
     yield Progress(name, "dumped", 0, expected)
 
-    def worker(segment: int) -> Iterator[tuple[Sum, bytes]]:
-        for page in pages(source, name, segment, segments):
-            yield Sum.of(page), dumpfile.spell(page)
+    def worker(segment: int) -> Iterator[tuple[Checksum, bytes]]:
+        for page in scan_pages(source, name, segment, segments):
+            yield Checksum.of(page), dumpfile.encode_lines(page)
 
-    total = Sum()
-    for part, lines in together([worker(segment) for segment in range(segments)]):
+    total = Checksum()
+    for part, lines in run_in_threads([worker(segment) for segment in range(segments)]):
         out.write(lines)
         total += part
         yield Progress(name, "dumped", total.count, expected)
     return total
 
 
-def _read_back(name: str, file: Path, expected: int) -> Generator[Progress, None, Sum]:
-    total = Sum()
-    for batch in batches(dumpfile.read(file)):
-        total += Sum.of(batch)
+def _read_back(name: str, file: Path, expected: int) -> Generator[Progress, None, Checksum]:
+    total = Checksum()
+    for batch in split_batches(dumpfile.read_items(file)):
+        total += Checksum.of(batch)
         yield Progress(name, "compared: file", total.count, expected)
     return total

@@ -1,8 +1,8 @@
-"""Loading: one file is read, and its batches are written by several threads.
+"""Load dumps into tables. Files are read one after the other; threads write the batches.
 
-The batches of a file are the same in every run. Those that are written, from the first on without
-a gap, are known to the state; a later run reads them too, for the checksum, but does not write
-them again.
+A file is split into the same batches in every run. The state records the number of items in the
+written batches up to the first gap. A later run reads these batches for the checksum, but does not
+write them again.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from msgspec import Struct
 
 from tablewright.errors import DynamoDBError, TableNotFound, TransferRefused
 from tablewright.transfer import dumpfile
-from tablewright.transfer.batches import batches, write
-from tablewright.transfer.checksum import Sum
-from tablewright.transfer.crew import Shared, together
-from tablewright.transfer.dumpfile import Data, Dump
-from tablewright.transfer.progress import Compared, Event, Progress
-from tablewright.transfer.receiving import Receiver, summed
-from tablewright.transfer.segments import SEGMENTS
-from tablewright.transfer.state import Part, State
+from tablewright.transfer.batches import split_batches, write_batch
+from tablewright.transfer.checksum import Checksum
+from tablewright.transfer.dumpfile import Dump, DumpData
+from tablewright.transfer.progress import Event, Progress, TableComparison
+from tablewright.transfer.segments import DEFAULT_SEGMENTS
+from tablewright.transfer.state import PartProgress, TransferState
+from tablewright.transfer.target_table import TargetTable, checksum_table
+from tablewright.transfer.threads import ThreadSafeIterator, run_in_threads
 from tablewright.transport import Transport
 from tablewright.values import Item
 
 
-class _Batch(Struct):
-    """Items of a file; `before` is how many come before them."""
+class _NumberedBatch(Struct):
+    """A batch of a file; `offset` is the number of items before it."""
 
     number: int
-    before: int
+    offset: int
     items: list[Item]
 
 
@@ -38,97 +38,103 @@ def load(
     dumps: list[Dump],
     target: Transport,
     *,
-    state: State | None = None,
-    writers: int = SEGMENTS,
+    state: TransferState | None = None,
+    writers: int = DEFAULT_SEGMENTS,
     where: str = "the target",
 ) -> Iterator[Event]:
     """Load dumps into their tables.
 
-    Tables that the target lacks are made as the manifest says, and without one refused; one that
-    it has must have the same keys.
+    A table that is missing at the target is created from the manifest, or refused without one. An
+    existing table must have the same keys.
     """
-    state = state or State(None)
-    tasks = [(dump, _receiver(dump, target, where)) for dump in dumps]
-    for dump, receiver in tasks:
-        yield from _load_table(dump, receiver, state, writers)
+    state = state or TransferState(None)
+    tasks = [(dump, _check_target(dump, target, where)) for dump in dumps]
+    for dump, target_table in tasks:
+        yield from _load_table(dump, target_table, state, writers)
     state.remove()
 
 
-def _receiver(dump: Dump, target: Transport, where: str) -> Receiver:
-    definition = dump.manifest.table.named(dump.table) if dump.manifest else None
-    receiver = Receiver.check(target, where, dump.table, definition)
-    if receiver.found is None and definition is None:
+def _check_target(dump: Dump, target: Transport, where: str) -> TargetTable:
+    definition = dump.manifest.table.with_name(dump.table) if dump.manifest else None
+    target_table = TargetTable.check(target, where, dump.table, definition)
+    if target_table.description is None and definition is None:
         raise TableNotFound(
-            f"{where} has no table {dump.table!r}, and without a manifest it cannot be made"
+            f"{where} has no table {dump.table!r}, and without a manifest it cannot be created"
         )
-    return receiver
+    return target_table
 
 
-def _load_table(dump: Dump, receiver: Receiver, state: State, writers: int) -> Iterator[Event]:
+def _load_table(
+    dump: Dump, target_table: TargetTable, state: TransferState, writers: int
+) -> Iterator[Event]:
     expected = dump.manifest.count if dump.manifest else None
-    progress = receiver.begin(state, _identity(dump.files), len(dump.files))
+    progress = target_table.prepare(state, _files_identity(dump.files), len(dump.files))
     if len(progress.parts) != len(dump.files):
         raise TransferRefused(
-            f"{state.path}: tells of {len(progress.parts)} files, not {len(dump.files)}; remove it"
+            f"{state.path}: the state of {len(progress.parts)} files, not {len(dump.files)}; "
+            "remove it"
         )
     yield Progress(dump.table, "loaded", 0, expected)
-    read = Sum()
+    file_checksum = Checksum()
     try:
         for file, part in zip(dump.files, progress.parts, strict=True):
-            loading = _load_file(file, part, receiver, writers)
-            for added in loading:
-                read += added
+            for added in _load_file(file, part, target_table, writers):
+                file_checksum += added
                 state.save(now=False)
-                yield Progress(dump.table, "loaded", read.count, expected)
+                yield Progress(dump.table, "loaded", file_checksum.count, expected)
     finally:
         state.save()
-    found = yield from summed(receiver.transport, dump.table, writers, "compared: target")
-    receiver.end(progress)
-    sides = {"manifest": dump.manifest.sum} if dump.manifest else {}
-    yield Compared(dump.table, {**sides, "file": read, "target": found})
+    found = yield from checksum_table(
+        target_table.transport, dump.table, writers, "compared: target"
+    )
+    target_table.finish(progress)
+    sides = {"manifest": dump.manifest.total} if dump.manifest else {}
+    yield TableComparison(dump.table, {**sides, "file": file_checksum, "target": found})
 
 
-def _load_file(file: Data, part: Part, receiver: Receiver, writers: int) -> Iterator[Sum]:
-    """Write what is not written yet; gives the sum of every batch, in no order."""
-    source = Shared(_numbered(file))
-    known = part.items
+def _load_file(
+    file: DumpData, part: PartProgress, target_table: TargetTable, writers: int
+) -> Iterator[Checksum]:
+    """Write the batches that are not written yet; yield the checksums of all, in any order."""
+    source = ThreadSafeIterator(_number_batches(file))
+    written_before = part.items
 
-    def worker() -> Iterator[tuple[_Batch, Sum]]:
+    def worker() -> Iterator[tuple[_NumberedBatch, Checksum]]:
         for batch in source:
-            if batch.before + len(batch.items) > known:
-                _write(file, receiver, batch)
-            yield batch, Sum.of(batch.items)
+            if batch.offset + len(batch.items) > written_before:
+                _write_to_target(file, target_table, batch)
+            yield batch, Checksum.of(batch.items)
 
     written: dict[int, int] = {}
-    following = count = 0
-    for batch, added in together([worker() for _ in range(writers)]):
+    next_number = count = 0
+    for batch, added in run_in_threads([worker() for _ in range(writers)]):
         written[batch.number] = len(batch.items)
-        while following in written:
-            count += written.pop(following)
-            following += 1
+        while next_number in written:
+            count += written.pop(next_number)
+            next_number += 1
         part.items = max(part.items, count)
         yield added
-    part.done = True
+    part.is_done = True
 
 
-def _numbered(file: Data) -> Iterator[_Batch]:
-    before = 0
-    for number, items in enumerate(batches(dumpfile.read(file))):
-        yield _Batch(number, before, items)
-        before += len(items)
+def _number_batches(file: DumpData) -> Iterator[_NumberedBatch]:
+    offset = 0
+    for number, items in enumerate(split_batches(dumpfile.read_items(file))):
+        yield _NumberedBatch(number, offset, items)
+        offset += len(items)
 
 
-def _write(file: Data, receiver: Receiver, batch: _Batch) -> None:
+def _write_to_target(file: DumpData, target_table: TargetTable, batch: _NumberedBatch) -> None:
     try:
-        write(receiver.transport, receiver.name, batch.items)
+        write_batch(target_table.transport, target_table.name, batch.items)
     except DynamoDBError as fault:
-        first, last = batch.before + 1, batch.before + len(batch.items)
+        first, last = batch.offset + 1, batch.offset + len(batch.items)
         raise TransferRefused(
-            f"{dumpfile.shown(file)}, items {first} to {last}: {fault.code}: {fault.message}"
+            f"{dumpfile.display_name(file)}, items {first} to {last}: {fault.code}: {fault.message}"
         ) from fault
 
 
-def _identity(files: list[Data]) -> str:
-    """What tells files from others that had their names before."""
+def _files_identity(files: list[DumpData]) -> str:
+    """Return what distinguishes files from earlier files with the same names."""
     stats = [(file.name, file.stat()) for file in files if isinstance(file, Path)]
     return " ".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in stats)

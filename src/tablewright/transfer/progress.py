@@ -1,4 +1,4 @@
-"""Progress: what a transfer tells while it runs, and what it found at the end."""
+"""Events of a transfer: its progress, and the comparison of both sides at the end."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from tablewright.transfer.checksum import Sum
+from tablewright.transfer.checksum import Checksum
 
 
 class Progress(Struct, frozen=True):
-    """How many items of a table have been copied, dumped, loaded or compared so far.
+    """The number of items of a table that are copied, dumped, loaded or compared.
 
-    `expected` is what the source says it holds; DynamoDB counts every six hours, so it may be
-    wrong. None if it is unknown.
+    `expected` is the item count of the source, or None if it is unknown. DynamoDB updates the count
+    every six hours, so it may be outdated.
     """
 
     table: str
-    doing: str
+    phase: str
     items: int
     expected: int | None
 
 
-class Compared(Struct, frozen=True):
-    """What each side of a transfer holds of a table: {"source": …, "target": …}."""
+class TableComparison(Struct, frozen=True):
+    """The checksum of a table on each side of a transfer: {"source": …, "target": …}."""
 
     table: str
-    sides: dict[str, Sum]
+    sides: dict[str, Checksum]
 
     @property
-    def same(self) -> bool:
+    def is_equal(self) -> bool:
         return len(set(self.sides.values())) == 1
 
 
-Event: TypeAlias = Progress | Compared
+Event: TypeAlias = Progress | TableComparison

@@ -1,9 +1,9 @@
-"""Reading a table: Scan, in segments that are read side by side, a page at a time.
+"""Segments: read a table with a parallel Scan, page by page.
 
-Reads are consistent: what was acknowledged before the transfer began is in it.
+Reads are consistent: a transfer includes all writes that were acknowledged before it started.
 
-Invariant: what an endpoint answers is checked. Items are items, with the JSON types that their tags
-demand; keys to resume from do not repeat, and pages are not empty without end.
+Invariant: responses are checked. Items have the JSON types of their tags, a LastEvaluatedKey does
+not repeat, and the number of consecutive empty pages is limited.
 """
 
 from __future__ import annotations
@@ -12,81 +12,82 @@ from collections.abc import Iterator
 from typing import Any
 
 from tablewright.errors import DynamoDBError, TransferRefused
-from tablewright.transfer.asking import ask
-from tablewright.transfer.checksum import Sum
-from tablewright.transfer.crew import together
-from tablewright.transfer.definition import shortened
+from tablewright.transfer.checksum import Checksum
+from tablewright.transfer.definition import shorten
+from tablewright.transfer.sending import send_request
+from tablewright.transfer.threads import run_in_threads
 from tablewright.transport import Transport
 from tablewright.values import Item
 from tablewright.wire.values import read_values
 
-SEGMENTS = 8
-#: DynamoDB may give an empty page that is not the last; an endpoint that gives this many is broken.
+DEFAULT_SEGMENTS = 8
+#: DynamoDB may return an empty page before the last; an endpoint that returns more than this is
+#: broken.
 MAX_EMPTY_PAGES = 1000
 
 
-def pages(
+def scan_pages(
     transport: Transport, table: str, segment: int, segments: int, start: Item | None = None
 ) -> Iterator[list[Item]]:
-    """The items of one segment behind `start`, as pages of up to a megabyte."""
+    """Yield the pages of a segment, of up to 1 MB each, after the key `start`."""
     request: dict[str, Any] = {"TableName": table, "ConsistentRead": True}
-    if segments > 1:  # else a plain scan: not every endpoint has others
+    if segments > 1:  # else a plain Scan: some endpoints have no parallel Scan
         request |= {"Segment": segment, "TotalSegments": segments}
-    seen = _Seen()
+    keys = _CycleDetector()
     empty = 0
     while True:
         if start is not None:
             request = {**request, "ExclusiveStartKey": start}
-        answer = ask(transport, "Scan", request)
-        items = _checked_items(table, answer.get("Items"))
+        response = send_request(transport, "Scan", request)
+        items = _check_items(table, response.get("Items"))
         empty = 0 if items else empty + 1
         if items:
             yield items
-        start = answer.get("LastEvaluatedKey")
+        start = response.get("LastEvaluatedKey")
         if start is None:
             return
         if empty == MAX_EMPTY_PAGES:
-            raise TransferRefused(f"the Scan of {table!r} gave {empty} empty pages in a row")
-        if seen.before(start):
+            raise TransferRefused(f"the Scan of {table!r} returned {empty} empty pages in a row")
+        if keys.is_repeated(start):
             raise TransferRefused(
-                f"the Scan of {table!r} does not end: it came again to the key {shortened(start)}"
+                f"the Scan of {table!r} does not end: it returned the key {shorten(start)} again"
             )
 
 
-class _Seen:
-    """Finds a cycle in a sequence of any length, and holds one key of it (Brent's algorithm)."""
+class _CycleDetector:
+    """Detects a cycle in a sequence of keys; stores one key (Brent's algorithm)."""
 
     def __init__(self) -> None:
-        self._kept: Item | None = None
+        self._stored: Item | None = None
         self._steps = 0
-        self._most = 1
+        self._max_steps = 1
 
-    def before(self, key: Item) -> bool:
-        if key == self._kept:
+    def is_repeated(self, key: Item) -> bool:
+        if key == self._stored:
             return True
         self._steps += 1
-        if self._steps == self._most:
-            self._kept = key
+        if self._steps == self._max_steps:
+            self._stored = key
             self._steps = 0
-            self._most *= 2
+            self._max_steps *= 2
         return False
 
 
-def _checked_items(table: str, items: object) -> list[Item]:
+def _check_items(table: str, items: object) -> list[Item]:
     try:
         if isinstance(items, list) and all(type(item) is dict for item in items):
             return [read_values(item) for item in items]
-        what = shortened(items)
+        what = shorten(items)
     except DynamoDBError as fault:
         what = fault.message
-    raise TransferRefused(f"the Scan of {table!r} gave something that is not items: {what}")
+    raise TransferRefused(f"the Scan of {table!r} returned invalid items: {what}")
 
 
-def sums(transport: Transport, table: str, segments: int) -> Iterator[Sum]:
-    """The sums of every page of a table."""
-    return together(
+def checksum_pages(transport: Transport, table: str, segments: int) -> Iterator[Checksum]:
+    """Yield the checksum of every page of a table, in any order."""
+    return run_in_threads(
         [
-            (Sum.of(page) for page in pages(transport, table, segment, segments))
+            (Checksum.of(page) for page in scan_pages(transport, table, segment, segments))
             for segment in range(segments)
         ]
     )

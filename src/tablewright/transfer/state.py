@@ -1,14 +1,16 @@
-"""State: how far a transfer has come, in a small file, so that it can go on after any stop.
+"""The state of a transfer: a file that records the progress, so that a transfer can resume.
 
 {"source": "shop.db", "target": "http://…", "table": null, "tables": {"orders": {
    "source_id": "…", "target_id": "…", "made": true,
    "parts": [{"items": 1250, "last": {"PK": …}, "done": false}, …]}}}
 
-A part is a segment of a table that is copied, or a file that is loaded. `items` of it, up to and
-with the key `last`, are written for certain.
+A part is a segment of a copied table, or a loaded file. Its first `items` items, up to and
+including the key `last`, are written.
 
-Laws: the file is behind what is written, never ahead; it is replaced whole, so a kill leaves the
-old one or the new one; it is removed when the transfer has come to its end.
+Invariants:
+- The file never records an item that is not written; it may omit the latest writes.
+- The file is replaced atomically, so a kill leaves the old version or the new one.
+- The file is removed at the end of the transfer.
 """
 
 from __future__ import annotations
@@ -23,58 +25,58 @@ from msgspec import Struct, field
 from tablewright.errors import TransferRefused
 from tablewright.values import Item
 
-#: How often the file is written, at most: a sync takes a disk some milliseconds.
+#: The minimum interval between writes of the file: an fsync takes some milliseconds.
 SAVE_SECONDS = 0.25
 
 
-class Part(Struct):
-    """A segment, or a file: what of it is written."""
+class PartProgress(Struct):
+    """The progress of a segment or a file."""
 
     items: int = 0
     last: Item | None = None
-    done: bool = False
+    is_done: bool = field(default=False, name="done")
 
 
-class TableState(Struct):
-    """How far one table has come.
+class TableProgress(Struct):
+    """The progress of one table.
 
-    The identities tell whether the tables are those of the run before. `made` says that the table
-    at the target is of this transfer's making.
+    The ids show whether the tables are the same as in the earlier run. `created` is True if the
+    transfer created the table at the target.
     """
 
     source_id: str = ""
     target_id: str = ""
-    made: bool = False
-    parts: list[Part] = field(default_factory=list)
+    created: bool = field(default=False, name="made")
+    parts: list[PartProgress] = field(default_factory=list)
 
     @property
     def items(self) -> int:
         return sum(part.items for part in self.parts)
 
 
-class _Saved(Struct):
+class _StateFile(Struct):
     source: str
     target: str
     table: str | None
-    tables: dict[str, TableState] = field(default_factory=dict)
+    tables: dict[str, TableProgress] = field(default_factory=dict)
 
 
-class State:
-    """How far a transfer has come; without a path it is kept in memory alone.
+class TransferState:
+    """The progress of a transfer; kept only in memory if `path` is None.
 
-    Refused if the file tells of a transfer between other ends, or is no such file.
+    Raises TransferRefused if the file is invalid, or the state of a different transfer.
     """
 
     def __init__(
         self, path: Path | None, source: str = "", target: str = "", table: str | None = None
     ) -> None:
         self.path = path
-        self._saved = _Saved(source, target, table)
+        self._saved = _StateFile(source, target, table)
         self._last_save = 0.0
         if path is None:
             return
         try:
-            found = msgspec.json.decode(path.read_bytes(), type=_Saved)
+            found = msgspec.json.decode(path.read_bytes(), type=_StateFile)
         except FileNotFoundError:
             return
         except msgspec.MsgspecError:
@@ -83,21 +85,21 @@ class State:
             only = f" (--table {found.table})" if found.table else ""
             raise TransferRefused(
                 f"{path}: the state of another transfer, from {found.source} to "
-                f"{found.target}{only}; finish that one, remove the file, or give --state"
+                f"{found.target}{only}; finish that transfer, remove the file, or use --state"
             )
         self._saved = found
 
     @property
-    def tables(self) -> dict[str, TableState]:
+    def tables(self) -> dict[str, TableProgress]:
         return self._saved.tables
 
     def save(self, *, now: bool = True) -> None:
-        """Write the file; if it need not be now, then only if it was not written just before."""
+        """Write the file. If `now` is False, skip it within SAVE_SECONDS of the last write."""
         if self.path is None or (not now and time.monotonic() < self._last_save + SAVE_SECONDS):
             return
         beside = self.path.with_name(self.path.name + ".new")
         beside.unlink(missing_ok=True)
-        with beside.open("xb") as file:  # a new file: a link that has its name is not followed
+        with beside.open("xb") as file:  # a new file: do not follow a link
             file.write(msgspec.json.encode(self._saved))
             file.flush()
             os.fsync(file.fileno())

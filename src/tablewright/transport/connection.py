@@ -80,7 +80,7 @@ class BlockingConnection:
         try:
             self._socket.sendall(message)
             response.feed(self._socket.recv(CHUNK))
-            if not response.complete:
+            if not response.is_complete:
                 self._receive_rest(response, deadline)
         except TimeoutError:
             raise ResponseLost(f"no response within {self._seconds:g} s") from None
@@ -89,7 +89,7 @@ class BlockingConnection:
         return response
 
     def _receive_rest(self, response: HttpResponse, deadline: float) -> None:
-        while not response.complete:  # each read may take the remaining time
+        while not response.is_complete:  # each read may take the remaining time
             self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
             response.feed(self._socket.recv(CHUNK))
         self._socket.settimeout(self._seconds)
@@ -154,7 +154,7 @@ class AsyncConnection(asyncio.Protocol):
         except ResponseDamaged as error:
             self._received.set_result(error)
         else:
-            if self._response.complete:
+            if self._response.is_complete:
                 self._received.set_result(None)
 
     def eof_received(self) -> None:

@@ -66,7 +66,10 @@ def aws_credentials() -> Callable[[], SigningCredentials]:
 
 
 def endpoint_credentials() -> Callable[[], SigningCredentials]:
-    """For an endpoint that is not AWS: the chain if the environment sets one, else placeholders."""
+    """Return the credentials for an endpoint that is not AWS.
+
+    Uses the AWS chain if the environment selects one, else placeholders.
+    """
     if any(os.environ.get(name) for name in _VARIABLES):
         return aws_credentials()
     return lambda: PLACEHOLDER

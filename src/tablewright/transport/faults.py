@@ -51,14 +51,14 @@ def parse_fault(body: bytes) -> DynamoDBError | None:
     if code == "ConditionalCheckFailedException":
         return errors.ConditionalCheckFailedException(message, decoded.get("Item"))
     if code == "TransactionCanceledException":
-        return _cancelled(message, decoded.get("CancellationReasons"))
+        return _parse_cancellation(message, decoded.get("CancellationReasons"))
     kind = getattr(errors, code, None)
     if isinstance(kind, type) and issubclass(kind, DynamoDBError):
         return kind(message)
     return UnknownFault(code, message)
 
 
-def _cancelled(message: str, reasons: list[dict[str, Any]] | None) -> DynamoDBError:
+def _parse_cancellation(message: str, reasons: list[dict[str, Any]] | None) -> DynamoDBError:
     if reasons is None:
         # Some endpoints list the reasons in the message only: "… [None, ConditionalCheckFailed]"
         codes = message.rpartition("[")[2].rstrip("]").split(", ") if "[" in message else []

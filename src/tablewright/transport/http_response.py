@@ -22,13 +22,13 @@ class ResponseDamaged(TablewrightError):
 class HttpResponse:
     """A response, parsed as its bytes arrive."""
 
-    __slots__ = ("_parser", "_parts", "body", "complete", "headers", "keeps_alive", "status")
+    __slots__ = ("_parser", "_parts", "body", "headers", "is_complete", "keeps_alive", "status")
 
     def __init__(self) -> None:
         self._parser = httptools.HttpResponseParser(self)
         self._parts: list[bytes] = []
         self.headers: dict[bytes, bytes] = {}
-        self.complete = False
+        self.is_complete = False
         #: Valid once the response is complete.
         self.status = 0
         self.body = b""
@@ -46,7 +46,7 @@ class HttpResponse:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
             raise ResponseDamaged(f"the response is not HTTP: {error}") from None
-        if self.complete:
+        if self.is_complete:
             self._check()
 
     def _end(self) -> None:
@@ -70,7 +70,7 @@ class HttpResponse:
     # -- called by httptools -----------------------------------------------------------------
 
     def on_message_begin(self) -> None:
-        if self.complete:
+        if self.is_complete:
             raise ResponseDamaged("there are bytes after the end of the response")
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -85,7 +85,7 @@ class HttpResponse:
         self._parts.append(body)
 
     def on_message_complete(self) -> None:
-        self.complete = True
+        self.is_complete = True
 
 
 def excerpt(body: bytes) -> str:

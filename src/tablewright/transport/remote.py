@@ -125,7 +125,7 @@ class Remote:
         self._credentials = credentials
         self._signer = Signer(authority, region)
         self._skew = 0.0
-        self._closed = False
+        self._is_closed = False
         self._start_process()
 
     def _start_process(self) -> None:
@@ -168,13 +168,13 @@ class Remote:
                 return response
             await asyncio.sleep(pending.delay)
 
-    def _signed(self, pending: PendingRequest) -> bytes:
-        if self._closed:
+    def _sign(self, pending: PendingRequest) -> bytes:
+        if self._is_closed:
             raise StoreClosed(self.url)
         if self._process != os.getpid():
             self._reset_after_fork()
         now = int(time.time() + self._skew)
-        return self._signer.request(self._credentials(), pending.operation, pending.body, now)
+        return self._signer.sign_request(self._credentials(), pending.operation, pending.body, now)
 
     def _accept(
         self, pending: PendingRequest, outcome: HttpResponse | Exception
@@ -241,7 +241,7 @@ class Remote:
         throttled: bool = False,
         retry_after: bytes = b"",
     ) -> None:
-        """Compute the delay before the next attempt; raises RetriesExhausted if there is none.
+        """Compute the delay before the next attempt. Raises RetriesExhausted after the last one.
 
         `retry_after` is the delay that the endpoint asks for, in milliseconds.
         """
@@ -249,13 +249,13 @@ class Remote:
         cost = retry.THROTTLED_RETRY_COST if throttled else retry.RETRY_COST
         delay = backoff.delay(pending.attempt)
         if delay is None or not self._quota.spend(cost):
-            raise self._exhausted(pending, reason, has_quota=delay is None) from reason
+            raise self._exhausted_error(pending, reason, has_quota=delay is None) from reason
         seconds = int(retry_after) / 1000 if retry_after.isdigit() else 0.0
-        pending.delay = retry.extend(delay, seconds)
+        pending.delay = retry.extend_delay(delay, seconds)
         pending.cost = cost
         pending.attempt += 1
 
-    def _exhausted(
+    def _exhausted_error(
         self, pending: PendingRequest, reason: Exception, *, has_quota: bool
     ) -> RetriesExhausted:
         times = "once" if pending.attempt == 1 else f"{pending.attempt} times"
@@ -276,9 +276,9 @@ class Remote:
 
     def _attempt(self, pending: PendingRequest) -> HttpResponse | Exception:
         """Send the request once; an error that is worth a retry is returned, not raised."""
-        message = self._signed(pending)
+        message = self._sign(pending)
         try:
-            connection = self._connection()
+            connection = self._take_connection()
         except OSError as error:
             return error
         try:
@@ -291,13 +291,13 @@ class Remote:
             raise
         if response.keeps_alive:
             self._idle.append(connection)
-            if self._closed or len(self._idle) > MAX_POOLED:
+            if self._is_closed or len(self._idle) > MAX_POOLED:
                 self._trim()
         else:
             connection.close()
         return response
 
-    def _connection(self) -> BlockingConnection:
+    def _take_connection(self) -> BlockingConnection:
         while self._idle:
             try:
                 connection = self._idle.pop()
@@ -310,7 +310,7 @@ class Remote:
 
     def _trim(self) -> None:
         """Close the surplus idle connections; all of them if the transport is closed."""
-        kept = 0 if self._closed else MAX_POOLED
+        kept = 0 if self._is_closed else MAX_POOLED
         while len(self._idle) > kept:
             try:
                 self._idle.popleft().close()
@@ -325,17 +325,17 @@ class Remote:
 
     def close(self) -> None:
         """Close the connections; those in use are closed after their responses."""
-        self._closed = True
+        self._is_closed = True
         self._trim()
 
     # -- in an event loop --------------------------------------------------------------------
 
     async def _attempt_async(self, pending: PendingRequest) -> HttpResponse | Exception:
-        pool = self._pool()
+        pool = self._pool_of_loop()
         async with pool.slots:
-            message = self._signed(pending)
+            message = self._sign(pending)
             try:
-                connection = await self._connection_async(pool)
+                connection = await self._take_connection_async(pool)
             except OSError as error:
                 return error
             try:
@@ -346,13 +346,13 @@ class Remote:
             except BaseException:  # cancelled: the response may still arrive
                 connection.close()
                 raise
-            if response.keeps_alive and not self._closed:
+            if response.keeps_alive and not self._is_closed:
                 pool.idle.append(connection)
             else:
                 connection.close()
             return response
 
-    def _pool(self) -> _Pool:
+    def _pool_of_loop(self) -> _Pool:
         loop = asyncio.get_running_loop()
         pool = self._pools.get(loop)
         if pool is None:
@@ -362,7 +362,7 @@ class Remote:
             pool = self._pools[loop] = _Pool()
         return pool
 
-    async def _connection_async(self, pool: _Pool) -> AsyncConnection:
+    async def _take_connection_async(self, pool: _Pool) -> AsyncConnection:
         while pool.idle:
             connection = pool.idle.pop()
             if connection.is_usable():

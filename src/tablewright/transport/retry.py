@@ -71,7 +71,7 @@ def is_skewed(fault: DynamoDBError) -> bool:
     )
 
 
-def extend(delay: float, retry_after: float) -> float:
+def extend_delay(delay: float, retry_after: float) -> float:
     """Return the delay, extended to what the endpoint asks for, by 5 s at most."""
     return max(delay, min(retry_after, delay + MAX_EXTRA_DELAY))
 

@@ -33,7 +33,7 @@ class SigningCredentials(NamedTuple):
     token: str | None = None
 
 
-class _Second(NamedTuple):
+class _SecondTemplates(NamedTuple):
     """The parts that all requests of one signer share within one second."""
 
     at: int
@@ -50,9 +50,9 @@ class Signer:
     def __init__(self, host: str, region: str) -> None:
         self.host = host
         self.region = region
-        self._second = _Second(-1, SigningCredentials("", ""), b"", "", "", "")
+        self._second = _SecondTemplates(-1, SigningCredentials("", ""), b"", "", "", "")
 
-    def request(
+    def sign_request(
         self, credentials: SigningCredentials, operation: str, body: bytes, now: int
     ) -> bytes:
         """Return the bytes of a signed request; `now` is in seconds since 1970."""
@@ -64,7 +64,7 @@ class Signer:
         signature = hmac.digest(second.key, text.encode(), "sha256").hex()
         return (second.head % (operation, signature, len(body))).encode() + body
 
-    def _prepare(self, credentials: SigningCredentials, now: int) -> _Second:
+    def _prepare(self, credentials: SigningCredentials, now: int) -> _SecondTemplates:
         moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
         day = moment[:8]
         headers = {"content-type": CONTENT_TYPE, "host": self.host, "x-amz-date": moment}
@@ -73,10 +73,10 @@ class Signer:
         fixed = {name: value.replace("%", "%%") for name, value in headers.items()}
         signed = ";".join([*fixed, "x-amz-target"])  # in alphabetical order
         scope = scope_of(day, self.region)
-        who = f"{credentials.access_key}/{scope}".replace("%", "%%")
+        credential = f"{credentials.access_key}/{scope}".replace("%", "%%")
         lines = "".join(f"{name}:{value}\n" for name, value in fixed.items())
         lines += f"x-amz-target:{TARGET}%s\n"
-        return _Second(
+        return _SecondTemplates(
             at=now,
             credentials=credentials,
             key=signing_key(credentials.secret_key, day, self.region),
@@ -84,6 +84,6 @@ class Signer:
             to_sign=string_to_sign(moment, scope, "%s"),
             head="POST / HTTP/1.1\r\n"
             + "".join(f"{name}: {value}\r\n" for name, value in fixed.items())
-            + f"x-amz-target: {TARGET}%s\r\nauthorization: {ALGORITHM} Credential={who}, "
+            + f"x-amz-target: {TARGET}%s\r\nauthorization: {ALGORITHM} Credential={credential}, "
             f"SignedHeaders={signed}, Signature=%s\r\ncontent-length: %d\r\n\r\n",
         )

@@ -33,10 +33,10 @@ def describe_table(name: str) -> Steps[dict[str, Any] | None]:
         raise EndpointUnavailable(f"DescribeTable of {name!r}: {error}") from None
 
 
-def unready(found: dict[str, Any]) -> str:
-    """Return what of a table cannot be used yet, and its state; "" if all of it can.
+def describe_unready(found: dict[str, Any]) -> str:
+    """Return which parts of a table are not ready, with their states; "" if all are ready.
 
-    A table is ACTIVE while a new index of it is being built: each index has a state of its own.
+    A table is ACTIVE while a new index of it is being built: each index has its own state.
     """
     states = {"the table": found["TableStatus"]} | {
         f"the index {index['IndexName']}": index.get("IndexStatus", "ACTIVE")
@@ -54,7 +54,7 @@ def wait_until_active(name: str) -> Steps[dict[str, Any]]:
     problem = ""
     for _ in range(MAX_POLLS):
         found = yield from describe_table(name)
-        problem = "it does not exist" if found is None else unready(found)
+        problem = "it does not exist" if found is None else describe_unready(found)
         if found is not None and not problem:
             return found
         yield Wait(POLL_SECONDS)

@@ -11,6 +11,7 @@ import importlib.util
 import pkgutil
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +19,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import DesignLoadError
+from tablewright.errors import DesignLoadError, TablewrightError
 from tablewright.hints import did_you_mean
 from tablewright.model.pattern import AccessPattern, access_patterns
 from tablewright.model.table import Table
@@ -44,7 +45,6 @@ class Design(Struct, frozen=True):
 def load(name: str, bundled: Mapping[str, ModuleType]) -> Design:
     """Return the design with this bundled name, module name or file path.
 
-
     Raises DesignLoadError if it does not exist, cannot be imported or has no tables.
     """
     if name in bundled:
@@ -69,7 +69,8 @@ def load(name: str, bundled: Mapping[str, ModuleType]) -> Design:
 
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise DesignLoadError(f"the file {path} does not exist")
+        problem = "it is a directory" if path.is_dir() else "no such file"
+        raise DesignLoadError(f"{path}: {problem}; use the path of a Python file, or a module name")
     name = f"design {path.stem}"  # the space prevents a conflict with a module name
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -81,9 +82,7 @@ def _from_file(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise DesignLoadError(
-            f"{path} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
+        raise DesignLoadError(f"{path} cannot be imported: {_describe(error)}") from error
     finally:
         sys.path.pop(0)
     return module
@@ -102,11 +101,18 @@ def _from_module(name: str, bundled: Mapping[str, ModuleType]) -> ModuleType:
             f"({', '.join(bundled)}), a module name or the path of a file"
         ) from None
     except Exception as error:
-        raise DesignLoadError(
-            f"{name} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
+        raise DesignLoadError(f"{name} cannot be imported: {_describe(error)}") from error
     finally:
         sys.path.remove("")
+
+
+def _describe(error: Exception) -> str:
+    """Return the type, the message and the position of an error; a DeclarationError has its own."""
+    text = f"{type(error).__name__}: {error}"
+    if isinstance(error, TablewrightError):
+        return text
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{text} ({frame.filename}, line {frame.lineno})"
 
 
 def _function(module: ModuleType, name: str, *, submodule: str) -> Callable[..., Any] | None:

@@ -214,11 +214,9 @@ def _read_as_reader(annotation: Any) -> Reader:
 
     def read_as(raw: Any, errors: _Errors) -> dict[str, dict[str, Any]]:
         structures = reader(raw, errors)
-        return (
-            {}
-            if errors
-            else {name: structure.present_members() for name, structure in structures.items()}
-        )
+        if errors:
+            return {}
+        return {name: structure.present_members() for name, structure in structures.items()}
 
     return read_as
 

@@ -109,7 +109,7 @@ def test_one_that_is_annotated_as_a_list_is_refused() -> None:
 
 
 def test_members_of_several_tables_are_refused() -> None:
-    with pytest.raises(DeclarationError, match="its members are in several tables"):
+    with pytest.raises(DeclarationError, match="its members are in the tables"):
 
         class Spread(Aggregate):
             order: Order = root()

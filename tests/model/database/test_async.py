@@ -213,7 +213,10 @@ Outcome = tuple[str, Any]
 
 
 def told(error: TablewrightError) -> Outcome:
-    return type(error).__name__, (str(error), getattr(error, "current", None))
+    return type(error).__name__, (
+        getattr(error, "message", str(error)),
+        getattr(error, "current", None),
+    )
 
 
 def in_turn(plans: list[Callable[[], Plan[Any]]]) -> tuple[list[Outcome], list[Any]]:

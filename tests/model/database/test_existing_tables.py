@@ -18,7 +18,9 @@ from tests.model.database.shop import Ledger, Shop, described, shelf
 
 
 def test_a_missing_table_is_not_made_unless_wanted(tmp_path: Path) -> None:
-    with pytest.raises(TableNotFound, match=r"no table 'shop' here; connect\(…, create=True\)"):
+    with pytest.raises(
+        TableNotFound, match=r"the table 'shop' does not exist; connect\(…, create=True\)"
+    ):
         connect(tmp_path / "shop.db", Shop, create=False)
     with Engine(tmp_path / "shop.db") as engine:
         assert engine.call("ListTables") == {"TableNames": []}
@@ -138,21 +140,21 @@ def with_another_key_type(request: dict[str, Any]) -> None:
 
 
 DIFFERENCES: list[tuple[Callable[[dict[str, Any]], None], list[str]]] = [
-    (without_an_index, ["index gsi_rank: declared, and not there"]),
+    (without_an_index, ["index gsi_rank: declared but missing"]),
     (
         without_local_indexes,
         [
-            "index by_name: declared, and not there",
-            "index lsi-price: declared, and not there",
+            "index by_name: declared but missing",
+            "index lsi-price: declared but missing",
         ],
     ),
-    (with_another_index, ["index extra: there, and not declared"]),
+    (with_another_index, ["index extra: present but not declared"]),
     (
         with_other_keys,
         [
             "key: declared pk + sk, found pk",
-            "index by_name: declared, and not there",
-            "index lsi-price: declared, and not there",
+            "index by_name: declared but missing",
+            "index lsi-price: declared but missing",
         ],
     ),
     (
@@ -162,11 +164,11 @@ DIFFERENCES: list[tuple[Callable[[dict[str, Any]], None], list[str]]] = [
     (with_an_index_key_less, ["index marked: declared mark + kind, found mark"]),
     (
         with_another_projection,
-        ["index gsi_recent: projects ALL as declared, INCLUDE title as found"],
+        ["index gsi_recent: declared projection ALL, found INCLUDE title"],
     ),
     (
         with_other_projected_attributes,
-        ["index gsi_rank: projects INCLUDE price, title as declared, INCLUDE made, price as found"],
+        ["index gsi_rank: declared projection INCLUDE price, title, found INCLUDE made, price"],
     ),
     (
         with_another_key_type,
@@ -192,7 +194,7 @@ def test_a_table_that_differs_is_refused_with_every_difference_and_left_as_it_is
         with pytest.raises(TableMismatch) as refused:
             connect(engine, Shop, create=create)
         first, *listed = str(refused.value).splitlines()
-        assert first == "the table 'shop' is not as Shop declares it:"
+        assert first == "the table 'shop' differs from its declaration, Shop:"
         assert [line.strip() for line in listed] == lines
         assert described(engine, "shop") == before
 
@@ -272,5 +274,5 @@ def test_a_table_that_expires_otherwise_differs(attribute: str | None) -> None:
 def test_the_second_of_two_tables_that_differs_is_told() -> None:
     with Engine() as engine:
         connect(engine, Ledger, table_name="shop")
-        with pytest.raises(TableMismatch, match="'shop' is not as Shop declares it"):
+        with pytest.raises(TableMismatch, match="'shop' differs from its declaration"):
             connect(engine, Ledger, Shop)

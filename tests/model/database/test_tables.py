@@ -125,7 +125,7 @@ def test_every_kind_of_plan_uses_the_name_that_the_table_has_there() -> None:
 
 
 def test_a_name_for_several_tables_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="table_name= is for one table"):
+    with pytest.raises(InvalidValue, match="table_name= takes one table"):
         connect(":memory:", Shop, Ledger, table_name="one")
 
 

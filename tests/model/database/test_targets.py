@@ -87,9 +87,11 @@ def test_a_database_shows_the_names_of_its_tables() -> None:
 
 @pytest.mark.parametrize("target", [None, 5, object(), b":memory:", "", Shop, {"path": "x"}])
 def test_an_object_that_is_no_target_is_refused(target: Any) -> None:
-    with pytest.raises(InvalidValue, match=r"is no target; give ':memory:', a file, an Engine"):
+    with pytest.raises(
+        InvalidValue, match=r"is not a valid target; give ':memory:', a file, an Engine"
+    ):
         connect(target, Shop)
-    with pytest.raises(InvalidValue, match=r"is no target"):
+    with pytest.raises(InvalidValue, match=r"is not a valid target"):
         asyncio.run(connect_async(target, Shop))
 
 
@@ -97,7 +99,7 @@ def test_a_client_of_boto3_is_no_target() -> None:
     client: Any = boto3.client(
         "dynamodb", "eu-west-1", aws_access_key_id="any", aws_secret_access_key="any"
     )
-    with pytest.raises(InvalidValue, match=r"is no target; .* dynamodb://region"):
+    with pytest.raises(InvalidValue, match=r"is not a valid target; .* dynamodb://region"):
         connect(client, Shop)
 
 
@@ -133,7 +135,7 @@ def test_what_is_no_query_has_no_pages(db: Database, wrong: Any) -> None:
 
 def test_a_pattern_that_was_not_called_is_not_run(db: Database) -> None:
     uncalled: Any = shelf
-    with pytest.raises(InvalidValue, match=r"shelf is a pattern; call it, .*: shelf\(…\)"):
+    with pytest.raises(InvalidValue, match=r"shelf is a pattern; call it and .*: shelf\(…\)"):
         db.run(uncalled)
     with pytest.raises(InvalidValue, match=r"shelf is a pattern; call it"):
         next(db.iterate(uncalled))

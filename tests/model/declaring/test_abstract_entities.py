@@ -40,7 +40,7 @@ class Picture(Owned, table=Mixing):
 
 
 def test_an_entity_without_a_table_is_not_made() -> None:
-    with pytest.raises(TypeError, match="Owned is abstract: it has no table"):
+    with pytest.raises(TypeError, match="Owned is abstract; give it a table"):
         Owned(owner="ann")
 
 

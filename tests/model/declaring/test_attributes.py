@@ -95,7 +95,7 @@ def test_an_attribute_may_have_the_name_of_its_type() -> None:
 
 @pytest.mark.parametrize("name", ["where", "scan", "_hidden"])
 def test_a_name_of_the_library_is_reserved(name: str) -> None:
-    with refused(f"Order.{name}", "the library's", f"attr(name={name!r})"):
+    with refused(f"Order.{name}", "is reserved", f"attr(name={name!r})"):
         _order_with(name)
 
 
@@ -290,7 +290,7 @@ def test_two_entities_with_two_ttl_attributes_are_refused() -> None:
 def test_one_entity_with_two_ttl_attributes_is_refused() -> None:
     class Shop(Table): ...
 
-    with refused("Basket.stops", "ttl()", "it has one"):
+    with refused("Basket.stops", "already has a ttl()", "remove one"):
 
         class Basket(Entity, table=Shop):
             basket: Attr[str] = attr()

@@ -274,7 +274,7 @@ def test_an_attribute_in_an_f_string_is_refused() -> None:
 
     class Shop(Table): ...
 
-    with refused("is in a text", '"USER" / user_id'):
+    with refused("cannot be part of a text", '"USER" / user_id'):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
@@ -284,7 +284,7 @@ def test_an_attribute_in_an_f_string_is_refused() -> None:
 def test_an_attribute_in_a_format_is_refused() -> None:
     class Shop(Table): ...
 
-    with refused("is in a text", '"USER" / user_id'):
+    with refused("cannot be part of a text", '"USER" / user_id'):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
@@ -294,7 +294,7 @@ def test_an_attribute_in_a_format_is_refused() -> None:
 def test_a_part_that_is_derived_from_an_attribute_is_refused_in_an_f_string_too() -> None:
     class Shop(Table): ...
 
-    with refused("is in a text"):
+    with refused("cannot be part of a text"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
@@ -336,7 +336,7 @@ def test_a_table_without_a_sort_key_takes_one_path() -> None:
 def test_a_natural_key_is_a_text_a_number_or_bytes(kind: Any) -> None:
     class Shop(Table): ...
 
-    with refused("Order.primary", "'value'", "texts, numbers and bytes"):
+    with refused("Order.primary", "'value'", "a text, a number or bytes"):
 
         class Order(Entity, table=Shop):
             value: Attr[kind] = attr(name="PK")

@@ -32,7 +32,7 @@ def test_something_that_is_no_table_is_refused() -> None:
 def test_a_table_is_not_made() -> None:
     class Shop(Table): ...
 
-    with pytest.raises(TypeError, match=r"Shop is a declaration; connect\(target, Shop\)"):
+    with pytest.raises(TypeError, match=r"open it with connect\(target, Shop\)"):
         Shop()
 
 
@@ -60,7 +60,7 @@ def test_the_two_keys_of_a_table_have_two_names() -> None:
 @pytest.mark.parametrize("name", ["PK", "SK"])
 def test_the_type_attribute_is_no_key_of_the_table(name: str) -> None:
     """The type would overwrite the key."""
-    with refused("Shop", repr(name), "is a key", "cannot hold the type"):
+    with refused("Shop", repr(name), "is a key", "choose another name"):
 
         class Shop(Table, name="shop", type_attribute=name): ...
 

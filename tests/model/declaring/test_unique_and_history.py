@@ -15,7 +15,7 @@ def test_a_unique_value_needs_an_attribute() -> None:
     class Shop(Table): ...
 
     nothing: Any = "SETTINGS"
-    with refused("Order.only", "unique() needs an attribute"):
+    with refused("Order.only", "unique() has no attribute"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()

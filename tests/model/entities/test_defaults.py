@@ -159,7 +159,7 @@ def test_an_entity_that_is_new_has_version_0_and_stamps_of_now() -> None:
 
 
 def test_an_entity_without_a_table_is_abstract() -> None:
-    with pytest.raises(TypeError, match="Named is abstract: it has no table"):
+    with pytest.raises(TypeError, match="Named is abstract; give it a table"):
         Named(name="x")
 
 

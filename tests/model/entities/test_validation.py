@@ -214,7 +214,7 @@ def test_a_version_cannot_be_set() -> None:
     """As it cannot be given: a version that somebody set would overwrite another's write."""
     entity = Managed(name="x")
     before = copy.copy(entity)
-    with pytest.raises(AttributeError, match=r"Managed\.version is counted by the library"):
+    with pytest.raises(AttributeError, match=r"Managed\.version is read-only"):
         entity.version = 7
     assert entity == before
 

@@ -130,8 +130,9 @@ def test_a_shape_that_depends_on_an_argument_is_an_error(
 def test_the_error_says_what_to_do_instead() -> None:
     with pytest.raises(
         DeclarationError,
-        match=r"pattern by_truth: the value of 'city' is not known while the pattern is traced, "
-        r"and something depends on it; compute it before the call, or write one pattern for each",
+        match=r"pattern by_truth: the code depends on the value of 'city', which is not known "
+        r"while the pattern is traced; compute it before the call, or write one pattern for "
+        r"each case",
     ):
         access_pattern(by_truth)
 
@@ -268,5 +269,7 @@ def test_an_async_pattern_is_an_error() -> None:
     async def waits(user_id: str) -> Get[User]:
         return User.primary(user_id)
 
-    with pytest.raises(DeclarationError, match="pattern waits is async; a pattern makes a plan"):
+    with pytest.raises(
+        DeclarationError, match="pattern waits is async; a pattern only makes a plan"
+    ):
         access_pattern(waits)  # type: ignore[type-var]

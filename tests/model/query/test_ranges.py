@@ -74,7 +74,7 @@ def test_too_few_values_for_a_partition_are_refused_by_name() -> None:
 
 
 def test_too_many_values_for_a_partition_say_where_the_others_go() -> None:
-    with pytest.raises(DeclarationError, match=r"Task\.assigned takes assignee here.* with eq\(\)"):
+    with pytest.raises(DeclarationError, match=r"Task\.assigned takes assignee, .* to eq\(\)"):
         Task.assigned("ann", MONDAY)  # type: ignore[call-arg]
 
 

@@ -45,7 +45,7 @@ from tests.transports import record_requests
 
 
 def test_a_scoped_database_cannot_be_scoped_again(own: Database) -> None:
-    with pytest.raises(InvalidValue, match="scoped to user_id=a already"):
+    with pytest.raises(InvalidValue, match="already scoped to user_id=a"):
         own.for_tenant(user_id="b")
 
 

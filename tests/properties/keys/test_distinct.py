@@ -15,7 +15,7 @@ from tablewright import Attr, Entity, Table, attr, key
 from tablewright.errors import DeclarationError
 from tablewright.ids import KSUID
 from tablewright.mapping.template import Parser, Template
-from tablewright.model.attribute import Again, Path
+from tablewright.model.attribute import KeyPath, RepeatedPiece
 from tests.properties.keys.values import (
     NASTY,
     Level,
@@ -108,13 +108,13 @@ def designed(table: type[Table], name: str, shape: Shape) -> Made:
     attributes: list[Any] = [attr(pad=kind.pad) for kind in kinds]
     asked: list[int] = []
 
-    def path(pieces: list[str | int]) -> Path[Any]:
+    def path(pieces: list[str | int]) -> KeyPath[Any]:
         used: list[Any] = []
         for piece in pieces:
             if isinstance(piece, str):
                 used.append(piece)
             elif piece in asked:
-                used.append(Again(attributes[piece]))
+                used.append(RepeatedPiece(attributes[piece]))
             else:
                 asked.append(piece)
                 used.append(attributes[piece])

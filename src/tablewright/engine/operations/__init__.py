@@ -1,6 +1,6 @@
-"""The operations, each in a file of its own: from a request to a step.
+"""The operations: each converts a request into a step, in a module of its own.
 
-`OPERATIONS` names them all, with the shape of the request each takes.
+`OPERATIONS` lists them, each with the shape of its request.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tablewright.engine.step import Step
 from tablewright.wire import requests
 from tablewright.wire.members import Structure
 
-#: By name: the shape of the request, and what makes a step of it.
+#: By name: the shape of the request, and the function that converts it into a step.
 OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
     "BatchGetItem": (requests.BatchGetItemInput, batch_get_item),
     "BatchWriteItem": (requests.BatchWriteItemInput, batch_write_item),

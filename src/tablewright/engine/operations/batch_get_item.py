@@ -1,4 +1,4 @@
-"""BatchGetItem: up to 100 items of several tables. What would exceed 16 MB is left unprocessed.
+"""BatchGetItem: read up to 100 items of several tables; keys beyond 16 MB are unprocessed.
 
 Checks, in DynamoDB's order: the number of keys; each table's projection and duplicate keys; the
 tables; the keys.
@@ -73,5 +73,5 @@ def _refuse_duplicates(keys: list[Item]) -> None:
 
 
 def _unprocessed_from(wanted: KeysAndAttributes, first: int) -> KeysAndAttributes:
-    """The part of the request that was not done, to be sent again as it is."""
+    """Return the unprocessed part of the request, which the client can send again unchanged."""
     return replace(wanted, keys=wanted.keys[first:])

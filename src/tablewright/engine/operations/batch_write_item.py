@@ -1,7 +1,7 @@
-"""BatchWriteItem: up to 25 puts and deletes, of several tables, each on its own.
+"""BatchWriteItem: up to 25 independent puts and deletes in several tables.
 
-Checks, in DynamoDB's order: the number of writes, and that each is one; the tables; every item and
-key; duplicates. Nothing is written unless everything passes.
+Checks, in DynamoDB's order: the number of writes; that each is either a put or a delete; the
+tables; each item and key; duplicates. Nothing is written unless all checks pass.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def batch_write_item(request: BatchWriteItemInput) -> WriteStep:
         raise ValidationException("Too many items requested for the BatchWriteItem call")
     for write in (write for writes in request.tables.values() for write in writes):
         if (write.put is None) == (write.delete is None):
-            raise ValidationException(AMBIGUOUS)  # these are DynamoDB's words for it
+            raise ValidationException(AMBIGUOUS)  # DynamoDB uses this message here, too
 
     prepared = [
         (name, *_prepare_write(write))
@@ -61,7 +61,7 @@ def batch_write_item(request: BatchWriteItemInput) -> WriteStep:
 
 
 def _prepare_write(write: WriteRequest) -> tuple[ItemRow | None, Item]:
-    """The new row (None: a delete), and the attributes that hold its key."""
+    """Return the new row (None: a delete), and a map with its key attributes."""
     if write.put:
         row = build_row(write.put.item)
         return row, row.item
@@ -70,7 +70,10 @@ def _prepare_write(write: WriteRequest) -> tuple[ItemRow | None, Item]:
 
 
 def _check_key(table: StoredTable, new: ItemRow | None, key_values: Item) -> bytes:
-    """Where a write goes. An item's keys are checked in the words of a key's, unlike PutItem's."""
+    """Check the keys of a write and return the key of its row.
+
+    DynamoDB reports an invalid key of an item as that of a `Key`, unlike in PutItem.
+    """
     if new is None:
         return table.keys.check_key(key_values)
     key = table.keys.check_key(

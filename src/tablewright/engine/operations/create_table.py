@@ -1,9 +1,9 @@
-"""CreateTable: a table with its indexes. It is ready when the call returns.
+"""CreateTable: create a table with its indexes. It can be used when the call returns.
 
-The answer says CREATING, as DynamoDB's does; the next DescribeTable says ACTIVE.
+The response has the status CREATING, as in DynamoDB; the next DescribeTable returns ACTIVE.
 
-Checks, in DynamoDB's order: the name; billing and throughput; the table's keys; each local index;
-each global index; unused definitions; then, whether there is such a table already.
+Checks, in DynamoDB's order: the name; billing and throughput; the keys of the table; each local
+index; each global index; unused definitions; whether the table exists already.
 """
 
 from __future__ import annotations

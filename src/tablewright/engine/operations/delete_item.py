@@ -1,4 +1,4 @@
-"""DeleteItem: remove the item that has a key; no item is no mistake.
+"""DeleteItem: delete the item with a key; a missing item is not an error.
 
 Checks, in DynamoDB's order: ReturnValues; expressions; the table; the key; the condition.
 """

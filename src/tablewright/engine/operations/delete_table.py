@@ -1,7 +1,7 @@
-"""DeleteTable: remove a table with its items and indexes, unless it is protected.
+"""DeleteTable: delete a table with its items and indexes, unless it is protected.
 
-The table is gone when the call returns. The rows of a large one are deleted in the background, and
-a table of the same name may be created meanwhile.
+The table no longer exists when the call returns. The rows of a large table are deleted in the
+background; a table with the same name can be created meanwhile.
 """
 
 from __future__ import annotations

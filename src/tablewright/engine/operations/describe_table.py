@@ -1,4 +1,4 @@
-"""DescribeTable: everything about a table but its items."""
+"""DescribeTable: return the description of a table."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ def describe_table(request: DescribeTableInput) -> ReadStep:
             )
         }
 
-    return ReadStep(run, is_costly=True)  # it counts every item
+    return ReadStep(run, is_costly=True)  # it counts all items

@@ -1,6 +1,6 @@
-"""GetItem: one item by its primary key, or nothing.
+"""GetItem: read one item by its primary key, if it exists.
 
-Without a projection the stored bytes are the answer, unread.
+Without a projection, the response contains the stored bytes, which are not decoded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""ListTables: the names of tables, in order, up to 100 at a time."""
+"""ListTables: return the names of tables in order, up to 100 per page."""
 
 from __future__ import annotations
 

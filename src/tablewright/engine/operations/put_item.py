@@ -1,4 +1,4 @@
-"""PutItem: put an item, in place of the one that has its key.
+"""PutItem: create an item, or replace the item with the same key.
 
 Checks, in DynamoDB's order: expressions; the item's values and size; ReturnValues; the table; the
 item's keys; the condition.
@@ -50,7 +50,7 @@ def put_item(request: PutItemInput) -> WriteStep:
 
 
 def build_row(raw: Item) -> ItemRow:
-    """The row of a new item; its keys are for its table to check."""
+    """Build and check the row of a new item; the table checks its keys later."""
     row = ItemRow(normalise_item(raw))
     if row.size > MAX_ITEM_SIZE:
         raise ValidationException(ITEM_TOO_LARGE)

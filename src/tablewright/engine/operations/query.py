@@ -1,7 +1,7 @@
-"""Query: the items of one partition, of a table or an index, in the order of their sort key.
+"""Query: read items of one partition of a table or an index, in the order of the sort key.
 
 Checks, in DynamoDB's order: expressions; Select; the table and the index; the key condition; the
-filter; the start key; what is asked of the index.
+filter; the start key; the attributes that the index does not hold.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ def query(request: QueryInput) -> ReadStep:
 def select_key_range(
     start: bytes, sort: tuple[KeyAttribute, ...], selection: KeySelection
 ) -> tuple[bytes, bytes | None]:
-    """The range of row keys that a key condition selects: from, and up to but without.
+    """Return the range of row keys that a key condition selects: first key, and end (exclusive).
 
-    `start` is what every row of the partition begins with.
+    `start` is the common prefix of all row keys of the partition.
     """
     start += _encode_components(sort, selection.equal)
     end = end_of_prefix(start)
@@ -105,7 +105,7 @@ def _encode_components(attributes: Sequence[KeyAttribute], values: Sequence[Valu
 
 
 def _require_content(attribute: KeyAttribute, value: Value) -> str:
-    """The content of a value that a key is compared with; a key is never empty."""
+    """Return the content of a value in a key condition; raise a fault if it is empty."""
     content: str = value[attribute.type]
     if not content:
         raise empty_key_error(attribute)

@@ -1,7 +1,7 @@
-"""Scan: every item of a table or an index, or of one segment of it, in no useful order.
+"""Scan: read all items of a table or an index, or of one segment of it, in no useful order.
 
 Checks, in DynamoDB's order: expressions; Select; Segment and TotalSegments; the table and the
-index; the start key; what is asked of the index.
+index; the start key; the attributes that the index does not hold.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""TagResource, UntagResource and ListTagsOfResource: up to 50 tags of a table."""
+"""TagResource, UntagResource and ListTagsOfResource: change and list the tags of a table."""
 
 from __future__ import annotations
 

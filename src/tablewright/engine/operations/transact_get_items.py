@@ -1,7 +1,7 @@
-"""TransactGetItems: up to 100 items, of several tables, all as they were at one moment.
+"""TransactGetItems: read up to 100 items of several tables from one state of the file.
 
-Checks, in DynamoDB's order: projections; the tables; the keys, which cancel the transaction; no
-item twice.
+Checks, in DynamoDB's order: projections; the tables; the keys (an invalid key cancels the
+transaction); duplicate items.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def transact_get_items(request: TransactGetItemsInput) -> ReadStep:
 
 
 class _TransactionGet:
-    """One item that is asked for."""
+    """One requested item."""
 
     __slots__ = ("key", "key_values", "project", "request", "table")
 

@@ -1,12 +1,12 @@
-"""TransactWriteItems: up to 100 puts, updates, deletes and condition checks, all or none.
+"""TransactWriteItems: up to 100 puts, updates, deletes and condition checks, all or nothing.
 
-Checks, in DynamoDB's order: each entry is exactly one action; expressions and items; the tables;
-empty keys; keys of a wrong type; no item twice; the conditions, and what updates make of their
-items. A key of a wrong type and everything after "no item twice" cancel the transaction, with a
-reason for each action by position.
+Checks, in DynamoDB's order: each entry has exactly one action; expressions and items; the tables;
+empty keys; keys of a wrong type; duplicate items; the conditions and the results of updates. A key
+of a wrong type, a false condition or an invalid result cancels the transaction; the fault has a
+reason for each action, in the order of the request.
 
-A ClientRequestToken makes the request idempotent for ten minutes: the same again does nothing and
-succeeds, another request with the same token is refused.
+A ClientRequestToken makes the request idempotent for ten minutes: the same request succeeds again
+without changes, another request with the same token is rejected.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def transact_write_items(request: TransactWriteItemsInput) -> WriteStep:
 
 
 class _TransactionWrite:
-    """One action: what it asks for, what is there, and what will be there."""
+    """One action, with the stored row and the new row of its item."""
 
     __slots__ = ("action", "condition", "key", "key_values", "new", "old", "table", "update")
 
@@ -112,7 +112,7 @@ class _TransactionWrite:
             self.key_values = normalise_item(action.key)
 
     def check_key(self) -> None:
-        """Check the key, or the item's keys."""
+        """Check the key, or the key attributes of a new item."""
         if self.new and isinstance(self.action, TransactPut):
             self.key = self.table.check_item(self.new.item, self.new.size)
         else:
@@ -120,7 +120,7 @@ class _TransactionWrite:
             reject_key_changes(self.table, self.update)
 
     def evaluate(self, tx: WriteTransaction) -> None:
-        """Check the condition, and find out what the item will be."""
+        """Check the condition and compute the new row."""
         self.old = find_row(tx, self.table.tree, self.key)
         check_condition(self.condition, self.old, self.action.return_on_failure)
         if isinstance(self.action, TransactUpdate):
@@ -155,12 +155,15 @@ def _check_total_size(writes: Iterable[_TransactionWrite]) -> None:
 
 
 def _compute_fingerprint(request: TransactWriteItemsInput) -> bytes:
-    """Equal for requests that ask for the same, in whatever order their JSON was written."""
+    """Return a digest that is equal for equal actions, in any order of their JSON members."""
     return hashlib.sha256(msgspec.json.encode(request.actions, order="deterministic")).digest()
 
 
 def _was_applied(tx: WriteTransaction, token: str, fingerprint: bytes) -> bool:
-    """Whether the request was done before, under this token. A token's size is when it ends."""
+    """Return whether this request was applied before with this token.
+
+    The size of the token's row is the time at which it expires.
+    """
     found = tx.get(TOKENS, token.encode())
     if found is None or found[0] < time.time():
         return False
@@ -170,7 +173,7 @@ def _was_applied(tx: WriteTransaction, token: str, fingerprint: bytes) -> bool:
 
 
 def _charge_replay(tx: WriteTransaction, writes: Iterable[_TransactionWrite]) -> dict[str, Charge]:
-    """Nothing is written again; DynamoDB charges for reading what is there."""
+    """Charge a repeated request, as DynamoDB does, for reading its items."""
     charges: dict[str, Charge] = {}
     for write in writes:
         charge = charges.setdefault(write.table.name, Charge(write.table, "read", factor=2))

@@ -1,7 +1,7 @@
-"""UpdateItem: change attributes of an item, or make it if there is none.
+"""UpdateItem: change attributes of an item, or create it.
 
-Checks, in DynamoDB's order: expressions; the table; the key; the condition; what the update makes
-of the item (paths, operand types, size, index keys).
+Checks, in DynamoDB's order: expressions; the table; the key; the condition; the update and its
+result (paths, operand types, size, index keys).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def update_item(request: UpdateItemInput) -> WriteStep:
 
 
 def reject_key_changes(table: StoredTable, update: CompiledUpdate | None) -> None:
-    """An item's key is what it is; another key is another item."""
+    """Reject an update of a key attribute of the table."""
     for name in table.key_names:
         if update and name in update.names:
             raise invalid(f"Cannot update attribute {name}. This attribute is part of the key")
@@ -57,11 +57,12 @@ def reject_key_changes(table: StoredTable, update: CompiledUpdate | None) -> Non
 def apply_update(
     table: StoredTable, update: CompiledUpdate | None, old: ItemRow | None, key_values: Item
 ) -> ItemRow:
-    """The item after the update, checked as a new item would be."""
+    """Return the row after the update, checked like a new item."""
     item = old.item if old else key_values
     row = ItemRow(update.apply(item) if update else item)
-    # A few kilobytes of list_append make millions of values. An item's JSON has at most two opening
-    # braces for a byte of its size, so one that is far too large is refused without a walk.
+    # A few kilobytes of list_append can create millions of values. The JSON of an item has at most
+    # two opening braces per byte of its size, so an item that is far too large is rejected without
+    # computing its size.
     if row.body.count(b"{") > 2 * MAX_ITEM_SIZE + 100:
         raise ValidationException(_TOO_LARGE)
     if update:

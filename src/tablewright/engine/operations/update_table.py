@@ -1,12 +1,12 @@
 """UpdateTable: change throughput, billing, indexes, stream, protection or class of a table.
 
-A new global index is filled from the table's items: before the call returns if they fit in one step
-of `maintenance`, else in the background. Items whose key attributes do not fit the index are left
-out of it, as DynamoDB leaves them out.
+A new global index is built from the items of the table: before the call returns if they fit in one
+step of `maintenance`, otherwise in the background. Items with invalid key attributes for the index
+are not in it, as in DynamoDB.
 
-Checks, in DynamoDB's order: that there is something to do; each index entry; the table; each
-change. While an index is being built, another cannot be created or deleted; it can be deleted
-itself, and every other change is allowed, as on DynamoDB once `Backfilling` is true.
+Checks, in DynamoDB's order: that the request has a change; each index update; the table; each
+change. While an index is being built, no other index can be created or deleted; the index itself
+can be deleted and all other changes are allowed, as in DynamoDB when `Backfilling` is true.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def update_table(request: UpdateTableInput) -> WriteStep:
     if request.billing_mode == "PAY_PER_REQUEST":
         definition.check_billing("PAY_PER_REQUEST", request.provisioned_throughput)
     definition.build_throughput(request.provisioned_throughput)
-    if not updates and not any(_has_changes(request)):
+    if not updates and not _has_changes(request):
         raise ValidationException(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
             "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
@@ -69,8 +69,8 @@ def update_table(request: UpdateTableInput) -> WriteStep:
     return WriteStep(run, counted_table=request.table_name)
 
 
-def _has_changes(request: UpdateTableInput) -> Sequence[object]:
-    return [
+def _has_changes(request: UpdateTableInput) -> bool:
+    return any(
         value is not None
         for value in (
             request.provisioned_throughput,
@@ -81,7 +81,7 @@ def _has_changes(request: UpdateTableInput) -> Sequence[object]:
             request.deletion_protection_enabled,
             request.on_demand_throughput,
         )
-    ]
+    )
 
 
 def _check_updates(updates: Sequence[GlobalSecondaryIndexUpdate]) -> None:
@@ -111,7 +111,7 @@ def _concurrent_index_change() -> LimitExceededException:
 
 
 def _apply_settings(schema: TableSchema, request: UpdateTableInput, now: float) -> TableSchema:
-    """The schema with everything changed but the indexes."""
+    """Return the schema with all requested changes except those of indexes."""
     billing = request.billing_mode or schema.billing
     if request.provisioned_throughput or billing != schema.billing:
         if billing == "PROVISIONED" and request.provisioned_throughput is None:
@@ -197,7 +197,7 @@ def _apply_index_update(
         if schema.is_building_index:
             raise _concurrent_index_change()
         types = definition.collect_attribute_types(request.attribute_definitions or [])
-        # The request has to define them, but attributes that are keys already keep their type.
+        # The request must define the attributes, but existing key attributes keep their type.
         types |= {name: kind for name, kind in schema.key_types.items() if name in types}
         index = definition.build_global_index(
             update.create, types, provisioned=schema.billing == "PROVISIONED"

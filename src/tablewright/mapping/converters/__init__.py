@@ -1,4 +1,4 @@
-"""Converters: Python values as DynamoDB stores them, and back.
+"""Converters between Python values and the values that DynamoDB stores.
 
     str, UUID, KSUID, date, time          S      Decimal, int, float, timedelta        N
     datetime, in UTC and of fixed width   S      bytes                                 B
@@ -8,17 +8,17 @@
     Any                                   as the value at hand
     what only pydantic knows (HttpUrl)    as its JSON
 
-Laws:
+Invariants:
 
-- `decode(encode(value)) == value`. What would not come back equal is refused: nothing is rounded,
-  cut or guessed. There are two exceptions: `Any` reads every fraction as a Decimal, and a union
-  reads a value as the first member that can, so that `str` is best its last.
-- `encode` takes the declared type only, or raises InvalidValue; "5" is not an int.
-- `decode` takes what `encode` gives, and other spellings of the same, or raises UnreadableItem.
-- What is wrong with a type is said once, by `converter`, as a DeclarationError.
+- `decode(encode(value)) == value`. A value that would not be read back equal is refused: nothing is
+  rounded, truncated or guessed. There are two exceptions: `Any` reads every fraction as a Decimal,
+  and a union reads a value as its first matching member, so `str` should be the last.
+- `encode` accepts only the declared type, else it raises InvalidValue; "5" is not an int.
+- `decode` accepts the output of `encode` and other spellings of it, else it raises UnreadableItem.
+- `converter` raises DeclarationError for a type that cannot be stored.
 
-Everything about a type is decided by `converter`; the functions it returns only convert. The
-package knows nothing of entities, keys or tables. Each module imports only those before it:
+`converter` decides everything about a type; the functions it returns only convert. The package must
+not know entities, keys or tables. Each module imports only those before it:
 
     messages, conversion, scalars, times, containers, dynamic, choices, structures, build
 """

@@ -17,7 +17,7 @@ from tablewright.mapping.converters.messages import incomplete, refused, unsuita
 from tablewright.values import Value
 
 
-class _Field(NamedTuple):
+class _StructureField(NamedTuple):
     attribute: str  # its name in Python
     name: str  # its name in the stored map
     given: str  # its name for whatever makes the object
@@ -50,7 +50,7 @@ def model(kind: type[BaseModel], where: str, build: Build) -> Converter:
         if field.default_factory is not None:
             default = _FROM_FACTORY
         name = field.alias or attribute
-        fields.append(_Field(attribute, name, given, field.annotation, default))
+        fields.append(_StructureField(attribute, name, given, field.annotation, default))
     return _structure(kind, where, build, fields, _is_exactly(kind), getattr, kind.model_validate)
 
 
@@ -62,7 +62,9 @@ def data_class(kind: type, where: str, build: Build) -> Converter:
         if field.default_factory is not dataclasses.MISSING:
             default = _FROM_FACTORY
         if field.init:  # the others are made of these
-            fields.append(_Field(field.name, field.name, field.name, hints[field.name], default))
+            fields.append(
+                _StructureField(field.name, field.name, field.name, hints[field.name], default)
+            )
 
     def make(given: dict[str, Any]) -> Any:
         return kind(**given)
@@ -76,7 +78,7 @@ def typed_dict(kind: Any, where: str, build: Build) -> Converter:
         # `__required_keys__` does not see into annotations that are strings.
         needed = name in kind.__required_keys__ and get_origin(hint) is not typing.NotRequired
         needed = needed or get_origin(hint) is typing.Required
-        fields.append(_Field(name, name, name, hint, _REQUIRED if needed else _ABSENT))
+        fields.append(_StructureField(name, name, name, hint, _REQUIRED if needed else _ABSENT))
     names = {field.name for field in fields}
     required = {field.name for field in fields if field.default is _REQUIRED}
 
@@ -104,7 +106,7 @@ def _structure(
     kind: type,
     where: str,
     build: Build,
-    fields: Iterable[_Field],
+    fields: Iterable[_StructureField],
     fits: Callable[[Any], bool],
     take: Callable[[Any, str, Any], Any],
     make: Callable[[dict[str, Any]], Any],

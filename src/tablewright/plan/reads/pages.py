@@ -218,7 +218,22 @@ class Pages(Plan[Page[R]], Generic[R]):
             for item in items
             if self._entity.table.entity_of(item) is self._entity
             and (excluded is None or sort is None or item[sort] != excluded)
+            and (not self._has_alternatives or self._is_in_place(item))
         ]
+
+    @property
+    def _has_alternatives(self) -> bool:
+        """Whether the entity has other places in the index, under other conditions."""
+        return self._key.index is not None and any(
+            each.index == self._key.index for each in self._entity.indexes if each is not self._key
+        )
+
+    def _is_in_place(self, item: Item) -> bool:
+        """Whether an item of the entity is in the place of this key, not in another one."""
+        try:
+            return self._key.compose(self._entity.values(item)) is not None
+        except UnreadableItem:
+            return True  # reported when it is decoded
 
     def _results(self, items: list[Item]) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
         if not self._columns:

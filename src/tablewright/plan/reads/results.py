@@ -41,7 +41,9 @@ class Count(Plan[int]):
         type_is_filtered = (
             query._type_to_filter() or query._entity.table.type_attribute in query._key.attributes
         )
-        reads_items = excluded is not None or (query._may_contain_others and not type_is_filtered)
+        reads_items = excluded is not None or (
+            query._may_contain_others and (query._has_alternatives or not type_is_filtered)
+        )
         if not reads_items:
             request = request.with_members(Select="COUNT")
         total = 0

@@ -86,7 +86,7 @@ class Delete(Write[E | None], Generic[E]):
             entity,
             "DeleteItem",
             key_condition(self._key),
-            index_rows=len(entity.indexes),
+            index_rows=len(entity.index_keys),
             side_items=len(entity.uniques),
             conditions=self._conditions,
             reads=bool(entity.uniques),

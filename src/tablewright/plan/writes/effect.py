@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from tablewright.errors import UnreadableItem
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap, Values
-from tablewright.mapping.keys import IndexMap, KeyMap
+from tablewright.mapping.keys import IndexKeys, IndexMap
 from tablewright.plan.writes.side_items import Audit, SideItem, event_items, sentinel_items
 from tablewright.values import Item, Value
 
@@ -35,7 +35,7 @@ class Affected(Struct, frozen=True):
     """What writes of some attributes of an entity can change beside the item itself."""
 
     #: The composed index keys that change.
-    indexes: tuple[KeyMap, ...]
+    indexes: tuple[IndexKeys, ...]
     uniques: tuple[UniqueMap, ...]
     histories: tuple[HistoryMap, ...]
 
@@ -63,7 +63,7 @@ def unique_names(unique: UniqueMap) -> frozenset[str]:
 def affected_by(entity: EntityMap, names: frozenset[str]) -> Affected:
     """Return what a write of these attributes can change."""
     return Affected(
-        tuple(key for key in entity.indexes if key.composed and key.depends_on & names),
+        tuple(key for key in entity.index_keys if key.composed and key.depends_on & names),
         tuple(unique for unique in entity.uniques if unique_names(unique) & names),
         tuple(history for history in entity.histories if history.attribute in names),
     )
@@ -162,7 +162,7 @@ def read_values(entity: EntityMap, item: Mapping[str, Value], names: Iterable[st
     return values
 
 
-def with_index_keys(item: Item, values: Values, keys: Collection[KeyMap]) -> Item:
+def with_index_keys(item: Item, values: Values, keys: Collection[IndexKeys]) -> Item:
     """Return an item with the keys of these indexes as its values give them."""
     changed = dict(item)
     for key in keys:

@@ -111,7 +111,7 @@ class Move(Update[E], Generic[E]):
         entity = self._entity
         below = ", ".join(member.entity.name for member in followers(entity))
         # The item, its index rows and its sentinels are deleted and put.
-        units = 2 * write_units(entity, len(entity.indexes), len(entity.uniques))
+        units = 2 * write_units(entity, len(entity.index_keys), len(entity.uniques))
         return Shape(
             operation="TransactWriteItems",
             table=entity.table.name,

@@ -73,8 +73,8 @@ class EntityWrite(Write[E], Generic[E]):
             entity,
             "PutItem",
             key_condition(entity.key_of(values)) if known else key_template(entity),
-            indexes=entity.indexes,
-            index_rows=len(entity.indexes),
+            indexes=entity.index_keys,
+            index_rows=len(entity.index_keys),
             side_items=len(entity.uniques),
             reads=reads,
         )

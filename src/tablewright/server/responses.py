@@ -1,4 +1,4 @@
-"""Answers: the bytes of an HTTP response, in the form DynamoDB gives it.
+"""Responses: the bytes of an HTTP response, as DynamoDB sends them.
 
     HTTP/1.1 200 OK
     Server: Server
@@ -10,10 +10,9 @@
     x-amz-crc32: 2745614147                        of the body; the SDKs verify it
 
 Invariants:
-- An answer is one `bytes` value, made by one formatting of a template. Templates differ by status,
-  content type and connection, are made when first needed and kept for about one second, because
-  they contain the date.
-- A request id is a random part for each `Answers` and a running number: unique, and cheap.
+- A response is one `bytes` value, formatted from a template. There is one template for each status,
+  content type and connection header. It contains the date, so it is cached for about a second.
+- A request id is unique: a random prefix for each `ResponseBuilder`, and a counter.
 
 Nothing here knows of requests, connections or the engine.
 """
@@ -60,8 +59,8 @@ _ID_LENGTH = 52
 _ID_DIGITS = 16
 
 
-class Answers:
-    """Makes answers. `renew()` is to be called about once a second, to keep the date right."""
+class ResponseBuilder:
+    """Builds responses. Call `refresh_date()` about once a second."""
 
     def __init__(self) -> None:
         alphabet = string.ascii_uppercase + string.digits
@@ -72,26 +71,26 @@ class Answers:
 
     @property
     def last_id(self) -> str:
-        """The request id of the answer that was made last."""
+        """The request id of the latest response."""
         return f"{self._id_prefix.decode()}{self._count:016d}"
 
-    def renew(self) -> None:
-        """Forget the templates, and with them the date they hold."""
+    def refresh_date(self) -> None:
+        """Clear the templates, which contain the date."""
         self._templates.clear()
 
-    def answer(
-        self, status: int, content_type: bytes, keep_alive: bool, body: bytes, more: bytes = b""
+    def build(
+        self, status: int, content_type: bytes, keep_alive: bool, body: bytes, extra: bytes = b""
     ) -> bytes:
-        """The whole response. `more` is further header lines, each with its line end."""
+        """Return a whole response. `extra` is further header lines, each with its line end."""
         self._count = count = self._count + 1
         template = self._templates.get((status, content_type, keep_alive))
         if template is None:
             template = self._template(status, content_type, keep_alive)
         whole = template % (len(body), count, crc32(body), body)
-        return whole.replace(b"\r\n\r\n", b"\r\n%b\r\n" % more, 1) if more else whole
+        return whole.replace(b"\r\n\r\n", b"\r\n%b\r\n" % extra, 1) if extra else whole
 
     def _template(self, status: int, content_type: bytes, keep_alive: bool) -> bytes:
-        # DynamoDB says `keep-alive` explicitly; clients of HTTP/1.0 need that.
+        # DynamoDB sends `keep-alive` explicitly; HTTP/1.0 clients need it.
         connection = b"keep-alive" if keep_alive else b"close"
         date = formatdate(usegmt=True).encode()
         template = _HEAD % (

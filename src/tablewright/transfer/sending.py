@@ -26,7 +26,7 @@ T = TypeVar("T")
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-def ask(transport: Transport, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+def send_request(transport: Transport, operation: str, request: dict[str, Any]) -> dict[str, Any]:
     """Send a request, retry it while it is throttled, and return the decoded response."""
     response = _send(transport, operation, request)
     try:

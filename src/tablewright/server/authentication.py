@@ -1,11 +1,11 @@
-"""Who sends a request: the access object that a connection asks before it does anything.
+"""Authentication: find out who sent a request.
 
-    OpenAccess      no accounts: any well-formed authorization is accepted
-    SignedAccess    every request is signed with a key of the credentials file
+    OpenAuthenticator         no users: accept any well-formed authorization
+    SignatureAuthenticator    require the signature of a user in the credentials file
 
-Both have one method, `authenticate`, which returns the caller or raises DynamoDB's fault. Headers
-are the mapping that the connection itself reads, in the client's spelling. What a caller may do is
-not decided here.
+Both have one method, `authenticate`, which returns the caller or raises a `DynamoDBError`. The
+headers are the mapping that the connection itself reads, in the client's spelling. Policies decide
+what a caller may do, not this module.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Protocol
 
 from tablewright.errors import MissingAuthenticationTokenException
 from tablewright.server.canonical import query_parameters
-from tablewright.server.credentials import Credentials, User
+from tablewright.server.credentials import Caller, Credentials
 from tablewright.server.signature import (
     NO_TOKEN,
     PARTS,
@@ -24,16 +24,16 @@ from tablewright.server.signature import (
     WINDOW_SECONDS,
     Verifier,
     check_query,
-    incomplete,
+    incomplete_signature,
 )
 
-#: What OpenAccess remembers: how many signers, of how many bytes.
+#: OpenAuthenticator caches this many signers, each of at most this many bytes.
 MAX_SIGNERS = 1024
-MAX_SIGNER = 1024
+MAX_SIGNER_SIZE = 1024
 
 
-class Access(Protocol):
-    """What a connection asks for the sender of a request."""
+class Authenticator(Protocol):
+    """Authenticates the requests of all connections."""
 
     def authenticate(
         self,
@@ -41,16 +41,17 @@ class Access(Protocol):
         url: bytes | bytearray,
         headers: Mapping[bytes, bytes],
         body: bytes | bytearray,
-    ) -> User | None:
-        """Return the caller, None where there are no accounts. Raise a fault to refuse it."""
+    ) -> Caller | None:
+        """Return the caller, or None without users. Raise `DynamoDBError` to refuse the request."""
         ...
 
 
-class SignedAccess:
-    """Accepts requests that a user of the credentials signed.
+class SignatureAuthenticator:
+    """Accepts requests that a user in the credentials file has signed.
 
-    With a `region`, signatures for other regions are refused. `window_seconds` is how far a
-    signature's date may be from the clock, and so how long a captured request can be repeated.
+    With a `region`, signatures for other regions are refused. `window_seconds` is the maximum
+    difference between a signature's date and the clock; a captured request can be sent again
+    during this time.
     """
 
     def __init__(
@@ -67,11 +68,11 @@ class SignedAccess:
         self.authenticate = verifier.verify
 
 
-class OpenAccess:
-    """Accepts any authorization that has all its parts; signatures are not verified."""
+class OpenAuthenticator:
+    """Accepts every authorization that has all its parts; does not verify signatures."""
 
     def __init__(self) -> None:
-        #: Well-formed authorizations without their signatures: a client sends the same all day.
+        #: Authorizations without their signatures: a client sends the same one all day.
         self._signers: set[bytes] = set()
 
     def authenticate(
@@ -81,7 +82,7 @@ class OpenAccess:
         headers: Mapping[bytes, bytes],
         body: bytes | bytearray,
     ) -> None:
-        """Raise if an authorization is missing or not well formed, saying what is wrong with it."""
+        """Raise `DynamoDBError` if the authorization is missing or malformed."""
         authorization = find_header(headers, b"authorization")
         if authorization is None:
             self._check_query(bytes(url).partition(b"?")[2])
@@ -94,13 +95,17 @@ class OpenAccess:
         missing = [name for name in PARTS if f"{name}=".encode() not in authorization]
         if missing:
             dates = (find_header(headers, name) for name in (b"x-amz-date", b"date"))
-            raise incomplete(
+            raise incomplete_signature(
                 missing,
                 authorization.decode("latin-1"),
                 has_date=any(date is not None for date in dates),
             )
         signer, signature = authorization[:-SIGNATURE_SIZE], authorization[-SIGNATURE_SIZE:]
-        if signer.endswith(b"Signature=") and b"=" not in signature and len(signer) < MAX_SIGNER:
+        if (
+            signer.endswith(b"Signature=")
+            and b"=" not in signature
+            and len(signer) < MAX_SIGNER_SIZE
+        ):
             if len(self._signers) >= MAX_SIGNERS:
                 self._signers.clear()
             self._signers.add(signer)
@@ -113,7 +118,7 @@ class OpenAccess:
 
 
 def find_header(headers: Mapping[bytes, bytes], name: bytes) -> bytes | None:
-    """Return a header, whatever the client's spelling. `name` is in lower case."""
+    """Return a header in any spelling, or None. `name` is in lower case."""
     value = headers.get(name) or headers.get(name.title())  # the usual spellings
     if value is None:
         return next((value for given, value in headers.items() if given.lower() == name), None)

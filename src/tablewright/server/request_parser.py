@@ -1,15 +1,15 @@
-"""Incoming: the requests in the bytes of one connection.
+"""The request parser: from the bytes of one connection to requests.
 
 Invariants:
-- Every buffer is bounded by `Limits`; what exceeds a limit, and what is not HTTP, raises `Refusal`,
-  after which nothing more is parsed.
-- A request has one meaning. A header that decides about its length, its sender or its operation is
-  refused when it is repeated, whatever its spelling; trailers are read and ignored.
-- An offer of another protocol (`Upgrade`) is ignored, and the request is read as if it had none.
+- Every buffer is bounded by `Limits`. Data that exceeds a limit or is not HTTP raises `Refusal`;
+  after it nothing more is parsed.
+- A request has one meaning. A repeated header that determines the length, the sender or the
+  operation is refused, in any spelling. Trailers are read and ignored.
+- `Upgrade` headers are ignored.
 
-Speed: the parser calls `on_url`, `on_header` and `on_body` many times for each request, so two of
+Speed: httptools calls `on_url`, `on_header` and `on_body` many times for each request, so two of
 them are methods of built-in containers and the third is a plain function. Lower-case names cost
-0.3 µs of a request, and save the clients that do not send botocore's spelling 0.7.
+0.3 µs for each request, and save 0.7 µs if the client does not use botocore's spelling.
 
 Nothing here knows of sockets, operations or the engine.
 """
@@ -24,12 +24,12 @@ import httptools
 import msgspec
 
 from tablewright.errors import DynamoDBError, RequestEntityTooLargeException
-from tablewright.server.answers import AMZ_JSON, TEXT
 from tablewright.server.limits import MAX_BODY, Limits
+from tablewright.server.responses import AMZ_JSON, TEXT
 
-#: Headers that a request may have once: two values would leave open which of them counts, and a
-#: proxy in front of the server might decide otherwise.
-SINGLE = frozenset(
+#: Headers that a request may have only once: with two values, a proxy in front of the server might
+#: use the other one.
+SINGLE_HEADERS = frozenset(
     {
         b"authorization",
         b"content-length",
@@ -48,7 +48,7 @@ SINGLE = frozenset(
 
 
 class Refusal(Exception):
-    """A response that ends the connection, because what follows cannot be understood."""
+    """A response that ends the connection, because the data after it cannot be parsed."""
 
     def __init__(self, status: int, content_type: bytes, body: bytes, code: str = "") -> None:
         super().__init__(status)
@@ -58,11 +58,11 @@ class Refusal(Exception):
         self.code = code
 
     @classmethod
-    def text(cls, status: int, message: str) -> Refusal:
+    def with_text(cls, status: int, message: str) -> Refusal:
         return cls(status, TEXT, message.encode() + b"\n")
 
     @classmethod
-    def fault(cls, fault: DynamoDBError) -> Refusal:
+    def with_fault(cls, fault: DynamoDBError) -> Refusal:
         return cls(fault.status, AMZ_JSON, msgspec.json.encode(fault.body()), fault.code)
 
 
@@ -70,16 +70,16 @@ class Phase(enum.IntEnum):
     """How much of the next request has arrived."""
 
     NOTHING = 0
-    HEAD = 1  # a part of its head
-    BODY = 2  # its head, and perhaps a part of its body
+    HEAD = 1  # a part of its headers
+    BODY = 2  # its headers, and perhaps a part of its body
     ENDED = 3  # nothing more is parsed
 
 
 NOTHING, HEAD, BODY, ENDED = Phase
 
 
-class Receiver(Protocol):
-    """What takes the requests."""
+class RequestHandler(Protocol):
+    """A function that takes the requests of a connection."""
 
     def __call__(
         self,
@@ -89,24 +89,24 @@ class Receiver(Protocol):
         body: bytearray,
         keep_alive: bool,
     ) -> None:
-        """Take a request. The containers are reused: copy what is needed later."""
+        """Handle a request. The containers are reused: copy what is needed later."""
         ...
 
 
-class Incoming:
-    """Feeds the parser, and hands each complete request to `receive`."""
+class RequestParser:
+    """Parses received data, and calls `handle` with each complete request."""
 
-    def __init__(self, limits: Limits, receive: Receiver) -> None:
+    def __init__(self, limits: Limits, handle: RequestHandler) -> None:
         self.phase = NOTHING
-        #: How many requests were complete.
+        #: The number of complete requests.
         self.count = 0
-        #: Of the request in phase BODY: the length of its body, or the largest that it may have.
+        #: In phase BODY: the declared length of the body, or the maximum if it is chunked.
         self.expected = 0
         #: The client waits for "100 Continue" before it sends the body.
         self.expects_continue = False
         self._max_head = limits.head_bytes
         self._max_headers = limits.header_count
-        self._receive = receive
+        self._handle = handle
         self._url = bytearray()
         self._headers = headers = dict[bytes, bytes]()
         self._body = bytearray()
@@ -114,9 +114,9 @@ class Incoming:
         self._header_count = 0  # different names in the head
         self._repeats = 0
         self._is_checked = False
-        self._idle_bytes = 0  # received in phase BODY, without the body growing: trailers
+        self._idle_bytes = 0  # received in phase BODY while the body did not grow: trailers
         self._last_length = 0
-        self._must_check_head = False  # it came in pieces, or may be too large
+        self._must_check_head = False  # it arrived in pieces, or may be too large
 
         def on_header(name: bytes, value: bytes) -> None:
             name = name.lower()
@@ -135,7 +135,7 @@ class Incoming:
         return len(self._body)
 
     def feed(self, data: bytes) -> None:
-        """Parse what has arrived. Raises `Refusal` if it cannot be understood or is too large."""
+        """Parse received data. Raises `Refusal` if it is malformed or too large."""
         if self.phase is ENDED:
             return
         if len(data) > self._max_head:
@@ -152,20 +152,20 @@ class Incoming:
             raise
         except httptools.HttpParserError as error:
             self.phase = ENDED
-            cause = error.__context__  # what was raised by a callback
-            raise Refusal.text(400, "Bad Request") if cause is None else cause from None
+            cause = error.__context__  # raised by a callback
+            raise Refusal.with_text(400, "Bad Request") if cause is None else cause from None
 
     def end(self) -> None:
         """Parse nothing more."""
         self.phase = ENDED
 
     def close(self) -> None:
-        """Release every buffer. They would otherwise live until the next collection of cycles."""
+        """Release every buffer at once, without waiting for the garbage collector."""
         self.phase = ENDED
         self._url.clear()
         self._headers.clear()
         self._body.clear()
-        del self._parser, self.on_header, self._receive
+        del self._parser, self.on_header, self._handle
 
     # --- called by the parser ------------------------------------------------------------------
 
@@ -178,13 +178,13 @@ class Incoming:
     def on_message_complete(self) -> None:
         url, headers, body, parser = self._url, self._headers, self._body, self._parser
         if parser.should_upgrade():
-            return  # the parser stops here, and `_ignore_upgrades` follows
+            return  # the parser stops here; `_ignore_upgrades` continues
         if len(headers) != self._header_count:
             for trailer in list(headers)[self._header_count :]:
                 del headers[trailer]
         self.phase = NOTHING
         self.count += 1
-        self._receive(parser.get_method(), url, headers, body, parser.should_keep_alive())
+        self._handle(parser.get_method(), url, headers, body, parser.should_keep_alive())
         url.clear()
         headers.clear()
         body.clear()
@@ -197,32 +197,32 @@ class Incoming:
     def _add_repeated(self, name: bytes, value: bytes) -> None:
         if self.phase is BODY:  # a trailer
             return
-        if name in SINGLE:
-            raise Refusal.text(400, f"The header {name.decode()} occurs twice")
+        if name in SINGLE_HEADERS:
+            raise Refusal.with_text(400, f"The header {name.decode()} occurs twice")
         self._headers[name] += b"," + value
         self._repeats += 1
         self._must_check_head = True
         if self._repeats > self._max_headers:
-            raise Refusal.text(431, "There are too many headers")
+            raise Refusal.with_text(431, f"The request has more than {self._max_headers} headers")
 
     def _check_head(self, count: int) -> None:
         if count + self._repeats > self._max_headers:
-            raise Refusal.text(431, "There are too many headers")
+            raise Refusal.with_text(431, f"The request has more than {self._max_headers} headers")
         self._repeats = 0
         self._must_check_head = False
         size = sum(len(name) + len(value) + 4 for name, value in self._headers.items())
         if size + len(self._url) > self._max_head:
-            raise Refusal.text(431, "The header is too large")
+            raise Refusal.with_text(431, f"The headers are larger than {self._max_head} bytes")
 
     def _check_unfinished(self, size: int) -> None:
-        """Check a request of which a part has arrived."""
+        """Check a request that has not arrived completely."""
         if self.phase is not BODY:
             self.phase = HEAD
             self._must_check_head = True
             # The first piece may begin with other requests, so it does not count.
             self._head_size = self._head_size + size if self._head_size else 1
             if self._head_size > self._max_head:
-                raise Refusal.text(431, "The header is too large")
+                raise Refusal.with_text(431, f"The headers are larger than {self._max_head} bytes")
             return
         length = len(self._body)
         if not self._is_checked:
@@ -233,26 +233,26 @@ class Incoming:
         elif length == self._last_length:
             self._idle_bytes += size
             if self._idle_bytes > self._max_head:
-                raise Refusal.text(431, "The trailers are too large")
+                raise Refusal.with_text(431, f"The trailers are larger than {self._max_head} bytes")
         self._last_length = length
         if max(length, self.expected) > MAX_BODY:
-            raise Refusal.fault(RequestEntityTooLargeException())
+            raise Refusal.with_fault(RequestEntityTooLargeException())
 
     def _expectation(self) -> bytes:
         return self._headers.get(b"expect", b"").lower()
 
     def _ignore_upgrades(self, rest: memoryview) -> None:
-        """Read requests that offer another protocol as if they did not.
+        """Parse requests with an `Upgrade` header as if they had none.
 
-        Java's client offers HTTP/2 in its first request. The parser takes what follows the head for
-        the other protocol, so a new parser gets the head again, without the offer. A loop, because
-        what follows may be such a request too.
+        Java's client offers HTTP/2 in its first request. httptools does not parse the data after
+        such headers, so a new parser gets the headers again, without `Upgrade`. In a loop, because
+        the next request may have the header too.
         """
         while True:
             method = self._parser.get_method()
-            if method == b"CONNECT":  # which is nothing but an upgrade
-                raise Refusal.text(400, "Bad Request")
-            head = head_without_offer(method, self._url, self._headers)
+            if method == b"CONNECT":  # which is only an upgrade
+                raise Refusal.with_text(400, "Bad Request")
+            head = head_without_upgrade(method, self._url, self._headers)
             self._url.clear()
             self._headers.clear()
             self._body.clear()
@@ -266,7 +266,8 @@ class Incoming:
                 rest = rest[upgrade.args[0] :]
 
 
-def head_without_offer(method: bytes, url: bytearray, headers: Mapping[bytes, bytes]) -> bytes:
+def head_without_upgrade(method: bytes, url: bytearray, headers: Mapping[bytes, bytes]) -> bytes:
+    """Return the request line and headers without the offer of another protocol."""
     lines = [b"%b %b HTTP/1.1" % (method, bytes(url))]
     lines += [
         b"%b: %b" % (name, value)

@@ -15,9 +15,9 @@ from botocore.exceptions import ClientError
 
 from tablewright.engine import Engine
 from tablewright.server import Settings, serving
-from tablewright.server.authorization import Access, SignedAccess
+from tablewright.server.authentication import Authenticator, SignatureAuthenticator
 from tablewright.server.credentials import Credentials
-from tablewright.server.credentials_edit import add, remove
+from tablewright.server.credentials_edit import add_key, remove_user_or_key
 from tablewright.transport.sigv4 import Signer, SigningCredentials
 from tests.server.http import Client
 from tests.server.signing import KEY_ID, SECRET, TOKEN
@@ -31,17 +31,17 @@ session_token = "{TOKEN}"
 """
 
 
-def serving_signed(engine: Engine, access: Access) -> AbstractContextManager[str]:
+def serving_signed(engine: Engine, access: Authenticator) -> AbstractContextManager[str]:
     """Serve from a thread to those whom `access` accepts."""
-    return serving(engine, settings=Settings(access=access))
+    return serving(engine, settings=Settings(authenticator=access))
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     path = tmp_path_factory.mktemp("access") / "users.toml"
-    add(path, "alice", KEY_ID, SECRET)
+    add_key(path, "alice", KEY_ID, SECRET)
     path.write_text(path.read_text() + SESSION)
-    access = SignedAccess(Credentials(path), region="eu-west-1")
+    access = SignatureAuthenticator(Credentials(path), region="eu-west-1")
     with Engine(":memory:") as engine, serving_signed(engine, access) as url:
         yield url
 
@@ -97,7 +97,7 @@ def test_boto3_sees_the_codes_of_dynamodb(url: str) -> None:
 
 def test_our_own_signer_is_accepted(url: str) -> None:
     host = url.removeprefix("http://")
-    message = Signer(host, "eu-west-1").request(
+    message = Signer(host, "eu-west-1").sign_request(
         SigningCredentials(KEY_ID, SECRET), "ListTables", b"{}", int(time.time())
     )
     with Client(url) as connection:
@@ -116,13 +116,13 @@ def test_a_request_without_signature_is_refused(url: str) -> None:
 
 def test_a_removed_user_is_refused_while_the_server_runs(tmp_path: Path) -> None:
     path = tmp_path / "users.toml"
-    add(path, "alice", KEY_ID, SECRET)
+    add_key(path, "alice", KEY_ID, SECRET)
     now = [0.0]
     credentials = Credentials(path, clock=lambda: now[0])
-    access = SignedAccess(credentials, region="eu-west-1")
+    access = SignatureAuthenticator(credentials, region="eu-west-1")
     with Engine(":memory:") as engine, serving_signed(engine, access) as url:
         assert client(url).list_tables()["TableNames"] == []
-        remove(path, "alice")
+        remove_user_or_key(path, "alice")
         now[0] += 1
         credentials.find(KEY_ID)  # notices the change
         credentials.join()
@@ -132,7 +132,7 @@ def test_a_removed_user_is_refused_while_the_server_runs(tmp_path: Path) -> None
 def test_serve_with_a_region_refuses_signatures_for_another(tmp_path: Path) -> None:
     users = tmp_path / "users.toml"
     key, secret = "TWAKREGION", "hush-hush"
-    add(users, "alice", key, secret)
+    add_key(users, "alice", key, secret)
     with served("--credentials", str(users), "--region", "eu-west-1") as (_, url):
         for region, accepted in (("eu-west-1", True), ("us-east-1", False)):
             client = boto3.client(

@@ -1,7 +1,9 @@
-"""A crew: several iterators, each run in a thread of its own, whose results come as one iterator.
+"""Threads: run several iterators in threads and yield their results in one iterator.
 
-Laws: the threads together are ahead of the reader by two results each; the first error of any
-thread is raised to the reader, once all others have stopped; they stop too when the reader leaves.
+Invariants:
+- The threads compute at most two results each before the caller takes one.
+- The first error of a thread is raised in the caller, after all other threads have stopped.
+- The threads stop if the caller stops iterating.
 """
 
 from __future__ import annotations
@@ -16,17 +18,17 @@ from msgspec import Struct
 T = TypeVar("T")
 
 
-class _Ended(Struct):
+class _WorkerDone(Struct):
     error: BaseException | None
 
 
-def together(workers: Sequence[Iterator[T]]) -> Iterator[T]:
-    """What all the iterators give, as it comes.
+def run_in_threads(workers: Sequence[Iterator[T]]) -> Iterator[T]:
+    """Run each iterator in a thread, and yield the results in the order of their arrival.
 
-    >>> sorted(together([iter("ab"), iter("c")]))
+    >>> sorted(run_in_threads([iter("ab"), iter("c")]))
     ['a', 'b', 'c']
     """
-    reports: Queue[T | _Ended] = Queue(maxsize=2 * len(workers) or 1)
+    reports: Queue[T | _WorkerDone] = Queue(maxsize=2 * len(workers) or 1)
     stop = threading.Event()
 
     def run(worker: Iterator[T]) -> None:
@@ -38,32 +40,32 @@ def together(workers: Sequence[Iterator[T]]) -> Iterator[T]:
                     break
         except BaseException as raised:
             error = raised
-        reports.put(_Ended(error))
+        reports.put(_WorkerDone(error))
 
-    # They do not outlive the reader; should it be killed while it waits for them, nor do they.
+    # The caller joins the threads. They are daemons in case it is killed before that.
     threads = [threading.Thread(target=run, args=(worker,), daemon=True) for worker in workers]
     for thread in threads:
         thread.start()
-    at_work = len(threads)
+    running = len(threads)
     try:
-        while at_work:
+        while running:
             report = reports.get()
-            if not isinstance(report, _Ended):
+            if not isinstance(report, _WorkerDone):
                 yield report
                 continue
-            at_work -= 1
+            running -= 1
             if report.error is not None:
                 raise report.error
     finally:
         stop.set()
-        while at_work:
-            at_work -= isinstance(reports.get(), _Ended)
+        while running:
+            running -= isinstance(reports.get(), _WorkerDone)
         for thread in threads:
             thread.join()
 
 
-class Shared(Generic[T]):
-    """An iterator that several threads take from."""
+class ThreadSafeIterator(Generic[T]):
+    """An iterator that several threads can share."""
 
     def __init__(self, source: Iterator[T]) -> None:
         self._source = source

@@ -1,0 +1,72 @@
+"""Preparation: from a request's operation and body to a step that the engine can run.
+
+A large body is prepared in a thread, because parsing 16 MB takes half a second. Nothing here knows
+of connections or HTTP responses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tablewright.engine import OPERATIONS, Engine, Step
+from tablewright.errors import (
+    DynamoDBError,
+    RequestEntityTooLargeException,
+    SerializationException,
+    UnknownOperationException,
+)
+from tablewright.server.credentials_file import Caller
+from tablewright.server.limits import MAX_BODY
+from tablewright.server.telemetry import Exchange
+from tablewright.wire.body import collector_paused, decode
+
+#: The operation of each X-Amz-Target header.
+OPERATION_OF: dict[bytes | None, str] = {
+    f"DynamoDB_20120810.{operation}".encode(): operation for operation in OPERATIONS
+}
+
+
+def parse_json(body: bytes | bytearray) -> Any:
+    """Parse a body. As in DynamoDB, the error does not say what is wrong with it."""
+    if len(body) > MAX_BODY:
+        raise RequestEntityTooLargeException
+    try:
+        return decode(body)
+    except (ValueError, RecursionError):
+        raise SerializationException from None
+
+
+def prepare(
+    engine: Engine,
+    operation: str,
+    request: object,
+    caller: Caller | None,
+    exchange: Exchange | None,
+) -> Step:
+    """Check a parsed request and return its step; add its tables and its caller to the exchange."""
+    if exchange is not None:
+        exchange.identify(request, caller)
+    policy = None if caller is None else caller.principal
+    return engine.prepare(operation, request, policy=policy)
+
+
+def prepare_large(
+    engine: Engine,
+    operation: str | None,
+    body: bytes,
+    caller: Caller | None,
+    exchange: Exchange | None,
+) -> Step:
+    """Parse and prepare a large request. Call it in a thread: it may take long."""
+    with collector_paused():
+        request = parse_json(body)
+        try:
+            if operation is None:
+                raise UnknownOperationException
+            return prepare(engine, operation, request, caller, exchange)
+        except DynamoDBError as fault:
+            # Its frames hold the request, which would be freed on the event loop.
+            fault.__traceback__ = fault.__context__ = None
+            raise
+        finally:
+            del request
