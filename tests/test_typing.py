@@ -61,6 +61,7 @@ def marked() -> Places:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checker", [mypy, pyright])
 def test_a_checker_flags_every_mistake_and_nothing_else(checker: Callable[[], Places]) -> None:
     """In the files of mistakes the marked lines alone, and nothing in the others."""

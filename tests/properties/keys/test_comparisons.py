@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key, put
@@ -354,7 +354,7 @@ def natural() -> Database:
     return connect(":memory:", Natural)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.sets(st.integers(-1000, 1000) | st.integers(-(10**37), 10**37), max_size=8),
     st.integers(-1000, 1000),

@@ -8,7 +8,7 @@ from types import new_class
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tablewright import Attr, Entity, Table, attr, key
@@ -16,6 +16,7 @@ from tablewright.errors import DeclarationError
 from tablewright.ids import KSUID
 from tablewright.mapping.template import Parser, Template
 from tablewright.model.attribute import KeyPath, RepeatedPiece
+from tests.examples import examples
 from tests.properties.keys.values import (
     NASTY,
     Level,
@@ -204,7 +205,7 @@ def test_choices_that_hold_the_delimiter_have_different_keys() -> None:
     assert Choice.primary("a", "b#c")._key != Choice.primary("a#b", "c")._key
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(shapes(), shapes(), st.data())
 def test_entities_that_are_accepted_side_by_side_have_different_keys(
     one: Any, other: Any, data: st.DataObject
@@ -222,7 +223,7 @@ def test_entities_that_are_accepted_side_by_side_have_different_keys(
     assert not {repr(second.entity.primary(*values)._key) for values in others} & set(keys)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(shapes(), shapes(), st.data())
 def test_without_a_type_every_item_is_known_by_its_key(
     one: Any, other: Any, data: st.DataObject

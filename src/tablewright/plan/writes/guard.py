@@ -63,9 +63,8 @@ class WriteExpressions:
         """Add the expressions to the body of an action, and return it."""
         if self._conditions:
             body["ConditionExpression"] = " AND ".join(self._conditions)
-        update = self.update.text()
-        if update:
-            body["UpdateExpression"] = update
+        if self.update.clauses:
+            body["UpdateExpression"] = self.update.text()
         body.update(self._marks.members())
         return body
 
