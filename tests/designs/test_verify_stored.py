@@ -12,7 +12,7 @@ from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, 
 from tablewright.engine import Engine
 from tablewright.values import Item
 from tablewright.verify import compare_stored
-from tests.designs.test_verify import run
+from tests.commands import run
 
 
 class Library(Table, name="library"):
@@ -68,8 +68,9 @@ def test_only_the_first_differences_are_kept_and_all_are_counted() -> None:
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Path:
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database file with a table of two books and their sentinels, and a design beside it."""
+    monkeypatch.chdir(tmp_path)
     file = tmp_path / "library.db"
     with connect(str(file), Library) as database:
         database.run(create(Book(isbn="1")))
@@ -82,7 +83,7 @@ def library(tmp_path: Path) -> Path:
 
 
 def test_the_command_recognizes_every_item(library: Path) -> None:
-    result = run("verify", "design.py", "--stored", str(library), folder=library.parent)
+    result = run("verify", "design.py", "--stored", str(library))
     assert result.stdout == "library: all 4 items have the keys that their values give (2 Book)\n"
     assert result.returncode == 0
 
@@ -91,13 +92,13 @@ def test_the_command_lists_differences_and_exits_with_1(library: Path) -> None:
     with Engine(library) as engine:
         engine.call("PutItem", {"TableName": "library", "Item": item(PK="FILM#1", type=None)})
     arguments = ("verify", "design.py", "--stored", str(library))
-    result = run(*arguments, folder=library.parent)
+    result = run(*arguments)
     assert result.returncode == 1
     assert result.stdout.splitlines() == [
         "PK='FILM#1', SK='BOOK': no entity has a key like this",
         "library: 1 of 5 items differ from the design (2 Book)",
     ]
-    (report,) = json.loads(run(*arguments, "--json", folder=library.parent).stdout)
+    (report,) = json.loads(run(*arguments, "--json").stdout)
     assert report["different"] == 1
 
 
@@ -111,6 +112,6 @@ def test_the_command_lists_differences_and_exits_with_1(library: Path) -> None:
     ],
 )
 def test_a_mistake_is_one_line(library: Path, arguments: tuple[str, ...], message: str) -> None:
-    result = run("verify", *arguments, folder=library.parent)
+    result = run("verify", *arguments)
     assert result.returncode == 2
     assert message in result.stderr

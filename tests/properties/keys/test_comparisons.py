@@ -37,6 +37,7 @@ from tablewright.formats import (
     year_month,
 )
 from tablewright.ids import KSUID, ULID
+from tests.examples import examples
 from tests.properties.keys.values import (
     Level,
     Status,
@@ -270,7 +271,7 @@ def _place_of(name: str, *, shared: bool, last: bool, typed: bool) -> Place:
 
 
 @pytest.mark.parametrize("name", PARTS)
-@settings(max_examples=20)
+@examples(20)
 @given(shared=st.booleans(), last=st.booleans(), typed=st.booleans(), data=st.data())
 def test_a_comparison_selects_what_python_selects(
     name: str, shared: bool, last: bool, typed: bool, data: st.DataObject

@@ -149,7 +149,7 @@ def test_different_values_of_an_entity_have_different_keys(shape: Any, data: st.
     assert len(keys) == len(tuples)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(any_shapes(), any_shapes(), st.data())
 def test_keys_with_any_delimiter_that_are_accepted_are_different(
     one: Shape, other: Shape, data: st.DataObject

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.ids import KSUID, ULID
@@ -39,6 +39,7 @@ from tablewright.mapping.formats import (
 )
 from tablewright.mapping.language import intersects, literal, to_regex, width_of
 from tablewright.mapping.parts import KeyPart, make_part
+from tests.examples import examples
 from tests.properties.keys.values import Level, Status, texts
 
 
@@ -118,7 +119,7 @@ def _part(case: Case, delimiter: Delimiter) -> KeyPart:
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data(), delimiter=st.sampled_from(DELIMITERS))
 def test_a_text_is_read_and_sorts_as_its_value(
     name: str, data: st.DataObject, delimiter: Delimiter
@@ -145,7 +146,7 @@ def test_a_text_is_read_and_sorts_as_its_value(
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_a_number_is_read_and_sorts_as_its_value(name: str, data: st.DataObject) -> None:
     case = NUMBERS[name]
