@@ -16,12 +16,12 @@ import pytest
 
 from tablewright import explain
 from tablewright.plans import access_patterns
-from typing_tests import accepted, design, kinds
+from typing_tests import accepted, design, formats, kinds
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "typing_tests"
-FILES = ["design.py", "accepted.py", "mistakes.py", "kinds.py", "kinds_mistakes.py"]
-MISTAKES = [name for name in FILES if name.endswith("mistakes.py")]
+MISTAKES = ["mistakes.py", "format_mistakes.py", "kinds_mistakes.py"]
+FILES = ["design.py", "accepted.py", "formats.py", "kinds.py", *MISTAKES]
 
 #: Where a checker finds errors: `mistakes.py:82: Settings(themes="dark")`.
 Places = set[str]
@@ -62,6 +62,7 @@ def marked(checker: str) -> Places:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checker", [mypy, pyright])
 def test_a_checker_flags_every_mistake_and_nothing_else(checker: Callable[[], Places]) -> None:
     """In the files of mistakes the marked lines alone, and nothing in the others."""
@@ -81,7 +82,7 @@ def test_every_pattern_of_the_design_is_traced() -> None:
 
 ACCEPTED = {
     name: function
-    for module in (accepted, kinds)
+    for module in (accepted, formats, kinds)
     for name, function in vars(module).items()
     if inspect.isfunction(function)
     and function.__module__ == module.__name__

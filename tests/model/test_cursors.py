@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright import (
@@ -32,6 +32,7 @@ from tablewright import (
 )
 from tablewright.database import Database
 from tablewright.errors import InvalidCursor
+from tests.examples import examples
 
 SECRET = "between us"
 
@@ -146,7 +147,7 @@ def test_pages_of_any_size_are_everything(make: Callable[[str], Query[Any]]) -> 
     fresh = itertools.count()
     with connect(":memory:", Blog) as db:
 
-        @settings(max_examples=15)
+        @examples(15)
         @given(
             count=st.integers(0, 9),
             replies=st.integers(0, 3),
@@ -343,7 +344,7 @@ def test_a_cursor_cannot_be_cut_extended_or_padded(filled: Database) -> None:
 _EMPTY = connect(":memory:", Blog)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(garbage=st.one_of(st.text(), st.binary().map(lambda raw: base64.b64encode(raw).decode())))
 def test_a_text_that_is_no_cursor_is_refused(garbage: str) -> None:
     plan = Post.primary.within("C").page_size(2).after(garbage)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright import (
@@ -35,6 +35,7 @@ from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
 from tablewright.plans import Plan, backfill
 from tablewright.values import Item, Value
+from tests.examples import examples
 from tests.properties.tenants import WORLDS, World
 
 each_world = pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
@@ -139,7 +140,7 @@ def cursor_key(cursor: str) -> Item:
 
 
 @each_world
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data())
 def test_a_tenant_reads_its_own_items_and_no_others(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
@@ -167,7 +168,7 @@ def test_a_tenant_reads_its_own_items_and_no_others(world: World, data: st.DataO
 
 
 @each_world
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data())
 def test_a_tenant_is_refused_what_is_anothers(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
@@ -191,7 +192,7 @@ def test_a_tenant_is_refused_what_is_anothers(world: World, data: st.DataObject)
 
 
 @each_world
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data())
 def test_a_tenant_changes_its_own_items_and_no_others(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
@@ -211,7 +212,7 @@ def test_a_tenant_changes_its_own_items_and_no_others(world: World, data: st.Dat
 
 
 @each_world
-@settings(max_examples=10)
+@examples(10)
 @given(data=st.data())
 def test_a_cursor_of_one_tenant_is_refused_for_another(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
@@ -421,7 +422,7 @@ def partitions_in(answer: Any, partition: str) -> Iterator[Any]:
 
 
 @each_world
-@settings(max_examples=10)
+@examples(10)
 @given(data=st.data())
 def test_a_raw_request_reaches_own_items_only(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)
@@ -443,7 +444,7 @@ def test_a_raw_request_reaches_own_items_only(world: World, data: st.DataObject)
 
 
 @each_world
-@settings(max_examples=10)
+@examples(10)
 @given(data=st.data())
 def test_a_raw_request_for_own_items_is_sent(world: World, data: st.DataObject) -> None:
     me, other = data.draw(world.ids)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli.commands import DESIGNS, app, fail
+from tablewright.cli.transfer import WHERE, exit_on_error
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tablewright.verify import Design, Result
+    from tablewright.verify import Design, Result, StoredReport
 
 Name = Annotated[
     str,
@@ -59,6 +60,16 @@ def verify(
     target: Annotated[
         str, typer.Option(help="The database to use: ':memory:' or a new file.")
     ] = ":memory:",
+    stored: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TARGET", help=f"Compare the design with the items that are stored at {WHERE}."
+        ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(help="With --stored: the table, if it has another name than in the design."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     brief: Annotated[bool, typer.Option("--brief", help="Print one line for each design.")] = False,
 ) -> None:
@@ -67,12 +78,22 @@ def verify(
     A design is a Python module with tables, entities and access patterns. Its functions `sample`
     and `checks` provide the data and the expected results. Exit code 1: a result differs, or a
     pattern scans the table.
+
+    With --stored, nothing is written: each item of an existing table must belong to an entity of
+    the design, and its keys must be the ones that its values give. Exit code 1: an item differs.
     """
     import msgspec
     from rich.console import Console
 
     from tablewright.designs.catalog import bundled
 
+    if stored is not None:
+        if not names or len(names) > 1:
+            fail("--stored compares one design with a table; name the design")
+        _verify_stored(_load_or_fail(names[0]), stored, table, json=json)
+        return
+    if table is not None:
+        fail("--table is for --stored TARGET, where the table is")
     console = Console(stderr=True)
     selected = [_load_or_fail(name) for name in names] if names else bundled()
     found: list[Result] = []
@@ -153,6 +174,49 @@ def _run(design: Design, target: str, console: Console) -> list[Result]:
     except TablewrightError as error:
         fail(f"{design.name} on {target}: {error}")
     return results
+
+
+def _verify_stored(design: Design, target: str, name: str | None, *, json: bool) -> None:
+    """Compare the tables of a design with their stored items and print the differences."""
+    import msgspec
+
+    from tablewright import transfer
+    from tablewright.transfer.definition import select_tables
+    from tablewright.transfer.segments import scan_pages
+    from tablewright.verify import compare_stored
+
+    tables = [table.__table__ for table in design.tables]
+    if name is not None and len(tables) > 1:
+        tables = [table for table in tables if table.name == name]
+        if not tables:
+            fail(f"{design.name} has several tables, and none has the name {name!r}")
+    reports = []
+    with exit_on_error(), transfer.open_source(target) as source:
+        for table in tables:
+            (found,) = select_tables(source, target, name or table.name)
+            pages = scan_pages(source, found, 0, 1)
+            reports.append(compare_stored(table, (item for page in pages for item in page)))
+    if json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(reports), indent=2))
+    else:
+        for report in reports:
+            _print_report(report)
+    if not all(reports):
+        raise typer.Exit(1)
+
+
+def _print_report(report: StoredReport) -> None:
+    for difference in report.differences:
+        typer.echo(difference)
+    if len(report.differences) < report.different:
+        typer.echo(f"… and {report.different - len(report.differences)} more")
+    counts = ", ".join(f"{count} {name}" for name, count in sorted(report.entities.items()) if name)
+    result = (
+        f"{report.different} of {report.items} items differ from the design"
+        if report.different
+        else f"all {report.items} items have the keys that their values give"
+    )
+    typer.echo(f"{report.table}: {result}{f' ({counts})' if counts else ''}")
 
 
 def _print_results(design: Design, results: list[Result]) -> None:

@@ -72,6 +72,7 @@ class TableMap:
                     f"{entity.name}: {self.owner} already has items of type {name!r}; give one of "
                     "the two another type_name=…"
                 )
+        key_types = self._check_types(entity)
         keys = [entity.primary, *(unique.key for unique in entity.uniques)]
         others = [
             key
@@ -81,7 +82,7 @@ class TableMap:
         for position, key in enumerate(keys):
             for theirs in (*keys[:position], *others):
                 self._refuse_collision(key, theirs)
-        self._check_types(entity)
+        self.key_types = key_types
         self.entities.append(entity)
         self._type_names.update(types)
         self._by_type[entity.type_name] = entity
@@ -93,8 +94,12 @@ class TableMap:
         self._exclusive.clear()
         self._shared.clear()
 
-    def _check_types(self, entity: EntityMap) -> None:
-        """Raise DeclarationError if a key attribute has another type in another entity."""
+    def _check_types(self, entity: EntityMap) -> dict[str, str]:
+        """Return the types of key attributes, with those of an entity.
+
+        Raise DeclarationError if a key attribute has another type in another entity.
+        """
+        key_types = dict(self.key_types)
         keys = {*self.attributes, *(n for index in self.indexes.values() for n in index.attributes)}
         templates = [
             *(pair for each in entity.templates() for pair in each.items()),
@@ -107,12 +112,13 @@ class TableMap:
         for name, template in templates:
             if name in keys:
                 tag = template.tag if template.natural is None else template.natural.tag
-                known = self.key_types.setdefault(name, tag or "S")
+                known = key_types.setdefault(name, tag or "S")
                 if known != tag:
                     raise DeclarationError(
                         f"{entity.name}: the key attribute {name!r} of {self.owner} has type {tag} "
                         f"here and type {known} in other entities; declare it with one type"
                     )
+        return key_types
 
     def _refuse_collision(self, key: KeyMap, theirs: KeyMap) -> None:
         if templates_can_collide(key.partition, theirs.partition) and (

@@ -137,6 +137,10 @@ class Entity:
 
     __hash__ = None  # type: ignore[assignment]  # it is mutable
 
+    def __dir__(self) -> list[str]:
+        """List the attributes; keys and `where` are for the class."""
+        return sorted(self.__entity__.attributes)
+
     def __getstate__(self) -> tuple[dict[str, Any], Item | None]:
         return dict(vars(self)), getattr(self, "_stored_key", None)
 

@@ -63,7 +63,7 @@ class Context(Struct, frozen=True):
     #: Indexes whose rows are filtered by tenant on their way.
     filtered: frozenset[str] = frozenset()
     guard: RequestGuard | None = None
-    #: Is told of each request.
+    #: Receives an event for each request.
     observe: Observer | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 

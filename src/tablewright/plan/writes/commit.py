@@ -23,7 +23,7 @@ from tablewright.errors import (
     ValidationException,
     WriteRejected,
 )
-from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
+from tablewright.limits import MAX_ITEM_SIZE, MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.plan.plan import Context, Steps, Wait
 from tablewright.plan.writes.action import (
     Action,
@@ -165,6 +165,8 @@ def _check_limits(writes: Sequence[Write[Any]], actions: list[Action], owners: l
                 f"item, {key_text(action.key)}; DynamoDB allows one action on an item"
             )
         seen[identity] = owner
+    if len(actions) * MAX_ITEM_SIZE <= MAX_TRANSACTION_SIZE:
+        return  # whatever their sizes
     size = transaction_size(actions)
     if size > MAX_TRANSACTION_SIZE:
         raise InvalidValue(

@@ -81,9 +81,8 @@ class WriteExpressions:
         """Add the expressions to the body of an action, and return it."""
         if self._conditions:
             body["ConditionExpression"] = " AND ".join(self._conditions)
-        update = self.update.text()
-        if update:
-            body["UpdateExpression"] = update
+        if self.update.clauses:
+            body["UpdateExpression"] = self.update.text()
         body.update(self._marks.members())
         return body
 
@@ -171,8 +170,8 @@ def immutable_changed(
         old, value = item.get(attribute.stored), new.get(attribute.stored)
         if old != value and not (old is None and _is_default(attribute, value)):
             reason = (
-                f"{entity.name}.{attribute.name} is immutable: it is stored as {_content(old)}, and "
-                f"cannot become {_content(value)}"
+                f"{entity.name}.{attribute.name} is immutable: it is stored as {_content(old)}, "
+                f"and cannot become {_content(value)}"
             )
             return rejection(ConditionFailed, entity, key, item, reason)
     return None

@@ -108,9 +108,9 @@ class Put(EntityWrite[E], Generic[E]):
         old: Item | None = None
         affected = affected_by_all(entity)
         # Version 0 says that the entity was never stored, so that it replaces nothing.
-        if affected.side_items and version != 0:
+        if affected.has_side_items and version != 0:
             old = yield from read_item(context, entity, key)
-            sources = {entity.attributes[name].stored for name in affected.side_sources()}
+            sources = {entity.attributes[name].stored for name in affected.side_sources}
             # The first key attribute stands for whether the item exists.
             guards |= snapshot(old, sorted({*sources, entity.table.attributes[0]}))
         effect = write_effect(entity, key, old, new, values, affected, audit)
@@ -133,7 +133,7 @@ class Put(EntityWrite[E], Generic[E]):
         return self._prepared(effect, Action("Put", entity.table, body, on_failure))
 
     def _shape(self) -> Shape:
-        return self._shape_of_write(reads=affected_by_all(self._entity).side_items)
+        return self._shape_of_write(reads=affected_by_all(self._entity).has_side_items)
 
 
 class Create(EntityWrite[E], Generic[E]):

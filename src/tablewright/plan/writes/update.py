@@ -140,7 +140,7 @@ class Update(Write[E], Generic[E]):
         def result(returned: Item | None) -> E | None:
             if returned is not None:
                 return self._written(vars(self._entity.decode(returned)))
-            if self._affected.side_items:  # of a transaction DynamoDB returns nothing
+            if self._affected.has_side_items:  # of a transaction DynamoDB returns nothing
                 return self._written(effect.values)
             return self._changed_instance(changes)
 
@@ -159,8 +159,9 @@ class Update(Write[E], Generic[E]):
 
     def _needed(self) -> set[str]:
         """Return the attributes whose stored values the index keys depend on."""
-        needed = self._affected.index_sources() - self._known.keys()
+        needed = set(self._affected.index_sources)
         if needed:
+            needed -= self._known.keys()
             needed -= {
                 change.name
                 for change in self._changes
@@ -175,7 +176,7 @@ class Update(Write[E], Generic[E]):
         entity, instance = self._entity, self._instance
         needed = self._needed()
         names = sorted(entity.attributes[name].stored for name in needed)
-        has_side_items = self._affected.side_items
+        has_side_items = self._affected.has_side_items
         if not has_side_items and (not needed or (instance is not None and attempt == 0)):
             guards = {} if instance is None else version_snapshot(entity, self._expected)
             if not needed:
@@ -216,10 +217,10 @@ class Update(Write[E], Generic[E]):
             new = with_index_keys(self._key, values, affected.indexes)
             return WriteEffect(entity, self._key, None, new, values, is_partial=True)
         new = self._apply(changes, old)
-        if affected.side_items:
+        if affected.has_side_items:
             values = vars(entity.decode(new))
         else:
-            values = read_values(entity, new, affected.index_sources())
+            values = read_values(entity, new, affected.index_sources)
         new = with_index_keys(new, values, affected.indexes)
         return write_effect(entity, self._key, old, new, values, affected, audit)
 
@@ -326,5 +327,5 @@ class Update(Write[E], Generic[E]):
             index_rows=len(entity.index_keys) + len(affected.indexes),
             side_items=2 * len(affected.uniques) + len(affected.histories),
             conditions=self._conditions,
-            reads=affected.side_items or bool(self._needed()),
+            reads=affected.has_side_items or bool(self._needed()),
         )
