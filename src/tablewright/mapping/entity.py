@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 Values: TypeAlias = dict[str, Any]
 Role: TypeAlias = Literal["", "version", "created_at", "updated_at", "ttl"]
 
+#: The roles of the attributes that the library sets.
+STAMPS: frozenset[str] = frozenset({"version", "created_at", "updated_at"})
+
 
 #: The time of creation, or of the last write, of an item without a timestamp.
 UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
@@ -143,6 +146,8 @@ class EntityMap:
         self.created_at = roles.get("created_at")
         self.updated_at = roles.get("updated_at")
         self.ttl = roles.get("ttl")
+        #: The attributes that the library sets.
+        self.stamps = tuple(each for each in attributes.values() if each.role in STAMPS)
         stored = [each for each in attributes.values() if not each.is_key_only]
         self._key_only = {each.name for each in attributes.values() if each.is_key_only}
         self._stored_key = StoredKey(primary, indexes, self._key_only)

@@ -36,7 +36,7 @@ from pydantic_core import core_schema
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.converters.times import NAIVE
-from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.entity import STAMPS, EntityMap
 from tablewright.mapping.schema import core_schema_of
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.attribute import Attr, attr, created_at, ttl, updated_at, version
@@ -158,7 +158,13 @@ class Entity:
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: pydantic.GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        return core_schema_of(cls, cls.__model__, handler, lambda values: _build(cls, values))
+        return core_schema_of(
+            cls,
+            cls.__model__,
+            handler,
+            lambda values: _build(cls, values),
+            read_only=frozenset(each.name for each in cls.__entity__.stamps),
+        )
 
 
 class WriteOnce(Entity):
@@ -210,6 +216,8 @@ def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.B
         options: dict[str, Any] = {"description": attribute.doc or None}
         if default is not None:
             options["default_factory"] = default
+        if attribute.role in STAMPS:
+            options["json_schema_extra"] = {"readOnly": True}
         fields[name] = (_strict(declared.kinds[name]), pydantic.Field(**options))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an attribute may have the name of a pydantic method
@@ -289,10 +297,12 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
     entity = getattr(cls, "__entity__", None)
     if entity is None:
         raise TypeError(f"{cls.__name__} is abstract; give it a table: table=…")
-    for name in ("version", "created_at", "updated_at"):
-        managed = getattr(entity, name)
-        if managed is not None and managed.name in values:
-            raise InvalidValue(f"{cls.__name__}.{managed.name} is set by the library; leave it out")
+    for stamp in entity.stamps:
+        if stamp.name in values:
+            raise InvalidValue(
+                f"{cls.__name__}.{stamp.name} is set by the library; leave it out, or write it "
+                f"with create(…).stamps({stamp.role}=…)"
+            )
     try:
         model = cls.__model__.__pydantic_validator__.validate_python(values)
     except pydantic.ValidationError as error:

@@ -21,7 +21,7 @@ from datetime import datetime
 from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import ConditionFailed, InvalidValue, NotFound, ValidationException
-from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.entity import STAMPS, EntityMap, Values
 from tablewright.plan.change import (
     ZERO,
     Change,
@@ -103,7 +103,7 @@ class Update(Write[E], Generic[E]):
             name = f"{entity.name}.{change.name}"
             if change.attribute is not entity.attributes.get(change.name):
                 raise InvalidValue(f"{change!r} is not a change of an attribute of {entity.name}")
-            if change.attribute.role in ("version", "created_at", "updated_at"):
+            if change.attribute.role in STAMPS:
                 raise InvalidValue(f"{name} is set by the library; leave it out of update()")
             if change.attribute.is_key_only or change.attribute.is_immutable:
                 how = "stored only inside keys" if change.attribute.is_key_only else "immutable"
