@@ -313,8 +313,8 @@ class Broken(Entity, table=Desk):
     dates: Attr[date] = updated_at()  # E: a stamp is a datetime
 
     primary = key("BROKEN" / nmae, "X")  # E: an undefined name
-    half = key("BROKEN" / name, 5)  # E: a number is not a path
-    summed = key("BROKEN" + name, "X")  # E: paths are made with /
+    half = key("BROKEN" / name, 5.5)  # E: only a whole number is a literal
+    summed = key("BROKEN" + 5, "X")  # E: a number is not a part
     numbered = key("BROKEN" / name / 5, "X")  # E: a number is not a part
     plain = index("gsi_status", "BROKEN" / name, "X")  # E: an index, not its name
     local = index(Desk.by_title, "BROKEN" / name, "X")  # E: a local index is primary.local
@@ -324,7 +324,7 @@ class Broken(Entity, table=Desk):
     by_month = index(Desk.by_day, "BROKEN" / year_month(size), "X")  # E: a number has no month
     by_epoch = index(Desk.by_day, "BROKEN" / epoch_seconds(name), "X")  # E: a text has no epoch
     by_lower = index(Desk.by_day, "BROKEN" / lower(size), "X")  # E: a number has no lower case
-    falling = index(Desk.by_day, "BROKEN" / descending(at), "X")  # E: a moment is not a number
+    falling = index(Desk.by_day, "BROKEN" / descending("at"), "X")  # E: an attribute, not its name
     single = unique(5)  # E: a number is not a path
     kept = unique("NAME" / name, keep=("name",))  # E: an attribute, not its name
     told = history(status, StatusEvent, new=StatusEvent.why)  # E: the new value is a status

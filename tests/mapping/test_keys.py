@@ -10,21 +10,31 @@ import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, index, key, unique
 from tablewright.errors import DeclarationError
+from tablewright.mapping.codec import Codec
+from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.formats import coded
 from tablewright.mapping.keys import Comparison, KeyMap, SortCondition
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
+from tablewright.mapping.template import Template
 from tablewright.symbol import Symbol
 from tests.mapping.key_parts import (
     A_DAY,
     DOWN,
+    FREE_NUMBER,
     NUMBER,
     OTHER,
     TEXT,
     WHERE,
     keyed,
     natural,
+    part,
     template,
+)
+
+CODE = part(
+    str, coded(Codec(encode=str, decode=str, ordered=True, alphabet="abc"), "Code"), name="code"
 )
 
 
@@ -297,6 +307,57 @@ def test_a_key_without_a_sort_key_has_no_condition_on_it() -> None:
 def test_arguments_that_are_not_known_yet_stand_in_the_condition_by_name() -> None:
     found = ITEMS.condition((Symbol("c"), Symbol("o")), ">=", (Symbol("from"),), is_exclusive=False)
     assert found == _sort(("between", "ORDER#{o}#ITEM#{from}", "ORDER#{o}#ITEM$"))
+
+
+# -- which comparisons a key supports ------------------------------------------------------------
+
+COMPARISONS: tuple[Comparison, ...] = ("=", "<", ">=", "between", "begins_with")
+
+
+@pytest.mark.parametrize(
+    ("sort", "supported"),
+    [
+        (template("ORDER", NUMBER), ["=", "<", ">=", "between"]),
+        (template("ORDER", TEXT), ["=", "<", ">=", "between", "begins_with"]),
+        # A character of the name can sort before the `#` behind it.
+        (template("ORDER", TEXT, NUMBER), ["begins_with"]),
+        (template("ORDER", FREE_NUMBER), []),  # 10 sorts before 9
+        (template("ORDER", A_DAY), []),  # a day does not determine the time
+        # `ax` sorts after `abx`, but `a` before `ab`.
+        (Template((CODE, "x"), (0,)), []),
+        (Template((CODE, "!"), (0,)), ["=", "<", ">=", "between"]),
+        (natural(str), ["=", "<", ">=", "between", "begins_with"]),
+        (template("ORDER"), []),
+    ],
+)
+def test_a_key_condition_compares_only_what_sorts_as_the_attribute_does(
+    sort: Template, supported: list[Comparison]
+) -> None:
+    made = KeyMap(WHERE, ("PK", "SK"), template("CUSTOMER"), sort)
+    assert [each for each in COMPARISONS if made.can_compare(0, each)] == supported
+
+
+def test_a_key_without_a_sort_key_compares_nothing() -> None:
+    made = keyed(["CUSTOMER"], None)
+    assert made.next_part(0) is None
+    assert not any(made.can_compare(0, comparison) for comparison in COMPARISONS)
+
+
+def test_the_values_of_the_partition_key_are_enough_for_a_query() -> None:
+    made = keyed(["CUSTOMER", TEXT], ["O", NUMBER])
+    made.check_arguments(("C1",), complete=False)
+    made.check_arguments(("C1", 7), complete=False)
+    made.check_arguments(("C1", 7), complete=True)
+    assert made.partition_value(("C1",)) == {"S": "CUSTOMER#C1"}
+    assert made.show() == "PK=CUSTOMER#{name}, SK=O#{number}"
+
+
+def test_an_equality_ends_at_the_whole_delimiter() -> None:
+    """With `::` between parts, `a:b` is another value than `a`."""
+    pair = Delimiter("::", escapes=False)
+    names = [part(str, name=name, delimiter=pair) for name in "ab"]
+    made = KeyMap(WHERE, ("PK", "SK"), template("P"), template(*names, delimiter=pair))
+    assert made.condition((), "=", ("a",), is_exclusive=False) == _sort(("begins_with", "a::"))
 
 
 # -- what a table knows of its entities ----------------------------------------------------------

@@ -8,7 +8,7 @@ key.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 from tablewright.errors import DeclarationError
@@ -72,6 +72,7 @@ class TableMap:
                     f"{entity.name}: {self.owner} already has items of type {name!r}; give one of "
                     "the two another type_name=…"
                 )
+        key_types = self._check_types(entity)
         keys = [entity.primary, *(unique.key for unique in entity.uniques)]
         others = [
             key
@@ -81,7 +82,7 @@ class TableMap:
         for position, key in enumerate(keys):
             for theirs in (*keys[:position], *others):
                 self._refuse_collision(key, theirs)
-        self._check_types(entity)
+        self.key_types = key_types
         self.entities.append(entity)
         self._type_names.update(types)
         self._by_type[entity.type_name] = entity
@@ -93,8 +94,12 @@ class TableMap:
         self._exclusive.clear()
         self._shared.clear()
 
-    def _check_types(self, entity: EntityMap) -> None:
-        """Raise DeclarationError if a key attribute has another type in another entity."""
+    def _check_types(self, entity: EntityMap) -> dict[str, str]:
+        """Return the types of key attributes, with those of an entity.
+
+        Raise DeclarationError if a key attribute has another type in another entity.
+        """
+        key_types = dict(self.key_types)
         keys = {*self.attributes, *(n for index in self.indexes.values() for n in index.attributes)}
         templates = [
             *(pair for each in entity.templates() for pair in each.items()),
@@ -107,12 +112,13 @@ class TableMap:
         for name, template in templates:
             if name in keys:
                 tag = template.tag if template.natural is None else template.natural.tag
-                known = self.key_types.setdefault(name, tag or "S")
+                known = key_types.setdefault(name, tag or "S")
                 if known != tag:
                     raise DeclarationError(
                         f"{entity.name}: the key attribute {name!r} of {self.owner} has type {tag} "
                         f"here and type {known} in other entities; declare it with one type"
                     )
+        return key_types
 
     def _refuse_collision(self, key: KeyMap, theirs: KeyMap) -> None:
         if templates_can_collide(key.partition, theirs.partition) and (
@@ -172,22 +178,48 @@ class TableMap:
             )
         return facts[key, bound]
 
-    def _others(self, key: KeyMap) -> list[tuple[Template, Template | None]]:
-        """Return the keys that all other items have in the same index.
+    def sort_keys_beside(
+        self, key: KeyMap, members: Collection[EntityMap]
+    ) -> list[tuple[str, Template | None]]:
+        """Return the sort keys that items of other entities can have in a partition of a key.
 
-        DynamoDB adds an item to every index whose key attributes it has, even if its entity does
-        not declare that.
+        Each has the name of its entity, or of the unique value of a sentinel.
         """
+        found: list[tuple[str, Template | None]] = []
+        for entity in self.entities:
+            holders = [] if entity in members else [(entity.name, t) for t in entity.templates()]
+            holders += [(u.key.name, entity.sentinel_templates(u)) for u in entity.uniques]
+            for name, templates in holders:
+                found += [
+                    (name, sort)
+                    for partition, sort in _keys_in(key, [templates])
+                    if templates_can_collide(key.partition, partition)
+                ]
+        return found
+
+    def _others(self, key: KeyMap) -> list[tuple[Template, Template | None]]:
+        """Return the keys that all other items have in the same index."""
         holders = []
         for entity in self.entities:
             holders += entity.templates(other_than=key)
             holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
-        partition, sort = key.attributes
-        return [
-            (templates[partition], None if sort is None else templates[sort])
-            for templates in holders
-            if partition in templates and (sort is None or sort in templates)
-        ]
+        return _keys_in(key, holders)
+
+
+def _keys_in(
+    key: KeyMap, holders: list[dict[str, Template]]
+) -> list[tuple[Template, Template | None]]:
+    """Return the keys of items in the index of a key.
+
+    DynamoDB adds an item to every index whose key attributes it has, even if its entity does not
+    declare that.
+    """
+    partition, sort = key.attributes
+    return [
+        (templates[partition], None if sort is None else templates[sort])
+        for templates in holders
+        if partition in templates and (sort is None or sort in templates)
+    ]
 
 
 def _beginning(key: KeyMap, bound: int) -> Language:
