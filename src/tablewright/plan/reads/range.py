@@ -1,4 +1,4 @@
-"""Ranges: a partition, and what its sort key is compared with.
+"""Ranges: a partition, and the comparison of its sort key.
 
 Order.timeline("C1")                         everything in the partition
 Order.timeline("C1").eq(day)                 where the next part has this value
@@ -20,7 +20,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 Text = TypeVar("Text", bound=str)
 Rest = TypeVarTuple("Rest")
-#: What is left behind the part that a method binds.
+#: The parts after the one that a method binds.
 Behind = TypeVarTuple("Behind")
 
 
@@ -96,5 +96,8 @@ class Range(Query[R], Generic[R, *Rest]):
             natural = key.sort is not None and key.sort.natural is not None
             first, last = operands if natural else map(part.text, operands)
             if first > last if not part.is_descending else first < last:
-                raise InvalidValue(f"{key.name}: between({low!r}, {high!r}): {low!r} is above")
+                raise InvalidValue(
+                    f"{key.name}: between({low!r}, {high!r}): the lower bound "
+                    f"{low!r} exceeds the upper bound {high!r}"
+                )
         return self._replace(_comparison=comparison, _operands=operands)
