@@ -90,3 +90,35 @@ def test_a_public_module_offers_what_it_lists() -> None:
             assert hasattr(module, name)
     moved = {*formats.__all__, *database.__all__, "access_patterns"}
     assert moved.isdisjoint(dir(tablewright))
+
+
+def test_an_instance_offers_its_attributes() -> None:
+    customer = commerce.Customer(customer_id="C1", email="ann@example.com", name="Ann")
+    assert dir(customer) == sorted(commerce.Customer.__entity__.attributes)
+
+
+def test_a_reference_offers_conditions_and_changes() -> None:
+    assert offered(commerce.Order.total) == {
+        "add_to_set",
+        "append",
+        "append_if_absent",
+        "begins_with",
+        "between",
+        "contains",
+        "exists",
+        "in_",
+        "increment",
+        "not_exists",
+        "prepend",
+        "remove",
+        "remove_from_set",
+        "set",
+        "set_if_absent",
+    }
+
+
+def test_a_condition_is_combined_with_operators_only() -> None:
+    version = commerce.Order.version
+    above = version > 1
+    for condition in (above, ~above, above & version.exists(), version.between(1, 2)):
+        assert offered(condition) == set()

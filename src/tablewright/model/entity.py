@@ -125,6 +125,10 @@ class Entity:
 
     __hash__ = None  # type: ignore[assignment]  # it is mutable
 
+    def __dir__(self) -> list[str]:
+        """List the attributes; keys and `where` are for the class."""
+        return sorted(self.__entity__.attributes)
+
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return f"{type(self).__name__}({values})"

@@ -51,6 +51,10 @@ class TreeValues(dict[str, Value]):
 class Condition(Generic[E]):
     """Something that may hold for an entity; combine with `&`, `|` and `~`."""
 
+    def __dir__(self) -> list[str]:
+        """List nothing: conditions are combined with operators."""
+        return []
+
     def operands(self) -> tuple[Operand, ...]:
         """Return the attributes and paths that the condition reads."""
         raise NotImplementedError

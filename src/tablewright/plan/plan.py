@@ -63,7 +63,7 @@ class Context(Struct, frozen=True):
     #: Indexes whose rows are filtered by tenant.
     filtered: frozenset[str] = frozenset()
     guard: RequestGuard | None = None
-    #: Called with each request.
+    #: Receives an event for each request.
     observe: Observer | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 

@@ -106,10 +106,33 @@ def _call(
     return condition.Call(function, held, check, *values)  # type: ignore[arg-type]
 
 
+#: The names of a reference that plans use; completion leaves them out.
+_INTERNAL = frozenset(
+    [
+        "attribute",
+        "converter",
+        "encode",
+        "encode_member",
+        "encode_or_leave",
+        "label",
+        "name",
+        "path",
+        "read",
+        "removable",
+        "steps",
+        "where",
+    ]
+)
+
+
 class Ref(Comparable[E, T]):
     """An attribute of an entity, or a path inside it."""
 
     __slots__ = ("attribute", "converter", "removable", "steps", "where")
+
+    def __dir__(self) -> list[str]:
+        """List what users call."""
+        return [name for name in super().__dir__() if name not in _INTERNAL]
 
     def __init__(
         self,

@@ -50,23 +50,23 @@ class Range(Query[R], Generic[R, *Rest]):
         return self._compared("begins_with", start)
 
     def gte(self: Range[R, A, *Behind], value: A) -> Query[R]:
-        """Where the next part is this value or above."""
+        """Limit the next part to this value and above."""
         return self._compared(">=", value)
 
     def gt(self: Range[R, A, *Behind], value: A) -> Query[R]:
-        """Where the next part is above this value."""
+        """Limit the next part to values above this one."""
         return self._compared(">", value)
 
     def lte(self: Range[R, A, *Behind], value: A) -> Query[R]:
-        """Where the next part is this value or below."""
+        """Limit the next part to this value and below."""
         return self._compared("<=", value)
 
     def lt(self: Range[R, A, *Behind], value: A) -> Query[R]:
-        """Where the next part is below this value."""
+        """Limit the next part to values below this one."""
         return self._compared("<", value)
 
     def between(self: Range[R, A, *Behind], low: A, high: A) -> Query[R]:
-        """Where the next part is from `low` to `high`, both included."""
+        """Limit the next part to values from `low` to `high`, both included."""
         return self._compared("between", low, high)
 
     def _compared(self, comparison: Comparison, *operands: Any) -> Query[R]:
@@ -97,7 +97,7 @@ class Range(Query[R], Generic[R, *Rest]):
             first, last = operands if natural else map(part.text, operands)
             if first > last if not part.is_descending else first < last:
                 raise InvalidValue(
-                    f"{key.name}: between({low!r}, {high!r}): the lower bound "
-                    f"{low!r} exceeds the upper bound {high!r}"
+                    f"{key.name}: between(): the lower bound {low!r} exceeds the upper bound "
+                    f"{high!r}"
                 )
         return self._replace(_comparison=comparison, _operands=operands)
