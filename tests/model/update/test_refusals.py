@@ -37,7 +37,7 @@ def test_a_stamp_changed_by_hand_is_refused(stamp: Ref[Task, datetime]) -> None:
 
 
 def test_a_change_of_another_entity_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="is not a change of an attribute of Order"):
+    with pytest.raises(InvalidValue, match="is not an attribute of Order"):
         Order.primary("C1", 7).update(Job.note.set("x"))  # type: ignore[arg-type]
 
 

@@ -62,6 +62,6 @@ def _add_event(event: EntityMap, item: Item) -> Action:
 
     def on_failure(current: Item | None) -> Verdict:
         key = event.table.key(item)
-        return rejection(AlreadyExists, event, key, current, "this event exists already")
+        return rejection(AlreadyExists, event, key, current, "this event already exists")
 
     return Action("Put", event.table, expressions.add_to({"Item": item}), on_failure)
