@@ -271,13 +271,25 @@ def test_a_name_can_be_shown_again_after_a_drop(store: Store, path: Path) -> Non
     assert views(path) == ["shop"]
 
 
-def test_sqlite_finds_nothing_wrong_with_a_file_of_ours(store: Store) -> None:
-    def step(tx: WriteTransaction) -> None:
-        for number in range(500):
-            tx.put(TREE, b"%d" % number, number, b"x" * number)
+def put_many(tx: WriteTransaction) -> None:
+    for number in range(500):
+        tx.put(TREE, b"%d" % number, number, b"x" * number)
 
-    store.write(step)
+
+def test_sqlite_finds_nothing_wrong_with_a_file_of_ours(store: Store) -> None:
+    store.write(put_many)
     assert store.read(lambda snapshot: snapshot.file_problems()) == []
+
+
+def test_sqlite_finds_an_overwritten_page(store: Store, path: Path) -> None:
+    store.write(put_many)
+    store.close()
+    with path.open("r+b") as file:
+        file.seek(10 * 8192)
+        file.write(b"\xff" * 8192)
+    with closing(Store(path)) as damaged:
+        assert damaged.read(lambda snapshot: snapshot.file_problems())
+        assert damaged.read(lambda snapshot: snapshot.file_problems(TREE))
 
 
 def test_a_table_may_have_a_name_like_those_of_trees(store: Store) -> None:
