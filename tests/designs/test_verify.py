@@ -134,7 +134,7 @@ def test_a_design_without_checks_cannot_be_verified(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(DESIGN.partition("def sample():")[0])
     done = verify_in(tmp_path, "mine.py")
     assert done.returncode == 2
-    assert "define sample() and checks(stored)" in done.stderr
+    assert "define the functions sample() and checks(stored)" in done.stderr
 
 
 @pytest.mark.slow
