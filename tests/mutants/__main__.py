@@ -60,6 +60,22 @@ PACKAGES = {
         ),
     ),
     "mapping": Package(("mapping/keys.py", "mapping/parts.py"), ("tests/mapping",)),
+    "plan": Package(
+        ("plan/writes/*.py",),
+        (
+            "tests/model/move",
+            "tests/model/test_backfill.py",
+            "tests/model/test_batch.py",
+            "tests/model/test_contention.py",
+            "tests/model/test_delete.py",
+            "tests/model/test_history.py",
+            "tests/model/test_put.py",
+            "tests/model/test_transact.py",
+            "tests/model/test_version.py",
+            "tests/model/unique",
+            "tests/model/update",
+        ),
+    ),
 }
 
 #: For each package: the seed, the size, and by diff what happened to each mutant.
