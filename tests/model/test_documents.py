@@ -233,7 +233,7 @@ def test_a_misspelt_field_is_refused_with_a_hint() -> None:
 
 
 def test_a_function_that_goes_nowhere_is_refused() -> None:
-    with pytest.raises(DeclarationError, match="takes a function that goes to a place inside"):
+    with pytest.raises(DeclarationError, match="takes a function that returns a path inside it"):
         Menu.sections.path(lambda s: "title")
 
 

@@ -126,7 +126,7 @@ _INTERNAL = frozenset(
 
 
 class Ref(Comparable[E, T]):
-    """An attribute of an entity, or a place inside of it."""
+    """An attribute of an entity, or a path inside it."""
 
     __slots__ = ("attribute", "converter", "removable", "steps", "where")
 
@@ -175,7 +175,7 @@ class Ref(Comparable[E, T]):
         return self.attribute.store(value) if len(self.steps) == 1 else self.converter.stored(value)
 
     def read(self, item: Mapping[str, Value]) -> T:
-        """The value in an item; None where there is none."""
+        """Return the value in an item; None if it is missing."""
         value: Any = {"M": item}
         for step in self.steps:
             inside = value.get("M" if isinstance(step, str) else "L")
@@ -189,7 +189,7 @@ class Ref(Comparable[E, T]):
         if len(self.steps) == 1 and self.attribute.default is not None:
             return self.attribute.default()  # type: ignore[no-any-return]
         if len(self.steps) > 1 and self.converter.empty is None:
-            return None  # type: ignore[return-value]  # what would hold it is not there
+            return None  # type: ignore[return-value]  # its parent does not exist
         return self.converter.read({}, str(self.steps[-1]))  # type: ignore[no-any-return]
 
     def not_exists(self) -> Condition[E]:
@@ -204,7 +204,7 @@ class Ref(Comparable[E, T]):
 
     @property
     def label(self) -> str:
-        """How it is called inside of its entity."""
+        """Its name inside its entity."""
         return self.where.partition(".")[2]
 
     def __repr__(self) -> str:
@@ -218,17 +218,17 @@ class Ref(Comparable[E, T]):
     # -- changes -----------------------------------------------------------------------------
 
     def set(self, value: T) -> Change[E]:
-        """Give it this value; None takes it away."""
+        """Set the value; None removes it."""
         if value is None and not self.converter.optional:
-            return self.remove()  # which refuses it, where there is no default
+            return self.remove()  # which rejects it if there is no default
         return change.Set(self, self.attribute, value)
 
     def set_if_absent(self, value: T) -> Change[E]:
-        """Give it this value, unless it has one."""
+        """Set the value, unless there is one."""
         return change.SetIfAbsent(self, self.attribute, value)
 
     def remove(self) -> Change[E]:
-        """Take it away."""
+        """Remove the value."""
         needed = not self.converter.optional and self.converter.empty is None
         if needed and not self.removable:
             raise InvalidValue(f"{self.where} cannot be removed: it is not optional")
@@ -271,33 +271,33 @@ class Ref(Comparable[E, T]):
         return change.RemoveFromSet(self, self.attribute, members)
 
     def append(self: Held[E, list[U] | None], *members: U) -> Change[E]:
-        """Put members behind a list, which is made where it is not there."""
+        """Add members at the end of a list; a missing list counts as empty."""
         return _change(change.Append, self, list(members))
 
     def prepend(self: Held[E, list[U] | None], *members: U) -> Change[E]:
-        """Put members before a list."""
+        """Add members at the beginning of a list; a missing list counts as empty."""
         return _change(change.Prepend, self, list(members))
 
     def append_if_absent(self: Held[E, list[U] | None], member: U) -> Change[E]:
-        """Put a member behind a list that does not hold it; otherwise leave all as it is."""
+        """Add a member at the end of a list, unless the list contains it."""
         return _change(change.AppendIfAbsent, self, [member])
 
     # -- places inside -----------------------------------------------------------------------
 
-    def path(self: Held[E, V | None], place: Callable[[V], U]) -> Ref[E, U]:
-        """A place inside of a document: `Menu.sections.path(lambda s: s["soups"].name)`."""
-        return _reached(self, place)
+    def path(self: Held[E, V | None], steps: Callable[[V], U]) -> Ref[E, U]:
+        """Refer to a path inside a document: `Menu.sections.path(lambda s: s["soups"].name)`."""
+        return _nested(self, steps)
 
 
 def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
     return kind(held, held.attribute, value)
 
 
-def _reached(ref: Any, place: Callable[[Any], Any]) -> Ref[Any, Any]:
-    recorded = place(Place(()))  # records what is done with it
-    if not isinstance(recorded, Place):
+def _nested(ref: Any, steps: Callable[[Any], Any]) -> Ref[Any, Any]:
+    recorded = steps(PathRecorder(()))
+    if not isinstance(recorded, PathRecorder):
         raise DeclarationError(
-            f"{ref.where}.path(…) takes a function that goes to a place inside, such as "
+            f"{ref.where}.path(…) takes a function that returns a path inside it, such as "
             'lambda sections: sections["soups"].name'
         )
     kind: Any = ref.converter.kind
@@ -310,15 +310,17 @@ def _reached(ref: Any, place: Callable[[Any], Any]) -> Ref[Any, Any]:
 
 
 def check_reference(reference: Any, entity: EntityMap) -> None:
-    """It is an attribute of the entity, or a place inside of one."""
+    """Raise DeclarationError unless it is an attribute of the entity, or a path inside one."""
     if not isinstance(reference, Ref):
-        raise DeclarationError(f"{reference!r} is not an attribute; write {entity.name}.name_of_it")
+        raise DeclarationError(
+            f"{reference!r} is not an attribute; write {entity.name}.<attribute>"
+        )
     if entity.attributes.get(reference.name) is not reference.attribute:
         raise DeclarationError(f"{reference!r} is not an attribute of {entity.name}")
 
 
 def check_condition(given: Any, entity: EntityMap) -> None:
-    """It is a condition on attributes of the entity."""
+    """Raise DeclarationError unless it is a condition on attributes of the entity."""
     if not isinstance(given, Condition):
         raise DeclarationError(
             f"{given!r} is not a condition; write one with attributes: {entity.name}.status == …"
@@ -327,17 +329,17 @@ def check_condition(given: Any, entity: EntityMap) -> None:
         check_reference(operand, entity)
 
 
-class Place:
-    """Records the way into a document."""
+class PathRecorder:
+    """Records the steps of a path into a document."""
 
     def __init__(self, steps: tuple[Any, ...]) -> None:
         object.__setattr__(self, "_steps", steps)
 
-    def __getattr__(self, name: str) -> Place:
-        return Place((*object.__getattribute__(self, "_steps"), ("attribute", name)))
+    def __getattr__(self, name: str) -> PathRecorder:
+        return PathRecorder((*object.__getattribute__(self, "_steps"), ("attribute", name)))
 
-    def __getitem__(self, key: Any) -> Place:
-        return Place((*object.__getattribute__(self, "_steps"), ("member", key)))
+    def __getitem__(self, key: Any) -> PathRecorder:
+        return PathRecorder((*object.__getattribute__(self, "_steps"), ("member", key)))
 
 
 @lru_cache(maxsize=1024)

@@ -302,5 +302,5 @@ def test_between_months_compares_the_months_of_the_days(exams: Database) -> None
 def test_between_bounds_that_are_stored_the_other_way_round_is_refused(
     plan: Callable[[], Any],
 ) -> None:
-    with pytest.raises(InvalidValue, match="is above"):
+    with pytest.raises(InvalidValue, match="exceeds the upper bound"):
         plan()

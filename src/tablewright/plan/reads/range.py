@@ -1,4 +1,4 @@
-"""Ranges: a partition, and what its sort key is compared with.
+"""Ranges: a partition, and the comparison of its sort key.
 
 Order.timeline("C1")                         everything in the partition
 Order.timeline("C1").eq(day)                 where the next part has this value
@@ -20,7 +20,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 Text = TypeVar("Text", bound=str)
 Rest = TypeVarTuple("Rest")
-#: What is left behind the part that a method binds.
+#: The parts after the one that a method binds.
 Behind = TypeVarTuple("Behind")
 
 
@@ -50,23 +50,23 @@ class Range(Query[R], Generic[R, *Rest]):
         return self._compared("begins_with", start)
 
     def gte(self: Range[R, A, *Behind], value: A) -> Query[R]:
-        """Where the next part is this value or above."""
+        """Limit the next part to this value and above."""
         return self._compared(">=", value)
 
     def gt(self: Range[R, A, *Behind], value: A) -> Query[R]:
-        """Where the next part is above this value."""
+        """Limit the next part to values above this one."""
         return self._compared(">", value)
 
     def lte(self: Range[R, A, *Behind], value: A) -> Query[R]:
-        """Where the next part is this value or below."""
+        """Limit the next part to this value and below."""
         return self._compared("<=", value)
 
     def lt(self: Range[R, A, *Behind], value: A) -> Query[R]:
-        """Where the next part is below this value."""
+        """Limit the next part to values below this one."""
         return self._compared("<", value)
 
     def between(self: Range[R, A, *Behind], low: A, high: A) -> Query[R]:
-        """Where the next part is from `low` to `high`, both included."""
+        """Limit the next part to values from `low` to `high`, both included."""
         return self._compared("between", low, high)
 
     def _compared(self, comparison: Comparison, *operands: Any) -> Query[R]:
@@ -96,5 +96,8 @@ class Range(Query[R], Generic[R, *Rest]):
             natural = key.sort is not None and key.sort.natural is not None
             first, last = operands if natural else map(part.text, operands)
             if first > last if not part.is_descending else first < last:
-                raise InvalidValue(f"{key.name}: between({low!r}, {high!r}): {low!r} is above")
+                raise InvalidValue(
+                    f"{key.name}: between(): the lower bound {low!r} exceeds the upper bound "
+                    f"{high!r}"
+                )
         return self._replace(_comparison=comparison, _operands=operands)
