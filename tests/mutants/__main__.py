@@ -64,6 +64,7 @@ PACKAGES = {
         ("plan/writes/*.py",),
         (
             "tests/model/move",
+            "tests/model/patterns",
             "tests/model/test_backfill.py",
             "tests/model/test_batch.py",
             "tests/model/test_contention.py",
@@ -74,6 +75,7 @@ PACKAGES = {
             "tests/model/test_version.py",
             "tests/model/unique",
             "tests/model/update",
+            "tests/transport/test_lost_answers.py",
         ),
     ),
 }
