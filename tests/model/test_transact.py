@@ -442,7 +442,7 @@ def test_two_entities_that_take_one_unique_value_are_refused(db: Database, engin
 
 
 def test_a_transaction_needs_a_write() -> None:
-    with pytest.raises(InvalidValue, match=r"transact\(\) needs at least one write"):
+    with pytest.raises(InvalidValue, match=r"^transact\(\) needs at least one write$"):
         transact()
 
 
