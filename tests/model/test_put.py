@@ -184,7 +184,7 @@ def test_a_number_that_does_not_fit_its_key_is_refused(
     db: Database, engine: Engine, shelf: int
 ) -> None:
     with pytest.raises(
-        InvalidValue, match=f"Product.of_brand: shelf is {shelf}, outside of 0 to 99"
+        InvalidValue, match=f"Product.of_brand: shelf is {shelf}, outside the range 0 to 99"
     ):
         db.run(put(Product(sku="P1", title="Kettle", brand="acme", shelf=shelf)))
 

@@ -190,8 +190,8 @@ def _pad_to(pad: int, where: str, attribute: str) -> Callable[[Any], str]:
     def padded(value: int) -> str:
         if not 0 <= value < bound:
             raise InvalidValue(
-                f"{where}: {attribute} is {value}, outside of 0 to {bound - 1} (pad={pad}); a "
-                "larger pad changes every stored key"
+                f"{where}: {attribute} is {value}, outside the range 0 to {bound - 1} (pad={pad}); "
+                "a larger pad changes every stored key"
             )
         return f"{value:0{pad}d}"
 

@@ -116,9 +116,12 @@ def _refusal(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> str:
     equal = [condition.operand.name for condition in conditions if _is_equal(condition)]
     compared = [name for each in conditions for name in each.attributes if name not in equal]
     shown = " and ".join(map(repr, conditions))
-    fits = f"begins with {', '.join(equal)}" if equal else "has all its items in one partition"
+    if equal:
+        reason = f"no key or index of {entity.name} begins with {', '.join(equal)}"
+    else:
+        reason = f"no key or index has all items of {entity.name} in one partition"
     return (
-        f"{entity.name}.where({shown}) would be a scan: no key or index of {entity.name} {fits}. "
+        f"{entity.name}.where({shown}) would be a scan: {reason}. "
         f"Add an index: {_proposal(entity, equal, compared[:1])}. "
         f"{_declare_scan(entity)}"
     )

@@ -249,6 +249,8 @@ class Ref(Comparable[E, T]):
     def increment(self: Ref[E, float | None], amount: float) -> Change[E]: ...
     def increment(self, amount: Any) -> Change[E]:
         """Add to a number; a missing number counts from 0."""
+        if self.converter.tag not in (None, "N"):
+            raise InvalidValue(f"{self.where} is not a number; increment() adds to numbers only")
         return change.Increment(self, self.attribute, amount)
 
     @overload

@@ -38,8 +38,8 @@ def _reserve(effect: WriteEffect, unique: UniqueMap, sentinel: Item, *, is_ours:
 
     def on_failure(_: Item | None) -> Verdict:
         reason = (
-            f"another {entity.name} has the {_shown(entity, unique, sentinel)}; {unique.key.name} "
-            "keeps it unique"
+            f"another {entity.name} has the {_shown(entity, unique, sentinel)}, "
+            f"which must be unique ({unique.key.name})"
         )
         return rejection(UniqueViolation, entity, effect.key, None, reason)
 
