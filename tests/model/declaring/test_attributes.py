@@ -43,7 +43,7 @@ def test_an_attribute_needs_an_annotation() -> None:
 def test_an_annotation_without_attr_is_none() -> None:
     class Shop(Table): ...
 
-    with refused("Order.note", "not annotated", "note: Attr[…] = attr(…)"):
+    with refused("Order.note: str", "write note: Attr[str] = attr()", "note: ClassVar[str]"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
