@@ -218,7 +218,7 @@ class TableMismatch(TablewrightError):
 
 
 class DesignLoadError(TablewrightError):
-    """A design does not exist, cannot be imported or has no tables."""
+    """A design does not exist, cannot be imported, has no tables or no valid sample data."""
 
 
 class TableNotEmpty(TablewrightError):

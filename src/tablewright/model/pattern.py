@@ -46,6 +46,11 @@ class AccessPattern(Struct, frozen=True):
     plan: Plan[Any]
 
     @property
+    def label(self) -> str:
+        """Return the name with its module: `shop.patterns.orders_by_status`."""
+        return f"{self.function.__module__}.{self.function.__qualname__}"
+
+    @property
     def shape(self) -> Shape:
         """Return the shape, given all entities that are declared in its table so far."""
         return self.plan._shape()
