@@ -7,8 +7,9 @@
       +  text='goodbye',
        )
 
-Entities, aggregates and lists are shown one value on a line, so that the differing values stand
-out. This module must not know checks or databases.
+Entities, aggregates and lists are shown with one value on a line, so that the differing values
+stand out; lists with other members, or in another order, with one result on a line. This module
+must not know checks or databases.
 """
 
 from __future__ import annotations
@@ -32,20 +33,21 @@ def describe_difference(expected: Any, returned: Any, *, unordered: bool = False
     """
     if _plain(returned) == _plain(expected):
         return ""
-    if is_reordered(expected, returned):
-        if unordered:
-            return ""
-        title = "the same results in another order"
-    elif isinstance(expected, (list, Page)) and isinstance(returned, (list, Page)):
-        title = f"expected {_count(expected)}, returned {_count(returned)}"
-    else:
-        title = "the result differs"
-    return "\n".join([f"{title} (- expected, + returned):", *_diff(expected, returned)])
+    reordered = is_reordered(expected, returned)
+    if reordered and unordered:
+        return ""
+    title, render = "the result differs", _whole
+    if reordered:
+        title, render = "the same results in another order", _short_lines
+    elif _is_list(expected) and _is_list(returned) and len(expected) != len(returned):
+        title, render = f"{len(returned)} results, not {len(expected)}", _short_lines
+    diff = _diff(render(expected), render(returned))
+    return "\n".join([f"{title} (- expected, + returned):", *diff])
 
 
 def is_reordered(expected: Any, returned: Any) -> bool:
     """Return whether two results are equal if the order of lists does not count."""
-    if isinstance(expected, (list, Page)) and isinstance(returned, (list, Page)):
+    if _is_list(expected) and _is_list(returned):
         remaining = list(returned)
         for value in expected:
             match = next((n for n, one in enumerate(remaining) if is_reordered(value, one)), None)
@@ -65,32 +67,40 @@ def _plain(result: Any) -> Any:
     return list(result) if isinstance(result, Page) else result
 
 
-def _count(results: list[Any] | Page[Any]) -> str:
-    return f"{len(results)} result{'' if len(results) == 1 else 's'}"
-
-
-def _diff(expected: Any, returned: Any) -> list[str]:
-    diff = unified_diff(_lines(expected), _lines(returned), n=CONTEXT, lineterm="")
-    lines = ["    …" if line.startswith("@@") else f"  {line}" for line in diff][2:]
+def _diff(expected: list[str], returned: list[str]) -> list[str]:
+    diff = unified_diff(expected, returned, n=CONTEXT, lineterm="")
+    lines = ["    …" if line.startswith("@@") else f"  {line}" for line in diff]
+    del lines[:3]  # two headers, and the mark of the first part
     if len(lines) > MAX_LINES:
         lines = [*lines[:MAX_LINES], f"    … and {len(lines) - MAX_LINES} more lines"]
-    return lines[1:]  # without the mark of the first part
+    return lines
 
 
-def _lines(value: Any, name: str = "", indent: str = "") -> list[str]:
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, Page))
+
+
+def _whole(value: Any) -> list[str]:
     """Return a value on several lines: one for each member of entities, aggregates and lists."""
-    opening, members, closing = f"{name}{value!r}", None, ""
+    return list(_lines(value, "", ""))
+
+
+def _short_lines(value: Any) -> list[str]:
+    """Return a list with each result on one line; anything else in full."""
+    return list(map(repr, value)) if _is_list(value) else _whole(value)
+
+
+def _lines(value: Any, name: str, indent: str) -> Iterator[str]:
     if hasattr(type(value), "__entity__") or hasattr(type(value), "__aggregate__"):
-        opening, closing = f"{name}{type(value).__name__}(", ")"
+        opening, closing = f"{type(value).__name__}(", ")"
         members = [(f"{each}=", member) for each, member in vars(value).items()]
     elif isinstance(value, (list, tuple, Page)) and value:
-        opening, closing = (f"{name}(", ")") if isinstance(value, tuple) else (f"{name}[", "]")
+        opening, closing = "()" if isinstance(value, tuple) else "[]"
         members = [("", member) for member in value]
-    if members is None:
-        return [f"{indent}{opening}"]
-    return [f"{indent}{opening}", *_members(members, indent + "  "), f"{indent}{closing}"]
-
-
-def _members(members: list[tuple[str, Any]], indent: str) -> Iterator[str]:
-    for name, member in members:
-        yield from _lines(member, name, indent)
+    else:
+        yield f"{indent}{name}{value!r}"
+        return
+    yield f"{indent}{name}{opening}"
+    for each, member in members:
+        yield from _lines(member, each, indent + "  ")
+    yield f"{indent}{closing}"

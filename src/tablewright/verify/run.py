@@ -216,6 +216,9 @@ def _sort_position(table: TableMap, item: Item) -> list[Any]:
 def _run_check(
     design: Design, check: Check, database: Database, meter: Meter, scan: Scanner
 ) -> Result:
+    plan: object = check.plan  # a design may be untyped
+    if not isinstance(plan, Plan):
+        return _failed(design, check.name, f"it has {plan!r} where its plan should be")
     try:
         return _measure(design, check, database, meter, scan)
     except Exception as error:  # in the design's code, or in a damaged table
