@@ -345,8 +345,8 @@ class EntityMap:
 
     def key_of(self, values: Mapping[str, Any]) -> Item:
         """Return the table key of the entity with these values."""
-        key = self.primary.compose(values) or {}
-        return key | self._natural_key(values)
+        key = (self.primary.compose(values) or {}) | self._natural_key(values)
+        return {name: key[name] for name in self.primary.attributes if name in key}
 
     def _natural_key(self, values: Mapping[str, Any]) -> Item:
         natural: Item = {}
