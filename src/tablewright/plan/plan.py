@@ -56,7 +56,7 @@ class Context(Struct, frozen=True):
 
     #: The names that tables have there.
     names: Mapping[TableMap, str]
-    #: Signs cursors.
+    #: The keys of cursors are derived from it.
     secret: bytes
     #: Whose database this is; part of what a cursor is bound to.
     tenant: str = ""
