@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 Values: TypeAlias = dict[str, Any]
 Role: TypeAlias = Literal["", "version", "created_at", "updated_at", "ttl"]
 
+#: The roles of the attributes that the library sets.
+STAMPS: frozenset[str] = frozenset({"version", "created_at", "updated_at"})
+
 
 #: The time of creation, or of the last write, of an item without a timestamp.
 UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
@@ -119,6 +122,7 @@ class EntityMap:
         attributes: dict[str, AttributeMap],
         primary: KeyMap,
         indexes: tuple[KeyMap, ...],
+        is_write_once: bool = False,
     ) -> None:
         self.type = owner
         self.name = owner.__name__
@@ -127,6 +131,12 @@ class EntityMap:
         self.attributes = attributes
         self.primary = primary
         self.indexes = indexes
+        #: Its items are created and deleted, but never changed.
+        self.is_write_once = is_write_once
+        #: The attributes that do not change after an item was created, and that it stores.
+        self.immutable = tuple(
+            each for each in attributes.values() if each.is_immutable and not each.is_key_only
+        )
         #: The same, with the alternatives of each index together.
         self.index_keys = group_by_index(indexes)
         self.uniques: tuple[UniqueMap, ...] = ()
@@ -136,6 +146,8 @@ class EntityMap:
         self.created_at = roles.get("created_at")
         self.updated_at = roles.get("updated_at")
         self.ttl = roles.get("ttl")
+        #: The attributes that the library sets.
+        self.stamps = tuple(each for each in attributes.values() if each.role in STAMPS)
         stored = [each for each in attributes.values() if not each.is_key_only]
         self._key_only = {each.name for each in attributes.values() if each.is_key_only}
         self._stored_key = StoredKey(primary, indexes, self._key_only)

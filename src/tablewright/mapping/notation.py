@@ -27,7 +27,8 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.encoding.numbers import format_number
+from tablewright.errors import DeclarationError, InvalidValue, ValidationException
 from tablewright.ids import KSUID, ULID
 from tablewright.mapping.converters.times import NAIVE, utc_text
 from tablewright.mapping.language import (
@@ -246,16 +247,20 @@ def _choices(kind: type, texts: dict[Any, str]) -> Notation:
     return Notation(kind, checked(kind, encode), decode, one_of(values))
 
 
-def decimal_number() -> Notation:
-    """Return the notation of a Decimal as a number of DynamoDB's."""
+def dynamodb_number(kind: type[int] | type[Decimal]) -> Notation:
+    """Return the notation of a number as DynamoDB writes it in a key attribute of type N."""
 
-    def encode(value: Decimal) -> str:
-        if not value.is_finite():
-            raise InvalidValue(f"is {value}, which is not a number of DynamoDB's")
-        return str(value)
+    def encode(value: int | Decimal) -> str:
+        number = Decimal(value)
+        if not number.is_finite():
+            raise InvalidValue(f"is {value}, which is not a number in DynamoDB")
+        try:
+            return format_number(number)
+        except ValidationException as error:
+            raise InvalidValue(f"is {value}, which is not a number in DynamoDB: {error}") from None
 
-    language = characters("-+.E" + DIGITS)
-    return Notation(Decimal, checked(Decimal, encode), Decimal, language, is_ordered=False)
+    language = characters("-." + DIGITS)
+    return Notation(kind, checked(kind, encode), kind, language, tag="N")
 
 
 _KINDS: list[tuple[type, Maker]] = [

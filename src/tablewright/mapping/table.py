@@ -8,7 +8,7 @@ key.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 from tablewright.errors import DeclarationError
@@ -178,22 +178,48 @@ class TableMap:
             )
         return facts[key, bound]
 
-    def _others(self, key: KeyMap) -> list[tuple[Template, Template | None]]:
-        """Return the keys that all other items have in the same index.
+    def sort_keys_beside(
+        self, key: KeyMap, members: Collection[EntityMap]
+    ) -> list[tuple[str, Template | None]]:
+        """Return the sort keys that items of other entities can have in a partition of a key.
 
-        DynamoDB adds an item to every index whose key attributes it has, even if its entity does
-        not declare that.
+        Each has the name of its entity, or of the unique value of a sentinel.
         """
+        found: list[tuple[str, Template | None]] = []
+        for entity in self.entities:
+            holders = [] if entity in members else [(entity.name, t) for t in entity.templates()]
+            holders += [(u.key.name, entity.sentinel_templates(u)) for u in entity.uniques]
+            for name, templates in holders:
+                found += [
+                    (name, sort)
+                    for partition, sort in _keys_in(key, [templates])
+                    if templates_can_collide(key.partition, partition)
+                ]
+        return found
+
+    def _others(self, key: KeyMap) -> list[tuple[Template, Template | None]]:
+        """Return the keys that all other items have in the same index."""
         holders = []
         for entity in self.entities:
             holders += entity.templates(other_than=key)
             holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
-        partition, sort = key.attributes
-        return [
-            (templates[partition], None if sort is None else templates[sort])
-            for templates in holders
-            if partition in templates and (sort is None or sort in templates)
-        ]
+        return _keys_in(key, holders)
+
+
+def _keys_in(
+    key: KeyMap, holders: list[dict[str, Template]]
+) -> list[tuple[Template, Template | None]]:
+    """Return the keys of items in the index of a key.
+
+    DynamoDB adds an item to every index whose key attributes it has, even if its entity does not
+    declare that.
+    """
+    partition, sort = key.attributes
+    return [
+        (templates[partition], None if sort is None else templates[sort])
+        for templates in holders
+        if partition in templates and (sort is None or sort in templates)
+    ]
 
 
 def _beginning(key: KeyMap, bound: int) -> Language:

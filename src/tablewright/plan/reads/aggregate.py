@@ -5,8 +5,9 @@
                  SK=ORDER#O100#ITEM#I2
 
 Where every child's key extends the root's, the query is the range from the root to the last
-key below it; otherwise it is the root's partition. A member may be an aggregate itself: its rows
-belong to the one whose key they go on from. Rows of other entities are passed over.
+key below it; otherwise it is the span of the members in the root's partition (see `span`). A member
+may be an aggregate itself: its rows belong to the root whose key theirs extend. Rows of other
+entities are left out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from msgspec import Struct
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap, SortCondition
-from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import Parser, Template, extends, templates_can_collide
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.pages import decode_page
@@ -27,6 +27,7 @@ from tablewright.plan.reads.projection import check_projected
 from tablewright.plan.reads.query import checked_size
 from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
 from tablewright.plan.reads.single import Single, in_turn
+from tablewright.plan.reads.span import Span, bound, hull, span_of
 from tablewright.plan.shape import (
     TYPICAL_PAGE,
     Shape,
@@ -129,6 +130,11 @@ class Load(Plan[T | None], Generic[T]):
         """Whether all members lie below the root; an error if one is not in its partition."""
         below = len(self._arguments) == len(self._key.parameters)
         check_projected(self._entity, self._key)
+        if self._entity in self._kind.entities()[1:] and not below:
+            raise DeclarationError(
+                f"{self._kind.name}: {self._entity.name} is its root and a member, so the root "
+                f"must be known: use every part of {self._key.name}"
+            )
         for entity in self._kind.entities()[1:]:
             theirs = entity.key_in_index_of(self._key)
             if theirs is None or not templates_can_collide(self._key.partition, theirs.partition):
@@ -171,27 +177,62 @@ class Load(Plan[T | None], Generic[T]):
         """Limit the rows after the root, on all levels together; the root must come first."""
         return self._replace(_size=checked_size("limit", children))
 
-    def _check_limit(self) -> None:
-        """A limit leaves out rows at the end, so the root has to come first."""
-        if self._size is None or self._key.sort is None:
-            return
-        root = _beginning(self._key.sort)
+    def _member_keys(self) -> list[tuple[EntityMap, Template]]:
+        """Return the sort keys of the members, without the root's."""
+        keys = []
         for entity in self._kind.entities()[1:]:
             theirs = entity.key_in_index_of(self._key)
-            assert theirs is not None
-            assert theirs.sort is not None
-            child = _beginning(theirs.sort)
-            first = extends(theirs.sort, self._key.sort) or root < child
+            if theirs is not None and theirs.sort is not None:
+                keys.append((entity, theirs.sort))
+        return keys
+
+    def _check_limit(self) -> None:
+        """Raise DeclarationError for a limit that a bounded number of rows cannot honour.
+
+        It leaves out rows at the end, so the root has to come first, and no rows of other entities
+        may lie between.
+        """
+        if self._size is None or self._key.sort is None:
+            return
+        root = span_of(self._key.sort)
+        for _, theirs in self._member_keys():
+            first = extends(theirs, self._key.sort) or root.low < span_of(theirs).low
             if first == self._descending:
                 turn = "without desc()" if self._descending else "with desc()"
                 raise DeclarationError(
-                    f"{self._kind.name}: limit() needs the root first, and {theirs.sort.show()} "
+                    f"{self._kind.name}: limit() needs the root first, and {theirs.show()} "
                     f"comes before {self._key.sort.show()}; read it {turn}"
                 )
+        if self._extends:
+            return
+        whole = self._span()
+        for name, sort in self._sort_keys_beside():
+            if whole.overlaps(span_of(sort)):
+                raise DeclarationError(
+                    f"{self._kind.name}: limit({shown(self._size)}) cannot be kept: rows of {name} "
+                    f"({sort.show() if sort else 'any key'}) can lie between those of the "
+                    "aggregate, and how many of them have to be read is not known; add it as a "
+                    "member, give it another literal, or leave the limit out"
+                )
+
+    def _span(self) -> Span:
+        keys = [sort for _, sort in self._member_keys()]
+        return hull(map(span_of, [self._key.sort, *keys]))
+
+    def _sort_keys_beside(self) -> list[tuple[str, Template | None]]:
+        table = self._entity.table
+        return table.sort_keys_beside(self._key, self._kind.entities())
 
     def _sort(self) -> SortCondition | None:
-        if not self._extends:
+        """Return the condition on the sort key: the rows below the root, or the span of all."""
+        if self._key.sort is None or self._key.sort.tag != "S":
             return None
+        if not self._extends:
+            others = [span_of(sort) for _, sort in self._sort_keys_beside()]
+            extended = any(extends(sort, self._key.sort) for _, sort in self._member_keys())
+            return bound(
+                self._key, self._arguments, self._span(), others, root_is_last=not extended
+            )
         root = self._key.sort_value(self._arguments)
         return SortCondition(
             "between", (root, {"S": root["S"] + self._key.partition.delimiter.above})
@@ -291,16 +332,6 @@ def _check_nested(kind: AggregateMap, key: KeyMap) -> None:
             _check_nested(member.kind, key)
 
 
-def _beginning(sort: Template) -> str:
-    """The literals before the first part."""
-    text = ""
-    for piece in sort.pieces:
-        if isinstance(piece, KeyPart):
-            break
-        text += piece
-    return text
-
-
 def _assemble(kind: AggregateMap, key: KeyMap, rows: list[Placed], root_place: str | None) -> Any:
     """One aggregate from the rows that belong to it; None if its root is not among them."""
     values: dict[str, Any] = {}
@@ -310,11 +341,13 @@ def _assemble(kind: AggregateMap, key: KeyMap, rows: list[Placed], root_place: s
             break
     else:
         return None
+    # An entity may be the root and a member: the root is not among its own members.
+    below = [row for row in rows if root_place is None or row.place != root_place]
     for member in kind.members:
         if isinstance(member.kind, AggregateMap):
-            results = _assemble_members(member.kind, key, rows)
+            results = _assemble_members(member.kind, key, below)
         else:
-            results = [row.entity.decode(row.item) for row in rows if row.entity is member.kind]
+            results = [row.entity.decode(row.item) for row in below if row.entity is member.kind]
         if member.many:
             values[member.field] = results
         elif results or member.optional:

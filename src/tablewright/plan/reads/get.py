@@ -18,8 +18,10 @@ from tablewright.plan.shape import Shape, key_condition, read_units, typical_siz
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.entry import update_item
 from tablewright.plan.writes.update import Update
+from tablewright.plan.writes.write import IsRewritable
 
 E = TypeVar("E")
+Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 class Get(Single[E], Generic[E]):
@@ -36,7 +38,7 @@ class Get(Single[E], Generic[E]):
         """Read what was written last, at twice the units."""
         return self._replace(_is_consistent=True)
 
-    def update(self, *changes: Change[E]) -> Update[E]:
+    def update(self: Get[Rewritable], *changes: Change[Rewritable]) -> Update[Rewritable]:
         """Change attributes of the item; NotFound if it does not exist."""
         known = {
             part.attribute: value

@@ -109,6 +109,7 @@ def _check(write: Any) -> None:
         "a version": entity.version is not None,
         "unique values": bool(entity.uniques),
         "history": bool(entity.histories),
+        "immutable attributes": bool(entity.immutable) and isinstance(write, Put),
     }
     for reason, holds in reasons.items():
         if holds:

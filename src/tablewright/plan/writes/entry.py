@@ -20,13 +20,14 @@ from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.move import Move
 from tablewright.plan.writes.put import Create, Put
 from tablewright.plan.writes.update import Update
-from tablewright.plan.writes.write import IsEntity, entity_of
+from tablewright.plan.writes.write import IsEntity, IsRewritable, entity_of
 from tablewright.values import Item
 
 Stored = TypeVar("Stored", bound=IsEntity)
+Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
-def put(instance: Stored) -> Put[Stored]:
+def put(instance: Rewritable) -> Put[Rewritable]:
     """Write an entity, whether it exists or not."""
     return Put(instance)
 
@@ -36,7 +37,7 @@ def create(instance: Stored) -> Create[Stored]:
     return Create(instance)
 
 
-def update(instance: Stored, *changes: Change[Stored]) -> Update[Stored]:
+def update(instance: Rewritable, *changes: Change[Rewritable]) -> Update[Rewritable]:
     """Change attributes of an entity: of the version at hand, if it is versioned."""
     entity = entity_of(instance)
     values = vars(instance)

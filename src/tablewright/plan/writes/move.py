@@ -50,6 +50,7 @@ from tablewright.plan.writes.rows_below import Follower, followers, read_rows_be
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
 from tablewright.plan.writes.update import Update
+from tablewright.plan.writes.write import refuse_write_once
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -126,9 +127,15 @@ class Move(Update[E], Generic[E]):
 def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> WriteEffect:
     """Return the effect of moving a row below, to the key that follows the moved item's."""
     entity = member.entity
+    refuse_write_once(entity, "a move of the item above it, which changes its key,")
     moved = dict(row)
     for theirs, ours in member.follows.items():
         attribute = entity.attributes[theirs]
+        if attribute.is_immutable:
+            raise InvalidValue(
+                f"{entity.name}.{theirs} is immutable, so the {entity.name} below the item cannot "
+                "move with it"
+            )
         moved[attribute.stored] = attribute.converter.encode(values[ours])
     if entity.version is not None:
         moved[entity.version.stored] = {"N": str(stored_version(entity, row) + 1)}
