@@ -33,9 +33,11 @@ from tablewright.mapping.keys import Comparison, SortCondition
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
 from tablewright.plans import Plan, backfill
-from tablewright.values import Value
+from tablewright.values import Item, Value
 from tests.examples import examples
 from tests.properties.tenants import WORLDS, World
+
+SHARING = {name: world for name, world in WORLDS.items() if world.offer is not None}
 
 each_world = pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
 
@@ -80,7 +82,9 @@ REFUSED: dict[str, Make] = {
     "scan, count": lambda w, _: w.thing.scan(reason="test").count(),
     "backfill": lambda w, _: backfill(w.thing),
     "swapped index without the tenant": lambda w, _: w.thing.swapped(1),
-    "swapped index, range": lambda w, o: w.thing.swapped(1).gte(o),
+    "swapped index, range": lambda w, o: (
+        w.thing.swapped(1).begins_with(o) if w.by_prefix else w.thing.swapped(1).gte(o)
+    ),
     "index that is not filtered": lambda w, _: w.thing.by_code("c1"),
     "index that is not filtered, count": lambda w, _: w.thing.by_code("c1").count(),
 }
@@ -192,6 +196,42 @@ def test_a_tenant_changes_its_own_items_and_no_others(world: World, data: st.Dat
         assert world.items_of_others(db, me) == theirs
 
 
+# -- shared partitions ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("world", SHARING.values(), ids=SHARING)
+@examples(10)
+@given(data=st.data())
+def test_shared_partitions_are_read_by_all_tenants_and_written_by_none(
+    world: World, data: st.DataObject
+) -> None:
+    me, other = data.draw(world.ids)
+    offer = world.offer
+    with filled(world, [me, other]) as db:
+        world.fill_shared(db)
+        own, before = db.for_tenant(owner=me), world.stored(db)
+        for shelf in world.shelves:
+            theirs = offer.primary(shelf, 1)
+            assert size(own.run(theirs)) == 1
+            assert size(own.run(batch_get([theirs]))) == 1
+            assert size(own.run(offer.primary.within(shelf))) == 1
+            own.run(condition_check(theirs))
+            for write in (
+                put(offer(shelf=shelf, number=1)),
+                create(offer(shelf=shelf, number=2)),
+                theirs.delete(),
+                batch_write([put(offer(shelf=shelf, number=1))]),
+                batch_write([delete(offer(shelf=shelf, number=1))]),
+                transact(put(world.make(me, 1)), put(offer(shelf=shelf, number=1))),
+            ):
+                with pytest.raises(TenantViolation):
+                    own.run(write)
+        assert {each.shelf for each in own.iterate(offer.by_state())} == set(world.shelves)
+        things = list(own.iterate(world.thing.by_state("open").page_size(1)))
+        assert [each.owner for each in things] == [me] * 3
+        assert world.stored(db) == before
+
+
 # -- cursors -------------------------------------------------------------------------------------
 
 
@@ -250,6 +290,9 @@ def spellings(mine: Value, theirs: Value) -> st.SearchStrategy[Any]:
             theirs,
             {**mine, "BOOL": True},
             {"S": other},
+            {"S": f"{own}#new"},
+            {"S": f"{other}#new"},
+            {"S": str(other)[:-1]},
             {"S": str(theirs)},
             {"B": "YQ=="},
             {"L": [theirs]},
@@ -360,12 +403,11 @@ def query_requests(draw: st.DrawFn, world: World, mine: Value, theirs: Value) ->
         st.just(table.attributes if index is None else index.attributes)
         | st.sampled_from([(table.attributes[0], None), ("SK", table.attributes[0])])
     )
-    comparison: Comparison | None = draw(st.sampled_from([None, "=", "begins_with", ">="]))
-    sort = (
-        None
-        if comparison is None
-        else SortCondition(comparison, (draw(values | st.just({"S": "I"})),))
+    comparison: Comparison | None = draw(
+        st.sampled_from([None, "=", "begins_with", ">=", "between"])
     )
+    bounds = [draw(values | st.just({"S": "I"})) for _ in range(1 + (comparison == "between"))]
+    sort = None if comparison is None else SortCondition(comparison, tuple(bounds))
     members: dict[str, Any] = {"TableName": table.name}
     if index is not None:
         members["IndexName"] = index.name
@@ -415,16 +457,20 @@ def test_a_raw_request_reaches_own_items_only(world: World, data: st.DataObject)
     either = raw_requests(world, mine, theirs) | query_requests(world, mine, theirs)
     with filled(world, [me, other]) as db:
         own = db.for_tenant(owner=me)
-        before = [item for item in world.stored(db) if item[partition] != mine]
+
+        def foreign() -> list[Item]:
+            return [item for item in world.stored(db) if not world.is_own(mine, item[partition])]
+
+        before = foreign()
         for request in data.draw(st.lists(either, min_size=10, max_size=20)):
             try:
                 answer = msgspec.json.decode(own.run(Raw(request)))
             except TablewrightError:
                 continue
-            assert all(found == mine for found in partitions_in(answer, partition))
+            assert all(world.is_own(mine, each) for each in partitions_in(answer, partition))
             if isinstance(request, QueryRequest):
                 assert answer["Count"] <= 3 + 2 + 3  # things, parts, sentinels
-        assert [item for item in world.stored(db) if item[partition] != mine] == before
+        assert foreign() == before
 
 
 @each_world
