@@ -15,6 +15,7 @@ from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.reads.item import key_from
 from tablewright.plan.reads.single import Single
 from tablewright.plan.shape import Shape, key_condition, read_units, typical_size
+from tablewright.plan.units import item_read
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.entry import update_item
 from tablewright.plan.writes.update import Update
@@ -66,4 +67,5 @@ class Get(Single[E], Generic[E]):
             condition=key_condition(self._key),
             page="1",
             read_units=read_units(typical_size(self._entity), consistent=self._is_consistent),
+            read_range=item_read(consistent=self._is_consistent),
         )
