@@ -2,6 +2,7 @@
 
 db.run(Order.primary("C1", "O1"))                                       Order | None
 db.run(Order.primary("C1", "O1").update(Order.status.set(PAID)))        Order
+db.run(Counter.primary("x").upsert(Counter.hits.increment(1)))           Counter
 db.run(Order.primary("C1", "O1").delete())                              Order | None
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, Self, TypeVar
 
-from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.change import Change
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.reads.item import key_from
@@ -18,6 +19,7 @@ from tablewright.plan.shape import Shape, key_condition, read_units, typical_siz
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.entry import update_item
 from tablewright.plan.writes.update import Update
+from tablewright.plan.writes.upsert import Upsert
 
 E = TypeVar("E")
 
@@ -38,12 +40,19 @@ class Get(Single[E], Generic[E]):
 
     def update(self, *changes: Change[E]) -> Update[E]:
         """Change attributes of the item; NotFound if it does not exist."""
-        known = {
+        return update_item(self._entity, self._key, self._known(), changes)
+
+    def upsert(self, *changes: Change[E]) -> Upsert[E]:
+        """Change attributes of the item; create it, with defaults and the changes, if missing."""
+        return Upsert(self._entity, self._key, self._known(), changes)
+
+    def _known(self) -> Values:
+        """Return the attributes whose values the key says."""
+        return {
             part.attribute: value
             for part, value in zip(self._entity.primary.parameters, self._arguments, strict=True)
             if part.is_exact
         }
-        return update_item(self._entity, self._key, known, changes)
 
     def delete(self) -> Delete[E]:
         """Delete the item, whatever its version."""
