@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         version,
     )
     from tablewright.model.database import connect, connect_async
-    from tablewright.model.entity import Entity
+    from tablewright.model.entity import Entity, WriteOnce
     from tablewright.model.key import history, index, key, unique
     from tablewright.model.pattern import access_pattern, explain
     from tablewright.model.table import GSI, LSI, Table
@@ -78,7 +78,7 @@ _HOMES = {
         "version",
     ),
     "model.database": ("connect", "connect_async"),
-    "model.entity": ("Entity",),
+    "model.entity": ("Entity", "WriteOnce"),
     "model.key": ("history", "index", "key", "unique"),
     "model.pattern": ("access_pattern", "explain"),
     "model.table": ("GSI", "LSI", "Table"),
@@ -135,6 +135,7 @@ __all__ = [
     "Transaction",
     "Update",
     "Upsert",
+    "WriteOnce",
     "__version__",
     "access_pattern",
     "attr",

@@ -9,7 +9,7 @@
     │   ├── NotFound                        update: the item does not exist
     │   ├── VersionConflict                 the item was written since this version was read
     │   ├── UniqueViolation                 another entity has this value
-    │   └── ConditionFailed                 a condition of the caller is false
+    │   └── ConditionFailed                 a condition of the write is false
     ├── Contention                          other writers kept changing the item
     ├── InvalidCursor                       a cursor is damaged, or of another query or tenant
     ├── TenantViolation                     a request outside the partitions of the tenant
@@ -157,7 +157,7 @@ class UniqueViolation(WriteRejected):
 
 
 class ConditionFailed(WriteRejected):
-    """A condition of the caller is false."""
+    """A condition of the write is false: the caller's, or that immutable attributes are kept."""
 
 
 class Contention(TablewrightError):

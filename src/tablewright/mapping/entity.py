@@ -21,7 +21,7 @@ from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
 from tablewright.mapping.parts import natural_part
-from tablewright.mapping.stored_key import StoredKey, check_key_only
+from tablewright.mapping.stored_key import RawCheck, StoredKey, check_key_only
 from tablewright.mapping.template import Template, encode_natural, templates_can_collide
 from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 Values: TypeAlias = dict[str, Any]
 Role: TypeAlias = Literal["", "version", "created_at", "updated_at", "ttl"]
+
+#: The roles of the attributes that the library sets.
+STAMPS: frozenset[str] = frozenset({"version", "created_at", "updated_at"})
 
 
 #: The time of creation, or of the last write, of an item without a timestamp.
@@ -119,6 +122,7 @@ class EntityMap:
         attributes: dict[str, AttributeMap],
         primary: KeyMap,
         indexes: tuple[KeyMap, ...],
+        is_write_once: bool = False,
     ) -> None:
         self.type = owner
         self.name = owner.__name__
@@ -127,6 +131,12 @@ class EntityMap:
         self.attributes = attributes
         self.primary = primary
         self.indexes = indexes
+        #: Its items are created and deleted, but never changed.
+        self.is_write_once = is_write_once
+        #: The attributes that do not change after an item was created, and that it stores.
+        self.immutable = tuple(
+            each for each in attributes.values() if each.is_immutable and not each.is_key_only
+        )
         #: The same, with the alternatives of each index together.
         self.index_keys = group_by_index(indexes)
         self.uniques: tuple[UniqueMap, ...] = ()
@@ -136,12 +146,15 @@ class EntityMap:
         self.created_at = roles.get("created_at")
         self.updated_at = roles.get("updated_at")
         self.ttl = roles.get("ttl")
+        #: The attributes that the library sets.
+        self.stamps = tuple(each for each in attributes.values() if each.role in STAMPS)
         stored = [each for each in attributes.values() if not each.is_key_only]
         self._key_only = {each.name for each in attributes.values() if each.is_key_only}
         self._stored_key = StoredKey(primary, indexes, self._key_only)
         self._names = tuple(attribute.stored for attribute in stored)
         self._readers = tuple((attribute.name, attribute.converter.decode) for attribute in stored)
         self._fields = (*self._names, *self._stored_key.names)
+        self._raw_check = RawCheck(primary, attributes, self._fields)
         self._get, self._page = _decoders(self._fields)
         self._composed = frozenset(name for key in (primary, *indexes) for name in key.composed)
         self._writers = tuple(
@@ -234,9 +247,10 @@ class EntityMap:
     def _decode(self, stored: tuple[Value | None, ...]) -> Any:
         """Return the entity of these fields, which keeps a key in another spelling."""
         entity = self._build(stored)
-        key = self._stored_key.check(entity.__dict__, stored[len(self._names) :])
-        if key is not None:
-            object.__setattr__(entity, "_stored_key", key)
+        if not self._raw_check.is_canonical(stored):
+            key = self._stored_key.check(entity.__dict__, stored[len(self._names) :])
+            if key is not None:
+                object.__setattr__(entity, "_stored_key", key)
         return entity
 
     def _build(self, stored: tuple[Value | None, ...]) -> Any:

@@ -24,6 +24,7 @@ from typing import (
     Annotated,
     Any,
     ClassVar,
+    Literal,
     Self,
     dataclass_transform,
     get_args,
@@ -35,7 +36,7 @@ from pydantic_core import core_schema
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.converters.times import NAIVE
-from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.entity import STAMPS, EntityMap
 from tablewright.mapping.schema import core_schema_of
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.attribute import Attr, attr, created_at, ttl, updated_at, version
@@ -66,9 +67,14 @@ class Entity:
 
     __entity__: ClassVar[EntityMap]
     __model__: ClassVar[type[pydantic.BaseModel]]
+    __write_once__: ClassVar[Literal[False]] = False
 
     def __init_subclass__(
-        cls, *, table: type[Table] | None = None, type_name: str | None = None
+        cls,
+        *,
+        table: type[Table] | None = None,
+        type_name: str | None = None,
+        write_once: bool = False,
     ) -> None:
         super().__init_subclass__()
         if table is None:
@@ -85,7 +91,9 @@ class Entity:
         cls.__type_name__ = type_name or cls.__name__  # type: ignore[attr-defined]
         declared = EntityDeclaration(cls, table.__table__, hints)
         _refuse_reserved(cls, declared)
-        entity = compile_entity(declared, type_name or cls.__name__)
+        entity = compile_entity(
+            declared, type_name or cls.__name__, is_write_once=write_once or cls.__write_once__
+        )
         cls.__entity__ = entity
         cls.__model__ = _validation_model(cls, declared)
         table.__table__.add(entity)
@@ -150,7 +158,23 @@ class Entity:
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: pydantic.GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        return core_schema_of(cls, cls.__model__, handler, lambda values: _build(cls, values))
+        return core_schema_of(
+            cls,
+            cls.__model__,
+            handler,
+            lambda values: _build(cls, values),
+            read_only=frozenset(each.name for each in cls.__entity__.stamps),
+        )
+
+
+class WriteOnce(Entity):
+    """The base class of entities that are created and deleted, but never changed.
+
+    The same as `write_once=True`; the type checkers know the base class, and reject `put` and
+    `update` of its entities.
+    """
+
+    __write_once__: ClassVar[Literal[True]] = True  # type: ignore[assignment]  # no Rewritable
 
 
 def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,6 +216,8 @@ def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.B
         options: dict[str, Any] = {"description": attribute.doc or None}
         if default is not None:
             options["default_factory"] = default
+        if attribute.role in STAMPS:
+            options["json_schema_extra"] = {"readOnly": True}
         fields[name] = (_strict(declared.kinds[name]), pydantic.Field(**options))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an attribute may have the name of a pydantic method
@@ -271,10 +297,12 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
     entity = getattr(cls, "__entity__", None)
     if entity is None:
         raise TypeError(f"{cls.__name__} is abstract; give it a table: table=…")
-    for name in ("version", "created_at", "updated_at"):
-        managed = getattr(entity, name)
-        if managed is not None and managed.name in values:
-            raise InvalidValue(f"{cls.__name__}.{managed.name} is set by the library; leave it out")
+    for stamp in entity.stamps:
+        if stamp.name in values:
+            raise InvalidValue(
+                f"{cls.__name__}.{stamp.name} is set by the library; leave it out, or write it "
+                f"with create(…).stamps({stamp.role}=…)"
+            )
     try:
         model = cls.__model__.__pydantic_validator__.validate_python(values)
     except pydantic.ValidationError as error:

@@ -290,7 +290,7 @@ EXPLAINED: dict[Callable[..., Any], Told] = {
         "gsi1",
         'GSI1PK="CITY#{city}"',
         "ascending",
-        "5, of 100 read at a time",
+        "5, read until it is full",
         "points > {points} AND attribute_exists(email)",
     ),
     one_id: ("Query", "ids", 'id="{user_id}" AND type="User"', "ascending", "1 MB", ""),

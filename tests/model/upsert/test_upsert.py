@@ -42,6 +42,7 @@ from tablewright.errors import (
 )
 from tablewright.formats import lower
 from tablewright.plans import Upsert
+from tests.costs import run_within_range
 from tests.transports import InterferingTransport, record_requests
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -383,10 +384,25 @@ def test_an_item_that_is_deleted_meanwhile_is_created(db: Database, engine: Engi
 
 def test_explain_tells_whether_the_item_is_read() -> None:
     assert str(explain(Counter.primary("x").upsert(Counter.hits.increment(1)))) == (
-        'UpdateItem on stats: PK="COUNTER#x" AND SK="COUNTER"\n  actions: 1\n  units: about 1 write'
+        'UpdateItem on stats: PK="COUNTER#x" AND SK="COUNTER"\n  actions: 1\n  units: about 1 write (1 to 400)'
     )
     shape = explain(User.primary("1").upsert(User.email.set("a@x")))
     assert (shape.operation, shape.read_units) == ("TransactWriteItems", 1)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Counter.primary("x").upsert(Counter.hits.increment(1)),
+        Job.primary("1").upsert(Job.tries.increment(1)),
+        Job.primary("1").upsert(Job.state.set("done")),
+        User.primary("1").upsert(User.email.set("a@x"), User.name.set("Ann")),
+    ],
+    ids=repr,
+)
+def test_what_an_upsert_costs_is_in_the_range_of_explain(db: Database, plan: Any) -> None:
+    run_within_range(db, plan)  # creates it
+    run_within_range(db, plan)
 
 
 def test_an_upsert_can_be_a_pattern(db: Database) -> None:

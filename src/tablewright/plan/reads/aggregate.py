@@ -17,12 +17,12 @@ from typing import Any, Generic, Self, TypeVar
 
 from msgspec import Struct
 
-from tablewright.errors import DeclarationError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap, SortCondition
 from tablewright.mapping.template import Parser, Template, extends, templates_can_collide
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page
 from tablewright.plan.reads.projection import check_projected
 from tablewright.plan.reads.query import checked_size
 from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
@@ -36,6 +36,7 @@ from tablewright.plan.shape import (
     shown,
     typical_size,
 )
+from tablewright.plan.units import page_read
 from tablewright.values import Item
 
 T = TypeVar("T")
@@ -253,13 +254,18 @@ class Load(Plan[T | None], Generic[T]):
         selection = Selection(KeyCondition(self._key.attributes, partition, self._sort()))
         request = QueryRequest("Query", members, selection)
         rows: list[Placed] = []
-        while True:
+        for _ in range(MAX_REQUESTS):
             page = decode_page((yield request))
             rows += self._own(page.items)
             enough = self._size is not None and len(rows) > self._size
             if page.last_evaluated_key is None or enough:
                 break
             request = request.next_page(page.last_evaluated_key)
+        else:
+            raise InvalidValue(
+                f"{self._kind.name}: its rows are more than {MAX_REQUESTS} MB; load it with "
+                "limit(), or query its members page by page"
+            )
         if self._size is not None:
             rows = rows[: self._size + 1]
         return self._assembled(rows)
@@ -311,6 +317,11 @@ class Load(Plan[T | None], Generic[T]):
             page="all of it" if self._size is None else f"1 + {shown(self._size)}",
             read_units=read_units(
                 size / len(self._kind.entities()) * (1 + children), consistent=self._is_consistent
+            ),
+            read_range=page_read(
+                None if self._size is None else 1 + children,
+                consistent=self._is_consistent,
+                requests=MAX_REQUESTS if self._size is None else 1,
             ),
         )
 

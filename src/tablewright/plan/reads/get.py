@@ -16,12 +16,15 @@ from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.reads.item import key_from
 from tablewright.plan.reads.single import Single
 from tablewright.plan.shape import Shape, key_condition, read_units, typical_size
+from tablewright.plan.units import item_read
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.entry import update_item
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
+from tablewright.plan.writes.write import IsRewritable
 
 E = TypeVar("E")
+Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 class Get(Single[E], Generic[E]):
@@ -38,11 +41,11 @@ class Get(Single[E], Generic[E]):
         """Read what was written last, at twice the units."""
         return self._replace(_is_consistent=True)
 
-    def update(self, *changes: Change[E]) -> Update[E]:
+    def update(self: Get[Rewritable], *changes: Change[Rewritable]) -> Update[Rewritable]:
         """Change attributes of the item; NotFound if it does not exist."""
         return update_item(self._entity, self._key, self._known(), changes)
 
-    def upsert(self, *changes: Change[E]) -> Upsert[E]:
+    def upsert(self: Get[Rewritable], *changes: Change[Rewritable]) -> Upsert[Rewritable]:
         """Change attributes of the item; create it, with defaults and the changes, if missing."""
         return Upsert(self._entity, self._key, self._known(), changes)
 
@@ -73,4 +76,5 @@ class Get(Single[E], Generic[E]):
             condition=key_condition(self._key),
             page="1",
             read_units=read_units(typical_size(self._entity), consistent=self._is_consistent),
+            read_range=item_read(consistent=self._is_consistent),
         )

@@ -10,6 +10,7 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import key_from, read_item
 from tablewright.plan.reads.single import Single
 from tablewright.plan.shape import Shape, key_condition, key_template, read_units, typical_size
+from tablewright.plan.units import UnitRange, item_read
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -60,6 +61,7 @@ class GetByUnique(Single[E], Generic[E]):
                 condition=condition,
                 page="1",
                 read_units=read_units(typical_size(entity), consistent=True),
+                read_range=item_read(consistent=True),
             )
             for name, condition in (
                 (self._unique.type_name, key_condition(self._key)),
@@ -73,5 +75,6 @@ class GetByUnique(Single[E], Generic[E]):
             condition=key_condition(self._key),
             page="1",
             read_units=sum(step.read_units for step in steps),
+            read_range=UnitRange(steps[0].read_range.low, 2 * steps[0].read_range.high),
             steps=steps,
         )

@@ -11,9 +11,11 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context
+from tablewright.plan.reads.pages import MAX_REQUESTS
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.shape import Shape
+from tablewright.plan.units import page_read
 from tablewright.values import Value
 
 R = TypeVar("R")
@@ -57,4 +59,9 @@ class Scan(Query[R], Generic[R]):
             page=self._page_shape(filtered=False),
             filter=" AND ".join(filters),
             read_units=128,  # a page of 1 MB
+            read_range=page_read(
+                None,
+                consistent=self._is_consistent,
+                requests=1 if self._size is None else MAX_REQUESTS,
+            ),
         )

@@ -14,6 +14,7 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.shape import Shape
+from tablewright.plan.units import UnitRange
 
 E = TypeVar("E")
 T = TypeVar("T")
@@ -70,5 +71,8 @@ def in_turn(first: Shape, *following: Shape) -> Shape:
         condition="; ".join(step.condition for step in steps),
         read_units=sum(step.read_units for step in steps),
         write_units=sum(step.write_units for step in steps),
+        # The first request may find nothing.
+        read_range=UnitRange(first.read_range.low, sum(step.read_range.high for step in steps)),
+        write_range=UnitRange(first.write_range.low, sum(step.write_range.high for step in steps)),
         steps=steps,
     )

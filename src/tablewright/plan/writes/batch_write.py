@@ -18,6 +18,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.reads.batch_get import wait_for_capacity
 from tablewright.plan.shape import Shape
+from tablewright.plan.units import total
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.guard import key_text
 from tablewright.plan.writes.put import Put
@@ -88,6 +89,7 @@ class BatchWrite(Plan[None]):
             condition=first.condition,
             page=f"{MAX_BATCH_WRITES} in a request",
             write_units=sum(write._shape().write_units for write in self._writes),
+            write_range=total([write._shape().write_range for write in self._writes]),
         )
 
 
@@ -109,6 +111,7 @@ def _check(write: Any) -> None:
         "a version": entity.version is not None,
         "unique values": bool(entity.uniques),
         "history": bool(entity.histories),
+        "immutable attributes": bool(entity.immutable) and isinstance(write, Put),
     }
     for reason, holds in reasons.items():
         if holds:

@@ -22,13 +22,14 @@ from tablewright.plan.writes.move import Move
 from tablewright.plan.writes.put import Create, Put
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
-from tablewright.plan.writes.write import IsEntity, entity_of
+from tablewright.plan.writes.write import IsEntity, IsRewritable, entity_of
 from tablewright.values import Item
 
 Stored = TypeVar("Stored", bound=IsEntity)
+Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
-def put(instance: Stored) -> Put[Stored]:
+def put(instance: Rewritable) -> Put[Rewritable]:
     """Write an entity, whether it exists or not."""
     return Put(instance)
 
@@ -38,7 +39,7 @@ def create(instance: Stored) -> Create[Stored]:
     return Create(instance)
 
 
-def update(instance: Stored, *changes: Change[Stored]) -> Update[Stored]:
+def update(instance: Rewritable, *changes: Change[Rewritable]) -> Update[Rewritable]:
     """Change attributes of an entity: of the version at hand, if it is versioned."""
     entity = entity_of(instance)
     values = vars(instance)
@@ -46,7 +47,7 @@ def update(instance: Stored, *changes: Change[Stored]) -> Update[Stored]:
     return update_item(entity, entity.stored_key(instance), known, changes, instance)
 
 
-def upsert(instance: Stored, *changes: Change[Stored]) -> Upsert[Stored]:
+def upsert(instance: Rewritable, *changes: Change[Rewritable]) -> Upsert[Rewritable]:
     """Change attributes of the stored item; if there is none, write the entity with the changes."""
     entity = entity_of(instance)
     values = vars(instance)

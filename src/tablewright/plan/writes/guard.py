@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from tablewright.errors import ConditionFailed, VersionConflict, WriteRejected
-from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.condition import Compare, Condition
 from tablewright.plan.expressions import Placeholders, UpdateExpression
@@ -61,6 +61,24 @@ class WriteExpressions:
                 self._conditions.append(f"attribute_not_exists({mark})")
             else:
                 self._conditions.append(f"{mark} = {self._marks.value(value)}")
+
+    def require_immutable(self, entity: EntityMap, new: Item) -> None:
+        """Require that a stored item has the immutable attributes of the new one."""
+        if not entity.immutable:
+            return
+        terms = []
+        for attribute in entity.immutable:
+            name, value = self._marks.name(attribute.stored), new.get(attribute.stored)
+            term = "" if value is None else f"{name} = {self._marks.value(value)}"
+            absent = f"attribute_not_exists({name})"
+            if not term:
+                terms.append(absent)
+            elif _is_default(attribute, value):
+                terms.append(f"({term} OR {absent})")
+            else:
+                terms.append(term)
+        key = self._marks.name(entity.table.attributes[0])
+        self._conditions.append(f"(attribute_not_exists({key}) OR ({' AND '.join(terms)}))")
 
     def require(self, conditions: Sequence[Condition[Any]]) -> None:
         """Require conditions of the caller."""
@@ -139,6 +157,35 @@ def version_conflict(
     else:
         reason = f"version {expected} was expected, but version {found} is stored"
     return rejection(VersionConflict, entity, key, item, reason)
+
+
+# -- immutable attributes ------------------------------------------------------------------------
+
+
+def _is_default(attribute: AttributeMap, value: Value | None) -> bool:
+    """Return whether an item without the attribute has this value, too."""
+    return attribute.default is not None and attribute.store(attribute.default()) == value
+
+
+def immutable_changed(
+    entity: EntityMap, key: Item, item: Item | None, new: Item
+) -> WriteRejected | None:
+    """Return the error for a new item with another value of an immutable attribute."""
+    if item is None:
+        return None
+    for attribute in entity.immutable:
+        old, value = item.get(attribute.stored), new.get(attribute.stored)
+        if old != value and not (old is None and _is_default(attribute, value)):
+            reason = (
+                f"{entity.name}.{attribute.name} is immutable: it is stored as {_content(old)}, "
+                f"and cannot become {_content(value)}"
+            )
+            return rejection(ConditionFailed, entity, key, item, reason)
+    return None
+
+
+def _content(value: Value | None) -> str:
+    return "nothing" if value is None else repr(next(iter(value.values())))
 
 
 # -- conditions ----------------------------------------------------------------------------------

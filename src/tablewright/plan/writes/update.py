@@ -21,7 +21,7 @@ from datetime import datetime
 from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import ConditionFailed, InvalidValue, NotFound, ValidationException
-from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.entity import STAMPS, EntityMap, Values
 from tablewright.plan.change import (
     ZERO,
     Change,
@@ -60,7 +60,7 @@ from tablewright.plan.writes.guard import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.write import Write
+from tablewright.plan.writes.write import Write, refuse_write_once
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -93,6 +93,7 @@ class Update(Write[E], Generic[E]):
 
     def _check(self) -> None:
         entity = self._entity
+        refuse_write_once(entity, self._verb)
         seen: list[tuple[str | int, ...]] = []
         for change in self._changes:
             if not isinstance(change, Change):
@@ -102,7 +103,7 @@ class Update(Write[E], Generic[E]):
             name = f"{entity.name}.{change.name}"
             if change.attribute is not entity.attributes.get(change.name):
                 raise InvalidValue(f"{change!r} is not a change of an attribute of {entity.name}")
-            if change.attribute.role in ("version", "created_at", "updated_at"):
+            if change.attribute.role in STAMPS:
                 raise InvalidValue(f"{name} is set by the library; leave it out of update()")
             if change.attribute.is_key_only or change.attribute.is_immutable:
                 how = "stored only inside keys" if change.attribute.is_key_only else "immutable"

@@ -22,7 +22,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.entity import AttributeMap, EntityMap, Values
+from tablewright.mapping.entity import STAMPS, AttributeMap, EntityMap, Values
 from tablewright.mapping.keys import AlternativeKeys, IndexKeys
 from tablewright.plan.change import (
     EMPTY_LIST,
@@ -52,8 +52,6 @@ from tablewright.symbol import Symbol
 from tablewright.values import Item
 
 E = TypeVar("E")
-
-_MANAGED = ("version", "created_at", "updated_at")
 
 
 class Upsert(Update[E], Generic[E]):
@@ -91,7 +89,7 @@ class Upsert(Update[E], Generic[E]):
         missing = [
             name
             for name, attribute in entity.attributes.items()
-            if attribute.role not in _MANAGED
+            if attribute.role not in STAMPS
             and self._start(attribute) is None
             and not attribute.converter.optional
             and attribute.converter.empty is None
@@ -160,7 +158,7 @@ class Upsert(Update[E], Generic[E]):
         """Whether a created item surely has no value of an attribute."""
         attribute = self._entity.attributes[name]
         change = self._whole.get(name)
-        if attribute.role in _MANAGED:
+        if attribute.role in STAMPS:
             return False
         if change is None or isinstance(change, RemoveFromSet):
             return self._start(attribute) is None
@@ -201,7 +199,7 @@ class Upsert(Update[E], Generic[E]):
         if self._instance is None or attribute.name in self._whole:
             return True  # a default is what an absent attribute is read as
         optional = attribute.converter.optional or attribute.converter.empty is not None
-        if attribute.role in _MANAGED or not (optional or attribute.default is not None):
+        if attribute.role in STAMPS or not (optional or attribute.default is not None):
             return True  # every item has it
         value = vars(self._instance)[attribute.name]
         if isinstance(value, Symbol):
