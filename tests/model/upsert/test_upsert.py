@@ -384,7 +384,9 @@ def test_an_item_that_is_deleted_meanwhile_is_created(db: Database, engine: Engi
 
 def test_explain_tells_whether_the_item_is_read() -> None:
     assert str(explain(Counter.primary("x").upsert(Counter.hits.increment(1)))) == (
-        'UpdateItem on stats: PK="COUNTER#x" AND SK="COUNTER"\n  actions: 1\n  units: about 1 write (1 to 400)'
+        'UpdateItem on stats: PK="COUNTER#x" AND SK="COUNTER"\n'
+        "  actions: 1\n"
+        "  units: about 1 write (1 to 400)"
     )
     shape = explain(User.primary("1").upsert(User.email.set("a@x")))
     assert (shape.operation, shape.read_units) == ("TransactWriteItems", 1)
