@@ -439,7 +439,7 @@ def test_an_upsert_can_be_a_pattern(db: Database) -> None:
         (
             lambda: Counter.primary("x").upsert(User.email.set("y")),
             InvalidValue,
-            "not a change of an attribute of Counter",
+            "not an attribute of Counter",
         ),
     ],
 )
