@@ -7,15 +7,13 @@ raise DeclarationError when the class is defined.
 from __future__ import annotations
 
 import copy
-import dataclasses
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, get_args, get_origin
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any, get_args, get_origin
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
+from tablewright.mapping.constraints import constraint_check, member_check
 from tablewright.mapping.converters import Converter, converter
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import AttributeMap
@@ -24,6 +22,7 @@ from tablewright.mapping.parts import KeyPart, make_part, natural_part
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Tag, Template
 from tablewright.model.attribute import MISSING, Attr, KeyPath, PathDelimiter, RepeatedPiece
+from tablewright.model.validation import attribute_check, check_fields, decorators_of
 from tablewright.values import Value
 
 
@@ -37,8 +36,11 @@ class EntityDeclaration:
         self.attributes: dict[str, Attr[Any]] = {}
         self.maps: dict[str, AttributeMap] = {}
         self.kinds: dict[str, Any] = {}
+        #: Pydantic's decorators in the body, by method.
+        self.decorators = decorators_of(owner)
         for name, declared in _collected(owner, hints).items():
             self._add_attribute(name, declared, hints.get(name, MISSING))
+        check_fields(owner, self.decorators, self.attributes)
 
     def _add_attribute(self, name: str, declared: Attr[Any], hint: Any) -> None:
         where = f"{self.name}.{name}"
@@ -62,15 +64,15 @@ class EntityDeclaration:
                 f"{where}: {stored!r} is the table's type attribute, which the library writes; "
                 "use attr(name=…)"
             )
-        conversion = _ttl(kind, where) if declared.role == "ttl" else _constrained(kind, where)
+        conversion = _ttl(kind, where) if declared.role == "ttl" else converter(kind, where)
         _check_role(declared, conversion, where)
         if declared.role and any(other.role == declared.role for other in self.maps.values()):
             raise DeclarationError(
                 f"{where}: {self.name} already has a {declared.role}(); remove one of them"
             )
-        self._check_default(declared, conversion, where)
         self.attributes[name] = declared
         self.kinds[name] = kind
+        check = constraint_check(kind, where)
         self.maps[name] = AttributeMap(
             name,
             stored,
@@ -80,12 +82,16 @@ class EntityDeclaration:
             declared.doc,
             is_key_only=declared.key_only,
             is_immutable=declared.immutable,
+            check=check,
+            validate=attribute_check(name, kind, self.decorators, where) or check,
+            validate_member=member_check(kind, where),
         )
+        self._check_default(declared, where)
 
-    def _check_default(self, declared: Attr[Any], conversion: Converter, where: str) -> None:
+    def _check_default(self, declared: Attr[Any], where: str) -> None:
         if declared.default is not MISSING:
             try:
-                conversion.stored(declared.default)
+                self.maps[declared.name].store(declared.default)
             except InvalidValue as error:
                 raise DeclarationError(f"{where}: the default is not valid: {error}") from None
 
@@ -315,24 +321,6 @@ def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:
     wanted = {"version": int, "created_at": datetime, "updated_at": datetime}.get(declared.role)
     if wanted is not None and (conversion.kind is not wanted or conversion.optional):
         raise DeclarationError(f"{where}: {declared.role}() is for Attr[{wanted.__name__}]")
-
-
-def _constrained(kind: Any, where: str) -> Converter:
-    """Return a converter that also checks the constraints in `Annotated`."""
-    plain = converter(kind, where)
-    if not any(get_origin(part) is Annotated for part in (kind, *get_args(kind))):
-        return plain
-    validate = TypeAdapter(kind).validate_python
-
-    def encode(value: Any) -> Value:
-        try:
-            validate(value)
-        except ValidationError as error:
-            problem = error.errors()[0]["msg"]
-            raise InvalidValue(f"{where}: {value!r}: {problem}") from None
-        return plain.encode(value)
-
-    return dataclasses.replace(plain, encode=encode)
 
 
 def _ttl(kind: Any, where: str) -> Converter:

@@ -14,12 +14,20 @@ from decimal import Decimal
 from typing import Any, Generic, NoReturn, TypeVar, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.mapping.constraints import Check, constraint_check, field_check, member_check
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.entity import AttributeMap, EntityMap
-from tablewright.mapping.paths import cached_converter, recorded_steps, show_step, step_into
+from tablewright.mapping.paths import (
+    cached_converter,
+    recorded_steps,
+    show_step,
+    step_into,
+    without_none,
+)
 from tablewright.plan import change, condition
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
+from tablewright.symbol import Symbol
 from tablewright.values import SET_MEMBER, Value
 
 E = TypeVar("E")
@@ -122,7 +130,7 @@ _INTERNAL = frozenset(
 class Ref(Comparable[E, T]):
     """An attribute of an entity, or a path inside it."""
 
-    __slots__ = ("attribute", "converter", "removable", "steps", "where")
+    __slots__ = ("attribute", "check", "check_member", "converter", "removable", "steps", "where")
 
     def __dir__(self) -> list[str]:
         """List what users call."""
@@ -135,11 +143,16 @@ class Ref(Comparable[E, T]):
         path: tuple[str | int, ...] = (),
         inner: Converter | None = None,
         removable: bool | None = None,
+        check: Check | None = None,
+        check_member: Check | None = None,
     ) -> None:
         self.where = where
         self.attribute = attribute
         self.steps = path or (attribute.stored,)
         self.converter = inner or attribute.converter
+        #: Validate a value, or a member of a list or a set, of a place inside of the attribute.
+        self.check = check
+        self.check_member = attribute.validate_member if inner is None else check_member
         #: Whether what holds it can do without it: it has a default, or is a member of something.
         self.removable = attribute.default is not None if removable is None else removable
 
@@ -216,11 +229,17 @@ class Ref(Comparable[E, T]):
         """Set the value; None removes it."""
         if value is None and not self.converter.optional:
             return self.remove()  # which rejects it if there is no default
-        return change.Set(self, self.attribute, value)
+        return change.Set(self, self.attribute, self._enter(value))
 
     def set_if_absent(self, value: T) -> Change[E]:
         """Set the value, unless there is one."""
-        return change.SetIfAbsent(self, self.attribute, value)
+        return change.SetIfAbsent(self, self.attribute, self._enter(value))
+
+    def _enter(self, value: Any) -> Any:
+        """Return a value as pydantic validates it; raise InvalidValue."""
+        if len(self.steps) == 1:
+            return self.attribute.enter(value)
+        return value if self.check is None or value is None else self.check(value)
 
     def remove(self) -> Change[E]:
         """Remove the value."""
@@ -255,6 +274,8 @@ class Ref(Comparable[E, T]):
     def add_to_set(self: Held[E, frozenset[U] | None], members: frozenset[U]) -> Change[E]: ...
     def add_to_set(self, members: Any) -> Change[E]:
         """Add members to a set."""
+        if self.check_member is not None and not isinstance(members, Symbol):
+            members = type(members)(map(self.check_member, members))
         return change.AddToSet(self, self.attribute, members)
 
     @overload
@@ -287,17 +308,31 @@ class Ref(Comparable[E, T]):
 
 
 def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
-    return kind(held, held.attribute, value)
+    check = held.check_member
+    return kind(held, held.attribute, value if check is None else [check(each) for each in value])
 
 
 def _nested(ref: Any, steps: Callable[[Any], Any]) -> Ref[Any, Any]:
     kind: Any = ref.converter.kind
     path, where, removable = ref.steps, ref.where, None
+    check: Check | None = None
     for step in recorded_steps(steps, where):
+        around = without_none(kind)
         stored, kind, removable = step_into(kind, step, where)
         path = (*path, stored)
         where += show_step(step)
-    return Ref(where, ref.attribute, path, cached_converter(kind, where), removable)
+        is_field = step[0] == "attribute"
+        check = field_check(around, step[1], where) if is_field else None
+        check = check or constraint_check(kind, where)
+    return Ref(
+        where,
+        ref.attribute,
+        path,
+        cached_converter(kind, where),
+        removable,
+        check,
+        member_check(kind, where),
+    )
 
 
 def check_reference(reference: Any, entity: EntityMap) -> None:

@@ -34,8 +34,8 @@ class Get(Single[E], Generic[E]):
 
     def __init__(self, entity: EntityMap, arguments: tuple[Any, ...]) -> None:
         self._entity = entity
-        self._arguments = arguments
-        self._key = key_from(entity.primary, arguments)
+        self._arguments = entity.enter_arguments(entity.primary, arguments)
+        self._key = key_from(entity.primary, self._arguments)
 
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""

@@ -28,8 +28,8 @@ class GetByUnique(Single[E], Generic[E]):
             )
         self._entity = entity
         self._unique = unique
-        self._arguments = arguments
-        self._key = key_from(unique.key, arguments)
+        self._arguments = entity.enter_arguments(unique.key, arguments)
+        self._key = key_from(unique.key, self._arguments)
 
     def _steps(self, context: Context) -> Steps[E | None]:
         entity = self._entity

@@ -38,7 +38,7 @@ class Range(Query[R], Generic[R, *Rest]):
         arguments = self._arguments + values
         if len(arguments) > len(self._key.parameters):
             self._key.check_arguments(arguments, complete=False)
-        return self._replace(_arguments=arguments)
+        return self._replace(_arguments=self._entity.enter_arguments(self._key, arguments))
 
     def begins_with(self: Range[R, Text, *Behind], start: Text) -> Query[R]:
         """Where the next part begins with this text."""
