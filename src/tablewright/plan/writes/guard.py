@@ -46,6 +46,13 @@ class WriteExpressions:
     def require_not_exists(self, table: TableMap) -> None:
         self._conditions.append(f"attribute_not_exists({self._marks.name(table.attributes[0])})")
 
+    def require_if_exists(self, table: TableMap, names: Iterable[str]) -> None:
+        """Require that the item, if it exists, has these attributes."""
+        present = [f"attribute_exists({self._marks.name(name)})" for name in names]
+        if present:
+            absent = f"attribute_not_exists({self._marks.name(table.attributes[0])})"
+            self._conditions.append(f"({absent} OR ({' AND '.join(present)}))")
+
     def require_unchanged(self, read: Snapshot) -> None:
         """Require that attributes are still as they were read."""
         for name, value in read.items():
