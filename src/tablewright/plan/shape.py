@@ -152,7 +152,8 @@ def write_shape(
         filter=" AND ".join(map(repr, conditions)),
         read_units=1 if reads else 0,
         write_units=units * (TRANSACTION_FACTOR if several else 1),
-        read_range=item_read(consistent=True) if reads else NOTHING,
+        # An entity that was never stored is not read.
+        read_range=UnitRange(0, item_read(consistent=True).high) if reads else NOTHING,
         write_range=item_write(len(entity.index_keys), side_items),
     )
 

@@ -17,7 +17,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap, SortCondition
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.reads.cursor import open_cursor, sign
+from tablewright.plan.reads.cursor import open_cursor, seal_cursor
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.projection import (
     check_projected,
@@ -84,7 +84,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             key.check_arguments(arguments, complete=False)
         self._entity = entity
         self._key = key
-        self._arguments = arguments
+        self._arguments = entity.enter_arguments(key, arguments)
 
     def strict(self) -> Self:
         """Raise UnreadableItem for an item that does not match its entity.
@@ -129,7 +129,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         if last is None or remaining == len(results):
             return Page(results, None, unreadable)
         end = last if remaining is None else (last, remaining - len(results))
-        return Page(results, sign(context.secret, binding, end), unreadable)
+        return Page(results, seal_cursor(context.secret, binding, end), unreadable)
 
     def _filtered_page(
         self, request: QueryRequest, filtered: bool, excluded: Value | None, size: int | None
