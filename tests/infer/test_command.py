@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from tablewright.engine import Engine
 from tests.commands import run
 from tests.infer import workbench
+from tests.test_docs import ROOT
 
 
 @pytest.fixture
@@ -73,3 +76,17 @@ def test_a_mistake_is_one_line(arguments: tuple[str, ...], message: str) -> None
     assert result.returncode == 2
     assert message in result.stderr
     assert not Path("missing.db").exists()
+
+
+def test_the_example_of_the_guide_is_what_the_command_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs/modelling.md").read_text()
+    section = text[text.index("## Start from an existing table") :]
+    items, module = re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)[:2]
+    exec(items, {})
+    commands = re.findall(r"^\$ tablewright (.*)\n((?:[^`].*\n)*)", section, re.MULTILINE)[:2]
+    for command, output in commands:
+        assert run(*shlex.split(command)).stdout == output
+    assert Path("forum.py").read_text() == module
