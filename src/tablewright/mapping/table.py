@@ -14,9 +14,9 @@ from typing import Any
 from tablewright.errors import DeclarationError
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap, content_of
-from tablewright.mapping.keys import IndexMap, KeyMap, after
+from tablewright.mapping.key_condition import after
+from tablewright.mapping.keys import IndexMap, KeyMap, NextPart
 from tablewright.mapping.language import (
-    EMPTY,
     NOTHING,
     Language,
     intersects,
@@ -24,7 +24,7 @@ from tablewright.mapping.language import (
     sequence,
     to_regex,
 )
-from tablewright.mapping.template import Template, can_begin_with, templates_can_collide
+from tablewright.mapping.template import Template, can_begin_with
 from tablewright.values import Item, Value
 
 
@@ -107,9 +107,7 @@ class TableMap:
                     )
 
     def _refuse_collision(self, key: KeyMap, theirs: KeyMap) -> None:
-        if templates_can_collide(key.partition, theirs.partition) and (
-            key.sort is None or theirs.sort is None or templates_can_collide(key.sort, theirs.sort)
-        ):
+        if key.can_equal(key.attributes, theirs.templates):
             raise DeclarationError(
                 f"{key.name}: {key.show()} can be the same key as {theirs.name}: "
                 f"{theirs.show()}; begin each of them with its own literal"
@@ -137,8 +135,7 @@ class TableMap:
         """
         if key not in self._exclusive:
             self._exclusive[key] = not (key.index is None and key.partition.parts) and not any(
-                templates_can_collide(key.partition, partition)
-                for partition, _ in self._others(key)
+                key.can_equal(key.partition_attributes, other) for other in self._others(key)
             )
         return self._exclusive[key]
 
@@ -146,20 +143,16 @@ class TableMap:
         """Return whether a query with `bound` arguments can return items of other entities."""
         facts = self._shared
         if (key, bound) not in facts:
-            beginning, end = _beginning(key, bound), _end(key, bound)
+            determined, following = key.determined(bound), key.next_part(bound)
             facts[key, bound] = any(
-                templates_can_collide(key.partition, partition)
-                and (
-                    sort is None
-                    or can_begin_with(sort, beginning)
-                    or intersects(sort.language(), end)
-                )
-                for partition, sort in self._others(key)
+                key.can_equal(determined, other)
+                and (following is None or _can_follow(following, other[following.attribute]))
+                for other in self._others(key)
             )
         return facts[key, bound]
 
-    def _others(self, key: KeyMap) -> list[tuple[Template, Template | None]]:
-        """Return the keys that all other items have in the same index.
+    def _others(self, key: KeyMap) -> list[dict[str, Template]]:
+        """Return the templates of all other items that are in the same index.
 
         DynamoDB adds an item to every index whose key attributes it has, even if its entity does
         not declare that.
@@ -168,32 +161,21 @@ class TableMap:
         for entity in self.entities:
             holders += entity.templates(other_than=key)
             holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
-        partition, sort = key.attributes
-        return [
-            (templates[partition], None if sort is None else templates[sort])
-            for templates in holders
-            if partition in templates and (sort is None or sort in templates)
-        ]
+        return [each for each in holders if all(name in each for name in key.attributes)]
 
 
-def _beginning(key: KeyMap, bound: int) -> Language:
-    """Return the texts with which the sort keys of a query with `bound` arguments begin."""
-    following = key.next_part(bound)
-    if key.sort is None:
-        return EMPTY
-    pieces = key.sort.pieces
-    return key.sort.language(last=None if following is None else pieces.index(following))
+def _can_follow(following: NextPart, other: Template) -> bool:
+    """Return whether a query of a range of this part can match another template's values."""
+    beginning = following.template.language(last=following.position)
+    return can_begin_with(other, beginning) or intersects(other.language(), _end(following))
 
 
-def _end(key: KeyMap, bound: int) -> Language:
+def _end(following: NextPart) -> Language:
     """Return the upper bounds of the sort keys, which BETWEEN includes: `ORDER$`."""
-    following = key.next_part(bound)
-    if key.sort is None or following is None:
-        return NOTHING
-    before = key.sort.pieces[: key.sort.pieces.index(following)]
+    before = following.template.pieces[: following.position]
     if not before or not isinstance(before[-1], str):
         return NOTHING
-    return sequence(key.sort.language(last=len(before) - 1), literal(after(before[-1])))
+    return sequence(following.template.language(last=len(before) - 1), literal(after(before[-1])))
 
 
 def _recognizers(key: KeyMap) -> tuple[re.Pattern[str], re.Pattern[str]]:

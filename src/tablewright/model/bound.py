@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar, TypeVarTuple, overload
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.model.attribute import KeyPath
+from tablewright.model.attribute import KeyPath, Piece
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
 from tablewright.plan.reads.range import Range
@@ -90,6 +90,29 @@ class BoundIndex(Generic[E, P, S]):
     @overload
     def __call__(
         self: BoundIndex[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /
+    ) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(self: BoundIndex[E, tuple[Piece[A]], KeyPath[*Ts]], a: A, /) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(
+        self: BoundIndex[E, tuple[Piece[A], Piece[B]], KeyPath[*Ts]], a: A, b: B, /
+    ) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(
+        self: BoundIndex[E, tuple[Piece[A], Piece[B], Piece[C]], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        /,
+    ) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(
+        self: BoundIndex[E, tuple[Piece[A], Piece[B], Piece[C], Piece[D]], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        /,
     ) -> Range[E, *Ts]: ...
     def __call__(self, *values: Any) -> Any:
         """Return the query for all items of the entity in one partition of the index."""

@@ -17,7 +17,8 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import Comparison, KeyMap
+from tablewright.mapping.key_condition import Comparison
+from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart, make_part
 from tablewright.plan.condition import Call, Compare, Condition
 from tablewright.plan.reads.projection import is_projected
@@ -79,10 +80,10 @@ def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]])
         if optional and not any(_needs_a_value(each, left.attribute) for each in conditions):
             return None  # items in which that part has no value are not in the index
     comparison, operands = None, ()
-    following = key.next_part(len(arguments)) if key.sort is not None else None
+    following = key.next_part(len(arguments))
     if following is not None:
         for condition in conditions:
-            found = _comparison(condition, following.attribute)
+            found = _comparison(condition, following.part.attribute)
             if found is not None and key.can_compare(len(arguments), found[0]):
                 comparison, operands = found
                 used.append(condition)

@@ -20,8 +20,8 @@ before it is sent. A request passes if it provably stays within the tenant's sha
 
 Only the table's partition key decides whose an item is. So a query of an index passes without a
 filter only if the partition key is fixed: `Order.by_system_key(order_id).eq(user_id)`. It gets a
-filter if the index is named in `filtered`, or if the partition of the index equals a shard of the
-tenant; every other one is refused.
+filter if the index is named in `filtered`, or if the partition of the index (one of its attributes)
+equals a shard of the tenant; every other one is refused.
 
 Invariants: keys are compared as typed values (see `shards`), never as text. Expressions are never
 parsed: a Query is checked by the values of its QueryRequest, from which the expressions are
@@ -43,7 +43,7 @@ from tablewright.model.shards import KeyValue, Shard, key_value, refuse_collisio
 from tablewright.model.touched import AccessKind, Unclear, touched_items
 from tablewright.plan.plan import AnyRequest
 from tablewright.plan.reads.query_request import OneOf, QueryRequest
-from tablewright.values import Value
+from tablewright.values import Item, Value
 
 
 class Tenancy:
@@ -189,7 +189,7 @@ class TenantGuard:
         if unknown:
             raise self._unproved(f"a Query with {', '.join(sorted(map(str, unknown)))}")
         self._check_table(members.get("TableName"))
-        fixed = dict(condition.fixed())
+        fixed = condition.fixed()
         if key_value(fixed.get(self.partition)) in self.readable:
             self._check_start(members)
             return request
@@ -197,7 +197,7 @@ class TenantGuard:
         if name is None:
             raise self._outside("read", fixed.get(self.partition))
         index = self.table.indexes.get(name) if isinstance(name, str) else None
-        if index is None or not self._is_filterable(index, condition.partition):
+        if index is None or not self._is_filterable(index, fixed):
             raise TenantViolation(
                 f"this database is scoped to {self.tenant}; a query of the index {_plain(name)} by "
                 f"{_shown({key: _content(value) for key, value in fixed.items()})} can give rows "
@@ -214,11 +214,12 @@ class TenantGuard:
         if "ExclusiveStartKey" in members:
             self._check_item("read", members["ExclusiveStartKey"])
 
-    def _is_filterable(self, index: IndexMap, partition: Value) -> bool:
+    def _is_filterable(self, index: IndexMap, fixed: Item) -> bool:
         """Whether the query may be sent with a filter by tenant."""
         # DynamoDB filters by no key attribute of the index.
         return self.partition not in index.attributes and (
-            index.name in self.filtered or key_value(partition) in self.readable
+            index.name in self.filtered
+            or any(key_value(fixed.get(name)) in self.readable for name in index.partition)
         )
 
 

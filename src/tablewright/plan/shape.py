@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import IndexKeys, KeyMap, SortCondition
+from tablewright.mapping.key_condition import KeyCondition
+from tablewright.mapping.keys import IndexKeys
 from tablewright.values import Value
 
 #: The assumed size of a value of each type in bytes, for estimates.
@@ -77,26 +78,21 @@ def key_condition(key: Mapping[str, Value], separator: str = " AND ") -> str:
 
 def key_template(entity: EntityMap) -> str:
     """Render the key of an entity that is not known yet: `PK="USER" AND SK="USER#{id}"`."""
-    templates = zip(
-        entity.primary.attributes, (entity.primary.partition, entity.primary.sort), strict=True
-    )
-    return " AND ".join(
-        f'{name}="{template.show()}"' for name, template in templates if template is not None
-    )
+    templates = entity.primary.templates
+    return " AND ".join(f'{name}="{each.show()}"' for name, each in templates.items())
 
 
-def query_condition(key: KeyMap, partition: Value, sort: SortCondition | None) -> str:
+def query_condition(condition: KeyCondition) -> str:
     """Render the key condition of a query."""
-    name, sort_name = key.attributes
-    text = f"{name}={content(partition)}"
+    text, sort = key_condition(condition.equal), condition.sort
     if sort is None:
         return text
     values = [content(value) for value in sort.values]
     if sort.comparison == "between":
-        return f"{text} AND {sort_name} BETWEEN {values[0]} AND {values[1]}"
+        return f"{text} AND {sort.attribute} BETWEEN {values[0]} AND {values[1]}"
     if sort.comparison == "begins_with":
-        return f"{text} AND begins_with({sort_name}, {values[0]})"
-    return f"{text} AND {sort_name}{sort.comparison}{values[0]}"
+        return f"{text} AND begins_with({sort.attribute}, {values[0]})"
+    return f"{text} AND {sort.attribute}{sort.comparison}{values[0]}"
 
 
 def typical_size(entity: EntityMap) -> int:

@@ -36,12 +36,12 @@ class Count(Plan[int]):
 
     def _steps(self, context: Context) -> Steps[int]:
         query = self._query._replace(_columns=())
-        request, _, excluded = query._request(context)
+        request, _, excluding = query._request(context)
         # Items are read, not only counted, if some of them have to be left out here.
         type_is_filtered = (
             query._type_to_filter() or query._entity.table.type_attribute in query._key.attributes
         )
-        reads_items = excluded is not None or (
+        reads_items = excluding is not None or (
             query._may_contain_others and (query._has_alternatives or not type_is_filtered)
         )
         if not reads_items:
@@ -49,7 +49,7 @@ class Count(Plan[int]):
         total = 0
         while True:
             page = decode_page((yield request))
-            total += len(query._matching(page.items, excluded)) if reads_items else page.count
+            total += len(query._matching(page.items, excluding)) if reads_items else page.count
             if query._total is not None and total >= query._total:
                 return query._total
             if page.last_evaluated_key is None:
