@@ -25,6 +25,8 @@ C = TypeVar("C")
 D = TypeVar("D")
 P = TypeVar("P")
 S = TypeVar("S")
+P_co = TypeVar("P_co", covariant=True)
+S_co = TypeVar("S_co", covariant=True)
 Ts = TypeVarTuple("Ts")
 
 
@@ -72,7 +74,7 @@ class BoundKey(Generic[E, P, S]):
         return _range(self._entity, self._key, values)
 
 
-class BoundIndex(Generic[E, P, S]):
+class BoundIndex(Generic[E, P_co, S_co]):
     """An entity's place in an index."""
 
     def __init__(self, entity: EntityMap, key: KeyMap) -> None:

@@ -5,7 +5,7 @@
 
 Equality conditions bind the parts of a key from the left; one comparison may apply to the next
 part. The other conditions become a filter. Of several usable keys, the one that binds most
-conditions is chosen.
+conditions is chosen, and first of all one whose own attributes need no filter.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
     matches = [match for match in found if match is not None and match.used]
     if not matches:
         raise DeclarationError(_refusal(entity, conditions))
-    best = max(matches, key=lambda match: len(match.used))
+    best = max(
+        matches,
+        key=lambda match: (_can_filter_rest(entity, match, conditions), len(match.used)),
+    )
     plan: Query[Any] = Range(entity, best.key, best.arguments)
     if best.comparison is not None:
         plan = plan._compared(best.comparison, *best.operands)  # type: ignore[attr-defined]
@@ -89,6 +92,16 @@ def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]])
                 used.append(condition)
                 break
     return Match(key, tuple(arguments), comparison, operands, used)
+
+
+def _can_filter_rest(entity: EntityMap, match: Match, conditions: Sequence[Condition[Any]]) -> bool:
+    """Return whether no other condition is on a key attribute, which DynamoDB does not filter."""
+    return not any(
+        entity.attributes[name].stored in match.key.attributes
+        for condition in conditions
+        if condition not in match.used
+        for name in condition.attributes
+    )
 
 
 def _needs_a_value(condition: Condition[Any], attribute: str) -> bool:

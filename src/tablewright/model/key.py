@@ -35,6 +35,9 @@ T = TypeVar("T")
 P = TypeVar("P")
 S = TypeVar("S")
 V = TypeVar("V")
+#: Of places in an index, which may be tuples of subclasses of Piece.
+P_co = TypeVar("P_co", covariant=True)
+S_co = TypeVar("S_co", covariant=True)
 #: Paths, in functions that also take other arguments.
 P_ = TypeVar("P_", bound=KeyPath[*tuple[Any, ...]])
 S_ = TypeVar("S_", bound=KeyPath[*tuple[Any, ...]])
@@ -55,7 +58,7 @@ def _paths(given: Any) -> tuple[KeyPath[Any], ...]:
     return tuple(map(_path, given)) if isinstance(given, tuple) else (_path(given),)
 
 
-class IndexPlace(Generic[P, S]):
+class IndexPlace(Generic[P_co, S_co]):
     """A place in an index, declared in the body of an entity."""
 
     def __init__(
@@ -98,7 +101,7 @@ class IndexPlace(Generic[P, S]):
             owner: type[E],
         ) -> BoundIndex[E, P, KeyPath[A, B, C, D]]: ...
         @overload
-        def __get__(self, instance: Any, owner: type[E]) -> BoundIndex[E, P, S]: ...
+        def __get__(self, instance: Any, owner: type[E]) -> BoundIndex[E, P_co, S_co]: ...
         def __get__(self, instance: Any, owner: Any) -> Any: ...
 
 
