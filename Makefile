@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 OTHERS := .targets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-targets check format docs bench torture torture-big mutants lock clean
+.PHONY: help setup run test test-slow test-targets check format docs bench torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -26,8 +26,11 @@ $(READY): requirements.lock pyproject.toml
 run: $(READY) ## verify the five designs on the embedded engine
 	@$(BIN)/python examples/verify_all.py
 
-test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest -q $(ARGS)
+test: $(READY) ## run the tests except the slow ones
+	@$(BIN)/python -m pytest -q -m "not slow" $(ARGS)
+
+test-slow: $(READY) ## run the slow tests
+	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -m slow $(ARGS)
 
 test-targets: $(READY) $(OTHERS)/.ready ## run the tests of the model against other implementations of DynamoDB
 	@$(BIN)/python -m tests.targets $(TARGETS) $(if $(ARGS),-- $(ARGS))
@@ -44,13 +47,14 @@ $(OTHERS)/.ready: tests/targets/package-lock.json tests/targets/requirements.loc
 	  || echo "moto could not be installed; it is skipped" >&2
 	@touch $@
 
-check: $(READY) ## check format, lint, types, layers and tests; every change must pass
+check: $(READY) ## check format, lint, types, layers and all tests; every change must pass
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q $(ARGS)
+	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -m "not slow" $(ARGS)
+	$(MAKE) test-slow
 
 format: $(READY) ## format the code and apply safe lint fixes
 	@$(BIN)/ruff format .

@@ -13,21 +13,12 @@ import pytest
 import tablewright
 from tablewright.engine import Engine
 from tablewright.server import serving
+from tests.commands import run
 from tests.engine.test_integrity import CATALOG_DAMAGES, DAMAGES, damage, make_file
 from tests.server.conftest import TABLE
 from tests.server.http import Client
 from tests.server.test_requests import get, put
 from tests.server.test_stopping import served
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tablewright", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tablewright.engine import Engine
+from tests.commands import run
 from tests.engine.test_integrity import TABLE, damage, make_file
-from tests.test_cli import run
 
 
 @pytest.fixture

@@ -9,22 +9,22 @@ from tablewright import connect, database, formats, plans
 from tablewright.designs import commerce
 
 READS = {"consistent", "desc", "limit"}
-QUERY = READS | {"after", "asc", "count", "filter", "first", "page_size", "select"}
+QUERY = READS | {"after", "asc", "count", "filter", "first", "page_size", "select", "strict"}
 OFFERED: dict[str, set[str]] = {
     "Backfill": set(),
     "BatchGet": {"consistent"},
     "BatchWrite": set(),
     "ConditionCheck": set(),
     "Count": set(),
-    "Create": set(),
+    "Create": {"stamps"},
     "Delete": {"condition"},
     "First": {"then"},
-    "Get": {"consistent", "delete", "then", "update"},
+    "Get": {"consistent", "delete", "then", "update", "upsert"},
     "GetByUnique": {"then"},
     "Load": READS,
     "LoadFound": set(),
     "Plan": set(),
-    "Put": {"audit", "condition"},
+    "Put": {"audit", "condition", "stamps"},
     "Query": QUERY,
     "Range": QUERY | {"begins_with", "between", "eq", "gt", "gte", "lt", "lte"},
     "Scan": QUERY,
@@ -32,6 +32,7 @@ OFFERED: dict[str, set[str]] = {
     "Then": set(),
     "Transaction": set(),
     "Update": {"audit", "condition"},
+    "Upsert": {"audit", "condition"},
     "Write": set(),
 }
 
@@ -90,3 +91,37 @@ def test_a_public_module_offers_what_it_lists() -> None:
             assert hasattr(module, name)
     moved = {*formats.__all__, *database.__all__, "access_patterns"}
     assert moved.isdisjoint(dir(tablewright))
+
+
+def test_an_instance_offers_its_attributes() -> None:
+    customer = commerce.Customer(customer_id="C1", email="ann@example.com", name="Ann")
+    assert dir(customer) == sorted(commerce.Customer.__entity__.attributes)
+
+
+def test_a_reference_offers_conditions_and_changes() -> None:
+    assert offered(commerce.Order.total) == {
+        "add_to_set",
+        "append",
+        "append_if_absent",
+        "begins_with",
+        "between",
+        "contains",
+        "exists",
+        "in_",
+        "increment",
+        "not_exists",
+        "path",
+        "prepend",
+        "remove",
+        "remove_from_set",
+        "set",
+        "set_if_absent",
+        "size",
+    }
+
+
+def test_a_condition_is_combined_with_operators_only() -> None:
+    version = commerce.Order.version
+    above = version > 1
+    for condition in (above, ~above, above & version.exists(), version.between(1, 2)):
+        assert offered(condition) == set()

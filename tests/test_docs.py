@@ -9,8 +9,6 @@ import pkgutil
 import re
 import shlex
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ import pytest
 import tablewright
 from tablewright import Engine
 from tablewright.server import serving
+from tests import commands
 
 ROOT = Path(__file__).parent.parent
 MODULES = [
@@ -69,12 +68,9 @@ def run(command: list[str]) -> str:
             rows = sorted(connection.execute(statement))
         return "".join("|".join(map(str, row)) + "\n" for row in rows)
     assert program == "tablewright"
-    return subprocess.run(
-        [sys.executable, "-m", "tablewright", *arguments],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+    done = commands.run(*arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -66,6 +66,7 @@ def test_every_python_block_of_a_guide_is_found() -> None:
         assert [block for _, block, _ in examples(document)] == blocks(document, "python")
 
 
+@pytest.mark.slow
 def test_the_test_of_the_tutorial_passes(tmp_path: Path) -> None:
     """The whole tutorial is a module that pytest can collect."""
     test = tmp_path / "test_lending.py"

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tablewright import create, put
 from tablewright.designs.commerce import Commerce, Customer
 from tablewright.pytest_plugin import MakeDatabase
@@ -37,6 +39,7 @@ def test_two_databases_of_one_test_are_two(tablewright_db: MakeDatabase) -> None
     assert other.run(Customer.primary("C1")) is None
 
 
+@pytest.mark.slow
 def test_tests_may_run_side_by_side(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(TESTS)
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "."]

@@ -16,11 +16,12 @@ import pytest
 
 from tablewright import explain
 from tablewright.plans import access_patterns
-from typing_tests import accepted, design
+from typing_tests import accepted, design, formats, kinds
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "typing_tests"
-FILES = ["design.py", "accepted.py", "mistakes.py"]
+MISTAKES = ["mistakes.py", "format_mistakes.py", "kinds_mistakes.py"]
+FILES = ["design.py", "accepted.py", "formats.py", "kinds.py", *MISTAKES]
 
 #: Where a checker finds errors: `mistakes.py:82: Settings(themes="dark")`.
 Places = set[str]
@@ -51,19 +52,21 @@ def pyright() -> Places:
     }
 
 
-def marked() -> Places:
-    lines = (FOLDER / "mistakes.py").read_text().splitlines()
+def marked(checker: str) -> Places:
+    """The lines that a checker flags: those marked for all, and those marked for it alone."""
     return {
-        place(FOLDER / "mistakes.py", number)
-        for number, line in enumerate(lines, 1)
-        if "  # E: " in line
+        place(FOLDER / name, number)
+        for name in MISTAKES
+        for number, line in enumerate((FOLDER / name).read_text().splitlines(), 1)
+        if "  # E: " in line or f"  # E ({checker}): " in line
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checker", [mypy, pyright])
 def test_a_checker_flags_every_mistake_and_nothing_else(checker: Callable[[], Places]) -> None:
-    """Nothing in `design.py` and `accepted.py`, and in `mistakes.py` the marked lines alone."""
-    flagged, mistakes = checker(), marked()
+    """In the files of mistakes the marked lines alone, and nothing in the others."""
+    flagged, mistakes = checker(), marked(checker.__name__)
     assert len(mistakes) > 200
     problems = [f"not flagged: {missed}" for missed in sorted(mistakes - flagged)]
     problems += [f"flagged: {right}" for right in sorted(flagged - mistakes)]
@@ -79,9 +82,10 @@ def test_every_pattern_of_the_design_is_traced() -> None:
 
 ACCEPTED = {
     name: function
-    for name, function in vars(accepted).items()
+    for module in (accepted, formats, kinds)
+    for name, function in vars(module).items()
     if inspect.isfunction(function)
-    and function.__module__ == accepted.__name__
+    and function.__module__ == module.__name__
     and not inspect.signature(function).parameters
 }
 

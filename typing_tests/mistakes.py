@@ -35,6 +35,7 @@ from tablewright import (
     unique,
     update,
     updated_at,
+    upsert,
     version,
 )
 from tablewright.database import AsyncDatabase, Database
@@ -185,6 +186,8 @@ condition_check(first, Comment.text == "t")  # E: another entity's attribute
 # -- changes
 first.update(Comment.text.set("x"))  # E: another entity's attribute
 update(found, Comment.text.set("x"))  # E: another entity's attribute
+first.upsert(Comment.text.set("x"))  # E: another entity's attribute
+upsert(found, Comment.text.set("x"))  # E: another entity's attribute
 first.update(Ticket.title == "x")  # E: a condition is not a change
 first.update(title="x")  # E: a change, not a name
 Ticket.titel.set("x")  # E: no such attribute
@@ -320,8 +323,8 @@ class Broken(Entity, table=Desk):
     dates: Attr[date] = updated_at()  # E: a stamp is a datetime
 
     primary = key("BROKEN" / nmae, "X")  # E: an undefined name
-    half = key("BROKEN" / name, 5)  # E: a number is not a path
-    summed = key("BROKEN" + name, "X")  # E: paths are made with /
+    half = key("BROKEN" / name, 5.5)  # E: only a whole number is a literal
+    summed = key("BROKEN" + 5, "X")  # E: a number is not a part
     numbered = key("BROKEN" / name / 5, "X")  # E: a number is not a part
     plain = index("gsi_status", "BROKEN" / name, "X")  # E: an index, not its name
     local = index(Desk.by_title, "BROKEN" / name, "X")  # E: a local index is primary.local
@@ -331,7 +334,7 @@ class Broken(Entity, table=Desk):
     by_month = index(Desk.by_day, "BROKEN" / year_month(size), "X")  # E: a number has no month
     by_epoch = index(Desk.by_day, "BROKEN" / epoch_seconds(name), "X")  # E: a text has no epoch
     by_lower = index(Desk.by_day, "BROKEN" / lower(size), "X")  # E: a number has no lower case
-    falling = index(Desk.by_day, "BROKEN" / descending(at), "X")  # E: a moment is not a number
+    falling = index(Desk.by_day, "BROKEN" / descending("at"), "X")  # E: an attribute, not its name
     single = unique(5)  # E: a number is not a path
     kept = unique("NAME" / name, keep=("name",))  # E: an attribute, not its name
     told = history(status, StatusEvent, new=StatusEvent.why)  # E: the new value is a status

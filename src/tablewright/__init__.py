@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         version,
     )
     from tablewright.model.database import connect, connect_async
-    from tablewright.model.entity import Entity
+    from tablewright.model.entity import Entity, WriteOnce
     from tablewright.model.key import history, index, key, unique
     from tablewright.model.pattern import access_pattern, explain
     from tablewright.model.table import GSI, LSI, Table
@@ -57,10 +57,11 @@ if TYPE_CHECKING:
     from tablewright.plan.writes.batch_write import batch_write
     from tablewright.plan.writes.condition_check import condition_check
     from tablewright.plan.writes.delete import Delete
-    from tablewright.plan.writes.entry import create, delete, put, update
+    from tablewright.plan.writes.entry import create, delete, put, update, upsert
     from tablewright.plan.writes.put import Create, Put
     from tablewright.plan.writes.transaction import Transaction, transact
     from tablewright.plan.writes.update import Update
+    from tablewright.plan.writes.upsert import Upsert
 
 __version__ = "0.1.0"
 
@@ -77,7 +78,7 @@ _HOMES = {
         "version",
     ),
     "model.database": ("connect", "connect_async"),
-    "model.entity": ("Entity",),
+    "model.entity": ("Entity", "WriteOnce"),
     "model.key": ("history", "index", "key", "unique"),
     "model.pattern": ("access_pattern", "explain"),
     "model.table": ("GSI", "LSI", "Table"),
@@ -92,10 +93,11 @@ _HOMES = {
     "plan.writes.batch_write": ("batch_write",),
     "plan.writes.condition_check": ("condition_check",),
     "plan.writes.delete": ("Delete",),
-    "plan.writes.entry": ("create", "delete", "put", "update"),
+    "plan.writes.entry": ("create", "delete", "put", "update", "upsert"),
     "plan.writes.put": ("Create", "Put"),
     "plan.writes.transaction": ("Transaction", "transact"),
     "plan.writes.update": ("Update",),
+    "plan.writes.upsert": ("Upsert",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -132,6 +134,8 @@ __all__ = [
     "Tenancy",
     "Transaction",
     "Update",
+    "Upsert",
+    "WriteOnce",
     "__version__",
     "access_pattern",
     "attr",
@@ -156,5 +160,6 @@ __all__ = [
     "unique",
     "update",
     "updated_at",
+    "upsert",
     "version",
 ]

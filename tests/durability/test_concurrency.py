@@ -38,6 +38,7 @@ def test_eight_threads_lose_no_update(where: str, tmp_path: Path) -> None:
         assert engine.check()
 
 
+@pytest.mark.slow
 def test_two_processes_of_four_threads_lose_no_update(tmp_path: Path) -> None:
     file = tmp_path / "orders.db"
     with new_engine(file) as engine:

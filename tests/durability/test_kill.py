@@ -20,6 +20,8 @@ from tests.durability.orders import NAME, TABLE, Item, contents
 from tests.durability.writer import THREADS
 from tests.server.http import Client
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 ROUNDS = 8
 

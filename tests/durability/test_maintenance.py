@@ -65,6 +65,7 @@ def index_state(engine: Engine) -> str:
     return str(indexes[0]["IndexStatus"])
 
 
+@pytest.mark.slow
 def test_an_index_whose_builder_was_killed_is_finished(path: Path) -> None:
     states = set()
     for engine in killed(path.parent, CREATE):
@@ -79,6 +80,7 @@ def test_an_index_whose_builder_was_killed_is_finished(path: Path) -> None:
     assert states == {"", "CREATING", "ACTIVE"}
 
 
+@pytest.mark.slow
 def test_a_table_whose_deletion_was_killed_is_deleted(path: Path) -> None:
     steps = set()
     for engine in killed(path.parent, DELETE):
@@ -94,6 +96,7 @@ def test_a_table_whose_deletion_was_killed_is_deleted(path: Path) -> None:
     assert len(steps) > 3  # they died in different steps
 
 
+@pytest.mark.slow
 def test_several_processes_build_one_index_while_another_writes(path: Path) -> None:
     with Engine(path, background=False) as engine, ExitStack() as stack:
         engine.call(*CREATE)

@@ -18,6 +18,8 @@ from tablewright.engine import Engine
 from tests.durability.opener import open_and_create, tables
 from tests.durability.test_kill import ROOT, child
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 40
 THREADS = 8
 PROCESSES = 4

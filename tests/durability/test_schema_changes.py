@@ -127,6 +127,7 @@ def test_readers_of_an_engine_that_is_closed_are_told_so(tmp_path: Path) -> None
         assert outcomes == [StoreClosed] * 3
 
 
+@pytest.mark.slow
 def test_readers_get_answers_or_faults_while_tables_come_and_go(engine: Engine) -> None:
     stop = threading.Event()
     wrong: list[object] = []

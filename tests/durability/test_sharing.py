@@ -34,7 +34,7 @@ def engine(path: Path) -> Iterator[Engine]:
         yield engine
 
 
-@pytest.fixture(params=["engine", "process"])
+@pytest.fixture(params=["engine", pytest.param("process", marks=pytest.mark.slow)])
 def elsewhere(request: pytest.FixtureRequest, engine: Engine, path: Path) -> Iterator[Call]:
     """Does an operation in another engine on the same file: in this process, or in another."""
     if request.param == "engine":

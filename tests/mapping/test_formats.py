@@ -94,7 +94,8 @@ CODE = Codec[str](encode=str, decode=str, width=2, alphabet="abc")
         (truncated(3), str, None, "A#BC", "A$!B"),
         (coded(REVERSED, "Reversed"), str, None, "www.example.com", "com.example.www"),
         (NUMBER, int, None, -7, "-7"),
-        (NUMBER, Decimal, None, Decimal("7.50"), "7.50"),
+        (NUMBER, Decimal, None, Decimal("7.50"), "7.5"),
+        (NUMBER, Decimal, None, Decimal("1E+3"), "1000"),
         (BINARY, bytes, None, b"\x00\xff", "AP8="),
         (shard(8), str, None, "O100", str(zlib.crc32(b"O100") % 8)),
         (shard(100), int, None, 7, f"{zlib.crc32(b'7') % 100:02d}"),
@@ -165,6 +166,8 @@ def test_a_call_asks_for_what_the_format_gives(
         (fixed_point(2, 2), Decimal, None, Decimal("NaN"), ["NaN"]),
         (fixed_point(2, 2), Decimal, None, 1, ["int", "Decimal"]),
         (NUMBER, Decimal, None, Decimal("Infinity"), ["Infinity", "not a number"]),
+        (NUMBER, Decimal, None, Decimal(f"1.{'1' * 40}"), ["38 significant digits"]),
+        (NUMBER, int, None, 10**130, ["not a number in DynamoDB"]),
         (NUMBER, int, None, True, ["True"]),
         (BINARY, bytes, None, b"", ["is empty"]),
         (BINARY, bytes, None, "text", ["str", "bytes"]),
@@ -275,6 +278,10 @@ def test_every_shard_is_reached() -> None:
 
 def test_the_shard_of_an_argument_that_is_not_known_yet_is_shown_by_its_name() -> None:
     assert part(str, shard(8)).attribute_text(Symbol("id")) == "{id}"
+
+
+def test_a_codec_is_not_asked_for_an_argument_that_is_not_known_yet() -> None:
+    assert part(str, coded(REVERSED, "Reversed")).text(Symbol("id")) == "{id}"
 
 
 # -- formats of formats --------------------------------------------------------------------------

@@ -10,22 +10,32 @@ import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, index, key, unique
 from tablewright.errors import DeclarationError
+from tablewright.mapping.codec import Codec
+from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.formats import coded
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
+from tablewright.mapping.template import Template
 from tablewright.symbol import Symbol
 from tests.mapping.key_parts import (
     A_DAY,
     DOWN,
+    FREE_NUMBER,
     NUMBER,
     OTHER,
     TEXT,
     WHERE,
     keyed,
     natural,
+    part,
     template,
+)
+
+CODE = part(
+    str, coded(Codec(encode=str, decode=str, ordered=True, alphabet="abc"), "Code"), name="code"
 )
 
 
@@ -315,6 +325,59 @@ def test_arguments_that_are_not_known_yet_stand_in_the_condition_by_name() -> No
     assert found == _on_key(told, partition="CUST#{c}")
 
 
+# -- which comparisons a key supports ------------------------------------------------------------
+
+COMPARISONS: tuple[Comparison, ...] = ("=", "<", ">=", "between", "begins_with")
+
+
+@pytest.mark.parametrize(
+    ("sort", "supported"),
+    [
+        (template("ORDER", NUMBER), ["=", "<", ">=", "between"]),
+        (template("ORDER", TEXT), ["=", "<", ">=", "between", "begins_with"]),
+        # A character of the name can sort before the `#` behind it.
+        (template("ORDER", TEXT, NUMBER), ["begins_with"]),
+        (template("ORDER", FREE_NUMBER), []),  # 10 sorts before 9
+        (template("ORDER", A_DAY), []),  # a day does not determine the time
+        # `ax` sorts after `abx`, but `a` before `ab`.
+        (Template((CODE, "x"), (0,)), []),
+        (Template((CODE, "!"), (0,)), ["=", "<", ">=", "between"]),
+        (natural(str), ["=", "<", ">=", "between", "begins_with"]),
+        (template("ORDER"), []),
+    ],
+)
+def test_a_key_condition_compares_only_what_sorts_as_the_attribute_does(
+    sort: Template, supported: list[Comparison]
+) -> None:
+    made = KeyMap(WHERE, {"PK": template("CUSTOMER")}, {"SK": sort})
+    assert [each for each in COMPARISONS if made.can_compare(0, each)] == supported
+
+
+def test_a_key_without_a_sort_key_compares_nothing() -> None:
+    made = keyed(["CUSTOMER"], None)
+    assert made.next_part(0) is None
+    assert not any(made.can_compare(0, comparison) for comparison in COMPARISONS)
+
+
+def test_the_values_of_the_partition_key_are_enough_for_a_query() -> None:
+    made = keyed(["CUSTOMER", TEXT], ["O", NUMBER])
+    made.check_arguments(("C1",), complete=False)
+    made.check_arguments(("C1", 7), complete=False)
+    made.check_arguments(("C1", 7), complete=True)
+    assert made.partition_values(("C1",)) == {"PK": {"S": "CUSTOMER#C1"}}
+    assert made.show() == "PK=CUSTOMER#{name}, SK=O#{number}"
+
+
+def test_an_equality_ends_at_the_whole_delimiter() -> None:
+    """With `::` between parts, `a:b` is another value than `a`."""
+    pair = Delimiter("::", escapes=False)
+    names = [part(str, name=name, delimiter=pair) for name in "ab"]
+    sort = {"SK": template(*names, delimiter=pair)}
+    made = KeyMap(WHERE, {"PK": template("P")}, sort)
+    found = made.condition((), "=", ("a",), is_exclusive=False)
+    assert found == _on_key(("begins_with", "a::"), partition="P")
+
+
 # -- what a table knows of its entities ----------------------------------------------------------
 
 
@@ -376,7 +439,7 @@ def test_a_query_is_mixed_where_others_can_begin_as_it_does() -> None:
     order, item = _map(Order).primary, _map(Item).primary
     assert STORE.may_contain_others(order, 1)  # ORDER#… are orders and items
     assert STORE.may_contain_others(item, 1)
-    assert STORE.may_contain_others(order, 2)  # ORDER#007 and what goes on from it
+    assert not STORE.may_contain_others(order, 2)  # SK = ORDER#007 is no item
     assert not STORE.may_contain_others(item, 2)  # ORDER#007#ITEM#… are items
     assert not STORE.may_contain_others(_map(Customer).primary, 1)
     assert not STORE.may_contain_others(_map(Product).primary, 0)
@@ -476,7 +539,7 @@ class Wing(Entity, table=Untyped):
     [
         ("ROOM#a", "SHELF#1", Shelf),
         ("ROOM#a", "SHELF#1#02", Board),
-        ("ROOM#a", "SHELF#1#2", None),
+        ("ROOM#a", "SHELF#1#2", Board),  # another spelling
         ("ROOM#a#b", "WING", Wing),
         ("ROOM#a\nb", "SHELF#1\n2", Shelf),
         ("ROOM#a", "DOOR#1", None),

@@ -193,6 +193,8 @@ def test_a_child_goes_on_where_its_root_ends(
         (template("ORDER", NUMBER), "ORDER#7"),
         (template("ORDER", DATE), "ORDER#2026-02-30"),
         (template("ORDER", STATUS), "ORDER#LOST"),
+        (template("ORDER", NUMBER), "ORDER#007#"),
+        (template("A.B"), "AxB"),
     ],
 )
 def test_a_text_that_is_not_the_key_cannot_be_read(made: Template, text: str) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule, run_state_machine_as_test
 
 from tablewright.engine import Engine, maintenance
 from tablewright.errors import ResourceInUseException, ValidationException
+from tests.examples import examples
 from tests.properties.model import Item, TableModel, place
 from tests.properties.test_table import INDEXES, ITEMS, TableMachine
 
@@ -76,6 +76,4 @@ class BuildMachine(TableMachine):
 def test_an_index_built_between_other_requests_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(maintenance, "MAX_STEP_ROWS", 2)
     monkeypatch.setattr(maintenance, "MAX_CHUNK_BYTES", 1000)  # about five items
-    run_state_machine_as_test(
-        BuildMachine, settings=settings(max_examples=50, stateful_step_count=25)
-    )
+    run_state_machine_as_test(BuildMachine, settings=examples(50, steps=25))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -25,6 +24,7 @@ from tablewright.errors import (
     TransactionCanceledException,
     ValidationException,
 )
+from tests.examples import examples
 from tests.properties.model import (
     THE_TABLE,
     Condition,
@@ -502,12 +502,8 @@ class FileMachine(TableMachine):
 
 
 def test_a_table_in_memory_behaves_as_the_model() -> None:
-    run_state_machine_as_test(
-        TableMachine, settings=settings(max_examples=400, stateful_step_count=30)
-    )
+    run_state_machine_as_test(TableMachine, settings=examples(400, steps=30))
 
 
 def test_a_table_in_a_file_behaves_as_the_model() -> None:
-    run_state_machine_as_test(
-        FileMachine, settings=settings(max_examples=25, stateful_step_count=25)
-    )
+    run_state_machine_as_test(FileMachine, settings=examples(25, steps=25))

@@ -345,7 +345,7 @@ def test_adding_keeps_what_is_written(path: Path) -> None:
 
 
 def test_adding_a_known_access_key_id_changes_nothing(path: Path) -> None:
-    with pytest.raises(CredentialsRefused, match="also used by alice"):
+    with pytest.raises(CredentialsRefused, match="also a key of user alice"):
         credentials_edit.add_key(path, "bob", "TWAKALICE", "x")
     assert path.read_text() == ALICE
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 from tablewright.engine import Engine
 from tablewright.server import Hosts, Settings, serving
+from tests.commands import run
 from tests.server.http import Client
 
 PAGE = "http://localhost:3000"
@@ -139,9 +139,8 @@ def test_all_origins_may_be_allowed(engine: Engine) -> None:
         assert answer.headers["access-control-allow-origin"] == "*"
 
 
-def run_serve(*options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tablewright", "serve", "--port", "0", *options]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+def run_serve(*options: str) -> CompletedProcess[str]:
+    return run("serve", "--port", "0", *options)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "db.test"])

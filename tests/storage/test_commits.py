@@ -140,9 +140,10 @@ def test_a_step_in_a_commit_that_is_taken_back_has_its_last_outcome(store: Store
 
 def test_a_transaction_counts_what_was_taken_back(store: Store) -> None:
     before = store.write(lambda tx: tx.rollbacks)
-    with pytest.raises(ZeroDivisionError):
-        store.write(failing_half_way)
-    assert store.write(lambda tx: tx.rollbacks) == before + 1
+    for count in (1, 2):
+        with pytest.raises(ZeroDivisionError):
+            store.write(failing_half_way)
+        assert store.write(lambda tx: tx.rollbacks) == before + count
 
 
 def test_a_store_goes_on_after_a_failure(store: Store) -> None:

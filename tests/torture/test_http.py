@@ -14,6 +14,8 @@ from tests.torture.playing import play
 from torture.http import ALL, NAME, PART
 from torture.processes import Served, served
 
+pytestmark = pytest.mark.slow
+
 #: Those that send many megabytes, for the whole run.
 SLOW = {"stays_in_body", "too_large", "leaves_in_body"}
 

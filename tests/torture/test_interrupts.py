@@ -7,6 +7,8 @@ import pytest
 from tests.torture.playing import play
 from torture.interrupts import OPERATIONS, PART
 
+pytestmark = pytest.mark.slow
+
 NAMES = sorted(OPERATIONS)
 
 

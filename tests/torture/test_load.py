@@ -2,8 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.torture.playing import play
 from torture.load import PART
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_server_under_load_loses_nothing_and_stops_gracefully(tmp_path: Path) -> None:

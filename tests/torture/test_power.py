@@ -10,6 +10,7 @@ from torture.disk import Change
 from torture.power import PART, Platter
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_power_loss_loses_no_acknowledged_write(tmp_path: Path, seed: int) -> None:
     assert play(PART, seed, tmp_path).counts["power losses"]

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from torture.processes import ROOT
 from torture.run import Part, Round, run
 
@@ -57,6 +59,7 @@ def test_the_same_failure_with_another_detail_is_kept_once(tmp_path: Path) -> No
     assert (failure.what, failure.rounds) == ("wrong (seed 5)", 2)
 
 
+@pytest.mark.slow
 def test_the_command_runs_a_part_and_writes_its_results(tmp_path: Path) -> None:
     output = tmp_path / "torture.json"
     command = [sys.executable, "-m", "torture", "io-errors", "--rounds", "1", "--seconds", "1"]

@@ -7,6 +7,8 @@ import pytest
 from tests.torture.playing import play
 from torture.tenants import PART, WORLDS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "seed", range(len(WORLDS)), ids=[world.table.__table__.name for world in WORLDS]

@@ -6,16 +6,17 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.encoding.items import normalise_item
 from tablewright.transfer import Checksum
 from tablewright.values import Item
 from tests.encoding.strategies import items
+from tests.examples import examples
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(items, max_size=3), st.randoms())
 def test_the_order_of_items_and_names_does_not_matter(found: list[Item], chance: Any) -> None:
     assert isinstance(chance, random.Random)
@@ -24,13 +25,13 @@ def test_the_order_of_items_and_names_does_not_matter(found: list[Item], chance:
     assert Checksum.of(mixed) == Checksum.of(found)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(items)
 def test_an_item_and_its_normal_form_are_one(item: Item) -> None:
     assert Checksum.of([item]) == Checksum.of([normalise_item(item)])
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(items, items)
 def test_different_items_have_different_sums(one: Item, other: Item) -> None:
     assert (Checksum.of([one]) == Checksum.of([other])) == (
@@ -38,7 +39,7 @@ def test_different_items_have_different_sums(one: Item, other: Item) -> None:
     )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(items, max_size=2), st.lists(items, max_size=2))
 def test_sums_add_up(some: list[Item], others: list[Item]) -> None:
     assert Checksum.of(some) + Checksum.of(others) == Checksum.of(some + others)

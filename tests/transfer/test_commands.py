@@ -12,7 +12,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.server import serving
-from tests.test_cli import run
+from tests.commands import run
 from tests.transfer.tables import PLAIN, RICH, fill, held, thing, things_in
 
 
@@ -187,6 +187,7 @@ def test_an_endpoint_that_is_not_there_is_one_line(tmp_path: Path, source: Path)
     assert not (tmp_path / "state").exists()
 
 
+@pytest.mark.slow
 def test_a_refused_load_says_how_to_go_on(tmp_path: Path, source: Path) -> None:
     run("dump", source, tmp_path / "t.json", "--parallel", "1")
     whole = (tmp_path / "t.json").read_bytes()
@@ -225,6 +226,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     source = things_in(tmp_path / "a.db", 1000)
     command = [sys.executable, "-c", INTERRUPTED, "copy", str(source), str(tmp_path / "b.db")]
@@ -239,6 +241,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
         assert held(one) == held(other)
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_a_bar(tmp_path: Path, source: Path) -> None:
     ours, theirs = os.openpty()
     command = [sys.executable, "-m", "tablewright", "copy", str(source), str(tmp_path / "b.db")]

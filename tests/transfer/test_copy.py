@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.backoff import Backoff
@@ -28,6 +28,7 @@ from tablewright.transport import Local, Transport
 from tablewright.transport.faults import UnknownFault
 from tablewright.values import Item
 from tests.encoding.strategies import items
+from tests.examples import examples
 from tests.transfer.tables import PLAIN, RICH, compared, fill, held, thing, things
 from tests.transports import InterceptingTransport
 
@@ -78,7 +79,7 @@ def test_all_tables_are_copied_between_any_two_ends(tmp_path: Path, out_of: str,
 
 
 @given(st.lists(items, max_size=30))
-@settings(max_examples=30)
+@examples(30)
 def test_every_value_survives_exactly(drawn: list[Item]) -> None:
     with Engine(":memory:") as source, Engine(":memory:") as target:
         fill(source, PLAIN, [{**item, "k": {"S": f"{n}"}} for n, item in enumerate(drawn)])
@@ -305,6 +306,7 @@ def test_progress_counts_up_to_what_the_table_holds(source: Engine, target: Engi
     assert {event.expected for event in events} == {100}
 
 
+@pytest.mark.slow
 def test_20_000_items_are_copied(tmp_path: Path) -> None:
     with Engine(tmp_path / "a.db", durability="normal") as source:
         fill(source, PLAIN, things(20_000))

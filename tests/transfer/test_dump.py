@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.engine import Engine
@@ -22,6 +22,7 @@ from tablewright.transfer.dumpfile import Dump, DumpData, encode_lines, find_dum
 from tablewright.transport import Local
 from tablewright.values import Item
 from tests.encoding.strategies import items
+from tests.examples import examples
 from tests.transfer.tables import PLAIN, RICH, compared, fill, held, thing, things
 from tests.transports import InterceptingTransport
 
@@ -68,7 +69,7 @@ def test_a_table_is_dumped_and_loaded(
 
 
 @given(st.lists(items, max_size=30), st.booleans())
-@settings(max_examples=30)
+@examples(30)
 def test_every_value_survives_exactly(drawn: list[Item], packed: bool) -> None:
     with (
         Engine(":memory:") as source,
@@ -382,6 +383,7 @@ def test_streams_are_dumped_and_loaded(source: Engine, target: Engine) -> None:
     assert held(target) == held(source)
 
 
+@pytest.mark.slow
 def test_20_000_items_are_dumped_and_loaded(tmp_path: Path) -> None:
     with Engine(tmp_path / "a.db", durability="normal") as source:
         fill(source, PLAIN, things(20_000))

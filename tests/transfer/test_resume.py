@@ -204,6 +204,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "batches"), [("copy", 0), ("copy", 1), ("copy", 30), ("load", 1), ("load", 20)]
 )

@@ -13,10 +13,12 @@ import ssl
 import struct
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
+
+import pytest
 
 #: How long anything may take before a test is given up.
 PATIENCE = 20.0
@@ -172,6 +174,17 @@ def twice(exchange: Exchange) -> None:
 
 #: Steps that take longer than any client waits.
 HANGING = (hang, hang_when_done, drip)
+
+
+def for_each_step(name: str, steps: Mapping[str, Step]) -> pytest.MarkDecorator:
+    """Parametrize a test by steps; those that a client has to wait for are slow."""
+    return pytest.mark.parametrize(
+        name,
+        [
+            pytest.param(step, id=id_, marks=[pytest.mark.slow] if step in HANGING else [])
+            for id_, step in steps.items()
+        ],
+    )
 
 
 def patience_with(step: Step) -> float:

@@ -13,7 +13,16 @@ from tablewright.transport import Response, retry
 from tablewright.transport.faults import RetriesExhausted, UnknownFault
 from tests.transport import proxy as steps
 from tests.transport.conftest import MakeClient
-from tests.transport.proxy import Exchange, Proxy, Step, answer, fault, patience_with, replying
+from tests.transport.proxy import (
+    Exchange,
+    Proxy,
+    Step,
+    answer,
+    fault,
+    for_each_step,
+    patience_with,
+    replying,
+)
 
 GET: dict[str, Any] = {"TableName": "things", "Key": {"k": {"S": "a"}}}
 PAGE = b"<html><body>The gateway is tired.</body></html>"
@@ -55,7 +64,7 @@ def _number(response: Response) -> str:
     return str(json.loads(response.body)["Item"]["n"]["N"])
 
 
-@pytest.mark.parametrize("step", ALL.values(), ids=ALL)
+@for_each_step("step", ALL)
 def test_a_request_that_fails_once_is_sent_again(
     step: Step, proxy: Proxy, client: MakeClient
 ) -> None:
@@ -66,7 +75,7 @@ def test_a_request_that_fails_once_is_sent_again(
     assert [each.operation for each in proxy.seen] == ["GetItem", "GetItem"]
 
 
-@pytest.mark.parametrize("step", ALL.values(), ids=ALL)
+@for_each_step("step", ALL)
 def test_the_error_after_the_last_attempt_tells_where_what_and_how_often(
     step: Step, proxy: Proxy, client: MakeClient
 ) -> None:
@@ -79,7 +88,7 @@ def test_the_error_after_the_last_attempt_tells_where_what_and_how_often(
     assert caught.value.attempts == 2
 
 
-@pytest.mark.parametrize("step", DAMAGE.values(), ids=DAMAGE)
+@for_each_step("step", DAMAGE)
 def test_a_damaged_connection_is_not_used_again(
     step: Step, proxy: Proxy, client: MakeClient
 ) -> None:
@@ -92,7 +101,7 @@ def test_a_damaged_connection_is_not_used_again(
     assert proxy.wait_until_open(1)
 
 
-@pytest.mark.parametrize("step", ANSWERS.values(), ids=ANSWERS)
+@for_each_step("step", ANSWERS)
 def test_a_connection_that_brought_an_error_is_used_again(
     step: Step, proxy: Proxy, client: MakeClient
 ) -> None:

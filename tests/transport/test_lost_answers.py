@@ -41,7 +41,15 @@ from tablewright.errors import (
 from tablewright.observe import RequestEvent
 from tests.transport import proxy as steps
 from tests.transport.conftest import MakeClient
-from tests.transport.proxy import Proxy, Step, fault, forward, patience_with, replying
+from tests.transport.proxy import (
+    Proxy,
+    Step,
+    fault,
+    for_each_step,
+    forward,
+    patience_with,
+    replying,
+)
 
 
 class Bank(Table, name="bank"):
@@ -123,7 +131,7 @@ LOST = {
     "a wrong checksum": steps.wrong_checksum,
     "no answer in time": steps.hang_when_done,
 }
-losing = pytest.mark.parametrize("lose", LOST.values(), ids=LOST)
+losing = for_each_step("lose", LOST)
 
 
 # -- transactions --------------------------------------------------------------------------------

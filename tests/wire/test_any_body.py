@@ -6,11 +6,12 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.engine import OPERATIONS, Engine
 from tablewright.errors import DynamoDBError
+from tests.examples import examples
 from tests.wire.service_model import MODEL
 
 ENGINE = Engine(":memory:")
@@ -66,7 +67,7 @@ def exact(model: Any) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.parametrize("operation", sorted(OPERATIONS))
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_any_body_gets_an_answer_or_a_fault(operation: str, data: st.DataObject) -> None:
     model = MODEL.operation_model(operation).input_shape

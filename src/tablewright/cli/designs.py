@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.cli import report
 from tablewright.cli.commands import DESIGNS, app, fail
+from tablewright.cli.transfer import WHERE, exit_on_error
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tablewright.verify import Design, Result
+    from tablewright.verify import Design, Result, StoredReport
 
 Name = Annotated[
     str,
@@ -24,13 +26,16 @@ Name = Annotated[
     ),
 ]
 
-#: The columns of the report, in this order; `--json` uses the same names.
-COLUMNS = ("check", "pattern", "operation", "index", "condition", "returned", "read", "units", "ok")
+#: The members of a result with `--json`, in this order.
+MEMBERS = (
+    *("design", "check", "pattern", "operation", "index", "condition"),
+    *("returned", "read", "units", "scan", "ok", "problem"),
+)
 
 
 @app.command(rich_help_panel=DESIGNS)
 def designs() -> None:
-    """List the bundled designs: published single-table designs to read and copy."""
+    """List the bundled designs: complete single-table designs to read and copy."""
     from rich.console import Console
     from rich.table import Table
 
@@ -59,6 +64,19 @@ def verify(
     target: Annotated[
         str, typer.Option(help="The database to use: ':memory:' or a new file.")
     ] = ":memory:",
+    stored: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TARGET", help=f"Compare the design with the items that are stored at {WHERE}."
+        ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(help="With --stored: the table, if it has another name than in the design."),
+    ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print pattern, request and cost of each check.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     brief: Annotated[bool, typer.Option("--brief", help="Print one line for each design.")] = False,
 ) -> None:
@@ -66,14 +84,25 @@ def verify(
 
     A design is a Python module with tables, entities and access patterns. Its functions `sample`
     and `checks` provide the data and the expected results. Exit code 1: a result differs, or a
-    pattern scans the table.
+    pattern scans the table without declaring it.
+
+    With --stored, nothing is written: each item of an existing table must belong to an entity of
+    the design, and its keys must be the ones that its values give. Exit code 1: an item differs.
     """
     import msgspec
     from rich.console import Console
 
     from tablewright.designs.catalog import bundled
+    from tablewright.verify import uncovered
 
-    console = Console(stderr=True)
+    if stored is not None:
+        if not names or len(names) > 1:
+            fail("--stored compares one design with a table; name the design")
+        _verify_stored(_load_or_fail(names[0]), stored, table, json=json)
+        return
+    if table is not None:
+        fail("--table is for --stored TARGET, where the table is")
+    progress, console = Console(stderr=True), Console()
     selected = [_load_or_fail(name) for name in names] if names else bundled()
     found: list[Result] = []
     for design in selected:
@@ -82,26 +111,37 @@ def verify(
                 f"{design.name} has no sample data or no checks: define the functions sample() and "
                 "checks(stored), see docs/modelling.md, Verifying a design"
             )
-        results = _run(design, target, console)
-        if brief:
+        results = _run(design, target, progress)
+        if brief and not json:
             count = sum(result.ok for result in results)
             typer.echo(f"{design.name:10} {count} of {len(results)} checks passed")
+            report.print_failures(console, results)
         elif not json:
-            _print_results(design, results)
+            report.print_results(console, design, results, details=details)
+            if design.compare is not None:
+                console.print(design.compare.as_table(design.compare.compare(results)))
+        without = [pattern.name for pattern in uncovered(design, results)]
+        if without:
+            patterns = "pattern" if len(without) == 1 else "patterns"
+            message = f"{design.name}: {len(without)} {patterns} that no check runs: "
+            typer.echo(report.fill(console, message + ", ".join(without)), err=json)
         found += results
     if json:
-        members = [
-            {"design": r.design, **{name: getattr(r, name) for name in COLUMNS}} for r in found
-        ]
+        members = [{name: getattr(r, name) for name in MEMBERS} for r in found]
         typer.echo(msgspec.json.format(msgspec.json.encode(members), indent=2))
-    failed = [result for result in found if not result.ok]
-    for result in failed:
-        typer.echo(f"{result.design}: {result.check}: {result.problem}", err=True)
-    if not json:
-        passed = f"{len(found)} checks passed; no pattern scans a table"
-        typer.echo(f"{len(failed)} of {len(found)} checks failed" if failed else passed)
-    if failed:
+    else:
+        typer.echo(_summary(found))
+    if not all(result.ok for result in found):
         raise typer.Exit(1)
+
+
+def _summary(results: list[Result]) -> str:
+    failed = sum(not result.ok for result in results)
+    if failed:
+        return f"{failed} of {len(results)} checks failed"
+    scans = dict.fromkeys(result.pattern or result.check for result in results if result.scan)
+    scanned = f"declared scans: {', '.join(scans)}" if scans else "no pattern scans a table"
+    return f"{len(results)} checks passed; {scanned}"
 
 
 @app.command(rich_help_panel=DESIGNS)
@@ -113,9 +153,14 @@ def docs(
     ] = None,
 ) -> None:
     """Write the document of a design: diagrams, keys, patterns, sample items."""
+    from tablewright.errors import DesignLoadError
     from tablewright.publish import document
 
-    text = document(_load_or_fail(name))
+    design = _load_or_fail(name)
+    try:
+        text = document(design)
+    except DesignLoadError as error:
+        fail(str(error))
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -138,7 +183,7 @@ def _load_or_fail(name: str) -> Design:
 def _run(design: Design, target: str, console: Console) -> list[Result]:
     """Run the checks of a design and show the progress."""
     from tablewright import connect
-    from tablewright.errors import TablewrightError
+    from tablewright.errors import DesignLoadError, TablewrightError
     from tablewright.verify import verify as verify_design
 
     results = []
@@ -150,24 +195,51 @@ def _run(design: Design, target: str, console: Console) -> list[Result]:
             for result in verify_design(design, database):
                 results.append(result)
                 status.update(f"{design.name}: {len(results)} checks")
+    except DesignLoadError as error:
+        fail(str(error))
     except TablewrightError as error:
         fail(f"{design.name} on {target}: {error}")
     return results
 
 
-def _print_results(design: Design, results: list[Result]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+def _verify_stored(design: Design, target: str, name: str | None, *, json: bool) -> None:
+    """Compare the tables of a design with their stored items and print the differences."""
+    import msgspec
 
-    table = Table(*COLUMNS, title=design.doc.partition("\n")[0] or design.name)
-    for result in results:
-        cells = [str(getattr(result, name)) for name in COLUMNS[:-2]]
-        table.add_row(
-            *cells, f"{result.units:g}", "[green]ok[/]" if result.ok else "[red]failed[/]"
-        )
-    console = Console()
-    if not console.is_terminal:
-        console.width = 200  # keeps a key condition on one line
-    console.print(table)
-    if design.compare is not None:
-        console.print(design.compare.as_table(design.compare.compare(results)))
+    from tablewright import transfer
+    from tablewright.transfer.definition import select_tables
+    from tablewright.transfer.segments import scan_pages
+    from tablewright.verify import compare_stored
+
+    tables = [table.__table__ for table in design.tables]
+    if name is not None and len(tables) > 1:
+        tables = [table for table in tables if table.name == name]
+        if not tables:
+            fail(f"{design.name} has several tables, and none has the name {name!r}")
+    reports = []
+    with exit_on_error(), transfer.open_source(target) as source:
+        for table in tables:
+            (found,) = select_tables(source, target, name or table.name)
+            pages = scan_pages(source, found, 0, 1)
+            reports.append(compare_stored(table, (item for page in pages for item in page)))
+    if json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(reports), indent=2))
+    else:
+        for report in reports:
+            _print_report(report)
+    if not all(reports):
+        raise typer.Exit(1)
+
+
+def _print_report(report: StoredReport) -> None:
+    for difference in report.differences:
+        typer.echo(difference)
+    if len(report.differences) < report.different:
+        typer.echo(f"… and {report.different - len(report.differences)} more")
+    counts = ", ".join(f"{count} {name}" for name, count in sorted(report.entities.items()) if name)
+    result = (
+        f"{report.different} of {report.items} items differ from the design"
+        if report.different
+        else f"all {report.items} items have the keys that their values give"
+    )
+    typer.echo(f"{report.table}: {result}{f' ({counts})' if counts else ''}")

@@ -57,15 +57,15 @@ from tablewright.mapping.language import (
 from tablewright.mapping.notation import (
     Notation,
     checked,
-    decimal_number,
+    dynamodb_number,
     in_utc,
     iso_date,
     name_of,
     no_notation,
     padded_number,
-    plain_number,
     read_moment,
 )
+from tablewright.symbol import Symbol
 
 Precision: TypeAlias = Literal["seconds", "milliseconds", "microseconds"]
 
@@ -223,7 +223,7 @@ def _epoch(label: str, width: int, unit: timedelta) -> Format:
     def text(value: datetime) -> str:
         count = (value - _EPOCH) // unit
         if not 0 <= count < 10**width:
-            raise InvalidValue(f"is {value}; give a moment from 1970 to 2286")
+            raise InvalidValue(f"is {value}; pass a time from 1970 to 2286")
         return f"{count:0{width}d}"
 
     return _moments(label, "0" * width, text, lambda written: _EPOCH + int(written) * unit)
@@ -331,13 +331,8 @@ def _number(inner: Notation) -> Notation:
     width = width_of(inner.language)
     is_plain = width is None or inner.derive is None
     if inner.kind in (int, Decimal) and is_plain and not inner.is_descending:
-        return replace(
-            plain_number() if inner.kind is int else decimal_number(),
-            derive=inner.derive,
-            is_ordered=True,
-            is_optional=inner.is_optional,
-            tag="N",
-        )
+        plain = dynamodb_number(inner.kind)
+        return replace(plain, derive=inner.derive, is_optional=inner.is_optional)
     if width is None or may_contain(inner.language, "-:.TZW+"):
         raise DeclarationError(f"takes a number, not a value of type {name_of(inner.kind)}")
     return replace(
@@ -450,6 +445,8 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
     language = Repeat(member, 1 if width is None else width, width)
 
     def encode(value: Any) -> str:
+        if isinstance(value, Symbol):
+            raise InvalidValue("is not known yet")  # its name is shown instead
         try:
             text = codec.encode(value)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -27,7 +27,8 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.encoding.numbers import format_number
+from tablewright.errors import DeclarationError, InvalidValue, ValidationException
 from tablewright.ids import KSUID, ULID
 from tablewright.mapping.converters.times import NAIVE, utc_text
 from tablewright.mapping.language import (
@@ -90,9 +91,9 @@ def notation_of(kind: Any, pad: int | None) -> Notation | None:
 
 def no_notation(kind: Any) -> DeclarationError:
     return DeclarationError(
-        f"is of type {name_of(kind)}, which cannot be a part of a key: it has no text that sorts "
-        "as its values do; use str, int, datetime, date, UUID, Enum, KSUID or ULID, a codec, or an "
-        "index on the attribute itself"
+        f"is of type {name_of(kind)}, which cannot be a part of a key: its text would not "
+        "sort like its values; use str, int, datetime, date, UUID, Enum, KSUID or ULID, a codec, "
+        "or an index on the attribute itself"
     )
 
 
@@ -113,14 +114,14 @@ def checked(kind: type, encode: Callable[[Any], str]) -> Callable[[Any], str]:
 
 def wrong_type(value: Any, kind: type) -> InvalidValue:
     return InvalidValue(
-        f"is {value!r} of type {type(value).__name__}; give a value of type {kind.__name__}"
+        f"is {value!r} of type {type(value).__name__}; pass a value of type {kind.__name__}"
     )
 
 
 def _text(kind: Any, pad: int | None) -> Notation:
     def encode(value: str) -> str:
         if not value:
-            raise InvalidValue("is empty; a part of a key must not be")
+            raise InvalidValue("is empty; a part of a key must not be empty")
         return str.__str__(value)
 
     return Notation(
@@ -161,8 +162,8 @@ def padded_number(width: int) -> Notation:
     def encode(value: int) -> str:
         if not 0 <= value < bound:
             raise InvalidValue(
-                f"is {value}, outside of 0 to {bound - 1} ({width} digits); more digits change "
-                "every stored key"
+                f"is {value}, outside the range 0 to {bound - 1} ({width} digits); more digits "
+                "change every stored key"
             )
         return f"{value:0{width}d}"
 
@@ -235,7 +236,7 @@ def _choices(kind: type, texts: dict[Any, str]) -> Notation:
         text = texts.get(value)
         if text is None:
             known = ", ".join(map(repr, texts))
-            raise InvalidValue(f"is {value!r}; give one of {known}")
+            raise InvalidValue(f"is {value!r}; pass one of {known}")
         return text
 
     def decode(text: str) -> Any:
@@ -246,16 +247,20 @@ def _choices(kind: type, texts: dict[Any, str]) -> Notation:
     return Notation(kind, checked(kind, encode), decode, one_of(values))
 
 
-def decimal_number() -> Notation:
-    """Return the notation of a Decimal as a number of DynamoDB's."""
+def dynamodb_number(kind: type[int] | type[Decimal]) -> Notation:
+    """Return the notation of a number as DynamoDB writes it in a key attribute of type N."""
 
-    def encode(value: Decimal) -> str:
-        if not value.is_finite():
-            raise InvalidValue(f"is {value}, which is not a number of DynamoDB's")
-        return str(value)
+    def encode(value: int | Decimal) -> str:
+        number = Decimal(value)
+        if not number.is_finite():
+            raise InvalidValue(f"is {value}, which is not a number in DynamoDB")
+        try:
+            return format_number(number)
+        except ValidationException as error:
+            raise InvalidValue(f"is {value}, which is not a number in DynamoDB: {error}") from None
 
-    language = characters("-+.E" + DIGITS)
-    return Notation(Decimal, checked(Decimal, encode), Decimal, language, is_ordered=False)
+    language = characters("-." + DIGITS)
+    return Notation(kind, checked(kind, encode), kind, language, tag="N")
 
 
 _KINDS: list[tuple[type, Maker]] = [

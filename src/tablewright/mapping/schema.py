@@ -25,11 +25,20 @@ def core_schema_of(
     handler: pydantic.GetCoreSchemaHandler,
     make: Callable[[dict[str, Any]], Any],
     values: Callable[[Any], dict[str, Any]] = vars,
+    *,
+    read_only: frozenset[str] = frozenset(),
 ) -> core_schema.CoreSchema:
-    """Return the core schema of a class, based on a pydantic model with the same fields."""
+    """Return the core schema of a class, based on a pydantic model with the same fields.
+
+    `read_only` fields of the input are ignored: they get their defaults.
+    """
 
     def validate(value: Any, inner: core_schema.ValidatorFunctionWrapHandler) -> Any:
-        return value if isinstance(value, kind) else make(dict(vars(inner(value))))
+        if isinstance(value, kind):
+            return value
+        if read_only and isinstance(value, Mapping):
+            value = {name: each for name, each in value.items() if name not in read_only}
+        return make(dict(vars(inner(value))))
 
     def serialize(value: Any, inner: core_schema.SerializerFunctionWrapHandler) -> Any:
         return inner(model.model_construct(**values(value)))

@@ -8,8 +8,8 @@ key.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeAlias
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.delimiter import Delimiter
@@ -22,10 +22,11 @@ from tablewright.mapping.language import (
     intersects,
     literal,
     sequence,
-    to_regex,
 )
-from tablewright.mapping.template import Template, can_begin_with
+from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
+
+Match: TypeAlias = Callable[[str], re.Match[str] | None]
 
 
 class TableMap:
@@ -55,7 +56,10 @@ class TableMap:
         self.key_types: dict[str, str] = {}
         self._type_names: set[str] = set()
         self._by_type: dict[str, EntityMap] = {}
-        self._recognizers: list[tuple[re.Pattern[str], re.Pattern[str], EntityMap]] = []
+        #: What matches the keys of an entity, or (None) of sentinels; and what matches the keys of
+        #: an entity in any spelling.
+        self._recognizers: list[tuple[tuple[Match, Match], EntityMap | None]] = []
+        self._spelled: list[tuple[tuple[Match, Match], EntityMap]] = []
         self._exclusive: dict[KeyMap, bool] = {}
         self._shared: dict[tuple[KeyMap, int], bool] = {}
 
@@ -68,6 +72,7 @@ class TableMap:
                     f"{entity.name}: {self.owner} already has items of type {name!r}; give one of "
                     "the two another type_name=…"
                 )
+        key_types = self._check_types(entity)
         keys = [entity.primary, *(unique.key for unique in entity.uniques)]
         others = [
             key
@@ -77,16 +82,24 @@ class TableMap:
         for position, key in enumerate(keys):
             for theirs in (*keys[:position], *others):
                 self._refuse_collision(key, theirs)
-        self._check_types(entity)
+        self.key_types = key_types
         self.entities.append(entity)
         self._type_names.update(types)
         self._by_type[entity.type_name] = entity
-        self._recognizers.append((*_recognizers(entity.primary), entity))
+        self._recognizers.append((_recognizers(entity.primary, any_spelling=False), entity))
+        self._recognizers += [
+            (_recognizers(unique.key, any_spelling=False), None) for unique in entity.uniques
+        ]
+        self._spelled.append((_recognizers(entity.primary, any_spelling=True), entity))
         self._exclusive.clear()
         self._shared.clear()
 
-    def _check_types(self, entity: EntityMap) -> None:
-        """Raise DeclarationError if a key attribute has another type in another entity."""
+    def _check_types(self, entity: EntityMap) -> dict[str, str]:
+        """Return the types of key attributes, with those of an entity.
+
+        Raise DeclarationError if a key attribute has another type in another entity.
+        """
+        key_types = dict(self.key_types)
         keys = {*self.attributes, *(n for index in self.indexes.values() for n in index.attributes)}
         templates = [
             *(pair for each in entity.templates() for pair in each.items()),
@@ -99,12 +112,13 @@ class TableMap:
         for name, template in templates:
             if name in keys:
                 tag = template.tag if template.natural is None else template.natural.tag
-                known = self.key_types.setdefault(name, tag or "S")
+                known = key_types.setdefault(name, tag or "S")
                 if known != tag:
                     raise DeclarationError(
                         f"{entity.name}: the key attribute {name!r} of {self.owner} has type {tag} "
                         f"here and type {known} in other entities; declare it with one type"
                     )
+        return key_types
 
     def _refuse_collision(self, key: KeyMap, theirs: KeyMap) -> None:
         if key.can_equal(key.attributes, theirs.templates):
@@ -117,11 +131,17 @@ class TableMap:
         """Return the entity of an item, by its type attribute or by its key."""
         if self.type_attribute is not None and self.type_attribute in item:
             return self._by_type.get(item[self.type_attribute].get("S", ""))
-        partition, sort = (content_of(item, name) if name else "" for name in self.attributes)
-        for first, second, entity in self._recognizers:
-            if first.fullmatch(partition) and second.fullmatch(sort):
+        texts = [content_of(item, name) if name else "" for name in self.attributes]
+        for exact, entity in self._recognizers:
+            if all(match(text) for match, text in zip(exact, texts, strict=True)):
                 return entity
-        return None
+        # Another spelling of a key, if only one entity has such keys.
+        found = [
+            entity
+            for spelled, entity in self._spelled
+            if all(match(text) for match, text in zip(spelled, texts, strict=True))
+        ]
+        return found[0] if len(found) == 1 else None
 
     def key(self, item: Mapping[str, Value]) -> Item:
         """Return the key of an item."""
@@ -151,17 +171,42 @@ class TableMap:
             )
         return facts[key, bound]
 
-    def _others(self, key: KeyMap) -> list[dict[str, Template]]:
-        """Return the templates of all other items that are in the same index.
+    def sort_keys_beside(
+        self, key: KeyMap, members: Collection[EntityMap]
+    ) -> list[tuple[str, Template | None]]:
+        """Return the sort keys that items of other entities can have in a partition of a key.
 
-        DynamoDB adds an item to every index whose key attributes it has, even if its entity does
-        not declare that.
+        Each has the name of its entity, or of the unique value of a sentinel.
         """
+        found: list[tuple[str, Template | None]] = []
+        sort = key.sort_attributes
+        for entity in self.entities:
+            holders = [] if entity in members else [(entity.name, t) for t in entity.templates()]
+            holders += [(u.key.name, entity.sentinel_templates(u)) for u in entity.uniques]
+            found += [
+                (name, templates[sort[0]] if sort else None)
+                for name, templates in holders
+                if _is_in_index(key, templates)
+                and key.can_equal(key.partition_attributes, templates)
+            ]
+        return found
+
+    def _others(self, key: KeyMap) -> list[dict[str, Template]]:
+        """Return the templates of all other items that are in the same index."""
         holders = []
         for entity in self.entities:
             holders += entity.templates(other_than=key)
             holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
-        return [each for each in holders if all(name in each for name in key.attributes)]
+        return [each for each in holders if _is_in_index(key, each)]
+
+
+def _is_in_index(key: KeyMap, templates: Mapping[str, Template]) -> bool:
+    """Return whether items with these templates are in the index of a key.
+
+    DynamoDB adds an item to every index whose key attributes it has, even if its entity does not
+    declare that.
+    """
+    return all(name in templates for name in key.attributes)
 
 
 def _can_follow(following: NextPart, other: Template) -> bool:
@@ -178,10 +223,9 @@ def _end(following: NextPart) -> Language:
     return sequence(following.template.language(last=len(before) - 1), literal(after(before[-1])))
 
 
-def _recognizers(key: KeyMap) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    templates = (key.partition, key.sort)
-    first, second = (
-        re.compile("" if each is None else to_regex(each.language()), re.DOTALL)
-        for each in templates
-    )
-    return first, second
+def _recognizers(key: KeyMap, *, any_spelling: bool) -> tuple[Match, Match]:
+    """Return what matches the partition key and the sort key of an entity's items."""
+    first = Parser(key.partition, any_spelling=any_spelling).match
+    if key.sort is None:
+        return first, re.compile("").fullmatch
+    return first, Parser(key.sort, any_spelling=any_spelling).match

@@ -25,7 +25,9 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.language import (
+    ANY_CHARACTER,
     Language,
+    Repeat,
     intersects,
     literal,
     may_contain,
@@ -121,9 +123,13 @@ class Parser:
 
     __slots__ = ("_begin", "match", "parts", "template")
 
-    def __init__(self, template: Template) -> None:
+    def __init__(self, template: Template, *, any_spelling: bool = False) -> None:
+        """With `any_spelling` a part may be any text without the delimiter."""
+        any_text = template.delimiter.language(Repeat(ANY_CHARACTER, 1, None))
         pattern = "".join(
-            re.escape(piece) if isinstance(piece, str) else f"({to_regex(piece.language)})"
+            re.escape(piece)
+            if isinstance(piece, str)
+            else f"({to_regex(any_text if any_spelling else piece.language)})"
             for piece in template.pieces
         )
         self.template = template

@@ -19,7 +19,9 @@ from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import LSI
 
 
-def compile_entity(declared: EntityDeclaration, type_name: str) -> EntityMap:
+def compile_entity(
+    declared: EntityDeclaration, type_name: str, *, is_write_once: bool
+) -> EntityMap:
     """Return the compiled entity; raise DeclarationError if its keys do not fit together."""
     owner, table = declared.owner, declared.table
     primary = _primary(declared)
@@ -36,6 +38,7 @@ def compile_entity(declared: EntityDeclaration, type_name: str) -> EntityMap:
         attributes=declared.maps,
         primary=primary,
         indexes=indexes,
+        is_write_once=is_write_once,
     )
     entity.uniques = tuple(
         _unique(declared, name, value, primary)
@@ -47,6 +50,11 @@ def compile_entity(declared: EntityDeclaration, type_name: str) -> EntityMap:
         for name, value in vars(owner).items()
         if isinstance(value, History)
     )
+    if is_write_once and entity.histories:
+        raise DeclarationError(
+            f"{entity.name} is write-once, so its history has nothing to record; leave one of them "
+            "out"
+        )
     _check_ttl(entity)
     _check_key_only(entity)
     return entity

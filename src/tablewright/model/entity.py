@@ -13,21 +13,9 @@ is read from the table.
 from __future__ import annotations
 
 import dataclasses
-import math
 import sys
-import warnings
 from collections.abc import Mapping
-from datetime import datetime
-from decimal import Decimal
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    Self,
-    dataclass_transform,
-    get_args,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform, get_origin
 
 import pydantic
 from pydantic_core import core_schema
@@ -35,7 +23,7 @@ from pydantic_core import core_schema
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.converters.times import NAIVE
-from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.entity import STAMPS, EntityMap
 from tablewright.mapping.schema import core_schema_of
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.attribute import Attr, attr, created_at, ttl, updated_at, version
@@ -45,6 +33,7 @@ from tablewright.model.declared import EntityDeclaration
 from tablewright.model.find import find
 from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
+from tablewright.model.validation import entity_model, strict
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
@@ -66,9 +55,14 @@ class Entity:
 
     __entity__: ClassVar[EntityMap]
     __model__: ClassVar[type[pydantic.BaseModel]]
+    __write_once__: ClassVar[Literal[False]] = False
 
     def __init_subclass__(
-        cls, *, table: type[Table] | None = None, type_name: str | None = None
+        cls,
+        *,
+        table: type[Table] | None = None,
+        type_name: str | None = None,
+        write_once: bool = False,
     ) -> None:
         super().__init_subclass__()
         if table is None:
@@ -85,7 +79,9 @@ class Entity:
         cls.__type_name__ = type_name or cls.__name__  # type: ignore[attr-defined]
         declared = EntityDeclaration(cls, table.__table__, hints)
         _refuse_reserved(cls, declared)
-        entity = compile_entity(declared, type_name or cls.__name__)
+        entity = compile_entity(
+            declared, type_name or cls.__name__, is_write_once=write_once or cls.__write_once__
+        )
         cls.__entity__ = entity
         cls.__model__ = _validation_model(cls, declared)
         table.__table__.add(entity)
@@ -129,6 +125,10 @@ class Entity:
 
     __hash__ = None  # type: ignore[assignment]  # it is mutable
 
+    def __dir__(self) -> list[str]:
+        """List the attributes; keys and `where` are for the class."""
+        return sorted(self.__entity__.attributes)
+
     def __getstate__(self) -> tuple[dict[str, Any], Item | None]:
         return dict(vars(self)), getattr(self, "_stored_key", None)
 
@@ -146,13 +146,30 @@ class Entity:
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: pydantic.GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        return core_schema_of(cls, cls.__model__, handler, lambda values: _build(cls, values))
+        return core_schema_of(
+            cls,
+            cls.__model__,
+            handler,
+            lambda values: _build(cls, values),
+            read_only=frozenset(each.name for each in cls.__entity__.stamps),
+        )
+
+
+class WriteOnce(Entity):
+    """The base class of entities that are created and deleted, but never changed.
+
+    The same as `write_once=True`; the type checkers know the base class, and reject `put` and
+    `update` of its entities.
+    """
+
+    __write_once__: ClassVar[Literal[True]] = True  # type: ignore[assignment]  # no Rewritable
 
 
 def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
     """Return the types of the attributes of a class and its bases.
 
-    `local` are the variables where the class is defined.
+    `local` are the variables where the class is defined. Raise DeclarationError for an annotation
+    that is neither of an attribute nor of a class variable.
     """
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
@@ -160,18 +177,40 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
         body = {name: value for name, value in vars(base).items() if not isinstance(value, Attr)}
         names = {**namespace(base.__module__, local), **body, "Attr": Attr}
         for name, annotation in vars(base).get("__annotations__", {}).items():
-            if not isinstance(annotation, str) or "Attr" in annotation:
-                hints[name] = resolve(annotation, names, f"{cls.__name__}.{name}")
+            if base.__module__ == __name__ or isinstance(vars(base).get(name), _KEYS):
+                continue
+            where = f"{cls.__name__}.{name}"
+            if isinstance(annotation, str) and (
+                annotation.lstrip().startswith(_CLASS_VARIABLES)
+                or ("Attr" not in annotation and not issubclass(base, Entity))
+            ):
+                continue
+            hint = resolve(annotation, names, where)
+            if get_origin(hint) is ClassVar or hint is ClassVar:
+                continue
+            if get_origin(hint) is not Attr and issubclass(base, Entity):
+                shown = annotation if isinstance(annotation, str) else _type_name(annotation)
+                raise DeclarationError(
+                    f"{where}: {shown} is the annotation of a plain variable; write "
+                    f"{name}: Attr[{shown}] = attr() for an attribute, or "
+                    f"{name}: ClassVar[{shown}] for a variable of the class"
+                )
+            hints[name] = hint
     return hints
 
+
+def _type_name(annotation: Any) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
+_KEYS = (PrimaryKey, IndexPlace, Unique, History)
+_CLASS_VARIABLES = ("ClassVar", "typing.ClassVar", "t.ClassVar")
 
 _RESERVED = frozenset({"where", "scan", "model_config"})
 
 
 def _refuse_reserved(cls: type, declared: EntityDeclaration) -> None:
-    keys = [
-        n for n, v in vars(cls).items() if isinstance(v, (PrimaryKey, IndexPlace, Unique, History))
-    ]
+    keys = [n for n, v in vars(cls).items() if isinstance(v, _KEYS)]
     for name in (*declared.attributes, *keys):
         if name in _RESERVED or name.startswith("_"):
             raise DeclarationError(
@@ -188,48 +227,10 @@ def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.B
         options: dict[str, Any] = {"description": attribute.doc or None}
         if default is not None:
             options["default_factory"] = default
-        fields[name] = (_strict(declared.kinds[name]), pydantic.Field(**options))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an attribute may have the name of a pydantic method
-        return pydantic.create_model(
-            cls.__name__,
-            __config__=_CONFIG,
-            __module__=cls.__module__,
-            __doc__=cls.__doc__,
-            **fields,
-        )
-
-
-_CONFIG = pydantic.ConfigDict(
-    extra="forbid",
-    arbitrary_types_allowed=True,
-    protected_namespaces=(),
-    ser_json_bytes="base64",  # bytes need not be text
-    val_json_bytes="base64",
-)
-
-
-def _strict(kind: Any) -> Any:
-    """Return the type, but moments must have a time zone and numbers must not be rounded."""
-    if kind is datetime:
-        return pydantic.AwareDatetime
-    if kind is float:
-        return Annotated[float, pydantic.BeforeValidator(_exact)]
-    arguments = get_args(kind)
-    if type(None) in arguments and len(arguments) == 2:
-        return _strict(next(part for part in arguments if part is not type(None))) | None
-    return kind
-
-
-def _exact(value: Any) -> Any:
-    """Return the number; raise ValueError if no float is exactly equal to it."""
-    if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
-        near = float(value)
-        # A decimal with the digits that Python prints for the float stands for that float.
-        meant = isinstance(value, Decimal) and Decimal(repr(near)) == value
-        if not math.isfinite(near) or (Decimal(near) != value and not meant):
-            raise ValueError("no float is exactly that number")
-    return value
+        if attribute.role in STAMPS:
+            options["json_schema_extra"] = {"readOnly": True}
+        fields[name] = (strict(declared.kinds[name]), pydantic.Field(**options))
+    return entity_model(cls, fields, declared.decorators)
 
 
 def _finish(cls: type, entity: EntityMap) -> None:
@@ -267,10 +268,12 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
     entity = getattr(cls, "__entity__", None)
     if entity is None:
         raise TypeError(f"{cls.__name__} is abstract; give it a table: table=…")
-    for name in ("version", "created_at", "updated_at"):
-        managed = getattr(entity, name)
-        if managed is not None and managed.name in values:
-            raise InvalidValue(f"{cls.__name__}.{managed.name} is set by the library; leave it out")
+    for stamp in entity.stamps:
+        if stamp.name in values:
+            raise InvalidValue(
+                f"{cls.__name__}.{stamp.name} is set by the library; leave it out, or write it "
+                f"with create(…).stamps({stamp.role}=…)"
+            )
     try:
         model = cls.__model__.__pydantic_validator__.validate_python(values)
     except pydantic.ValidationError as error:

@@ -39,11 +39,8 @@ class Change(Generic[E]):
     def __init__(self, operand: Operand, attribute: AttributeMap, value: Any = None) -> None:
         self.operand = operand
         self.attribute = attribute
+        self.name = attribute.name
         self.value = value
-
-    @property
-    def name(self) -> str:
-        return self.attribute.name
 
     @property
     def condition(self) -> Condition[E] | None:

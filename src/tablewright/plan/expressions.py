@@ -14,6 +14,7 @@ This module must not know conditions, changes, entities or plans.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,7 +32,10 @@ class Placeholders:
 
     def name(self, attribute: str) -> str:
         """Return the placeholder of an attribute."""
-        return self._names.setdefault(attribute, f"#{len(self._names)}")
+        names = self._names
+        if attribute not in names:
+            names[attribute] = f"#{len(names)}"
+        return names[attribute]
 
     def path(self, steps: Sequence[str | int]) -> str:
         """Render a path into a document: `#0.#1[2]`."""
@@ -63,24 +67,25 @@ class Placeholders:
 class UpdateExpression:
     """Collects the clauses of one UpdateExpression."""
 
-    __slots__ = ("_clauses", "marks")
+    __slots__ = ("clauses", "marks")
 
     def __init__(self, marks: Placeholders) -> None:
         self.marks = marks
-        self._clauses: dict[str, list[str]] = {}
+        #: The rendered actions, by keyword.
+        self.clauses: defaultdict[str, list[str]] = defaultdict(list)
 
     def set(self, path: str, value: str) -> None:
         """Set a path to a rendered operand."""
-        self._clauses.setdefault("SET", []).append(f"{path} = {value}")
+        self.clauses["SET"].append(f"{path} = {value}")
 
     def remove(self, path: str) -> None:
-        self._clauses.setdefault("REMOVE", []).append(path)
+        self.clauses["REMOVE"].append(path)
 
     def add(self, path: str, value: str) -> None:
-        self._clauses.setdefault("ADD", []).append(f"{path} {value}")
+        self.clauses["ADD"].append(f"{path} {value}")
 
     def delete(self, path: str, value: str) -> None:
-        self._clauses.setdefault("DELETE", []).append(f"{path} {value}")
+        self.clauses["DELETE"].append(f"{path} {value}")
 
     def set_or_remove(self, attribute: str, value: Value | None) -> None:
         """Set an attribute to a stored value; None removes it."""
@@ -90,7 +95,7 @@ class UpdateExpression:
             self.set(self.marks.name(attribute), self.marks.value(value))
 
     def text(self) -> str:
-        """Render the expression; "" if it has no clause."""
+        """Render the expression."""
         return " ".join(
-            f"{keyword} {', '.join(actions)}" for keyword, actions in self._clauses.items()
+            [f"{keyword} {', '.join(actions)}" for keyword, actions in self.clauses.items()]
         )

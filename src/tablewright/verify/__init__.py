@@ -1,18 +1,26 @@
-"""Verify: run every pattern of a design and compare each result with a scan of the same data."""
+"""Verify: run every pattern of a design and compare each result with a scan of the same data.
+
+`compare_stored` compares a design with the items of an existing table instead.
+"""
 
 from __future__ import annotations
 
 from tablewright.verify.checks import Check, Raises, Stored, changed
 from tablewright.verify.design import Design, load
-from tablewright.verify.run import Result, verify
+from tablewright.verify.run import Result, uncovered, verify
+from tablewright.verify.stored import Difference, StoredReport, compare_stored
 
 __all__ = [
     "Check",
     "Design",
+    "Difference",
     "Raises",
     "Result",
     "Stored",
+    "StoredReport",
     "changed",
+    "compare_stored",
     "load",
+    "uncovered",
     "verify",
 ]

@@ -108,6 +108,7 @@ with connect(sys.argv[1], Ledger) as db:
 """
 
 
+@pytest.mark.slow
 def test_two_processes_write_one_file_and_lose_no_update(tmp_path: Path) -> None:
     file = tmp_path / "ledger.db"
     with connect(file, Ledger) as db:

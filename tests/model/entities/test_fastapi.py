@@ -8,13 +8,15 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 import pytest
-from fastapi import Body, FastAPI, HTTPException
+from fastapi import Body, FastAPI, Header, HTTPException
 from pydantic import TypeAdapter
 
 from tablewright import create, put
 from tablewright.database import Database
+from tablewright.errors import VersionConflict
 from tablewright.ids import KSUID, ULID
-from tests.model.entities.catalog import Basket, Blob, Managed, Order
+from tests.model.declaring.declarations import raw
+from tests.model.entities.catalog import Basket, Blob, Catalog, Managed, Order
 
 with warnings.catch_warnings(action="ignore"):  # it would rather have httpx2 than httpx
     from fastapi.testclient import TestClient
@@ -55,9 +57,14 @@ def shop(db: Database) -> FastAPI:
     def when(event_id: KSUID) -> dict[str, Any]:
         return {"id": event_id, "time": event_id.time}
 
+    @app.post("/managed")
+    def add_managed(entity: Managed) -> Managed:
+        return db.run(create(entity))
+
     @app.put("/managed")
-    def replace(entity: Annotated[Managed, Body()]) -> Managed:
-        return db.run(put(entity))
+    def resize(entity: Managed, version: Annotated[int, Header(alias="If-Match")]) -> Managed:
+        changes = Managed.primary(entity.name).update(Managed.size.set(entity.size))
+        return db.run(changes.condition(Managed.version == version))
 
     @app.get("/blobs/{name}")
     def blob(name: str) -> Blob | None:
@@ -155,10 +162,32 @@ def test_ids_are_path_parameters(client: TestClient) -> None:
 
 
 def test_a_versioned_entity_goes_to_a_client_and_back(client: TestClient) -> None:
-    first = client.put("/managed", json={"name": "x", "size": 1})
-    assert first.json()["version"] == 1
-    second = client.put("/managed", json=first.json() | {"size": 2})
+    first = client.post("/managed", json={"name": "x", "size": 1}).json()
+    assert first["version"] == 1
+    headers = {"If-Match": str(first["version"])}
+    second = client.put("/managed", json=first | {"size": 2}, headers=headers)
     assert second.json()["version"] == 2
+    with pytest.raises(VersionConflict):
+        client.put("/managed", json=first | {"size": 3}, headers=headers)
+
+
+def test_a_forged_stamp_does_not_reach_the_table(client: TestClient, db: Database) -> None:
+    forged = {"version": 7, "made": "1999-01-01T00:00:00Z", "written": "1999-01-01T00:00:00Z"}
+    answer = client.post("/managed", json={"name": "x", "size": 1} | forged)
+    assert answer.status_code == 200
+    (item,) = [each for each in raw(db, Catalog) if each["PK"] == {"S": "MANAGED#x"}]
+    assert item["version"] == {"N": "1"}
+    assert item["made"]["S"] > "2020"
+    assert item["written"]["S"] > "2020"
+
+
+def test_the_openapi_schema_has_read_only_stamps(client: TestClient) -> None:
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    for name in ("Managed", "Managed-Input", "Managed-Output"):
+        if name in schemas:
+            for stamp in ("version", "made", "written"):
+                assert schemas[name]["properties"][stamp]["readOnly"] is True
+                assert stamp not in schemas[name]["required"]
 
 
 def test_an_entity_with_bytes_is_a_response(client: TestClient, db: Database) -> None:

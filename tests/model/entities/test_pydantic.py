@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tablewright import create, update
+from tablewright import create
 from tablewright.database import Database
 from tests.model.entities.catalog import (
     AWARE,
@@ -71,16 +71,28 @@ def test_bytes_go_through_json(content: bytes) -> None:
     assert adapter.validate_json(adapter.dump_json(blob)) == blob
 
 
-def test_what_the_library_counts_goes_through_json(db: Database) -> None:
-    """So that a client can send back the version that it has read."""
+def test_stamps_are_in_the_output_and_ignored_in_the_input(db: Database) -> None:
     adapter = TypeAdapter(Managed)
-    db.run(create(Managed(name="x")))
-    found = db.run(Managed.primary("x"))
-    assert found is not None
-    sent = adapter.validate_json(adapter.dump_json(found))
-    assert sent == found
-    assert sent.version == 1
-    assert db.run(update(sent, Managed.size.set(5))).version == 2
+    made = db.run(create(Managed(name="x", size=5)))
+    dumped = json.loads(adapter.dump_json(made))
+    assert dumped["version"] == 1
+    assert dumped["made"] == made.made.isoformat().replace("+00:00", "Z")
+    forged = {"version": 7, "made": "1999-01-01T00:00:00Z", "written": "not a time"}
+    for parsed in (
+        adapter.validate_json(json.dumps(dumped | forged)),
+        adapter.validate_python(dumped | forged),
+    ):
+        assert (parsed.name, parsed.size, parsed.version) == ("x", 5, 0)
+        assert parsed.made >= made.made
+        assert parsed.written >= made.written
+
+
+def test_the_json_schema_marks_stamps_as_read_only() -> None:
+    for mode in ("validation", "serialization"):
+        schema = TypeAdapter(Managed).json_schema(mode=mode)
+        stamps = {name for name, each in schema["properties"].items() if each.get("readOnly")}
+        assert stamps == {"version", "made", "written"}
+        assert schema["required"] == ["name"]
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_rows_that_do_not_fit_into_one_transaction_move_in_steps(
     assert (len(counting.sizes) == 1) is (rows == 39)
 
 
-@pytest.mark.parametrize("rows", [60, 250])
+@pytest.mark.parametrize("rows", [60, pytest.param(250, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("done", [False, True], ids=["before it", "after it"])
 def test_an_interruption_loses_and_doubles_nothing_and_the_same_update_goes_on(
     rows: int, done: bool

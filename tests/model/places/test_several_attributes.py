@@ -576,7 +576,7 @@ def declare(make: Any) -> None:
         ),
         (
             lambda t, r, s, c: index(Base.listed, (t, r)),
-            "listed has a sort key, 'status', 'createdAt'; give a second path",
+            "listed has a sort key, 'status', 'createdAt'; pass a second path",
         ),
         (
             lambda t, r, s, c: index(Base.listed, (r, t), (s, c)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright import (
@@ -27,6 +27,7 @@ from tablewright import (
 )
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
+from tests.examples import examples
 from tests.properties.keys.values import NASTY, partitions, texts
 
 # -- a prefix ends at a delimiter ------------------------------------------------------------------
@@ -94,7 +95,7 @@ def nested() -> Database:
     return connect(":memory:", Nested)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     orders=st.sets(ids, max_size=6),
     items=st.sets(st.tuples(ids, ids), max_size=8),

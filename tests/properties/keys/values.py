@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tablewright import Attr, Entity, Table, attr, key
 from tablewright.ids import KSUID
+from tablewright.model.attribute import DELIMITER, KeyPath
 
 NASTY = ["1", "10", "1#", "1$", "1 0", "1!", '1"', "#", "$", "$!", "turns", "turnstile", " ", "%s"]
 
@@ -44,6 +45,11 @@ ksuids = st.builds(KSUID.new, moments.map(lambda at: at.replace(microsecond=0)))
 
 def _hint(kind: Any) -> Any:
     return Attr.__class_getitem__(kind)  # type: ignore[attr-defined]
+
+
+def joined(*pieces: Any) -> KeyPath[Any]:
+    """Return the path with a delimiter between all pieces, as `/` makes it."""
+    return KeyPath(tuple(each for piece in pieces for each in (DELIMITER, piece))[1:])
 
 
 class Joined(Table, name="joined"): ...

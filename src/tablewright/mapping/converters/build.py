@@ -1,4 +1,4 @@
-"""Which converter a type has."""
+"""Building converters: each type has one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SIMPLE: dict[Any, Callable[[str], Converter]] = {
 
 
 def converter(annotation: Any, where: str) -> Converter:
-    """The converter of a type; `where`, e.g. "Order.total", begins every message.
+    """Return the converter of a type; `where`, e.g. "Order.total", begins every message.
 
     >>> converter(list[int], "Order.counts").encode([1, 2])
     {'L': [{'N': '1'}, {'N': '2'}]}
@@ -64,7 +64,7 @@ def _make(annotation: Any, where: str, build: Build) -> Converter:
 
 
 def _alias(annotation: Any, where: str, build: Build) -> Converter:
-    """What a `type` statement names; it may name itself: `type Tree = list[Tree] | int`."""
+    """Return the converter of an alias, which may refer to itself: `type Tree = list[Tree]`."""
     later = Converter(
         where, annotation, None, lambda value: made.encode(value), lambda value: made.decode(value)
     )

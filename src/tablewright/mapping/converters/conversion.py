@@ -52,7 +52,7 @@ class Converter:
     empty: Callable[[], Any] | None = None
 
     def stored(self, value: Any) -> Value | None:
-        """The value to store, or None where the attribute is to be left out.
+        """Return the value to store; None if the attribute is left out.
 
         >>> from tablewright.mapping.converters import converter
         >>> converter(str | None, "Order.note").stored(None)
@@ -68,7 +68,7 @@ class Converter:
         return self.encode(value)
 
     def read(self, item: Mapping[str, Value], name: str) -> Any:
-        """The value of a stored attribute, or what its absence means."""
+        """Return the value of a stored attribute, or of a missing one."""
         stored = item.get(name)
         if stored is not None:
             return self.decode(stored)
@@ -97,7 +97,7 @@ class Build:
 def stored_as(
     tag: str, where: str, kind: Any, encode: Encode, read: Callable[[Any], Any]
 ) -> Converter:
-    """A type with a tag of its own; `read` makes the value of the content, or raises a failure."""
+    """Return the converter of a type with its own tag; `read` decodes the content or raises."""
 
     def decode(value: Value) -> Any:
         try:
@@ -119,7 +119,10 @@ def through(
     back: Callable[[Any], Any],
     hint: str = "",
 ) -> Converter:
-    """A class that is stored as another type: `there` makes that type of it, `back` undoes it."""
+    """Return the converter of a class that is stored as another type.
+
+    `there` converts to that type, `back` from it.
+    """
     where = inner.where
 
     def encode(value: Any) -> Value:
@@ -149,6 +152,6 @@ def optional(inner: Converter) -> Converter:
 
 
 def only(things: Iterable[Any]) -> Any:
-    """The one thing that they all are, or None."""
+    """Return the one value that they all have; None if they differ."""
     distinct = set(things)
     return distinct.pop() if len(distinct) == 1 else None

@@ -82,7 +82,7 @@ _PLAIN: dict[str, Callable[[Any], Any]] = {
 
 
 def through_pydantic(annotation: Any, where: str) -> Converter:
-    """What pydantic can make JSON of, as that JSON."""
+    """Return the converter of a type that pydantic converts to JSON; it is stored as that JSON."""
     try:
         adapter = TypeAdapter[Any](annotation)
         tag = _json_tag(adapter)

@@ -1,4 +1,4 @@
-"""What converters say where a value does not fit: the attribute, the value, and its type."""
+"""Messages of converters: they name the attribute, the value, and its type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def refused(where: str, value: Any, kind: Any, why: str = "") -> InvalidValue:
 
 
 def not_storable(where: str, value: Any, why: str) -> InvalidValue:
-    """It is of the right type, but DynamoDB cannot hold it."""
+    """Return the error for a value of the right type that DynamoDB cannot store."""
     return InvalidValue(f"{where}: {shown(value)} cannot be stored: {why}")
 
 

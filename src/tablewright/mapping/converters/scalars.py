@@ -58,7 +58,7 @@ def integer(where: str) -> Converter:
             return int(value["N"])
         except KeyError:
             raise mistyped(where, value, "N", int) from None
-        except ValueError:  # "1.5"; "1E+3" as somebody may spell it; "x" as a key of a dict
+        except ValueError:  # "1.5"; "1E+3", which other programs may write; "x" as a key of a dict
             with suppress(*FAILURES):
                 number = plain_number(value["N"])
                 if isinstance(number, int):
@@ -78,7 +78,7 @@ def decimal(where: str) -> Converter:
 
 
 def _float(where: str) -> Converter:
-    """A float stands for the number that it is printed as, or for the one that it is exactly."""
+    """Return the number of a float: as it is printed, or its exact value."""
 
     def encode(value: Any) -> Value:
         if isinstance(value, float):
@@ -120,7 +120,7 @@ def _number(number: Decimal, where: str, value: Any) -> Value:
 
 
 def plain_number(content: str) -> int | Decimal:
-    """An int where the number is whole."""
+    """Return an int if the number is whole."""
     number = Decimal(content)
     whole = int(number)
     return whole if whole == number else number

@@ -18,7 +18,7 @@ from tablewright.values import EXACT, Value
 
 
 def utc_text(moment: datetime) -> str:
-    """The text of a moment in UTC: always 27 characters, so that texts sort as the moments do.
+    """Return the text of a moment in UTC: 27 characters, so that texts sort as the moments do.
 
     >>> utc_text(datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC))
     '2026-01-15T10:15:30.000000Z'
@@ -34,7 +34,7 @@ NAIVE = "has no time zone; give it one, e.g. datetime.now(UTC)"
 
 
 def in_utc(moment: datetime, where: str) -> datetime:
-    """The same moment in UTC."""
+    """Return the same moment in UTC; raise InvalidValue if it has no time zone."""
     if moment.utcoffset() is None:
         raise InvalidValue(f"{where}: {shown(moment)} {NAIVE}")
     try:

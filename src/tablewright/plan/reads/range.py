@@ -1,4 +1,4 @@
-"""Ranges: a partition, and what its sort key is compared with.
+"""Ranges: a partition, and the comparison of its sort key.
 
 Order.timeline("C1")                         everything in the partition
 Order.timeline("C1").eq(day)                 where the next part has this value
@@ -21,7 +21,7 @@ C = TypeVar("C")
 D = TypeVar("D")
 Text = TypeVar("Text", bound=str)
 Rest = TypeVarTuple("Rest")
-#: What is left behind the part that a method binds.
+#: The parts after the one that a method binds.
 Behind = TypeVarTuple("Behind")
 
 
@@ -41,7 +41,7 @@ class Range(Query[R], Generic[R, *Rest]):
         arguments = self._arguments + values
         if len(arguments) > len(self._key.parameters):
             self._key.check_arguments(arguments, complete=False)
-        return self._replace(_arguments=arguments)
+        return self._replace(_arguments=self._entity.enter_arguments(self._key, arguments))
 
     def begins_with(self: Range[R, Text, *Behind], start: Text) -> Query[R]:
         """Where the next part begins with this text."""
@@ -53,23 +53,23 @@ class Range(Query[R], Generic[R, *Rest]):
         return self._compared("begins_with", start)
 
     def gte(self: Range[R, A, *Behind], value: A) -> Query[R]:
-        """Where the next part is this value or above."""
+        """Limit the next part to this value and above."""
         return self._compared(">=", value)
 
     def gt(self: Range[R, A, *Behind], value: A) -> Query[R]:
-        """Where the next part is above this value."""
+        """Limit the next part to values above this one."""
         return self._compared(">", value)
 
     def lte(self: Range[R, A, *Behind], value: A) -> Query[R]:
-        """Where the next part is this value or below."""
+        """Limit the next part to this value and below."""
         return self._compared("<=", value)
 
     def lt(self: Range[R, A, *Behind], value: A) -> Query[R]:
-        """Where the next part is below this value."""
+        """Limit the next part to values below this one."""
         return self._compared("<", value)
 
     def between(self: Range[R, A, *Behind], low: A, high: A) -> Query[R]:
-        """Where the next part is from `low` to `high`, both included."""
+        """Limit the next part to values from `low` to `high`, both included."""
         return self._compared("between", low, high)
 
     def _compared(self, comparison: Comparison, *operands: Any) -> Query[R]:
@@ -92,13 +92,16 @@ class Range(Query[R], Generic[R, *Rest]):
                 )
             if not found.is_in_order:
                 raise DeclarationError(
-                    f"{key.name}: {part.label} is text with more behind it, so the order of keys "
-                    "is not the order of the texts; make it the last part, or use begins_with()"
+                    f"{key.name}: {part.label} is text followed by other parts, so keys do not "
+                    "sort like its values; make it the last part, or use begins_with()"
                 )
         if comparison == "between" and not any(isinstance(v, Symbol) for v in operands):
             low, high = operands
             is_text = found.template.is_text
             first, last = map(part.text, operands) if is_text else operands
             if first < last if is_text and part.is_descending else first > last:
-                raise InvalidValue(f"{key.name}: between({low!r}, {high!r}): {low!r} is above")
+                raise InvalidValue(
+                    f"{key.name}: between(): the lower bound {low!r} exceeds the upper bound "
+                    f"{high!r}"
+                )
         return self._replace(_comparison=comparison, _operands=operands)

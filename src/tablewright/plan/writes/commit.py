@@ -23,7 +23,7 @@ from tablewright.errors import (
     ValidationException,
     WriteRejected,
 )
-from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
+from tablewright.limits import MAX_ITEM_SIZE, MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.plan.plan import Context, Steps, Wait
 from tablewright.plan.writes.action import (
     Action,
@@ -161,10 +161,12 @@ def _check_limits(writes: Sequence[Write[Any]], actions: list[Action], owners: l
         identity = action.identity
         if identity in seen:
             raise InvalidValue(
-                f"writes {seen[identity] + 1} and {owner + 1} of {_names(writes)} are about one "
-                f"item, {key_text(action.key)}; DynamoDB allows one action on an item"
+                f"writes {seen[identity] + 1} and {owner + 1} of {_names(writes)} change or check "
+                f"the same item, {key_text(action.key)}; DynamoDB allows one action on an item"
             )
         seen[identity] = owner
+    if len(actions) * MAX_ITEM_SIZE <= MAX_TRANSACTION_SIZE:
+        return  # whatever their sizes
     size = transaction_size(actions)
     if size > MAX_TRANSACTION_SIZE:
         raise InvalidValue(

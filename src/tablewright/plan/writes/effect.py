@@ -6,8 +6,8 @@
 
 Every write becomes effects before it becomes a request: a put and a create have no old item or the
 one that was read, a delete has no new one, an update has both, and a move has both under different
-keys. The request, its guard and its result are made from the effect; whatever else wants to know
-what a write does (a preview, its exact cost) reads it here.
+keys. The request, its guard and its result are made from the effect; anything else that needs to
+know what a write does (a preview, its exact cost) reads it here.
 
 An update that needs to know nothing of the stored item does not read it. Its effect is partial:
 there is no old item, and the new one has only the key and the index keys that the update sets.
@@ -38,20 +38,12 @@ class Affected(Struct, frozen=True):
     indexes: tuple[IndexKeys, ...]
     uniques: tuple[UniqueMap, ...]
     histories: tuple[HistoryMap, ...]
-
-    @property
-    def side_items(self) -> bool:
-        """Whether other items may have to be written in the same transaction."""
-        return bool(self.uniques or self.histories)
-
-    def index_sources(self) -> set[str]:
-        """Return the attributes of which the index keys are made."""
-        return {name for key in self.indexes for name in key.depends_on}
-
-    def side_sources(self) -> set[str]:
-        """Return the attributes whose old values decide on the side items."""
-        names = {history.attribute for history in self.histories}
-        return names.union(*map(unique_names, self.uniques))
+    #: Whether other items may have to be written in the same transaction.
+    has_side_items: bool
+    #: The attributes that the index keys depend on.
+    index_sources: frozenset[str]
+    #: The attributes whose old values decide on the side items.
+    side_sources: frozenset[str]
 
 
 def unique_names(unique: UniqueMap) -> frozenset[str]:
@@ -62,10 +54,17 @@ def unique_names(unique: UniqueMap) -> frozenset[str]:
 @lru_cache(maxsize=1024)
 def affected_by(entity: EntityMap, names: frozenset[str]) -> Affected:
     """Return what a write of these attributes can change."""
+    indexes = tuple(key for key in entity.index_keys if key.composed and key.depends_on & names)
+    uniques = tuple(unique for unique in entity.uniques if unique_names(unique) & names)
+    histories = tuple(history for history in entity.histories if history.attribute in names)
+    compared = frozenset(history.attribute for history in histories)
     return Affected(
-        tuple(key for key in entity.index_keys if key.composed and key.depends_on & names),
-        tuple(unique for unique in entity.uniques if unique_names(unique) & names),
-        tuple(history for history in entity.histories if history.attribute in names),
+        indexes,
+        uniques,
+        histories,
+        has_side_items=bool(uniques or histories),
+        index_sources=frozenset().union(*(key.depends_on for key in indexes)),
+        side_sources=compared.union(*map(unique_names, uniques)),
     )
 
 
@@ -131,8 +130,8 @@ def write_effect(
 ) -> WriteEffect:
     """Return the effect of a write that changes `old` to `new`, an item with these values."""
     side_items: list[SideItem] = []
-    if affected.side_items:
-        before = None if old is None else read_values(entity, old, affected.side_sources())
+    if affected.has_side_items:
+        before = None if old is None else read_values(entity, old, affected.side_sources)
         after = None if new is None else values
         side_items += sentinel_items(entity, affected.uniques, before, after)
         if before is not None and after is not None and audit is not None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from tablewright.errors import ConditionFailed, VersionConflict, WriteRejected
-from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.condition import Compare, Condition
 from tablewright.plan.expressions import Placeholders, UpdateExpression
@@ -22,7 +22,7 @@ from tablewright.values import Item, Value
 Snapshot: TypeAlias = "dict[str, Value | None]"
 
 NOT_FOUND = "it does not exist"
-EXISTS = "it exists already"
+EXISTS = "it already exists"
 
 
 def snapshot(item: Item | None, names: Iterable[str]) -> Snapshot:
@@ -46,6 +46,13 @@ class WriteExpressions:
     def require_not_exists(self, table: TableMap) -> None:
         self._conditions.append(f"attribute_not_exists({self._marks.name(table.attributes[0])})")
 
+    def require_if_exists(self, table: TableMap, names: Iterable[str]) -> None:
+        """Require that the item, if it exists, has these attributes."""
+        present = [f"attribute_exists({self._marks.name(name)})" for name in names]
+        if present:
+            absent = f"attribute_not_exists({self._marks.name(table.attributes[0])})"
+            self._conditions.append(f"({absent} OR ({' AND '.join(present)}))")
+
     def require_unchanged(self, read: Snapshot) -> None:
         """Require that attributes are still as they were read."""
         for name, value in read.items():
@@ -55,6 +62,24 @@ class WriteExpressions:
             else:
                 self._conditions.append(f"{mark} = {self._marks.value(value)}")
 
+    def require_immutable(self, entity: EntityMap, new: Item) -> None:
+        """Require that a stored item has the immutable attributes of the new one."""
+        if not entity.immutable:
+            return
+        terms = []
+        for attribute in entity.immutable:
+            name, value = self._marks.name(attribute.stored), new.get(attribute.stored)
+            term = "" if value is None else f"{name} = {self._marks.value(value)}"
+            absent = f"attribute_not_exists({name})"
+            if not term:
+                terms.append(absent)
+            elif _is_default(attribute, value):
+                terms.append(f"({term} OR {absent})")
+            else:
+                terms.append(term)
+        key = self._marks.name(entity.table.attributes[0])
+        self._conditions.append(f"(attribute_not_exists({key}) OR ({' AND '.join(terms)}))")
+
     def require(self, conditions: Sequence[Condition[Any]]) -> None:
         """Require conditions of the caller."""
         self._conditions += [condition.factor(self._marks) for condition in conditions]
@@ -63,9 +88,8 @@ class WriteExpressions:
         """Add the expressions to the body of an action, and return it."""
         if self._conditions:
             body["ConditionExpression"] = " AND ".join(self._conditions)
-        update = self.update.text()
-        if update:
-            body["UpdateExpression"] = update
+        if self.update.clauses:
+            body["UpdateExpression"] = self.update.text()
         body.update(self._marks.members())
         return body
 
@@ -129,10 +153,39 @@ def version_conflict(
             "attribute of its key was assigned instead of changed with update()"
         )
     elif not expected:
-        reason = f"it exists already, in version {found}; read it before you replace it"
+        reason = f"it already exists, in version {found}; read it before you replace it"
     else:
         reason = f"version {expected} was expected, but version {found} is stored"
     return rejection(VersionConflict, entity, key, item, reason)
+
+
+# -- immutable attributes ------------------------------------------------------------------------
+
+
+def _is_default(attribute: AttributeMap, value: Value | None) -> bool:
+    """Return whether an item without the attribute has this value, too."""
+    return attribute.default is not None and attribute.store(attribute.default()) == value
+
+
+def immutable_changed(
+    entity: EntityMap, key: Item, item: Item | None, new: Item
+) -> WriteRejected | None:
+    """Return the error for a new item with another value of an immutable attribute."""
+    if item is None:
+        return None
+    for attribute in entity.immutable:
+        old, value = item.get(attribute.stored), new.get(attribute.stored)
+        if old != value and not (old is None and _is_default(attribute, value)):
+            reason = (
+                f"{entity.name}.{attribute.name} is immutable: it is stored as {_content(old)}, "
+                f"and cannot become {_content(value)}"
+            )
+            return rejection(ConditionFailed, entity, key, item, reason)
+    return None
+
+
+def _content(value: Value | None) -> str:
+    return "nothing" if value is None else repr(next(iter(value.values())))
 
 
 # -- conditions ----------------------------------------------------------------------------------
@@ -144,4 +197,4 @@ def condition_failed(
     """Return the error for conditions of the caller that do not hold."""
     failed = [condition for condition in conditions if not condition.matches(item or {})]
     shown = " AND ".join(map(repr, failed or conditions))
-    return rejection(ConditionFailed, entity, key, item, f"the condition {shown} does not hold")
+    return rejection(ConditionFailed, entity, key, item, f"the condition {shown} is false")

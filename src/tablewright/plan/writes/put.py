@@ -9,10 +9,12 @@ on the instance. A versioned entity is replaced only by a writer that has read i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Generic, Self, TypeVar
 
-from tablewright.errors import AlreadyExists
+from tablewright.errors import AlreadyExists, DeclarationError, InvalidValue
 from tablewright.mapping.entity import Values
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
@@ -24,13 +26,14 @@ from tablewright.plan.writes.guard import (
     EXISTS,
     WriteExpressions,
     condition_failed,
+    immutable_changed,
     rejection,
     snapshot,
     version_conflict,
     version_snapshot,
 )
 from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.write import Write, entity_of
+from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
 from tablewright.symbol import Symbol
 from tablewright.values import Item
 
@@ -40,25 +43,47 @@ E = TypeVar("E")
 class EntityWrite(Write[E], Generic[E]):
     """A write of a whole entity."""
 
+    #: The values of stamps that the caller gives, by role.
+    _stamps: Mapping[str, Any] = MappingProxyType({})
+
     def __init__(self, instance: E) -> None:
         self._instance = instance
         self._entity = entity_of(instance)
 
+    def stamps(
+        self,
+        *,
+        created_at: datetime | None = None,
+        updated_at: datetime | None = None,
+        version: int | None = None,
+    ) -> Self:
+        """Write these values instead of those that the library sets: for data of another store."""
+        given = {"created_at": created_at, "updated_at": updated_at, "version": version}
+        stamps = {role: value for role, value in given.items() if value is not None}
+        declared = {stamp.role: stamp for stamp in self._entity.stamps}
+        for role, value in stamps.items():
+            stamp = declared.get(role)  # type: ignore[call-overload]
+            if stamp is None:
+                raise DeclarationError(f"{self._entity.name} has no {role}() to write")
+            stamp.converter.encode(value)  # raises InvalidValue
+        if version is not None and version < 1:
+            raise InvalidValue(f"{self._entity.name}: stamps(version={version}): at least 1")
+        return self._replace(_stamps={**self._stamps, **stamps})
+
     def _values(self, version: Any, at: datetime) -> Values:
         """Return the values to write, with what the library counts."""
         entity, values = self._entity, dict(vars(self._instance))
-        if entity.version is not None:
-            values[entity.version.name] = version
-        if entity.updated_at is not None:
-            values[entity.updated_at.name] = at
+        made = {"version": version, "updated_at": at, **self._stamps}
+        for stamp in entity.stamps:
+            if stamp.role in made:
+                values[stamp.name] = made[stamp.role]
         return values
 
     def _prepared(self, effect: WriteEffect, own: Action) -> Prepared:
         def result(_: Item | None) -> E:
             """Return the instance, with what the library counts as it was written."""
-            for attribute in (self._entity.version, self._entity.updated_at):
-                if attribute is not None:
-                    vars(self._instance)[attribute.name] = effect.values[attribute.name]
+            for stamp in self._entity.stamps:
+                vars(self._instance)[stamp.name] = effect.values[stamp.name]
             return self._instance
 
         return Prepared([own, *side_actions(effect)], result, (effect,))
@@ -85,6 +110,10 @@ class Put(EntityWrite[E], Generic[E]):
 
     _verb = "put"
 
+    def __init__(self, instance: E) -> None:
+        super().__init__(instance)
+        refuse_write_once(self._entity, self._verb)
+
     def condition(self, condition: Condition[E]) -> Self:
         """Write only if the condition holds for the stored item."""
         return self._with_condition(condition)
@@ -103,14 +132,15 @@ class Put(EntityWrite[E], Generic[E]):
         old: Item | None = None
         affected = affected_by_all(entity)
         # Version 0 says that the entity was never stored, so that it replaces nothing.
-        if affected.side_items and version != 0:
+        if affected.has_side_items and version != 0:
             old = yield from read_item(context, entity, key)
-            sources = {entity.attributes[name].stored for name in affected.side_sources()}
+            sources = {entity.attributes[name].stored for name in affected.side_sources}
             # The first key attribute stands for whether the item exists.
             guards |= snapshot(old, sorted({*sources, entity.table.attributes[0]}))
         effect = write_effect(entity, key, old, new, values, affected, audit)
         expressions = WriteExpressions()
         expressions.require_unchanged(guards)
+        expressions.require_immutable(entity, new)
         expressions.require(self._conditions)
 
         def on_failure(current: Item | None) -> Verdict:
@@ -119,13 +149,15 @@ class Put(EntityWrite[E], Generic[E]):
                 return conflict
             if snapshot(current, guards) != guards:
                 return None
-            return condition_failed(entity, key, current, self._conditions)
+            return immutable_changed(entity, key, current, new) or condition_failed(
+                entity, key, current, self._conditions
+            )
 
         body = expressions.add_to({"Item": new})
         return self._prepared(effect, Action("Put", entity.table, body, on_failure))
 
     def _shape(self) -> Shape:
-        return self._shape_of_write(reads=affected_by_all(self._entity).side_items)
+        return self._shape_of_write(reads=affected_by_all(self._entity).has_side_items)
 
 
 class Create(EntityWrite[E], Generic[E]):

@@ -16,12 +16,12 @@ is a move: see `move.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import ConditionFailed, InvalidValue, NotFound, ValidationException
-from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.entity import STAMPS, EntityMap, Values
 from tablewright.plan.change import (
     ZERO,
     Change,
@@ -60,7 +60,7 @@ from tablewright.plan.writes.guard import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.write import Write
+from tablewright.plan.writes.write import Write, refuse_write_once
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -93,6 +93,7 @@ class Update(Write[E], Generic[E]):
 
     def _check(self) -> None:
         entity = self._entity
+        refuse_write_once(entity, self._verb)
         seen: list[tuple[str | int, ...]] = []
         for change in self._changes:
             if not isinstance(change, Change):
@@ -101,8 +102,11 @@ class Update(Write[E], Generic[E]):
                 )
             name = f"{entity.name}.{change.name}"
             if change.attribute is not entity.attributes.get(change.name):
-                raise InvalidValue(f"{change!r} is not a change of an attribute of {entity.name}")
-            if change.attribute.role in ("version", "created_at", "updated_at"):
+                other = change.attribute.converter.where
+                raise InvalidValue(
+                    f"{other} is not an attribute of {entity.name}; an update changes one entity"
+                )
+            if change.attribute.role in STAMPS:
                 raise InvalidValue(f"{name} is set by the library; leave it out of update()")
             if change.attribute.is_key_only or change.attribute.is_immutable:
                 how = "stored only inside keys" if change.attribute.is_key_only else "immutable"
@@ -132,6 +136,12 @@ class Update(Write[E], Generic[E]):
         audit = self._audit(context)
         changes = self._encode(audit.at)
         old, guards = yield from self._read(context, attempt)
+        return self._prepared(changes, old, guards, audit)
+
+    def _prepared(
+        self, changes: EncodedChanges, old: Item | None, guards: Snapshot, audit: Audit
+    ) -> Prepared:
+        """Return the update of an item that was read, or (None) did not have to be."""
         effect = self._effect(changes, old, audit)
         body = self._body(changes, effect, guards)
         action = Action("Update", self._entity.table, body, self._on_failure(guards))
@@ -139,7 +149,7 @@ class Update(Write[E], Generic[E]):
         def result(returned: Item | None) -> E | None:
             if returned is not None:
                 return self._written(vars(self._entity.decode(returned)))
-            if self._affected.side_items:  # of a transaction DynamoDB returns nothing
+            if self._affected.has_side_items:  # of a transaction DynamoDB returns nothing
                 return self._written(effect.values)
             return self._changed_instance(changes)
 
@@ -158,8 +168,9 @@ class Update(Write[E], Generic[E]):
 
     def _needed(self) -> set[str]:
         """Return the attributes whose stored values the index keys depend on."""
-        needed = self._affected.index_sources() - self._known.keys()
+        needed = set(self._affected.index_sources)
         if needed:
+            needed -= self._known.keys()
             needed -= {
                 change.name
                 for change in self._changes
@@ -173,21 +184,29 @@ class Update(Write[E], Generic[E]):
         """Return the item before the update, if the update depends on it, and the guards on it."""
         entity, instance = self._entity, self._instance
         needed = self._needed()
-        names = sorted(entity.attributes[name].stored for name in needed)
-        has_side_items = self._affected.side_items
+        has_side_items = self._affected.has_side_items
         if not has_side_items and (not needed or (instance is not None and attempt == 0)):
             guards = {} if instance is None else version_snapshot(entity, self._expected)
             if not needed:
                 return None, guards
             # An instance may have values that were never stored; so those needed are guarded too.
             item = entity.encode(vars(instance))
-            return item, guards | snapshot(item, names)
+            return item, guards | snapshot(item, self._stored_names(needed))
         stored = yield from self._read_existing(context)
+        return stored, self._guards_on(stored)
+
+    def _stored_names(self, names: Iterable[str]) -> list[str]:
+        return sorted(self._entity.attributes[name].stored for name in names)
+
+    def _guards_on(self, stored: Item) -> Snapshot:
+        """Return what must not have changed since an item was read."""
+        entity = self._entity
         if entity.version is not None:
-            names = [entity.version.stored]  # it stands for all attributes
-        elif has_side_items:  # they, and the result, are made of the whole item
-            names = sorted({*stored, *(each.stored for each in entity.attributes.values())})
-        return stored, snapshot(stored, names)
+            return snapshot(stored, [entity.version.stored])  # it stands for all attributes
+        if self._affected.has_side_items:  # they, and the result, are made of the whole item
+            every = {*stored, *(each.stored for each in entity.attributes.values())}
+            return snapshot(stored, sorted(every))
+        return snapshot(stored, self._stored_names(self._needed()))
 
     def _read_existing(self, context: Context) -> Steps[Item]:
         """Return the stored item; raise NotFound or VersionConflict if it cannot be updated."""
@@ -215,10 +234,10 @@ class Update(Write[E], Generic[E]):
             new = with_index_keys(self._key, values, affected.indexes)
             return WriteEffect(entity, self._key, None, new, values, is_partial=True)
         new = self._apply(changes, old)
-        if affected.side_items:
+        if affected.has_side_items:
             values = vars(entity.decode(new))
         else:
-            values = read_values(entity, new, affected.index_sources())
+            values = read_values(entity, new, affected.index_sources)
         new = with_index_keys(new, values, affected.indexes)
         return write_effect(entity, self._key, old, new, values, affected, audit)
 
@@ -256,17 +275,26 @@ class Update(Write[E], Generic[E]):
         expressions.require_exists(entity.table)
         expressions.require_unchanged(guards)
         expressions.require(self._all_conditions())
-        update = expressions.update
+        self._render(changes, effect.new or {}, expressions)
+        return expressions.add_to({"Key": self._key})
+
+    def _render(
+        self, changes: EncodedChanges, new: Item, expressions: WriteExpressions
+    ) -> set[str]:
+        """Add the clauses for the changes, the version and the index keys; return their names."""
+        update, version = expressions.update, self._entity.version
         render_changes(changes, update)
-        if entity.version is not None:
-            path = update.marks.name(entity.version.stored)
+        names = {change.attribute.stored for change, _ in changes}
+        if version is not None:
+            path = update.marks.name(version.stored)
             zero, one = update.marks.value(ZERO), update.marks.value({"N": "1"})
             update.set(path, f"if_not_exists({path}, {zero}) + {one}")
-        new = effect.new or {}
+            names.add(version.stored)
         for key in self._affected.indexes:
             for attribute in key.composed:
                 update.set_or_remove(attribute, new.get(attribute))
-        return expressions.add_to({"Key": self._key})
+            names.update(key.composed)
+        return names
 
     def _change_conditions(self) -> list[Condition[Any]]:
         """Return the conditions without which a change is not made."""
@@ -325,5 +353,5 @@ class Update(Write[E], Generic[E]):
             index_rows=len(entity.index_keys) + len(affected.indexes),
             side_items=2 * len(affected.uniques) + len(affected.histories),
             conditions=self._conditions,
-            reads=affected.side_items or bool(self._needed()),
+            reads=affected.has_side_items or bool(self._needed()),
         )

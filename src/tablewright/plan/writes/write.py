@@ -6,7 +6,7 @@ A write prepares itself: it reads what it has to know, computes its effect, and 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
@@ -27,11 +27,28 @@ class IsEntity(Protocol):
     __entity__: ClassVar[EntityMap]
 
 
+class IsRewritable(IsEntity, Protocol):
+    """An instance of an entity that the type checkers do not know to be write-once."""
+
+    __write_once__: ClassVar[Literal[False]]
+
+
+def refuse_write_once(entity: EntityMap, verb: str) -> None:
+    """Raise DeclarationError for a write that could change a write-once entity."""
+    if entity.is_write_once:
+        raise DeclarationError(
+            f"{entity.name} is write-once, so {verb} is not allowed; use create(…), which never "
+            "overwrites, and delete(…)"
+        )
+
+
 def entity_of(instance: Any) -> EntityMap:
     """Return the compiled entity of an instance."""
     entity = getattr(type(instance), "__entity__", None)
     if not isinstance(entity, EntityMap):
-        raise DeclarationError(f"{instance!r} is not an entity")
+        raise DeclarationError(
+            f"{instance!r} is not an entity; pass an instance, such as Order(order_id=…)"
+        )
     return entity
 
 

@@ -1,0 +1,117 @@
+"""`verify --stored` compares a design with the items of an existing table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key, unique
+from tablewright.engine import Engine
+from tablewright.values import Item
+from tablewright.verify import compare_stored
+from tests.commands import run
+
+
+class Library(Table, name="library"):
+    by_author = GSI("GSI1PK", "GSI1SK", name="by_author")
+
+
+class Book(Entity, table=Library):
+    isbn: Attr[str] = attr()
+    author: Attr[str | None] = attr(default=None)
+
+    primary = key("BOOK" / isbn, "BOOK")
+    written = index(Library.by_author, "AUTHOR" / author, "BOOK" / isbn)
+    one_isbn = unique("ISBN" / isbn)
+
+
+def item(**attributes: Any) -> Item:
+    stored = {"PK": "BOOK#1", "SK": "BOOK", "type": "Book", "isbn": "1"} | attributes
+    return {name: {"S": value} for name, value in stored.items() if value is not None}
+
+
+def problems(*items: Item) -> list[str]:
+    return [str(each) for each in compare_stored(Library.__table__, items).differences]
+
+
+def test_items_of_the_design_have_no_differences() -> None:
+    report = compare_stored(
+        Library.__table__,
+        [item(), item(author="Ann", GSI1PK="AUTHOR#Ann", GSI1SK="BOOK#1"), item(type=None)],
+    )
+    assert report
+    assert report.entities == {"Book": 3}
+
+
+@pytest.mark.parametrize(
+    ("stored", "problem"),
+    [
+        (item(PK="BOOK#2"), "Book: PK is 'BOOK#2', but its values give 'BOOK#1'"),
+        (item(author="Ann"), "Book: GSI1PK is absent, but its values give 'AUTHOR#Ann'; GSI1SK"),
+        (item(GSI1PK="x"), "Book: GSI1PK is 'x', but its values give absent"),
+        (item(type="Film"), "PK='BOOK#1', SK='BOOK': no entity has the type 'Film'"),
+        (item(type=None, SK="FILM"), "PK='BOOK#1', SK='FILM': no entity has a key like this"),
+        (item() | {"isbn": {"N": "1"}}, "isbn"),
+    ],
+)
+def test_a_difference_names_the_item_and_both_keys(stored: Item, problem: str) -> None:
+    (found,) = problems(stored)
+    assert problem in found
+
+
+def test_only_the_first_differences_are_kept_and_all_are_counted() -> None:
+    report = compare_stored(Library.__table__, [item(SK="x")] * 50, shown=3)
+    assert (len(report.differences), report.different, report.items) == (3, 50, 50)
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A database file with a table of two books and their sentinels, and a design beside it."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "library.db"
+    with connect(str(file), Library) as database:
+        database.run(create(Book(isbn="1")))
+        database.run(create(Book(isbn="2", author="Ann")))
+    source = Path(__file__).read_text()
+    design = source[source.index("class Library") : source.index("def item")]
+    imports = "from tablewright import *\nfrom tablewright import GSI\n"
+    (tmp_path / "design.py").write_text(imports + design)
+    return file
+
+
+def test_the_command_recognizes_every_item(library: Path) -> None:
+    result = run("verify", "design.py", "--stored", str(library))
+    assert result.stdout == "library: all 4 items have the keys that their values give (2 Book)\n"
+    assert result.returncode == 0
+
+
+def test_the_command_lists_differences_and_exits_with_1(library: Path) -> None:
+    with Engine(library) as engine:
+        engine.call("PutItem", {"TableName": "library", "Item": item(PK="FILM#1", type=None)})
+    arguments = ("verify", "design.py", "--stored", str(library))
+    result = run(*arguments)
+    assert result.returncode == 1
+    assert result.stdout.splitlines() == [
+        "PK='FILM#1', SK='BOOK': no entity has a key like this",
+        "library: 1 of 5 items differ from the design (2 Book)",
+    ]
+    (report,) = json.loads(run(*arguments, "--json").stdout)
+    assert report["different"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--stored", "library.db"), "name the design"),
+        (("design.py", "--stored", "missing.db"), "missing.db: no such file"),
+        (("design.py", "--stored", "library.db", "--table", "films"), "has no table 'films'"),
+        (("design.py", "--table", "films"), "--table is for --stored"),
+    ],
+)
+def test_a_mistake_is_one_line(library: Path, arguments: tuple[str, ...], message: str) -> None:
+    result = run("verify", *arguments)
+    assert result.returncode == 2
+    assert message in result.stderr

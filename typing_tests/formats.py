@@ -1,0 +1,141 @@
+"""Formats and spellings of keys, and the types that their calls have for both checkers.
+
+Every function is run by `tests/test_typing.py` as well: what the checkers accept here, works.
+"""
+# pyright: strict
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import assert_type
+
+from pydantic import BaseModel
+
+from tablewright import GSI, Attr, Entity, Get, GetByUnique, Query, Table, attr, index, key, unique
+from tablewright.formats import (
+    Codec,
+    binary,
+    casefold,
+    coded,
+    day,
+    descending,
+    epoch_millis,
+    epoch_seconds,
+    fixed_point,
+    hour,
+    iso,
+    lower,
+    number,
+    padded,
+    shard,
+    truncated,
+    upper,
+    week,
+    year,
+    year_month,
+)
+from tablewright.plans import Range
+from tablewright.testing import check_codec
+
+NOW = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
+TODAY = NOW.date()
+
+
+class Reversed:
+    """Domains by their last label first."""
+
+    def encode(self, domain: str) -> str:
+        return ".".join(reversed(domain.split(".")))
+
+    def decode(self, text: str) -> str:
+        return self.encode(text)
+
+
+HEX = Codec[int](encode=hex, decode=lambda text: int(text, 16))
+
+
+class Address(BaseModel):
+    city: str
+    zone: str | None = None
+
+
+class Log(Table, name="log", delimiter=":"):
+    moments = GSI("GSI1PK", "GSI1SK")
+    numbers = GSI("GSI2PK", "GSI2SK")
+    texts = GSI("GSI3PK", "GSI3SK")
+    places = GSI("GSI4PK", "GSI4SK")
+    ranks = GSI("GSI5PK", "rank_key")
+    digests = GSI("digest_key")
+
+
+class Line(Entity, table=Log):
+    host: Attr[str] = attr()
+    position: Attr[int] = attr(pad=6)
+    at: Attr[datetime] = attr()
+    seen: Attr[datetime | None] = attr(default=None)
+    price: Attr[Decimal] = attr(default=Decimal(0))
+    name: Attr[str] = attr(default="x")
+    nick: Attr[str | None] = attr(default=None)
+    rank: Attr[int | None] = attr(default=None)
+    digest: Attr[bytes | None] = attr(default=None)
+    address: Attr[Address | None] = attr(default=None)
+
+    primary = key("Host" / coded(host, Reversed()), "#META#" + position, delimiter="|")
+    moments = index(
+        Log.moments,
+        "Seen" / week(seen) / year(at) / hour(at),
+        "" / descending(epoch_seconds(at)) / iso(at, "seconds") / year_month(at) / day(at),
+    )
+    numbers = index(
+        Log.numbers,
+        "Number" / coded(position, HEX) / shard(name, of=4),
+        padded(rank, 4) / fixed_point(price, 4, 2) / descending(epoch_millis(seen)),
+    )
+    texts = index(Log.texts, lower(nick) / upper(name), casefold(name) / truncated(name, 3))
+    places = index(
+        Log.places,
+        "City" / lower(address.path(lambda address: address.city)),
+        "Zone" / address.path(lambda address: address.zone),
+    )
+    ranks = index(Log.ranks, "Rank" / name, number(rank))
+    digests = index(Log.digests, binary(digest))
+    by_name = unique("Name" / lower(name))
+
+
+class Root(Entity, table=Log):
+    host: Attr[str] = attr()
+    primary = key("Root" / host, "Root" / host.again + ":")
+
+
+class Versions(Table, name="versions", sk="version", escape=False): ...
+
+
+class Version(Entity, table=Versions):
+    name: Attr[str] = attr()
+    primary = key("NAME" / name, 0)
+
+
+def a_call_gives_what_the_format_takes() -> None:
+    assert_type(Line.primary("example.com", 7), Get[Line])
+    assert_type(Line.by_name("ann"), GetByUnique[Line])
+    assert_type(Line.moments(TODAY, 2026, NOW), Range[Line, datetime, datetime, date, date])
+    assert_type(Line.numbers(7, 3), Range[Line, int, Decimal, datetime])
+    assert_type(Line.texts("ann", "ANN"), Range[Line, str, str])
+    assert_type(Line.places("bern"), Range[Line, str])
+    assert_type(Line.ranks("ann"), Range[Line, int])
+    assert_type(Line.digests(b"x"), Range[Line])
+    assert_type(Root.primary("example.com"), Get[Root])
+    assert_type(Version.primary("ann"), Get[Version])
+
+
+def a_comparison_takes_the_next_part_of_any_format() -> None:
+    assert_type(Line.moments(TODAY, 2026, NOW).gte(NOW), Query[Line])
+    assert_type(Line.moments(TODAY, 2026, NOW).eq(NOW, NOW, TODAY).lt(TODAY), Query[Line])
+    assert_type(Line.numbers(7, 3).eq(7).between(Decimal(1), Decimal(2)), Query[Line])
+    assert_type(Line.ranks("ann").gt(7), Query[Line])
+
+
+def codecs_are_checked() -> None:
+    check_codec(HEX, [0, 255])
+    check_codec(Reversed(), ["example.com"])
