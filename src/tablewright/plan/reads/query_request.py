@@ -69,10 +69,16 @@ class OneOf(Struct, frozen=True):
     attribute: str
     values: tuple[Value, ...]
     or_absent: bool = False
+    #: The attribute is a set or a list that contains one of the values.
+    is_contained: bool = False
 
     def factor(self, marks: Placeholders) -> str:
         name = marks.name(self.attribute)
         values = [marks.value(value) for value in self.values]
+        if self.is_contained:
+            terms = [f"contains({name}, {value})" for value in values]
+            terms += [f"attribute_not_exists({name})"] * self.or_absent
+            return f"({' OR '.join(terms)})"
         text = f"{name} = {values[0]}" if len(values) == 1 else f"{name} IN ({', '.join(values)})"
         return f"({text} OR attribute_not_exists({name}))" if self.or_absent else text
 
