@@ -23,7 +23,7 @@ from tablewright.mapping.constraints import Check
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
 from tablewright.mapping.parts import natural_part
-from tablewright.mapping.stored_key import StoredKey, check_key_only
+from tablewright.mapping.stored_key import RawCheck, StoredKey, check_key_only
 from tablewright.mapping.template import Template, encode_natural, templates_can_collide
 from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
@@ -177,6 +177,7 @@ class EntityMap:
         self._names = tuple(attribute.stored for attribute in stored)
         self._readers = tuple((attribute.name, attribute.converter.decode) for attribute in stored)
         self._fields = (*self._names, *self._stored_key.names)
+        self._raw_check = RawCheck(primary, attributes, self._fields)
         self._get, self._page = _decoders(self._fields)
         self._composed = frozenset(name for key in (primary, *indexes) for name in key.composed)
         self._writers = tuple(
@@ -294,9 +295,10 @@ class EntityMap:
     def _decode(self, stored: tuple[Value | None, ...]) -> Any:
         """Return the entity of these fields, which keeps a key in another spelling."""
         entity = self._build(stored)
-        key = self._stored_key.check(entity.__dict__, stored[len(self._names) :])
-        if key is not None:
-            object.__setattr__(entity, "_stored_key", key)
+        if not self._raw_check.is_canonical(stored):
+            key = self._stored_key.check(entity.__dict__, stored[len(self._names) :])
+            if key is not None:
+                object.__setattr__(entity, "_stored_key", key)
         return entity
 
     def _build(self, stored: tuple[Value | None, ...]) -> Any:
@@ -375,8 +377,8 @@ class EntityMap:
 
     def key_of(self, values: Mapping[str, Any]) -> Item:
         """Return the table key of the entity with these values."""
-        key = self.primary.compose(values) or {}
-        return key | self._natural_key(values)
+        key = (self.primary.compose(values) or {}) | self._natural_key(values)
+        return {name: key[name] for name in self.primary.attributes if name in key}
 
     def _natural_key(self, values: Mapping[str, Any]) -> Item:
         natural: Item = {}

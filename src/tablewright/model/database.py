@@ -38,6 +38,8 @@ T = TypeVar("T")
 
 #: The environment variable that holds the secret of cursors, for several processes to share.
 CURSOR_SECRET = "TABLEWRIGHT_CURSOR_SECRET"
+#: The secret of the cursors of this process, if none is given.
+_PROCESS_SECRET = secrets.token_bytes(32)
 
 
 def connect(
@@ -58,9 +60,9 @@ def connect(
     A missing table is created in memory and in a file; elsewhere only with `create=True`. A table
     that differs from its declaration raises TableMismatch, which lists the differences.
     `table_name` is the name of the table at the target, if it is not the declared one. Cursors are
-    signed with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a random
-    secret that is valid only in this process. `observe` receives an event for each request: see
-    `tablewright.observe`.
+    encrypted with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a
+    random secret of this process, which all its databases share. `observe` receives an event for
+    each request: see `tablewright.observe`.
 
     `policy` restricts what the plans of this database may do in memory, in a file or in an
     `Engine`: an IAM policy document as a dict or as JSON text, a list of documents, or a
@@ -112,7 +114,7 @@ async def connect_async(
 def _checked_target(target: Any) -> str | Path | Engine | Remote:
     if not isinstance(target, (str, Path, Engine, Remote)) or not str(target):
         raise InvalidValue(
-            f"{target!r} is not a valid target; give ':memory:', a file, an Engine, "
+            f"{target!r} is not a valid target; use ':memory:', a file, an Engine, "
             "dynamodb://region or http://host:port"
         )
     return target
@@ -152,7 +154,7 @@ def _context(
     for table in tables:
         compiled = getattr(table, "__table__", None)
         if not isinstance(compiled, TableMap):
-            raise InvalidValue(f"connect(target, …) takes Tables, not {table!r}")
+            raise InvalidValue(f"connect(target, …) takes subclasses of Table, not {table!r}")
         if not compiled.entities:
             raise DeclarationError(
                 f"{table.__name__} has no entities; import the module that declares them"
@@ -162,7 +164,7 @@ def _context(
         if len(names) > 1:
             raise InvalidValue("table_name= takes one table; connect to each table separately")
         names = dict.fromkeys(names, table_name)
-    key = secret or os.environ.get(CURSOR_SECRET) or secrets.token_bytes(32)
+    key = secret or os.environ.get(CURSOR_SECRET) or _PROCESS_SECRET
     secret_bytes = key.encode() if isinstance(key, str) else key
     return Context(names=names, secret=secret_bytes, observe=observe)
 
@@ -173,8 +175,11 @@ def _refuse_no_plan(plan: Any, kind: type) -> None:
     if hasattr(plan, "__pattern__"):
         name = plan.__name__
         raise InvalidValue(f"{name} is a pattern; call it and run its plan: {name}(…)")
-    wanted = "a query" if kind is Query else "a plan, such as Order.primary(…) or create(order)"
-    raise InvalidValue(f"this takes {wanted}, not {plan!r}")
+    if kind is Query:
+        raise InvalidValue(f"iterate() takes a query, such as Order.by_status(…), not {plan!r}")
+    raise InvalidValue(
+        f"run() takes a plan, such as Order.primary(…) or create(order), not {plan!r}"
+    )
 
 
 def _needed(error: UnsupportedOperation, plan: Plan[Any]) -> UnsupportedOperation:
@@ -224,7 +229,7 @@ class _Connection:
             + (
                 f"use for_tenant({' or '.join(known)})"
                 if known
-                else "no table here declares a Tenancy"
+                else "no table of this database declares a Tenancy"
             )
         )
 

@@ -72,7 +72,7 @@ class Comparable(Held[E, T]):
         return _call(self, "BETWEEN", lambda v: v is not None and low <= v <= high, low, high)
 
     def in_(self: Held[E, V | None], values: Collection[V]) -> Condition[E]:
-        """One of these; at most 100, says DynamoDB."""
+        """One of these values; DynamoDB allows at most 100."""
         if not values:
             raise InvalidValue("in_() needs at least one value")
         return _call(self, "IN", lambda v: v in values, *values)
@@ -86,7 +86,7 @@ class Comparable(Held[E, T]):
         return _call(self, "attribute_not_exists", lambda v: v is None)
 
     def begins_with(self: Held[E, str | None], start: str) -> Condition[E]:
-        """A text begins with this text."""
+        """A str begins with this prefix."""
         return _call(self, "begins_with", lambda v: v is not None and v.startswith(start), start)
 
     @overload
@@ -98,7 +98,7 @@ class Comparable(Held[E, T]):
     @overload
     def contains(self: Held[E, frozenset[U] | None], member: U) -> Condition[E]: ...
     def contains(self, member: Any) -> Condition[E]:
-        """A text holds this text; a list or set holds this member."""
+        """A str contains this substring; a list or set contains this member."""
         return _call(self, "contains", lambda v: v is not None and member in v, member)
 
 
@@ -128,7 +128,7 @@ _INTERNAL = frozenset(
 
 
 class Ref(Comparable[E, T]):
-    """An attribute of an entity, or a place inside of it."""
+    """An attribute of an entity, or a path inside it."""
 
     __slots__ = ("attribute", "check", "check_member", "converter", "removable", "steps", "where")
 
@@ -182,7 +182,7 @@ class Ref(Comparable[E, T]):
         return self.attribute.store(value) if len(self.steps) == 1 else self.converter.stored(value)
 
     def read(self, item: Mapping[str, Value]) -> T:
-        """The value in an item; None where there is none."""
+        """Return the value in an item; None if it is missing."""
         value: Any = {"M": item}
         for step in self.steps:
             inside = value.get("M" if isinstance(step, str) else "L")
@@ -196,7 +196,7 @@ class Ref(Comparable[E, T]):
         if len(self.steps) == 1 and self.attribute.default is not None:
             return self.attribute.default()  # type: ignore[no-any-return]
         if len(self.steps) > 1 and self.converter.empty is None:
-            return None  # type: ignore[return-value]  # what would hold it is not there
+            return None  # type: ignore[return-value]  # its parent does not exist
         return self.converter.read({}, str(self.steps[-1]))  # type: ignore[no-any-return]
 
     def not_exists(self) -> Condition[E]:
@@ -211,22 +211,31 @@ class Ref(Comparable[E, T]):
 
     @property
     def label(self) -> str:
-        """How it is called inside of its entity."""
+        """Its name inside its entity."""
         return self.where.partition(".")[2]
 
     def __repr__(self) -> str:
         return self.where
 
+<<<<<<< HEAD
+=======
+    def __rtruediv__(self, before: object) -> NoReturn:
+        raise DeclarationError(
+            f"{self.where} cannot be a part of this key; use the attributes in the "
+            "body of the same class"
+        )
+
+>>>>>>> keys
     # -- changes -----------------------------------------------------------------------------
 
     def set(self, value: T) -> Change[E]:
-        """Give it this value; None takes it away."""
+        """Set the value; None removes it."""
         if value is None and not self.converter.optional:
-            return self.remove()  # which refuses it, where there is no default
+            return self.remove()  # which rejects it if there is no default
         return change.Set(self, self.attribute, self._enter(value))
 
     def set_if_absent(self, value: T) -> Change[E]:
-        """Give it this value, unless it has one."""
+        """Set the value, unless there is one."""
         return change.SetIfAbsent(self, self.attribute, self._enter(value))
 
     def _enter(self, value: Any) -> Any:
@@ -236,7 +245,7 @@ class Ref(Comparable[E, T]):
         return value if self.check is None or value is None else self.check(value)
 
     def remove(self) -> Change[E]:
-        """Take it away."""
+        """Remove the value."""
         needed = not self.converter.optional and self.converter.empty is None
         if needed and not self.removable:
             raise InvalidValue(f"{self.where} cannot be removed: it is not optional")
@@ -256,6 +265,8 @@ class Ref(Comparable[E, T]):
     def increment(self: Ref[E, float | None], amount: float) -> Change[E]: ...
     def increment(self, amount: Any) -> Change[E]:
         """Add to a number; a missing number counts from 0."""
+        if self.converter.tag not in (None, "N"):
+            raise InvalidValue(f"{self.where} is not a number; increment() adds to numbers only")
         return change.Increment(self, self.attribute, amount)
 
     @overload
@@ -281,22 +292,22 @@ class Ref(Comparable[E, T]):
         return change.RemoveFromSet(self, self.attribute, members)
 
     def append(self: Held[E, list[U] | None], *members: U) -> Change[E]:
-        """Put members behind a list, which is made where it is not there."""
+        """Add members at the end of a list; a missing list counts as empty."""
         return _change(change.Append, self, list(members))
 
     def prepend(self: Held[E, list[U] | None], *members: U) -> Change[E]:
-        """Put members before a list."""
+        """Add members at the beginning of a list; a missing list counts as empty."""
         return _change(change.Prepend, self, list(members))
 
     def append_if_absent(self: Held[E, list[U] | None], member: U) -> Change[E]:
-        """Put a member behind a list that does not hold it; otherwise leave all as it is."""
+        """Add a member at the end of a list, unless the list contains it."""
         return _change(change.AppendIfAbsent, self, [member])
 
     # -- places inside -----------------------------------------------------------------------
 
-    def path(self: Held[E, V | None], place: Callable[[V], U]) -> Ref[E, U]:
-        """A place inside of a document: `Menu.sections.path(lambda s: s["soups"].name)`."""
-        return _reached(self, place)
+    def path(self: Held[E, V | None], steps: Callable[[V], U]) -> Ref[E, U]:
+        """Refer to a path inside a document: `Menu.sections.path(lambda s: s["soups"].name)`."""
+        return _nested(self, steps)
 
 
 def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
@@ -304,11 +315,11 @@ def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
     return kind(held, held.attribute, value if check is None else [check(each) for each in value])
 
 
-def _reached(ref: Any, place: Callable[[Any], Any]) -> Ref[Any, Any]:
+def _nested(ref: Any, steps: Callable[[Any], Any]) -> Ref[Any, Any]:
     kind: Any = ref.converter.kind
     path, where, removable = ref.steps, ref.where, None
     check: Check | None = None
-    for step in recorded_steps(place, where):
+    for step in recorded_steps(steps, where):
         around = without_none(kind)
         stored, kind, removable = step_into(kind, step, where)
         path = (*path, stored)
@@ -328,9 +339,11 @@ def _reached(ref: Any, place: Callable[[Any], Any]) -> Ref[Any, Any]:
 
 
 def check_reference(reference: Any, entity: EntityMap) -> None:
-    """It is an attribute of the entity, or a place inside of one."""
+    """Raise DeclarationError unless it is an attribute of the entity, or a path inside one."""
     if not isinstance(reference, Ref):
-        raise DeclarationError(f"{reference!r} is not an attribute; write {entity.name}.name_of_it")
+        raise DeclarationError(
+            f"{reference!r} is not an attribute; write {entity.name}.<attribute>"
+        )
     if entity.attributes.get(reference.name) is not reference.attribute:
         raise DeclarationError(f"{reference!r} is not an attribute of {entity.name}")
     if reference.attribute.is_key_only:
@@ -341,7 +354,7 @@ def check_reference(reference: Any, entity: EntityMap) -> None:
 
 
 def check_condition(given: Any, entity: EntityMap) -> None:
-    """It is a condition on attributes of the entity."""
+    """Raise DeclarationError unless it is a condition on attributes of the entity."""
     if not isinstance(given, Condition):
         raise DeclarationError(
             f"{given!r} is not a condition; write one with attributes: {entity.name}.status == …"

@@ -15,14 +15,13 @@ from msgspec import Struct
 from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexKeys, KeyMap, SortCondition
+from tablewright.plan.units import NOTHING, TRANSACTION_FACTOR, UnitRange, item_read, item_write
 from tablewright.values import Value
 
 #: The assumed size of a value of each type in bytes, for estimates.
 TYPICAL = {"S": 24, "N": 5, "BOOL": 1, "B": 64, "L": 120, "M": 120, "SS": 60, "NS": 20, "BS": 120}
 #: The assumed number of items on a page without a limit; DynamoDB ends it at 1 MB.
 TYPICAL_PAGE = 20
-#: A transaction consumes this many times the units of the same writes one by one.
-TRANSACTION_FACTOR = 2
 
 
 class Shape(Struct, frozen=True):
@@ -39,8 +38,11 @@ class Shape(Struct, frozen=True):
     #: The most items that one request returns; for a write, the number of its actions.
     page: str = ""
     filter: str = ""
+    #: The units for items of typical size, and the range that no run leaves.
     read_units: float = 0
     write_units: float = 0
+    read_range: UnitRange = NOTHING
+    write_range: UnitRange = NOTHING
     #: The requests of a plan with several.
     steps: tuple[Shape, ...] = ()
 
@@ -60,8 +62,13 @@ class Shape(Struct, frozen=True):
         return "\n".join(lines)
 
     def _units(self) -> str:
-        units = ((self.read_units, "read"), (self.write_units, "write"))
-        return ", ".join(f"about {amount:g} {kind}" for amount, kind in units if amount)
+        units = (
+            (self.read_units, "read", self.read_range),
+            (self.write_units, "write", self.write_range),
+        )
+        return ", ".join(
+            f"about {amount:g} {kind} ({whole})" for amount, kind, whole in units if amount
+        )
 
 
 def content(value: Value) -> str:
@@ -145,6 +152,9 @@ def write_shape(
         filter=" AND ".join(map(repr, conditions)),
         read_units=1 if reads else 0,
         write_units=units * (TRANSACTION_FACTOR if several else 1),
+        # An entity that was never stored is not read.
+        read_range=UnitRange(0, item_read(consistent=True).high) if reads else NOTHING,
+        write_range=item_write(len(entity.index_keys), side_items),
     )
 
 

@@ -290,7 +290,7 @@ EXPLAINED: dict[Callable[..., Any], Told] = {
         "gsi1",
         'GSI1PK="CITY#{city}"',
         "ascending",
-        "5, of 100 read at a time",
+        "5, read until it is full",
         "points > {points} AND attribute_exists(email)",
     ),
     one_id: ("Query", "ids", 'id="{user_id}" AND type="User"', "ascending", "1 MB", ""),
@@ -331,7 +331,7 @@ EXPLAINED: dict[Callable[..., Any], Told] = {
         None,
         'PK="USER" AND SK BETWEEN "USER#{user_id}" AND "USER#{user_id}$"',
         "ascending",
-        "all of it",
+        "all pages",
         "",
     ),
     user_with_some_visits: (

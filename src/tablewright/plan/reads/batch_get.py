@@ -17,6 +17,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.plan.reads.get import Get
 from tablewright.plan.shape import Shape
+from tablewright.plan.units import total
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -98,6 +99,7 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
             condition=first.condition,
             page=f"{MAX_BATCH_GET_KEYS} in a request",
             read_units=sum(get._shape().read_units for get in self._gets),
+            read_range=total([get._shape().read_range for get in self._gets]),
         )
 
 

@@ -1,4 +1,4 @@
-"""Get by a unique value: an entity, through the sentinel that keeps it so."""
+"""Get by a unique value: read an entity through the sentinel that reserves the value."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import key_from, read_item
 from tablewright.plan.reads.single import Single
 from tablewright.plan.shape import Shape, key_condition, key_template, read_units, typical_size
+from tablewright.plan.units import UnitRange, item_read
 from tablewright.values import Item
 
 E = TypeVar("E")
 
 
 class GetByUnique(Single[E], Generic[E]):
-    """The entity that has a unique value: the sentinel first, then what it stands for."""
+    """The entity with a unique value: reads the sentinel first, then the entity."""
 
     def __init__(self, entity: EntityMap, unique: UniqueMap, arguments: tuple[Any, ...]) -> None:
         missing = entity.primary.depends_on - {kept.name for kept in unique.keeps}
@@ -46,7 +47,7 @@ class GetByUnique(Single[E], Generic[E]):
         return found
 
     def _key_now(self, item: Item) -> Item:
-        """The key of the sentinel that the entity has now."""
+        """Return the key of the sentinel that the entity has now."""
         composed = self._unique.key.compose(self._entity.values(item)) or {}
         return {name: composed.get(name) or item.get(name, {}) for name in self._key}
 
@@ -60,6 +61,7 @@ class GetByUnique(Single[E], Generic[E]):
                 condition=condition,
                 page="1",
                 read_units=read_units(typical_size(entity), consistent=True),
+                read_range=item_read(consistent=True),
             )
             for name, condition in (
                 (self._unique.type_name, key_condition(self._key)),
@@ -73,5 +75,6 @@ class GetByUnique(Single[E], Generic[E]):
             condition=key_condition(self._key),
             page="1",
             read_units=sum(step.read_units for step in steps),
+            read_range=UnitRange(steps[0].read_range.low, 2 * steps[0].read_range.high),
             steps=steps,
         )

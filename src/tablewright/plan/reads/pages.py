@@ -6,6 +6,7 @@ match items of other entities leaves them out, and continues to read until the p
 
 from __future__ import annotations
 
+import math
 from typing import Any, Generic, Literal, Self, TypeVar
 
 import msgspec
@@ -16,7 +17,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap, SortCondition
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.reads.cursor import open_cursor, sign
+from tablewright.plan.reads.cursor import open_cursor, seal_cursor
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.projection import (
     check_projected,
@@ -41,17 +42,21 @@ from tablewright.plan.shape import (
     shown,
     typical_size,
 )
+from tablewright.plan.units import page_read
 from tablewright.values import Item, Value
 
 R = TypeVar("R")
 
-#: A query that leaves items out asks for at least this many at a time.
-FILTERED_PAGE = 100
+#: A page from which items are left out takes at most this many requests.
+MAX_REQUESTS = 64
+#: The most items that such a request asks for.
+MAX_LIMIT = 1000
 
 
 class _PageAnswer(Struct, rename="pascal"):
     items: list[Item] = []
     count: int = 0
+    scanned_count: int = 0
     last_evaluated_key: Item | None = None
 
 
@@ -124,17 +129,20 @@ class Pages(Plan[Page[R]], Generic[R]):
         if last is None or remaining == len(results):
             return Page(results, None, unreadable)
         end = last if remaining is None else (last, remaining - len(results))
-        return Page(results, sign(context.secret, binding, end), unreadable)
+        return Page(results, seal_cursor(context.secret, binding, end), unreadable)
 
     def _filtered_page(
         self, request: QueryRequest, filtered: bool, excluded: Value | None, size: int | None
     ) -> Steps[tuple[list[Item], Item | None]]:
-        """Read until a page from which items are left out is full, or all is read."""
+        """Read until a page from which items are left out is full, or all is read.
+
+        A request asks for as many items as are missing, by the share of those that matched so far.
+        After `MAX_REQUESTS` requests the page is returned as it is, with a cursor.
+        """
         found: list[Item] = []
-        while True:
+        limit, read = size or 0, 0
+        for _ in range(MAX_REQUESTS):
             if size is not None:
-                wanted = size - len(found)
-                limit = max(wanted, FILTERED_PAGE) if filtered else wanted
                 request = request.with_members(Limit=limit)
             page = decode_page((yield request))
             found += self._matching(page.items, excluded)
@@ -142,10 +150,13 @@ class Pages(Plan[Page[R]], Generic[R]):
             if last is None or (found and (size is None or len(found) >= size)):
                 break
             request = request.next_page(last)
+            if size is not None:
+                read += page.scanned_count
+                limit = _next_limit(size - len(found), len(found), read, limit)
         if size is not None and len(found) > size:
             del found[size:]
             last = self._position(found[-1])
-        elif last is not None and filtered:
+        elif last is not None and filtered and found:
             last = self._position(found[-1])  # DynamoDB may have stopped at an item of another kind
         return found, last
 
@@ -257,7 +268,7 @@ class Pages(Plan[Page[R]], Generic[R]):
     def _page_shape(self, filtered: bool) -> str:
         page = "1 MB" if self._size is None else shown(self._size)
         if filtered and self._size is not None:
-            page += f", of {FILTERED_PAGE} read at a time"
+            page += ", read until it is full"
         return page if self._total is None else f"{page}; at most {shown(self._total)} in all"
 
     def _shape(self) -> Shape:
@@ -266,8 +277,6 @@ class Pages(Plan[Page[R]], Generic[R]):
         filtered = self._filter is not None or self._may_contain_others
         sizes = [size for size in (self._size, self._total) if isinstance(size, int)]
         size = min(sizes, default=TYPICAL_PAGE)
-        if filtered and self._size is not None:
-            size = max(size, FILTERED_PAGE)
         type_attribute = self._type_to_filter()
         names = " or ".join(f'"{name}"' for name in self._entity.type_names)
         filters = [f"{type_attribute}={names}"] if type_attribute else []
@@ -285,7 +294,18 @@ class Pages(Plan[Page[R]], Generic[R]):
             read_units=read_units(
                 size * typical_size(self._entity), consistent=self._is_consistent
             ),
+            read_range=page_read(
+                size if sizes and not filtered else None,
+                consistent=self._is_consistent,
+                requests=MAX_REQUESTS if filtered and sizes else 1,
+            ),
         )
+
+
+def _next_limit(missing: int, found: int, read: int, limit: int) -> int:
+    """Return how many items to ask for: as many as are missing, by the share that matched."""
+    wanted = math.ceil(missing * read / found) if found else 2 * limit
+    return min(max(missing, min(wanted, 4 * limit)), MAX_LIMIT)
 
 
 def _smaller(size: int | None, remaining: int | None) -> int | None:

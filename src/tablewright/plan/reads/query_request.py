@@ -64,10 +64,12 @@ class Filter(Protocol):
 
 
 class OneOf(Struct, frozen=True):
-    """A filter: the attribute equals one of the values, or perhaps is absent."""
+    """A filter: the attribute equals one of the values or begins with one of the prefixes, or
+    perhaps is absent."""
 
     attribute: str
     values: tuple[Value, ...]
+    prefixes: tuple[str, ...] = ()
     or_absent: bool = False
     #: The attribute is a set or a list that contains one of the values.
     is_contained: bool = False
@@ -75,12 +77,25 @@ class OneOf(Struct, frozen=True):
     def factor(self, marks: Placeholders) -> str:
         name = marks.name(self.attribute)
         values = [marks.value(value) for value in self.values]
+<<<<<<< HEAD
         if self.is_contained:
             terms = [f"contains({name}, {value})" for value in values]
             terms += [f"attribute_not_exists({name})"] * self.or_absent
             return f"({' OR '.join(terms)})"
         text = f"{name} = {values[0]}" if len(values) == 1 else f"{name} IN ({', '.join(values)})"
         return f"({text} OR attribute_not_exists({name}))" if self.or_absent else text
+=======
+        clauses = []
+        if values:
+            equal = f"= {values[0]}" if len(values) == 1 else f"IN ({', '.join(values)})"
+            clauses.append(f"{name} {equal}")
+        clauses += [
+            f"begins_with({name}, {marks.value({'S': prefix})})" for prefix in self.prefixes
+        ]
+        if self.or_absent:
+            clauses.append(f"attribute_not_exists({name})")
+        return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
+>>>>>>> keys
 
 
 class Selection(Struct, eq=False):

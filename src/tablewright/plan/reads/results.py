@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Generic, TypeVar
+
+from msgspec.structs import replace
 
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.pages import Pages, decode_page
 from tablewright.plan.reads.single import Single
 from tablewright.plan.shape import Shape
+from tablewright.plan.units import UnitRange, page_read
 
 R = TypeVar("R")
 
@@ -20,11 +24,18 @@ class First(Single[R], Generic[R]):
         self._entity = query._entity
 
     def _steps(self, context: Context) -> Steps[R | None]:
-        page = yield from self._query.strict()._page(context)
-        return page[0] if page else None
+        query = self._query.strict()
+        while True:
+            page = yield from query._page(context)
+            if page or page.next_cursor is None:
+                return page[0] if page else None
+            query = query._replace(_cursor=page.next_cursor)
 
     def _shape(self) -> Shape:
-        return self._query._shape()
+        shape = self._query._shape()
+        if shape.read_range.high <= page_read(1, consistent=True).high:
+            return shape
+        return replace(shape, read_range=UnitRange(shape.read_range.low, math.inf))
 
 
 class Count(Plan[int]):
@@ -57,4 +68,5 @@ class Count(Plan[int]):
             request = request.next_page(page.last_evaluated_key)
 
     def _shape(self) -> Shape:
-        return self._query._shape()
+        shape = self._query._shape()
+        return replace(shape, read_range=UnitRange(shape.read_range.low, math.inf))

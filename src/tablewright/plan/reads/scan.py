@@ -1,4 +1,4 @@
-"""Scan: every item of an entity, by reading the whole table. Declared as one, with its reason.
+"""Scan: every item of an entity, by reading the whole table; declared with its reason.
 
 Order.scan(reason="nightly export").filter(Order.total > 100)
 """
@@ -11,16 +11,18 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context
+from tablewright.plan.reads.pages import MAX_REQUESTS
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.shape import Shape
+from tablewright.plan.units import page_read
 from tablewright.values import Value
 
 R = TypeVar("R")
 
 
 class Scan(Query[R], Generic[R]):
-    """Every item of an entity, in no order that means anything."""
+    """Every item of an entity, in no useful order."""
 
     _operation: Literal["Query", "Scan"] = "Scan"
 
@@ -35,7 +37,7 @@ class Scan(Query[R], Generic[R]):
         return True
 
     def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
-        """A scan filters by anything."""
+        """Accept every filter: a scan reads whole items."""
 
     def desc(self) -> Any:
         raise DeclarationError(f"{self._entity.name}: a scan has no order; query a key or an index")
@@ -57,4 +59,9 @@ class Scan(Query[R], Generic[R]):
             page=self._page_shape(filtered=False),
             filter=" AND ".join(filters),
             read_units=128,  # a page of 1 MB
+            read_range=page_read(
+                None,
+                consistent=self._is_consistent,
+                requests=1 if self._size is None else MAX_REQUESTS,
+            ),
         )

@@ -1,8 +1,8 @@
-"""Single: plans that give one entity or none, and what may follow from it.
+"""Single: plans that return one entity or None, and what may follow from it.
 
     Ingredient.by_id("7").first().then(lambda found: Category.primary(found.category_id))
 
-gives `(ingredient, category)`: a second request, made from what the first one found.
+returns `(ingredient, category)`: the second request is made from the result of the first.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.shape import Shape
+from tablewright.plan.units import UnitRange
 
 E = TypeVar("E")
 T = TypeVar("T")
@@ -23,7 +24,7 @@ class Single(Plan[E | None], Generic[E]):
     """One entity, or None."""
 
     def then(self, follow: Callable[[E], Plan[T]]) -> Then[E, T]:
-        """This entity, and what the plan gives that is made from it; None if it is not there."""
+        """Return the entity and the result of the plan made from it; None if it does not exist."""
         return Then(self, follow)
 
 
@@ -44,7 +45,7 @@ class Then(Plan[tuple[E, T] | None], Generic[E, T]):
     def _plan(self, found: E) -> Plan[T]:
         plan = self._follow(found)
         if not isinstance(plan, Plan):
-            raise DeclarationError(f"then() takes a function that gives a plan, not {plan!r}")
+            raise DeclarationError(f"then() takes a function that returns a plan, not {plan!r}")
         return plan
 
     def _following(self) -> Plan[T]:
@@ -70,5 +71,8 @@ def in_turn(first: Shape, *following: Shape) -> Shape:
         condition="; ".join(step.condition for step in steps),
         read_units=sum(step.read_units for step in steps),
         write_units=sum(step.write_units for step in steps),
+        # The first request may find nothing.
+        read_range=UnitRange(first.read_range.low, sum(step.read_range.high for step in steps)),
+        write_range=UnitRange(first.write_range.low, sum(step.write_range.high for step in steps)),
         steps=steps,
     )

@@ -18,6 +18,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.reads.batch_get import wait_for_capacity
 from tablewright.plan.shape import Shape
+from tablewright.plan.units import total
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.guard import key_text
 from tablewright.plan.writes.put import Put
@@ -50,7 +51,7 @@ class BatchWrite(Plan[None]):
             name = context.name_of(action.table)
             if action.identity in seen:
                 raise InvalidValue(
-                    f"batch_write(): two writes are about one item, {key_text(action.key)}; a "
+                    f"batch_write(): two writes have the same key, {key_text(action.key)}; a "
                     "batch has no order, so keep one of them"
                 )
             seen.add(action.identity)
@@ -88,6 +89,7 @@ class BatchWrite(Plan[None]):
             condition=first.condition,
             page=f"{MAX_BATCH_WRITES} in a request",
             write_units=sum(write._shape().write_units for write in self._writes),
+            write_range=total([write._shape().write_range for write in self._writes]),
         )
 
 
@@ -109,12 +111,12 @@ def _check(write: Any) -> None:
         "a condition": bool(write._conditions),
         "a version": entity.version is not None,
         "unique values": bool(entity.uniques),
-        "history": bool(entity.histories),
+        "a history": bool(entity.histories),
         "immutable attributes": bool(entity.immutable) and isinstance(write, Put),
     }
     for reason, holds in reasons.items():
         if holds:
             raise DeclarationError(
-                f"batch_write(): {write._verb} {entity.name} has {reason}, and DynamoDB's batches "
-                "take no conditions; use transact()"
+                f"batch_write() cannot {write._verb} {entity.name}: it has {reason}, and "
+                "DynamoDB's batches have no conditions; use transact()"
             )

@@ -13,6 +13,7 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reference import check_condition
 from tablewright.plan.shape import Shape, key_condition
+from tablewright.plan.units import ITEM_WRITE, UnitRange
 from tablewright.plan.writes.action import Action, Prepared, Verdict
 from tablewright.plan.writes.guard import (
     NOT_FOUND,
@@ -65,6 +66,7 @@ class ConditionCheck(Write[None], Generic[E]):
             filter=" AND ".join(map(repr, self._conditions)),
             page="1",
             write_units=1,
+            write_range=UnitRange(1, ITEM_WRITE),
         )
 
 

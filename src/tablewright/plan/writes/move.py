@@ -10,6 +10,7 @@ If this is interrupted, the same update continues where it stopped.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -24,7 +25,8 @@ from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.entity import Values
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.shape import TRANSACTION_FACTOR, Shape, key_condition, write_units
+from tablewright.plan.shape import Shape, key_condition, write_units
+from tablewright.plan.units import ITEM_READ, ITEM_WRITE, TRANSACTION_FACTOR, UnitRange
 from tablewright.plan.writes.action import (
     Action,
     Prepared,
@@ -66,7 +68,7 @@ class Move(Update[E], Generic[E]):
         new = entity.rekey(self._apply(self._encode(audit.at), old))
         key = entity.table.key(new)
         if key == self._key:  # another spelling of the same key, or the same value
-            return (yield from self._in_place()._prepare(context, attempt, alone=alone))
+            return (yield from self._without_key_changes()._prepare(context, attempt, alone=alone))
         values = vars(entity.decode(new))
         effect = write_effect(entity, key, old, new, values, affected_by_all(entity), audit)
         own = _move_actions(effect, self._on_change_of(old), self._all_conditions())
@@ -86,7 +88,7 @@ class Move(Update[E], Generic[E]):
             _all(own, *moves), lambda _: self._written(values), effects=(effect, *effects)
         )
 
-    def _in_place(self) -> Update[E]:
+    def _without_key_changes(self) -> Update[E]:
         """Return the same update without the changes of natural key attributes, which stay."""
         keys = self._entity.table.attributes
         kept = tuple(change for change in self._changes if change.attribute.stored not in keys)
@@ -117,6 +119,7 @@ class Move(Update[E], Generic[E]):
         below = ", ".join(member.entity.name for member in followers(entity))
         # The item, its index rows and its sentinels are deleted and put.
         units = 2 * write_units(entity, len(entity.index_keys), len(entity.uniques))
+        items = 2 * (1 + len(entity.index_keys) + len(entity.uniques)) + len(entity.histories)
         return Shape(
             operation="TransactWriteItems",
             table=entity.table.name,
@@ -125,6 +128,11 @@ class Move(Update[E], Generic[E]):
             page=f"2 for each row{f', with {below} below it' if below else ''}",
             read_units=1,
             write_units=TRANSACTION_FACTOR * units,
+            read_range=UnitRange(1, math.inf if below else ITEM_READ),
+            write_range=UnitRange(
+                2 * TRANSACTION_FACTOR,
+                math.inf if below else TRANSACTION_FACTOR * items * ITEM_WRITE,
+            ),
         )
 
 

@@ -1,0 +1,79 @@
+"""Units: what a plan costs, as far as that follows from the design.
+
+The cost of a request depends on the sizes of the items, which the design does not know. So a plan
+states an estimate for typical items, and a range that no run of it leaves:
+
+    GetItem                 0.5 to 50       an item of 1 byte, of 400 KB
+    a page of 20            0.5 to 128      nothing, 1 MB
+    PutItem, two indexes    1 to 2,000      1 KB and unchanged index rows; 400 KB, all rows replaced
+
+Retries after a conflict are not included.
+"""
+
+from __future__ import annotations
+
+import math
+
+from msgspec import Struct
+
+from tablewright.limits import MAX_ITEM_SIZE, MAX_PAGE_SIZE, READ_UNIT_SIZE, WRITE_UNIT_SIZE
+
+#: The units of the largest item, and of the largest page.
+ITEM_READ = MAX_ITEM_SIZE / READ_UNIT_SIZE
+PAGE_READ = MAX_PAGE_SIZE / READ_UNIT_SIZE
+ITEM_WRITE = MAX_ITEM_SIZE / WRITE_UNIT_SIZE
+#: A transaction consumes this many times the units of the same writes one by one.
+TRANSACTION_FACTOR = 2
+
+
+class UnitRange(Struct, frozen=True):
+    """The least and the most capacity units that something consumes."""
+
+    low: float = 0
+    high: float = 0
+
+    def __add__(self, other: UnitRange) -> UnitRange:
+        return UnitRange(self.low + other.low, self.high + other.high)
+
+    def __mul__(self, times: float) -> UnitRange:
+        return UnitRange(self.low * times, self.high * times)
+
+    def __contains__(self, units: float) -> bool:
+        return self.low <= units <= self.high
+
+    def __str__(self) -> str:
+        if self.low == self.high:
+            return f"{self.low:,g}"
+        return (
+            f"{self.low:,g} or more"
+            if math.isinf(self.high)
+            else f"{self.low:,g} to {self.high:,g}"
+        )
+
+
+NOTHING = UnitRange()
+
+
+def total(ranges: list[UnitRange]) -> UnitRange:
+    return sum(ranges, NOTHING)
+
+
+def item_read(*, consistent: bool) -> UnitRange:
+    """Return the units of a read of one item."""
+    return UnitRange(1, ITEM_READ) * (1 if consistent else 0.5)
+
+
+def page_read(size: int | None, *, consistent: bool, requests: float = 1) -> UnitRange:
+    """Return the units of a page of at most `size` items, read in up to this many requests."""
+    largest = PAGE_READ if size is None else min(PAGE_READ, size * ITEM_READ)
+    return UnitRange(1, largest * requests) * (1 if consistent else 0.5)
+
+
+def item_write(index_rows: int, side_items: int) -> UnitRange:
+    """Return the units of a write of one item, with its index rows and side items.
+
+    A row whose key changes is deleted and put; one that does not change costs nothing. Side items
+    are written in the same transaction, if at all.
+    """
+    items = 1 + 2 * index_rows + side_items
+    return UnitRange(1, items * ITEM_WRITE * (TRANSACTION_FACTOR if side_items else 1))

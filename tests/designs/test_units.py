@@ -1,0 +1,45 @@
+"""What `explain` states of a pattern, and what the engine consumes for it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tablewright import connect
+from tablewright.designs.catalog import bundled, load
+from tablewright.plan.units import UnitRange
+from tablewright.plans import Shape
+from tablewright.verify.run import Result, verify
+
+NAMES = [design.name for design in bundled()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pattern_consumes_what_explain_states(name: str) -> None:
+    design = load(name)
+    shapes: dict[str, list[Shape]] = {}
+    for pattern in design.patterns:  # the four ways of the menu have patterns of one name
+        shapes.setdefault(pattern.name, []).append(pattern.shape)
+    with connect(":memory:", *design.tables) as db:
+        results = list(verify(design, db))
+    assert results
+    for result in results:
+        assert any(_states(shape, result) for shape in shapes[result.pattern]), result
+
+
+def _states(shape: Shape, result: Result) -> bool:
+    pages = result.requests if shape.operation == "Query" else 1
+    reads = UnitRange(shape.read_range.low, shape.read_range.high * pages)
+    if not result.requests:
+        return True  # refused before anything was sent
+    return result.read_units in reads and result.write_units <= shape.write_range.high
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_range_of_a_pattern_is_finite_but_for_moves(name: str) -> None:
+    for pattern in load(name).patterns:
+        shape = pattern.shape
+        if not shape.page.startswith("2 for each row"):
+            assert not math.isinf(shape.read_range.high), pattern.name
+            assert not math.isinf(shape.write_range.high), pattern.name
