@@ -217,15 +217,6 @@ class Ref(Comparable[E, T]):
     def __repr__(self) -> str:
         return self.where
 
-<<<<<<< HEAD
-=======
-    def __rtruediv__(self, before: object) -> NoReturn:
-        raise DeclarationError(
-            f"{self.where} cannot be a part of this key; use the attributes in the "
-            "body of the same class"
-        )
-
->>>>>>> keys
     # -- changes -----------------------------------------------------------------------------
 
     def set(self, value: T) -> Change[E]:
