@@ -19,7 +19,7 @@ OFFERED: dict[str, set[str]] = {
     "Create": set(),
     "Delete": {"condition"},
     "First": {"then"},
-    "Get": {"consistent", "delete", "then", "update"},
+    "Get": {"consistent", "delete", "then", "update", "upsert"},
     "GetByUnique": {"then"},
     "Load": READS,
     "LoadFound": set(),
@@ -32,6 +32,7 @@ OFFERED: dict[str, set[str]] = {
     "Then": set(),
     "Transaction": set(),
     "Update": {"audit", "condition"},
+    "Upsert": {"audit", "condition"},
     "Write": set(),
 }
 

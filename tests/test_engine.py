@@ -101,7 +101,7 @@ def test_an_engine_shows_what_it_is(engine: Engine) -> None:
 
 def test_serving_takes_an_engine() -> None:
     wrong: Any = "shop.db"
-    with pytest.raises(TypeError, match=r"takes an Engine, not 'shop\.db'"), serving(wrong):
+    with pytest.raises(TypeError, match=r"takes an Engine, got 'shop\.db'"), serving(wrong):
         pass
 
 

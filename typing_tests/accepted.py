@@ -24,6 +24,7 @@ from tablewright import (
     Query,
     Transaction,
     Update,
+    Upsert,
     batch_get,
     batch_write,
     condition_check,
@@ -35,6 +36,7 @@ from tablewright import (
     put,
     transact,
     update,
+    upsert,
 )
 from tablewright.database import AsyncDatabase, Database
 from tablewright.ids import KSUID
@@ -375,6 +377,7 @@ def writes_are_typed_by_their_entity() -> None:
     assert_type(update(found, Ticket.title.set("x")), Update[Ticket])
     assert_type(one.update(Ticket.title.set("x"), Ticket.log.append("x")), Update[Ticket])
     assert_type(one.update(Ticket.title.set("x")).condition(unchanged), Update[Ticket])
+    assert_type(upsert(found, Ticket.title.set("x")).condition(unchanged), Upsert[Ticket])
     assert_type(one.update(Ticket.title.set("x")).audit(by="me", reason="so"), Update[Ticket])
     assert_type(one.delete(), Delete[Ticket])
     assert_type(condition_check(one), ConditionCheck[Ticket])
@@ -473,6 +476,7 @@ def a_database_gives_what_the_plan_is_for() -> None:
     assert_type(db.run(all_files()), Page[File])
     assert_type(db.run(close_ticket("o", 1, 1, "me")), Ticket)
     assert_type(db.run(Ticket.primary("o", 1).update(Ticket.status.set(Status.OPEN))), Ticket)
+    assert_type(db.run(upsert(some_ticket(), Ticket.status.set(Status.OPEN))), Ticket)
     assert_type(db.run(StatusEvent.primary.within("o").eq(1)), Page[StatusEvent])
     assert_type(db.run(remove_agent(some_agent())), Agent | None)
     assert_type(db.run(comment_on(comment, [])), None)

@@ -36,6 +36,7 @@ from tablewright import (
     unique,
     update,
     updated_at,
+    upsert,
     version,
 )
 from tablewright.database import AsyncDatabase, Database
@@ -179,6 +180,8 @@ condition_check(first, Comment.text == "t")  # E: another entity's attribute
 # -- changes
 first.update(Comment.text.set("x"))  # E: another entity's attribute
 update(found, Comment.text.set("x"))  # E: another entity's attribute
+first.upsert(Comment.text.set("x"))  # E: another entity's attribute
+upsert(found, Comment.text.set("x"))  # E: another entity's attribute
 first.update(Ticket.title == "x")  # E: a condition is not a change
 first.update(title="x")  # E: a change, not a name
 Ticket.titel.set("x")  # E: no such attribute

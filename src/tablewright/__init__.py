@@ -57,10 +57,11 @@ if TYPE_CHECKING:
     from tablewright.plan.writes.batch_write import batch_write
     from tablewright.plan.writes.condition_check import condition_check
     from tablewright.plan.writes.delete import Delete
-    from tablewright.plan.writes.entry import create, delete, put, update
+    from tablewright.plan.writes.entry import create, delete, put, update, upsert
     from tablewright.plan.writes.put import Create, Put
     from tablewright.plan.writes.transaction import Transaction, transact
     from tablewright.plan.writes.update import Update
+    from tablewright.plan.writes.upsert import Upsert
 
 __version__ = "0.1.0"
 
@@ -92,10 +93,11 @@ _HOMES = {
     "plan.writes.batch_write": ("batch_write",),
     "plan.writes.condition_check": ("condition_check",),
     "plan.writes.delete": ("Delete",),
-    "plan.writes.entry": ("create", "delete", "put", "update"),
+    "plan.writes.entry": ("create", "delete", "put", "update", "upsert"),
     "plan.writes.put": ("Create", "Put"),
     "plan.writes.transaction": ("Transaction", "transact"),
     "plan.writes.update": ("Update",),
+    "plan.writes.upsert": ("Upsert",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -132,6 +134,7 @@ __all__ = [
     "Tenancy",
     "Transaction",
     "Update",
+    "Upsert",
     "WriteOnce",
     "__version__",
     "access_pattern",
@@ -157,5 +160,6 @@ __all__ = [
     "unique",
     "update",
     "updated_at",
+    "upsert",
     "version",
 ]

@@ -97,15 +97,37 @@ class DeclarationError(TablewrightError):
 
 
 def _user_line() -> str:
-    """Return `file:line` of the innermost running code that is not this package's or Python's."""
+    """Return `file:line` of the innermost running code that is the user's."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
-        package, _, rest = str(frame.f_globals.get("__name__")).partition(".")
-        internal = package == "tablewright" and rest.partition(".")[0] != "designs"
-        if not internal and package not in sys.stdlib_module_names:
+        if _is_user_code(frame):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
+
+
+def location_of(error: BaseException) -> str:
+    """Return `file:line` of the user's code that failed, or "" if none did.
+
+    This is the innermost line of the traceback that is not this package's or Python's.
+    """
+    if isinstance(error, DeclarationError):
+        return error.location
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    found, traceback = "", error.__traceback__
+    while traceback is not None:
+        if _is_user_code(traceback.tb_frame):
+            found = f"{traceback.tb_frame.f_code.co_filename}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return found
+
+
+def _is_user_code(frame: FrameType) -> bool:
+    """Return whether a frame is not of this package, of pydantic or of Python's library."""
+    package, _, rest = str(frame.f_globals.get("__name__")).partition(".")
+    internal = package == "tablewright" and rest.partition(".")[0] != "designs"
+    return not internal and package != "pydantic" and package not in sys.stdlib_module_names
 
 
 class InvalidValue(TablewrightError, ValueError):
@@ -177,11 +199,11 @@ class EndpointUnavailable(TablewrightError):
 
 
 class UnsupportedOperation(TablewrightError):
-    """An endpoint does not have an operation."""
+    """An endpoint does not support an operation."""
 
     def __init__(self, operation: str, endpoint: str, pattern: str = "") -> None:
         needed = f", which {pattern} needs" if pattern else ""
-        super().__init__(f"{endpoint} does not have {operation}{needed}")
+        super().__init__(f"{endpoint} does not support {operation}{needed}")
         self.operation = operation
         self.endpoint = endpoint
         self.pattern = pattern
@@ -196,7 +218,7 @@ class TableMismatch(TablewrightError):
 
 
 class DesignLoadError(TablewrightError):
-    """A design does not exist, cannot be imported or has no tables."""
+    """A design does not exist, cannot be imported, has no tables or no valid sample data."""
 
 
 class TableNotEmpty(TablewrightError):

@@ -32,6 +32,7 @@ from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import Create, Put
 from tablewright.plan.writes.transaction import Transaction
 from tablewright.plan.writes.update import Update
+from tablewright.plan.writes.upsert import Upsert
 from tablewright.plan.writes.write import Write
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "Then",
     "Transaction",
     "Update",
+    "Upsert",
     "Write",
     "access_patterns",
     "backfill",

@@ -64,6 +64,7 @@ PACKAGES = {
         ("plan/writes/*.py",),
         (
             "tests/model/move",
+            "tests/model/patterns",
             "tests/model/test_backfill.py",
             "tests/model/test_batch.py",
             "tests/model/test_contention.py",
@@ -74,6 +75,7 @@ PACKAGES = {
             "tests/model/test_version.py",
             "tests/model/unique",
             "tests/model/update",
+            "tests/transport/test_lost_answers.py",
         ),
     ),
 }
@@ -114,15 +116,18 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _try(name: str, results: Results, console: Console) -> None:
-    """Try the mutants of a package that have not been killed yet; save each outcome."""
+    """Try the mutants of a package that are not known to be dead; save each outcome."""
     package, result = PACKAGES[name], results[name]
-    paths = [path for pattern in package.sources for path in sorted(SOURCES.glob(pattern))]
     known = result["mutants"]
-    mutants = [
-        mutant
-        for mutant in sample(ROOT, paths, result["size"], f"{result['seed']} {name}")
-        if not known or known.get(mutant.diff, {}).get("outcome") in ALIVE
-    ]
+    alive = {diff for diff, entry in known.items() if entry["outcome"] in ALIVE}
+    paths = [path for pattern in package.sources for path in sorted(SOURCES.glob(pattern))]
+    mutants = sample(ROOT, paths, result["size"], f"{result['seed']} {name}")
+    if known:
+        mutants = [mutant for mutant in mutants if mutant.diff in alive]
+        if len(mutants) < len(alive):
+            raise SystemExit(f"{name}: the code has changed; run without --survivors first")
+    if not mutants:
+        return
     with tempfile.TemporaryDirectory() as folder:
         trials = Trials(ROOT, Path(folder), package.tests, package.untraced)
         for number, mutant in enumerate(mutants, 1):

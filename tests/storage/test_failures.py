@@ -167,7 +167,10 @@ def test_a_child_can_use_no_store_of_its_parent(where: str, tmp_path: Path) -> N
         assert keys(store) == [b"a", b"b"]
 
 
-def test_a_fork_while_another_thread_writes_does_not_hang_the_child(store: Store) -> None:
+@pytest.mark.parametrize("where", [":memory:", "file"])
+def test_a_fork_while_another_thread_writes_does_not_hang_the_child(
+    where: str, tmp_path: Path
+) -> None:
     """The lock that the thread holds would never be released in the child."""
     entered, go_on = threading.Event(), threading.Event()
 
@@ -175,17 +178,24 @@ def test_a_fork_while_another_thread_writes_does_not_hang_the_child(store: Store
         entered.set()
         assert go_on.wait(60)
 
-    writer = threading.Thread(target=store.write, args=(hold,))
-    writer.start()
-    try:
-        assert entered.wait(30)
-        told = in_child(lambda: [name_of_error(lambda: store.write(putting(b"child")))])
-    finally:
-        go_on.set()
-        writer.join(30)
-    assert told == [StoreForked.__name__]
-    store.write(putting(b"a"))
-    assert keys(store) == [b"a"]
+    with closing(Store(where if where == ":memory:" else tmp_path / where)) as store:
+        store.write(lambda tx: tx.create_tree(TREE))
+        writer = threading.Thread(target=store.write, args=(hold,))
+        writer.start()
+        try:
+            assert entered.wait(30)
+            told = in_child(
+                lambda: [
+                    name_of_error(lambda: keys(store)),
+                    name_of_error(lambda: store.write(putting(b"child"))),
+                ]
+            )
+        finally:
+            go_on.set()
+            writer.join(30)
+        assert told == [StoreForked.__name__] * 2
+        store.write(putting(b"a"))
+        assert keys(store) == [b"a"]
 
 
 def test_a_child_opens_the_file_for_itself(store: Store, path: Path) -> None:

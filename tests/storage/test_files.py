@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 import pytest
 
-from tablewright.errors import CannotOpen, StoreClosed, TablewrightError
+from tablewright.errors import CannotOpen, StoreClosed
 from tablewright.storage import Store, Tree, WriteTransaction
 from tablewright.storage.file import APPLICATION_ID, FORMAT, _claim_or_upgrade, _read_format
 from tests.storage.conftest import TREE
@@ -82,22 +82,24 @@ def test_a_file_that_is_not_ours_is_refused_and_left_as_it_was(make: Any, tmp_pa
     assert [entry.name for entry in tmp_path.iterdir()] == ["theirs"]
 
 
-def test_the_refusal_names_the_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (foreign_sqlite, "an SQLite file, but not a Tablewright database"),
+        (text, "file is not a database"),
+        (broken_sqlite, "the file is damaged .*; `tablewright repair` saves what is readable"),
+        (Path.mkdir, "is a directory"),
+    ],
+)
+def test_the_refusal_names_the_file_and_the_reason(make: Any, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "theirs"
-    foreign_sqlite(path)
-    with pytest.raises(
-        TablewrightError, match="theirs: an SQLite file, but not a Tablewright database"
-    ):
+    make(path)
+    with pytest.raises(CannotOpen, match=f"theirs: {reason}"):
         Store(path)
 
 
-def test_a_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CannotOpen):
-        Store(tmp_path)
-
-
 def test_a_path_into_no_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CannotOpen):
+    with pytest.raises(CannotOpen, match=r"rows\.db: the directory .*/nowhere does not exist"):
         Store(tmp_path / "nowhere" / "rows.db")
 
 
@@ -269,13 +271,25 @@ def test_a_name_can_be_shown_again_after_a_drop(store: Store, path: Path) -> Non
     assert views(path) == ["shop"]
 
 
-def test_sqlite_finds_nothing_wrong_with_a_file_of_ours(store: Store) -> None:
-    def step(tx: WriteTransaction) -> None:
-        for number in range(500):
-            tx.put(TREE, b"%d" % number, number, b"x" * number)
+def put_many(tx: WriteTransaction) -> None:
+    for number in range(500):
+        tx.put(TREE, b"%d" % number, number, b"x" * number)
 
-    store.write(step)
+
+def test_sqlite_finds_nothing_wrong_with_a_file_of_ours(store: Store) -> None:
+    store.write(put_many)
     assert store.read(lambda snapshot: snapshot.file_problems()) == []
+
+
+def test_sqlite_finds_an_overwritten_page(store: Store, path: Path) -> None:
+    store.write(put_many)
+    store.close()
+    with path.open("r+b") as file:
+        file.seek(10 * 8192)
+        file.write(b"\xff" * 8192)
+    with closing(Store(path)) as damaged:
+        assert damaged.read(lambda snapshot: snapshot.file_problems())
+        assert damaged.read(lambda snapshot: snapshot.file_problems(TREE))
 
 
 def test_a_table_may_have_a_name_like_those_of_trees(store: Store) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.cli import report
 from tablewright.cli.commands import DESIGNS, app, fail
 from tablewright.cli.transfer import WHERE, exit_on_error
 
@@ -25,13 +26,16 @@ Name = Annotated[
     ),
 ]
 
-#: The columns of the report, in this order; `--json` uses the same names.
-COLUMNS = ("check", "pattern", "operation", "index", "condition", "returned", "read", "units", "ok")
+#: The members of a result with `--json`, in this order.
+MEMBERS = (
+    *("design", "check", "pattern", "operation", "index", "condition"),
+    *("returned", "read", "units", "scan", "ok", "problem"),
+)
 
 
 @app.command(rich_help_panel=DESIGNS)
 def designs() -> None:
-    """List the bundled designs: published single-table designs to read and copy."""
+    """List the bundled designs: complete single-table designs to read and copy."""
     from rich.console import Console
     from rich.table import Table
 
@@ -70,6 +74,9 @@ def verify(
         str | None,
         typer.Option(help="With --stored: the table, if it has another name than in the design."),
     ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print pattern, request and cost of each check.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     brief: Annotated[bool, typer.Option("--brief", help="Print one line for each design.")] = False,
 ) -> None:
@@ -77,7 +84,7 @@ def verify(
 
     A design is a Python module with tables, entities and access patterns. Its functions `sample`
     and `checks` provide the data and the expected results. Exit code 1: a result differs, or a
-    pattern scans the table.
+    pattern scans the table without declaring it.
 
     With --stored, nothing is written: each item of an existing table must belong to an entity of
     the design, and its keys must be the ones that its values give. Exit code 1: an item differs.
@@ -86,6 +93,7 @@ def verify(
     from rich.console import Console
 
     from tablewright.designs.catalog import bundled
+    from tablewright.verify import uncovered
 
     if stored is not None:
         if not names or len(names) > 1:
@@ -94,7 +102,7 @@ def verify(
         return
     if table is not None:
         fail("--table is for --stored TARGET, where the table is")
-    console = Console(stderr=True)
+    progress, console = Console(stderr=True), Console()
     selected = [_load_or_fail(name) for name in names] if names else bundled()
     found: list[Result] = []
     for design in selected:
@@ -103,26 +111,37 @@ def verify(
                 f"{design.name} has no sample data or no checks: define the functions sample() and "
                 "checks(stored), see docs/modelling.md, Verifying a design"
             )
-        results = _run(design, target, console)
-        if brief:
+        results = _run(design, target, progress)
+        if brief and not json:
             count = sum(result.ok for result in results)
             typer.echo(f"{design.name:10} {count} of {len(results)} checks passed")
+            report.print_failures(console, results)
         elif not json:
-            _print_results(design, results)
+            report.print_results(console, design, results, details=details)
+            if design.compare is not None:
+                console.print(design.compare.as_table(design.compare.compare(results)))
+        without = [pattern.name for pattern in uncovered(design, results)]
+        if without:
+            patterns = "pattern" if len(without) == 1 else "patterns"
+            message = f"{design.name}: {len(without)} {patterns} that no check runs: "
+            typer.echo(report.fill(console, message + ", ".join(without)), err=json)
         found += results
     if json:
-        members = [
-            {"design": r.design, **{name: getattr(r, name) for name in COLUMNS}} for r in found
-        ]
+        members = [{name: getattr(r, name) for name in MEMBERS} for r in found]
         typer.echo(msgspec.json.format(msgspec.json.encode(members), indent=2))
-    failed = [result for result in found if not result.ok]
-    for result in failed:
-        typer.echo(f"{result.design}: {result.check}: {result.problem}", err=True)
-    if not json:
-        passed = f"{len(found)} checks passed; no pattern scans a table"
-        typer.echo(f"{len(failed)} of {len(found)} checks failed" if failed else passed)
-    if failed:
+    else:
+        typer.echo(_summary(found))
+    if not all(result.ok for result in found):
         raise typer.Exit(1)
+
+
+def _summary(results: list[Result]) -> str:
+    failed = sum(not result.ok for result in results)
+    if failed:
+        return f"{failed} of {len(results)} checks failed"
+    scans = dict.fromkeys(result.pattern or result.check for result in results if result.scan)
+    scanned = f"declared scans: {', '.join(scans)}" if scans else "no pattern scans a table"
+    return f"{len(results)} checks passed; {scanned}"
 
 
 @app.command(rich_help_panel=DESIGNS)
@@ -134,9 +153,14 @@ def docs(
     ] = None,
 ) -> None:
     """Write the document of a design: diagrams, keys, patterns, sample items."""
+    from tablewright.errors import DesignLoadError
     from tablewright.publish import document
 
-    text = document(_load_or_fail(name))
+    design = _load_or_fail(name)
+    try:
+        text = document(design)
+    except DesignLoadError as error:
+        fail(str(error))
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -159,7 +183,7 @@ def _load_or_fail(name: str) -> Design:
 def _run(design: Design, target: str, console: Console) -> list[Result]:
     """Run the checks of a design and show the progress."""
     from tablewright import connect
-    from tablewright.errors import TablewrightError
+    from tablewright.errors import DesignLoadError, TablewrightError
     from tablewright.verify import verify as verify_design
 
     results = []
@@ -171,6 +195,8 @@ def _run(design: Design, target: str, console: Console) -> list[Result]:
             for result in verify_design(design, database):
                 results.append(result)
                 status.update(f"{design.name}: {len(results)} checks")
+    except DesignLoadError as error:
+        fail(str(error))
     except TablewrightError as error:
         fail(f"{design.name} on {target}: {error}")
     return results
@@ -217,21 +243,3 @@ def _print_report(report: StoredReport) -> None:
         else f"all {report.items} items have the keys that their values give"
     )
     typer.echo(f"{report.table}: {result}{f' ({counts})' if counts else ''}")
-
-
-def _print_results(design: Design, results: list[Result]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(*COLUMNS, title=design.doc.partition("\n")[0] or design.name)
-    for result in results:
-        cells = [str(getattr(result, name)) for name in COLUMNS[:-2]]
-        table.add_row(
-            *cells, f"{result.units:g}", "[green]ok[/]" if result.ok else "[red]failed[/]"
-        )
-    console = Console()
-    if not console.is_terminal:
-        console.width = 200  # keeps a key condition on one line
-    console.print(table)
-    if design.compare is not None:
-        console.print(design.compare.as_table(design.compare.compare(results)))

@@ -18,10 +18,11 @@ from msgspec.json import Decoder
 from msgspec.structs import astuple
 
 from tablewright.errors import InvalidValue, UnreadableItem
+from tablewright.mapping.constraints import Check
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
 from tablewright.mapping.parts import natural_part
-from tablewright.mapping.stored_key import StoredKey, check_key_only
+from tablewright.mapping.stored_key import RawCheck, StoredKey, check_key_only
 from tablewright.mapping.template import Template, encode_natural, templates_can_collide
 from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
@@ -72,12 +73,26 @@ class AttributeMap(Struct, frozen=True):
     is_key_only: bool = False
     #: Does not change after the entity was created.
     is_immutable: bool = False
+    #: Checks the constraints of its type before a write; None if it has none.
+    check: Check | None = None
+    #: Validates a value that enters by itself, and a member of a list or a set.
+    validate: Check | None = None
+    validate_member: Check | None = None
+
+    def enter(self, value: Any) -> Any:
+        """Return a value that enters, as pydantic validates it; raise InvalidValue."""
+        if self.validate is None or value is None or isinstance(value, Symbol):
+            return value
+        self.converter.encode(value)  # only the declared type: nothing is converted
+        return self.validate(value)
 
     def store(self, value: Any) -> Value | None:
         """Return the stored value; None if the attribute is left out.
 
         An absent attribute is read as its default, so None is stored if it is not the default.
         """
+        if self.check is not None and value is not None:
+            self.check(value)
         stored = self.converter.stored(value)
         if stored is None and value is None and self.has_value_if_absent:
             return {"NULL": True}
@@ -148,12 +163,14 @@ class EntityMap:
         self.ttl = roles.get("ttl")
         #: The attributes that the library sets.
         self.stamps = tuple(each for each in attributes.values() if each.role in STAMPS)
+        self._validates = any(each.validate is not None for each in attributes.values())
         stored = [each for each in attributes.values() if not each.is_key_only]
         self._key_only = {each.name for each in attributes.values() if each.is_key_only}
         self._stored_key = StoredKey(primary, indexes, self._key_only)
         self._names = tuple(attribute.stored for attribute in stored)
         self._readers = tuple((attribute.name, attribute.converter.decode) for attribute in stored)
         self._fields = (*self._names, *self._stored_key.names)
+        self._raw_check = RawCheck(primary, attributes, self._fields)
         self._get, self._page = _decoders(self._fields)
         self._composed = frozenset(name for key in (primary, *indexes) for name in key.composed)
         self._writers = tuple(
@@ -246,9 +263,10 @@ class EntityMap:
     def _decode(self, stored: tuple[Value | None, ...]) -> Any:
         """Return the entity of these fields, which keeps a key in another spelling."""
         entity = self._build(stored)
-        key = self._stored_key.check(entity.__dict__, stored[len(self._names) :])
-        if key is not None:
-            object.__setattr__(entity, "_stored_key", key)
+        if not self._raw_check.is_canonical(stored):
+            key = self._stored_key.check(entity.__dict__, stored[len(self._names) :])
+            if key is not None:
+                object.__setattr__(entity, "_stored_key", key)
         return entity
 
     def _build(self, stored: tuple[Value | None, ...]) -> Any:
@@ -308,6 +326,18 @@ class EntityMap:
             vars(entity)[attribute.name] = [symbol] if attribute.converter.tag == "L" else symbol
         return entity
 
+    def enter_arguments(self, key: KeyMap, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the arguments of a call of a key, as pydantic validates them."""
+        if not self._validates:
+            return arguments
+        entered = [
+            self.attributes[part.attribute].enter(value)
+            if part.is_exact and part.notation.derive is None
+            else value
+            for part, value in zip(key.parameters, arguments, strict=False)
+        ]
+        return (*entered, *arguments[len(entered) :])
+
     def key_arguments(self, entity: Any) -> tuple[Any, ...]:
         """Return the arguments of the primary key for an entity."""
         values = vars(entity)
@@ -315,8 +345,8 @@ class EntityMap:
 
     def key_of(self, values: Mapping[str, Any]) -> Item:
         """Return the table key of the entity with these values."""
-        key = self.primary.compose(values) or {}
-        return key | self._natural_key(values)
+        key = (self.primary.compose(values) or {}) | self._natural_key(values)
+        return {name: key[name] for name in self.primary.attributes if name in key}
 
     def _natural_key(self, values: Mapping[str, Any]) -> Item:
         natural: Item = {}

@@ -223,7 +223,7 @@ def _epoch(label: str, width: int, unit: timedelta) -> Format:
     def text(value: datetime) -> str:
         count = (value - _EPOCH) // unit
         if not 0 <= count < 10**width:
-            raise InvalidValue(f"is {value}; give a moment from 1970 to 2286")
+            raise InvalidValue(f"is {value}; pass a time from 1970 to 2286")
         return f"{count:0{width}d}"
 
     return _moments(label, "0" * width, text, lambda written: _EPOCH + int(written) * unit)

@@ -91,9 +91,9 @@ def notation_of(kind: Any, pad: int | None) -> Notation | None:
 
 def no_notation(kind: Any) -> DeclarationError:
     return DeclarationError(
-        f"is of type {name_of(kind)}, which cannot be a part of a key: it has no text that sorts "
-        "as its values do; use str, int, datetime, date, UUID, Enum, KSUID or ULID, a codec, or an "
-        "index on the attribute itself"
+        f"is of type {name_of(kind)}, which cannot be a part of a key: its text would not "
+        "sort like its values; use str, int, datetime, date, UUID, Enum, KSUID or ULID, a codec, "
+        "or an index on the attribute itself"
     )
 
 
@@ -114,14 +114,14 @@ def checked(kind: type, encode: Callable[[Any], str]) -> Callable[[Any], str]:
 
 def wrong_type(value: Any, kind: type) -> InvalidValue:
     return InvalidValue(
-        f"is {value!r} of type {type(value).__name__}; give a value of type {kind.__name__}"
+        f"is {value!r} of type {type(value).__name__}; pass a value of type {kind.__name__}"
     )
 
 
 def _text(kind: Any, pad: int | None) -> Notation:
     def encode(value: str) -> str:
         if not value:
-            raise InvalidValue("is empty; a part of a key must not be")
+            raise InvalidValue("is empty; a part of a key must not be empty")
         return str.__str__(value)
 
     return Notation(
@@ -162,8 +162,8 @@ def padded_number(width: int) -> Notation:
     def encode(value: int) -> str:
         if not 0 <= value < bound:
             raise InvalidValue(
-                f"is {value}, outside of 0 to {bound - 1} ({width} digits); more digits change "
-                "every stored key"
+                f"is {value}, outside the range 0 to {bound - 1} ({width} digits); more digits "
+                "change every stored key"
             )
         return f"{value:0{width}d}"
 
@@ -236,7 +236,7 @@ def _choices(kind: type, texts: dict[Any, str]) -> Notation:
         text = texts.get(value)
         if text is None:
             known = ", ".join(map(repr, texts))
-            raise InvalidValue(f"is {value!r}; give one of {known}")
+            raise InvalidValue(f"is {value!r}; pass one of {known}")
         return text
 
     def decode(text: str) -> Any:

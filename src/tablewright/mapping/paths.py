@@ -19,6 +19,7 @@ from pydantic import BaseModel
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
+from tablewright.mapping.constraints import unannotated
 from tablewright.mapping.converters import Converter, converter
 from tablewright.mapping.formats import Format
 from tablewright.mapping.notation import Notation, no_notation, notation_of
@@ -121,7 +122,8 @@ def step_into(kind: Any, step: tuple[str, Any], where: str) -> tuple[str | int, 
 
 
 def without_none(kind: Any) -> Any:
-    arguments = [argument for argument in get_args(kind) if argument is not type(None)]
+    kind = unannotated(kind)
+    arguments = [unannotated(argument) for argument in get_args(kind) if argument is not type(None)]
     return arguments[0] if len(arguments) == 1 and type(None) in get_args(kind) else kind
 
 
@@ -139,7 +141,7 @@ def _fields(kind: Any) -> dict[str, tuple[str, Any, bool]]:
             for name, field in kind.model_fields.items()
         }
     if dataclasses.is_dataclass(kind):
-        hints = get_type_hints(kind)
+        hints = get_type_hints(kind, include_extras=True)
         return {
             field.name: (
                 field.name,

@@ -11,15 +11,20 @@ whose keys have microseconds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue, UnreadableItem
+from tablewright.ids import KSUID, ULID
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart
-from tablewright.mapping.template import Parser, Template
+from tablewright.mapping.template import Composer, Parser, Template
 from tablewright.values import Item, Value
+
+if TYPE_CHECKING:
+    from tablewright.mapping.entity import AttributeMap
 
 
 class _KeyAttribute(Struct, frozen=True):
@@ -110,6 +115,69 @@ def _attributes(key: KeyMap) -> Iterator[_KeyAttribute]:
     for name, template in pairs:
         if name is not None and template is not None and template.natural is None:
             yield _KeyAttribute(name, template, Parser(template, any_spelling=True))
+
+
+class RawCheck:
+    """Compares the stored key with the stored attributes, without decoding either.
+
+    Most keys contain attributes exactly as they are stored. If that is so for an item, its key has
+    the spelling of its values; a third of the time of composing it. Anything else is for
+    `StoredKey.check` to decide.
+    """
+
+    def __init__(
+        self, primary: KeyMap, attributes: Mapping[str, AttributeMap], fields: Sequence[str]
+    ) -> None:
+        special = primary.partition.delimiter.special
+        self._first, self._second = special[0], special[-1]
+        self._is_possible = True
+        #: The field of each key attribute, its form, and the fields of its parts.
+        self._forms: list[tuple[int, str, tuple[int, ...]]] = []
+        #: The fields of the parts with their widths.
+        self._widths: dict[int, int | None] = {}
+        for each in _attributes(primary):
+            found = [_raw_field(part, attributes, fields) for part in each.template.parts]
+            known = [field for field in found if field is not None]
+            self._is_possible &= len(known) == len(found) and each.template.tag == "S"
+            self._widths.update(known)
+            form = Composer(each.template).form
+            self._forms.append((fields.index(each.name), form, tuple(f for f, _ in known)))
+
+    def is_canonical(self, stored: tuple[Any, ...]) -> bool:
+        """Return whether the key is certainly what the attributes give."""
+        if not self._is_possible:
+            return False
+        try:
+            for position, form, fields in self._forms:
+                texts = tuple([stored[field]["S"] for field in fields])
+                if form % texts != stored[position]["S"]:
+                    return False
+            for field, width in self._widths.items():
+                text = stored[field]["S"]
+                if width is None:
+                    if self._first in text or self._second in text:
+                        return False
+                elif len(text) != width:
+                    return False
+        except (KeyError, TypeError):  # an attribute is missing, or of another type
+            return False
+        return True
+
+
+def _raw_field(
+    part: KeyPart, attributes: Mapping[str, AttributeMap], fields: Sequence[str]
+) -> tuple[int, int | None] | None:
+    """Return the field that contains the text of a part, and its width; None if none does."""
+    attribute = attributes[part.attribute]
+    kind = attribute.converter.kind
+    is_formatted = part.label != part.attribute
+    if kind not in RAW_WIDTHS or is_formatted or attribute.is_key_only or attribute.role == "ttl":
+        return None
+    return fields.index(attribute.stored), RAW_WIDTHS[kind]
+
+
+#: The types whose stored text is their text in a key, with its width; None where that varies.
+RAW_WIDTHS: dict[Any, int | None] = {str: None, KSUID: 27, ULID: 26, datetime: 27, date: 10}
 
 
 def check_key_only(part: KeyPart, value: Any) -> None:

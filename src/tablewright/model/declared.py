@@ -7,15 +7,13 @@ raise DeclarationError when the class is defined.
 from __future__ import annotations
 
 import copy
-import dataclasses
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, get_args, get_origin
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any, get_args, get_origin
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
+from tablewright.mapping.constraints import constraint_check, member_check
 from tablewright.mapping.converters import Converter, converter
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import AttributeMap
@@ -24,6 +22,7 @@ from tablewright.mapping.parts import KeyPart, make_part, natural_part
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Tag, Template
 from tablewright.model.attribute import MISSING, Attr, KeyPath, PathDelimiter, RepeatedPiece
+from tablewright.model.validation import attribute_check, check_fields, decorators_of
 from tablewright.values import Value
 
 
@@ -37,14 +36,16 @@ class EntityDeclaration:
         self.attributes: dict[str, Attr[Any]] = {}
         self.maps: dict[str, AttributeMap] = {}
         self.kinds: dict[str, Any] = {}
+        #: Pydantic's decorators in the body, by method.
+        self.decorators = decorators_of(owner)
         for name, declared in _collected(owner, hints).items():
             self._add_attribute(name, declared, hints.get(name, MISSING))
+        check_fields(owner, self.decorators, self.attributes)
 
     def _add_attribute(self, name: str, declared: Attr[Any], hint: Any) -> None:
         where = f"{self.name}.{name}"
         if get_origin(hint) is not Attr:
-            problem = "not annotated" if hint is MISSING else f"annotated {hint!r}"
-            raise DeclarationError(f"{where} is {problem}; write {name}: Attr[…] = attr(…)")
+            raise _no_attribute(where, name, _annotation(self.owner, name))
         (kind,) = get_args(hint)
         stored = declared.stored or name
         if declared.key_only and declared.stored is not None:
@@ -63,15 +64,15 @@ class EntityDeclaration:
                 f"{where}: {stored!r} is the table's type attribute, which the library writes; "
                 "use attr(name=…)"
             )
-        conversion = _ttl(kind, where) if declared.role == "ttl" else _constrained(kind, where)
+        conversion = _ttl(kind, where) if declared.role == "ttl" else converter(kind, where)
         _check_role(declared, conversion, where)
         if declared.role and any(other.role == declared.role for other in self.maps.values()):
             raise DeclarationError(
                 f"{where}: {self.name} already has a {declared.role}(); remove one of them"
             )
-        self._check_default(declared, conversion, where)
         self.attributes[name] = declared
         self.kinds[name] = kind
+        check = constraint_check(kind, where)
         self.maps[name] = AttributeMap(
             name,
             stored,
@@ -81,12 +82,16 @@ class EntityDeclaration:
             declared.doc,
             is_key_only=declared.key_only,
             is_immutable=declared.immutable,
+            check=check,
+            validate=attribute_check(name, kind, self.decorators, where) or check,
+            validate_member=member_check(kind, where),
         )
+        self._check_default(declared, where)
 
-    def _check_default(self, declared: Attr[Any], conversion: Converter, where: str) -> None:
+    def _check_default(self, declared: Attr[Any], where: str) -> None:
         if declared.default is not MISSING:
             try:
-                conversion.stored(declared.default)
+                self.maps[declared.name].store(declared.default)
             except InvalidValue as error:
                 raise DeclarationError(f"{where}: the default is not valid: {error}") from None
 
@@ -213,7 +218,7 @@ class EntityDeclaration:
             wanted = "no sort key" if attributes[1] is None else f"a sort key, {attributes[1]!r}"
             raise DeclarationError(
                 f"{where}: {index.name if index else self.table.name} has {wanted}; "
-                f"{'leave the second path out' if sort else 'give a second path'}"
+                f"{'leave the second path out' if sort else 'pass a second path'}"
             )
         parameters: dict[tuple[str, str], int] = {}
         first = self.template(partition, where, attributes[0], parameters, separator, sorts=False)
@@ -252,7 +257,7 @@ def _literal(piece: Any, delimiter: Delimiter, *, is_whole: bool) -> str | None:
 def _unordered(part: KeyPart) -> str:
     if issubclass(part.notation.kind, int):
         return (
-            f"{part.label} is a number without a width, so 10 sorts before 9; write "
+            f"{part.label} is an int without pad=…, so 10 sorts before 9; write "
             f"{part.attribute}: Attr[int] = attr(pad=…)"
         )
     return (
@@ -261,15 +266,36 @@ def _unordered(part: KeyPart) -> str:
     )
 
 
+def _no_attribute(where: str, name: str, annotation: str) -> DeclarationError:
+    """Return the error for an annotation that is missing, or is not Attr."""
+    problem = f"annotated {annotation}" if annotation else "not annotated"
+    return DeclarationError(
+        f"{where} is {problem}; write {name}: Attr[{annotation or '…'}] = attr(…)"
+    )
+
+
+def _annotation(owner: type, name: str) -> str:
+    """Return the annotation of a name as text; "" if it has none."""
+    for base in owner.__mro__:
+        found = vars(base).get("__annotations__", {}).get(name)
+        if found is not None:
+            return found.__name__ if isinstance(found, type) else str(found)
+    return ""
+
+
 def _collected(owner: type, hints: Mapping[str, Any]) -> dict[str, Attr[Any]]:
     """Return the attributes of a class and its abstract bases, in the order of declaration."""
     found: dict[str, Attr[Any]] = {}
     for base in reversed(owner.__mro__):
         found |= {name: value for name, value in vars(base).items() if isinstance(value, Attr)}
         for name in vars(base).get("__annotations__", {}):
-            if name not in found and get_origin(hints.get(name)) is Attr:
+            if name in found or name in vars(base) or name.startswith("_"):
+                continue
+            if get_origin(hints.get(name)) is Attr:
                 found[name] = Attr()
                 found[name].name = name
+            elif "ClassVar" not in (annotation := _annotation(base, name)):
+                raise _no_attribute(f"{owner.__name__}.{name}", name, annotation)
     order = {name: position for position, name in enumerate(hints)}
     return dict(sorted(found.items(), key=lambda entry: order.get(entry[0], len(order))))
 
@@ -295,24 +321,6 @@ def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:
     wanted = {"version": int, "created_at": datetime, "updated_at": datetime}.get(declared.role)
     if wanted is not None and (conversion.kind is not wanted or conversion.optional):
         raise DeclarationError(f"{where}: {declared.role}() is for Attr[{wanted.__name__}]")
-
-
-def _constrained(kind: Any, where: str) -> Converter:
-    """Return a converter that also checks the constraints in `Annotated`."""
-    plain = converter(kind, where)
-    if not any(get_origin(part) is Annotated for part in (kind, *get_args(kind))):
-        return plain
-    validate = TypeAdapter(kind).validate_python
-
-    def encode(value: Any) -> Value:
-        try:
-            validate(value)
-        except ValidationError as error:
-            problem = error.errors()[0]["msg"]
-            raise InvalidValue(f"{where}: {value!r}: {problem}") from None
-        return plain.encode(value)
-
-    return dataclasses.replace(plain, encode=encode)
 
 
 def _ttl(kind: Any, where: str) -> Converter:

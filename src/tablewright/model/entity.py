@@ -13,22 +13,9 @@ is read from the table.
 from __future__ import annotations
 
 import dataclasses
-import math
 import sys
-import warnings
 from collections.abc import Mapping
-from datetime import datetime
-from decimal import Decimal
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    Self,
-    dataclass_transform,
-    get_args,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform, get_origin
 
 import pydantic
 from pydantic_core import core_schema
@@ -46,6 +33,7 @@ from tablewright.model.declared import EntityDeclaration
 from tablewright.model.find import find
 from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
+from tablewright.model.validation import entity_model, strict
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
@@ -180,7 +168,8 @@ class WriteOnce(Entity):
 def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
     """Return the types of the attributes of a class and its bases.
 
-    `local` are the variables where the class is defined.
+    `local` are the variables where the class is defined. Raise DeclarationError for an annotation
+    that is neither of an attribute nor of a class variable.
     """
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
@@ -188,18 +177,40 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
         body = {name: value for name, value in vars(base).items() if not isinstance(value, Attr)}
         names = {**namespace(base.__module__, local), **body, "Attr": Attr}
         for name, annotation in vars(base).get("__annotations__", {}).items():
-            if not isinstance(annotation, str) or "Attr" in annotation:
-                hints[name] = resolve(annotation, names, f"{cls.__name__}.{name}")
+            if base.__module__ == __name__ or isinstance(vars(base).get(name), _KEYS):
+                continue
+            where = f"{cls.__name__}.{name}"
+            if isinstance(annotation, str) and (
+                annotation.lstrip().startswith(_CLASS_VARIABLES)
+                or ("Attr" not in annotation and not issubclass(base, Entity))
+            ):
+                continue
+            hint = resolve(annotation, names, where)
+            if get_origin(hint) is ClassVar or hint is ClassVar:
+                continue
+            if get_origin(hint) is not Attr and issubclass(base, Entity):
+                shown = annotation if isinstance(annotation, str) else _type_name(annotation)
+                raise DeclarationError(
+                    f"{where}: {shown} is the annotation of a plain variable; write "
+                    f"{name}: Attr[{shown}] = attr() for an attribute, or "
+                    f"{name}: ClassVar[{shown}] for a variable of the class"
+                )
+            hints[name] = hint
     return hints
 
+
+def _type_name(annotation: Any) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
+_KEYS = (PrimaryKey, IndexPlace, Unique, History)
+_CLASS_VARIABLES = ("ClassVar", "typing.ClassVar", "t.ClassVar")
 
 _RESERVED = frozenset({"where", "scan", "model_config"})
 
 
 def _refuse_reserved(cls: type, declared: EntityDeclaration) -> None:
-    keys = [
-        n for n, v in vars(cls).items() if isinstance(v, (PrimaryKey, IndexPlace, Unique, History))
-    ]
+    keys = [n for n, v in vars(cls).items() if isinstance(v, _KEYS)]
     for name in (*declared.attributes, *keys):
         if name in _RESERVED or name.startswith("_"):
             raise DeclarationError(
@@ -218,48 +229,8 @@ def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.B
             options["default_factory"] = default
         if attribute.role in STAMPS:
             options["json_schema_extra"] = {"readOnly": True}
-        fields[name] = (_strict(declared.kinds[name]), pydantic.Field(**options))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an attribute may have the name of a pydantic method
-        return pydantic.create_model(
-            cls.__name__,
-            __config__=_CONFIG,
-            __module__=cls.__module__,
-            __doc__=cls.__doc__,
-            **fields,
-        )
-
-
-_CONFIG = pydantic.ConfigDict(
-    extra="forbid",
-    arbitrary_types_allowed=True,
-    protected_namespaces=(),
-    ser_json_bytes="base64",  # bytes need not be text
-    val_json_bytes="base64",
-)
-
-
-def _strict(kind: Any) -> Any:
-    """Return the type, but moments must have a time zone and numbers must not be rounded."""
-    if kind is datetime:
-        return pydantic.AwareDatetime
-    if kind is float:
-        return Annotated[float, pydantic.BeforeValidator(_exact)]
-    arguments = get_args(kind)
-    if type(None) in arguments and len(arguments) == 2:
-        return _strict(next(part for part in arguments if part is not type(None))) | None
-    return kind
-
-
-def _exact(value: Any) -> Any:
-    """Return the number; raise ValueError if no float is exactly equal to it."""
-    if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
-        near = float(value)
-        # A decimal with the digits that Python prints for the float stands for that float.
-        meant = isinstance(value, Decimal) and Decimal(repr(near)) == value
-        if not math.isfinite(near) or (Decimal(near) != value and not meant):
-            raise ValueError("no float is exactly that number")
-    return value
+        fields[name] = (strict(declared.kinds[name]), pydantic.Field(**options))
+    return entity_model(cls, fields, declared.decorators)
 
 
 def _finish(cls: type, entity: EntityMap) -> None:

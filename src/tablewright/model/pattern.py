@@ -24,7 +24,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from msgspec import Struct
 
-from tablewright.errors import DeclarationError
+from tablewright.errors import DeclarationError, TablewrightError, location_of
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.table import Table
@@ -44,6 +44,11 @@ class AccessPattern(Struct, frozen=True):
     function: Callable[..., Any]
     parameters: tuple[str, ...]
     plan: Plan[Any]
+
+    @property
+    def label(self) -> str:
+        """Return the name with its module: `shop.patterns.orders_by_status`."""
+        return f"{self.function.__module__}.{self.function.__qualname__}"
 
     @property
     def shape(self) -> Shape:
@@ -82,11 +87,11 @@ def access_pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
     return call
 
 
-def explain(function: Callable[..., Any] | Plan[Any]) -> Shape:
+def explain(function: Callable[..., Any] | AccessPattern | Plan[Any]) -> Shape:
     """Return the shape of a pattern or a plan: operation, index, key condition, order, …"""
     if isinstance(function, Plan):
         return function._shape()
-    traced = getattr(function, "__pattern__", None)
+    traced = getattr(function, "__pattern__", function)
     if not isinstance(traced, AccessPattern):
         name = getattr(function, "__name__", repr(function))
         raise DeclarationError(f"{name} is not a pattern; decorate it with @access_pattern")
@@ -113,18 +118,21 @@ def _trace(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pla
     try:
         plan = function(*positional, **named)
         if not isinstance(plan, Plan):
-            raise DeclarationError(f"it returns {plan!r}, not a plan")
+            hint = "; is a return statement missing?" if plan is None else ""
+            raise DeclarationError(f"it returns {plan!r}, not a plan{hint}")
         return plan, plan._shape()
     except DeclarationError as error:
         raise DeclarationError(
             f"pattern {name}: {error.message}", location=error.location
         ) from None
-    except TypeError as error:
+    except TablewrightError as error:
+        raise DeclarationError(f"pattern {name}: {error}", location=location_of(error)) from error
+    except Exception as error:
         message = (
-            f"pattern {name}: {error}. While a pattern is traced, its arguments have no values; "
-            "compute with them before the call, and pass the result"
+            f"pattern {name}: {type(error).__name__}: {error}. While a pattern is traced, its "
+            "arguments have no values; compute with them before the call, and pass the result"
         )
-        raise DeclarationError(message) from error
+        raise DeclarationError(message, location=location_of(error)) from error
 
 
 def alternatives(name: str, hint: Any) -> list[Any]:

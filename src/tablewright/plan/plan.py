@@ -1,9 +1,9 @@
 """Plans: what a pattern returns and a database runs.
 
-A plan is a value. Its `steps` is a generator that yields requests, receives answers as JSON, and
-returns what the plan is for; it does no input or output itself. A fault comes in where the answer
-would: the generator may explain it, try again or let it out. Two drivers, one synchronous and one
-asynchronous, run the same plans.
+A plan is a value. Its `_steps` is a generator that yields requests, receives answers as JSON, and
+returns the result; it does no input or output itself. A fault is thrown into the generator, which
+may explain it, try again or let it pass. Two drivers, one synchronous and one asynchronous, run the
+same plans.
 
     Order.primary("C1", "O1")  ──steps──▶  Request("GetItem", {…})
                                ◀──answer──  b'{"Item": {…}}'
@@ -52,15 +52,15 @@ Steps: TypeAlias = "Generator[AnyRequest | Wait, bytes, T]"
 
 
 class Context(Struct, frozen=True):
-    """What plans may know of the database that runs them."""
+    """What plans know about the database that runs them."""
 
-    #: The names that tables have there.
+    #: The names of the tables in the database.
     names: Mapping[TableMap, str]
     #: The keys of cursors are derived from it.
     secret: bytes
-    #: Whose database this is; part of what a cursor is bound to.
+    #: The tenant of the database; a cursor is valid for one tenant.
     tenant: str = ""
-    #: Indexes whose rows are filtered by tenant on their way.
+    #: Indexes whose rows are filtered by tenant.
     filtered: frozenset[str] = frozenset()
     guard: RequestGuard | None = None
     #: Receives an event for each request.
@@ -77,33 +77,33 @@ class Context(Struct, frozen=True):
         except KeyError:
             known = ", ".join(known.name for known in self.names)
             raise DeclarationError(
-                f"this database is connected to {known}, not to {table.name}; name every table "
-                "in connect(target, …)"
+                f"this database is connected to {known}, not to {table.name}; pass every table "
+                "to connect(target, …)"
             ) from None
 
 
 class Plan(Generic[T_co]):
-    """Something a database can run; `db.run(plan)` gives its result."""
+    """What a database can run; `db.run(plan)` returns its result."""
 
     #: The pattern that made this plan, if one did.
     _pattern: str = ""
-    #: What it reads or writes.
+    #: The entity that it reads or writes.
     _entity: EntityMap
 
     @property
     def _name(self) -> str:
-        """The pattern's name, or what kind of plan it is."""
+        """The name of the pattern, or of the type of plan."""
         return self._pattern.rpartition(".")[2] or type(self).__name__
 
     def _entities(self) -> tuple[EntityMap, ...]:
-        """Every entity that it reads or writes."""
+        """Return every entity that the plan reads or writes."""
         return (self._entity,)
 
     def _steps(self, context: Context) -> Steps[T_co]:
         raise NotImplementedError
 
     def _shape(self) -> Shape:
-        """What it will ask of DynamoDB, as far as that is known."""
+        """Return what the plan will ask of DynamoDB, as far as that is known."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -111,7 +111,7 @@ class Plan(Generic[T_co]):
         return f"{type(self).__name__}({shape.operation} {shape.condition})"
 
     def _replace(self, **changes: Any) -> Self:
-        """This plan, with some things changed."""
+        """Return a copy of the plan with some attributes changed."""
         changed = object.__new__(type(self))
         changed.__dict__ = self.__dict__ | changes
         return changed

@@ -14,12 +14,20 @@ from decimal import Decimal
 from typing import Any, Generic, NoReturn, TypeVar, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.mapping.constraints import Check, constraint_check, field_check, member_check
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.entity import AttributeMap, EntityMap
-from tablewright.mapping.paths import cached_converter, recorded_steps, show_step, step_into
+from tablewright.mapping.paths import (
+    cached_converter,
+    recorded_steps,
+    show_step,
+    step_into,
+    without_none,
+)
 from tablewright.plan import change, condition
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
+from tablewright.symbol import Symbol
 from tablewright.values import SET_MEMBER, Value
 
 E = TypeVar("E")
@@ -64,7 +72,7 @@ class Comparable(Held[E, T]):
         return _call(self, "BETWEEN", lambda v: v is not None and low <= v <= high, low, high)
 
     def in_(self: Held[E, V | None], values: Collection[V]) -> Condition[E]:
-        """One of these; at most 100, says DynamoDB."""
+        """One of these values; DynamoDB allows at most 100."""
         if not values:
             raise InvalidValue("in_() needs at least one value")
         return _call(self, "IN", lambda v: v in values, *values)
@@ -78,7 +86,7 @@ class Comparable(Held[E, T]):
         return _call(self, "attribute_not_exists", lambda v: v is None)
 
     def begins_with(self: Held[E, str | None], start: str) -> Condition[E]:
-        """A text begins with this text."""
+        """A str begins with this prefix."""
         return _call(self, "begins_with", lambda v: v is not None and v.startswith(start), start)
 
     @overload
@@ -90,7 +98,7 @@ class Comparable(Held[E, T]):
     @overload
     def contains(self: Held[E, frozenset[U] | None], member: U) -> Condition[E]: ...
     def contains(self, member: Any) -> Condition[E]:
-        """A text holds this text; a list or set holds this member."""
+        """A str contains this substring; a list or set contains this member."""
         return _call(self, "contains", lambda v: v is not None and member in v, member)
 
 
@@ -120,9 +128,9 @@ _INTERNAL = frozenset(
 
 
 class Ref(Comparable[E, T]):
-    """An attribute of an entity, or a place inside of it."""
+    """An attribute of an entity, or a path inside it."""
 
-    __slots__ = ("attribute", "converter", "removable", "steps", "where")
+    __slots__ = ("attribute", "check", "check_member", "converter", "removable", "steps", "where")
 
     def __dir__(self) -> list[str]:
         """List what users call."""
@@ -135,11 +143,16 @@ class Ref(Comparable[E, T]):
         path: tuple[str | int, ...] = (),
         inner: Converter | None = None,
         removable: bool | None = None,
+        check: Check | None = None,
+        check_member: Check | None = None,
     ) -> None:
         self.where = where
         self.attribute = attribute
         self.steps = path or (attribute.stored,)
         self.converter = inner or attribute.converter
+        #: Validate a value, or a member of a list or a set, of a place inside of the attribute.
+        self.check = check
+        self.check_member = attribute.validate_member if inner is None else check_member
         #: Whether what holds it can do without it: it has a default, or is a member of something.
         self.removable = attribute.default is not None if removable is None else removable
 
@@ -169,7 +182,7 @@ class Ref(Comparable[E, T]):
         return self.attribute.store(value) if len(self.steps) == 1 else self.converter.stored(value)
 
     def read(self, item: Mapping[str, Value]) -> T:
-        """The value in an item; None where there is none."""
+        """Return the value in an item; None if it is missing."""
         value: Any = {"M": item}
         for step in self.steps:
             inside = value.get("M" if isinstance(step, str) else "L")
@@ -183,7 +196,7 @@ class Ref(Comparable[E, T]):
         if len(self.steps) == 1 and self.attribute.default is not None:
             return self.attribute.default()  # type: ignore[no-any-return]
         if len(self.steps) > 1 and self.converter.empty is None:
-            return None  # type: ignore[return-value]  # what would hold it is not there
+            return None  # type: ignore[return-value]  # its parent does not exist
         return self.converter.read({}, str(self.steps[-1]))  # type: ignore[no-any-return]
 
     def not_exists(self) -> Condition[E]:
@@ -198,7 +211,7 @@ class Ref(Comparable[E, T]):
 
     @property
     def label(self) -> str:
-        """How it is called inside of its entity."""
+        """Its name inside its entity."""
         return self.where.partition(".")[2]
 
     def __repr__(self) -> str:
@@ -206,23 +219,30 @@ class Ref(Comparable[E, T]):
 
     def __rtruediv__(self, before: object) -> NoReturn:
         raise DeclarationError(
-            f"{self.where} is finished; a key is made of the attributes in its own class's body"
+            f"{self.where} cannot be a part of this key; use the attributes in the "
+            "body of the same class"
         )
 
     # -- changes -----------------------------------------------------------------------------
 
     def set(self, value: T) -> Change[E]:
-        """Give it this value; None takes it away."""
+        """Set the value; None removes it."""
         if value is None and not self.converter.optional:
-            return self.remove()  # which refuses it, where there is no default
-        return change.Set(self, self.attribute, value)
+            return self.remove()  # which rejects it if there is no default
+        return change.Set(self, self.attribute, self._enter(value))
 
     def set_if_absent(self, value: T) -> Change[E]:
-        """Give it this value, unless it has one."""
-        return change.SetIfAbsent(self, self.attribute, value)
+        """Set the value, unless there is one."""
+        return change.SetIfAbsent(self, self.attribute, self._enter(value))
+
+    def _enter(self, value: Any) -> Any:
+        """Return a value as pydantic validates it; raise InvalidValue."""
+        if len(self.steps) == 1:
+            return self.attribute.enter(value)
+        return value if self.check is None or value is None else self.check(value)
 
     def remove(self) -> Change[E]:
-        """Take it away."""
+        """Remove the value."""
         needed = not self.converter.optional and self.converter.empty is None
         if needed and not self.removable:
             raise InvalidValue(f"{self.where} cannot be removed: it is not optional")
@@ -242,6 +262,8 @@ class Ref(Comparable[E, T]):
     def increment(self: Ref[E, float | None], amount: float) -> Change[E]: ...
     def increment(self, amount: Any) -> Change[E]:
         """Add to a number; a missing number counts from 0."""
+        if self.converter.tag not in (None, "N"):
+            raise InvalidValue(f"{self.where} is not a number; increment() adds to numbers only")
         return change.Increment(self, self.attribute, amount)
 
     @overload
@@ -252,6 +274,8 @@ class Ref(Comparable[E, T]):
     def add_to_set(self: Held[E, frozenset[U] | None], members: frozenset[U]) -> Change[E]: ...
     def add_to_set(self, members: Any) -> Change[E]:
         """Add members to a set."""
+        if self.check_member is not None and not isinstance(members, Symbol):
+            members = type(members)(map(self.check_member, members))
         return change.AddToSet(self, self.attribute, members)
 
     @overload
@@ -265,42 +289,58 @@ class Ref(Comparable[E, T]):
         return change.RemoveFromSet(self, self.attribute, members)
 
     def append(self: Held[E, list[U] | None], *members: U) -> Change[E]:
-        """Put members behind a list, which is made where it is not there."""
+        """Add members at the end of a list; a missing list counts as empty."""
         return _change(change.Append, self, list(members))
 
     def prepend(self: Held[E, list[U] | None], *members: U) -> Change[E]:
-        """Put members before a list."""
+        """Add members at the beginning of a list; a missing list counts as empty."""
         return _change(change.Prepend, self, list(members))
 
     def append_if_absent(self: Held[E, list[U] | None], member: U) -> Change[E]:
-        """Put a member behind a list that does not hold it; otherwise leave all as it is."""
+        """Add a member at the end of a list, unless the list contains it."""
         return _change(change.AppendIfAbsent, self, [member])
 
     # -- places inside -----------------------------------------------------------------------
 
-    def path(self: Held[E, V | None], place: Callable[[V], U]) -> Ref[E, U]:
-        """A place inside of a document: `Menu.sections.path(lambda s: s["soups"].name)`."""
-        return _reached(self, place)
+    def path(self: Held[E, V | None], steps: Callable[[V], U]) -> Ref[E, U]:
+        """Refer to a path inside a document: `Menu.sections.path(lambda s: s["soups"].name)`."""
+        return _nested(self, steps)
 
 
 def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
-    return kind(held, held.attribute, value)
+    check = held.check_member
+    return kind(held, held.attribute, value if check is None else [check(each) for each in value])
 
 
-def _reached(ref: Any, place: Callable[[Any], Any]) -> Ref[Any, Any]:
+def _nested(ref: Any, steps: Callable[[Any], Any]) -> Ref[Any, Any]:
     kind: Any = ref.converter.kind
     path, where, removable = ref.steps, ref.where, None
-    for step in recorded_steps(place, where):
+    check: Check | None = None
+    for step in recorded_steps(steps, where):
+        around = without_none(kind)
         stored, kind, removable = step_into(kind, step, where)
         path = (*path, stored)
         where += show_step(step)
-    return Ref(where, ref.attribute, path, cached_converter(kind, where), removable)
+        is_field = step[0] == "attribute"
+        check = field_check(around, step[1], where) if is_field else None
+        check = check or constraint_check(kind, where)
+    return Ref(
+        where,
+        ref.attribute,
+        path,
+        cached_converter(kind, where),
+        removable,
+        check,
+        member_check(kind, where),
+    )
 
 
 def check_reference(reference: Any, entity: EntityMap) -> None:
-    """It is an attribute of the entity, or a place inside of one."""
+    """Raise DeclarationError unless it is an attribute of the entity, or a path inside one."""
     if not isinstance(reference, Ref):
-        raise DeclarationError(f"{reference!r} is not an attribute; write {entity.name}.name_of_it")
+        raise DeclarationError(
+            f"{reference!r} is not an attribute; write {entity.name}.<attribute>"
+        )
     if entity.attributes.get(reference.name) is not reference.attribute:
         raise DeclarationError(f"{reference!r} is not an attribute of {entity.name}")
     if reference.attribute.is_key_only:
@@ -311,7 +351,7 @@ def check_reference(reference: Any, entity: EntityMap) -> None:
 
 
 def check_condition(given: Any, entity: EntityMap) -> None:
-    """It is a condition on attributes of the entity."""
+    """Raise DeclarationError unless it is a condition on attributes of the entity."""
     if not isinstance(given, Condition):
         raise DeclarationError(
             f"{given!r} is not a condition; write one with attributes: {entity.name}.status == …"

@@ -46,7 +46,7 @@ def index_chart(table: TableMap, name: str) -> str:
     """Show the entities in an index, with their index keys."""
     index = table.indexes[name]
     rows = [
-        [entity.name, *_key_templates(key, entity), repr(key.when) if key.when else ""]
+        [entity.name, *_key_templates(key, entity), "" if key.when is None else repr(key.when)]
         for entity in table.entities
         for key in entity.indexes
         if key.index == index
@@ -120,24 +120,30 @@ def pattern_chart(patterns: list[AccessPattern]) -> str:
 
 def item_collections(table: TableMap, items: list[Item], limit: int) -> str:
     """Show the first items of the first partitions, at most `limit` of each."""
-    partition, sort = table.attributes
+    partition, *sort = _present(table.attributes)
     groups: dict[str, list[Item]] = {}
     for item in items:
         groups.setdefault(_content(item[partition]), []).append(item)
-    keys = {*_present(table.attributes), *(n for i in table.indexes.values() for n in i.attributes)}
     rows = []
     for text, members in list(groups.items())[:limit]:
         for position, item in enumerate(members[:limit]):
+            hidden = {partition, *sort, *_composed(table, item)}
             others = ", ".join(
-                f"{name}={_content(value)}" for name, value in item.items() if name not in keys
+                f"{name}={_content(value)}" for name, value in item.items() if name not in hidden
             )
-            sort_key = f"`{_content(item[sort])}`" if sort else ""
-            rows.append([f"`{text}`" if position == 0 else "", sort_key, _truncate(others)])
+            sort_key = [f"`{_content(item[name])}`" for name in sort]
+            rows.append([f"`{text}`" if position == 0 else "", *sort_key, _truncate(others)])
         if len(members) > limit:
             rows.append(["", f"… {len(members) - limit} more", ""])
     if len(groups) > limit:
-        rows.append([f"… {len(groups) - limit} more partitions", "", ""])
-    return markdown([partition, sort or "", "attributes"], rows)
+        rows.append([f"… {len(groups) - limit} more partitions", *("" for _ in sort), ""])
+    return markdown([partition, *sort, "attributes"], rows)
+
+
+def _composed(table: TableMap, item: Item) -> set[str]:
+    """Return the attributes of an item that the library composes for indexes."""
+    entity = table.entity_of(item)
+    return set() if entity is None else {name for key in entity.indexes for name in key.composed}
 
 
 def _content(value: dict[str, Any]) -> str:

@@ -67,9 +67,9 @@ def _table_sections(table: TableMap, design: Design, database: Database | None) 
         charts.entity_chart(table),
         charts.entity_notes(table),
         _tenancy(table, design),
-        f"{level} Access patterns",
-        charts.pattern_chart(patterns),
     ]
+    if patterns:
+        parts += [f"{level} Access patterns", charts.pattern_chart(patterns)]
     if table.indexes:
         parts.append(f"{level} Indexes")
         for name, index in table.indexes.items():

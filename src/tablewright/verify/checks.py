@@ -9,6 +9,9 @@ its module `samples` and `checks` in its module `checks`:
 A check has a plan and the expected result, computed in plain Python from the stored entities:
 `stored(Order)` scans the table and returns all orders. The expected result of a write is the entity
 after the write. `Raises(VersionConflict)` expects this error and an unchanged table.
+
+An exception in a plan, or in a function that computes an expected result, fails this check only. An
+exception in the body of `checks` ends it, as it ends any generator.
 """
 
 from __future__ import annotations
@@ -46,6 +49,8 @@ class Check(Struct, frozen=True):
     expect: Any | Callable[[], Any]
     #: The number of pages to read; more than one requires a query.
     pages: int = 1
+    #: Whether the order of lists does not count, also inside of aggregates.
+    unordered: bool = False
 
 
 def changed(entity: E, **values: Any) -> E:

@@ -11,7 +11,6 @@ import importlib.util
 import pkgutil
 import re
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -19,11 +18,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import DesignLoadError, TablewrightError
+from tablewright.errors import DesignLoadError
 from tablewright.hints import did_you_mean
 from tablewright.model.pattern import AccessPattern, access_patterns
 from tablewright.model.table import Table
 from tablewright.verify.checks import Check, Stored
+from tablewright.verify.failure import describe_failure
 
 
 class Design(Struct, frozen=True):
@@ -45,79 +45,95 @@ class Design(Struct, frozen=True):
 def load(name: str, bundled: Mapping[str, ModuleType]) -> Design:
     """Return the design with this bundled name, module name or file path.
 
-    Raises DesignLoadError if it does not exist, cannot be imported or has no tables.
+    The working directory, and the folder of a file, stay on the path of modules, as with `python
+    -m` and `python file.py`. Raises DesignLoadError if the design does not exist, cannot be
+    imported or has no tables.
     """
-    if name in bundled:
-        module = bundled[name]
-    elif name.endswith(".py") or "/" in name:
-        module = _from_file(Path(name))
-    else:
-        module = _from_module(name, bundled)
-    modules = [module, *_import_submodules(module)]
+    try:
+        module = bundled.get(name) or _import(name, bundled)
+        modules = [module, *_import_submodules(module)]
+    except DesignLoadError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise DesignLoadError(f"{name} cannot be imported: {describe_failure(error)}") from error
     tables = dict.fromkeys(table for part in modules for table in _tables(part))
     if not tables:
-        raise DesignLoadError(f"{name} has no tables: declare at least one subclass of Table")
+        raise DesignLoadError(
+            f"{name} has no tables: declare or import a subclass of Table, an entity or a pattern"
+        )
     return Design(
         name=name if name in bundled else re.split(r"[. ]", module.__name__)[-1],
         doc=(module.__doc__ or "").strip(),
         tables=tuple(tables),
-        sample=_function(module, "sample", submodule="samples"),
-        checks=_function(module, "checks", submodule="checks"),
+        sample=_function(module, "sample"),
+        checks=_function(module, "checks"),
         compare=getattr(module, "compare", None),
     )
 
 
-def _from_file(path: Path) -> ModuleType:
+def _add_to_path(folder: str) -> None:
+    """Make a folder the first one on the path of modules."""
+    if folder in sys.path:
+        sys.path.remove(folder)
+    sys.path.insert(0, folder)
+
+
+def _import(name: str, bundled: Mapping[str, ModuleType]) -> ModuleType:
+    _add_to_path("")
+    if not name.endswith(".py") and "/" not in name:
+        return _from_module(name, bundled)
+    path = Path(name)
     if not path.is_file():
         problem = "it is a directory" if path.is_dir() else "no such file"
-        raise DesignLoadError(f"{path}: {problem}; use the path of a Python file, or a module name")
+        hint = did_you_mean(path.name, _names_in(path.parent, ".py"))
+        raise DesignLoadError(
+            f"{path}: {problem}{hint or ';'} Use the path of a Python file, or a module name"
+        )
+    return _from_file(path)
+
+
+def _from_file(path: Path) -> ModuleType:
+    """Import a file: as a module of its package if it is in one, or else on its own."""
+    folder, names = path.resolve().parent, [path.stem]
+    while (folder / "__init__.py").is_file():
+        folder, names = folder.parent, [folder.name, *names]
+    _add_to_path(str(folder))
+    if len(names) > 1:
+        return importlib.import_module(".".join(names))
     name = f"design {path.stem}"  # the space prevents a conflict with a module name
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise DesignLoadError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # annotations are resolved there
-    # The file may import its neighbours, as with `python file.py`.
-    sys.path.insert(0, str(path.resolve().parent))
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise DesignLoadError(f"{path} cannot be imported: {_describe(error)}") from error
-    finally:
-        sys.path.pop(0)
+    spec.loader.exec_module(module)
     return module
 
 
 def _from_module(name: str, bundled: Mapping[str, ModuleType]) -> ModuleType:
-    sys.path.insert(0, "")  # as `python -m` does
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name.partition(".")[0] and error.name != name:
-            raise DesignLoadError(f"{name} cannot be imported: {error}") from error
-        hint = did_you_mean(name, bundled)
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # the module exists, and imports one that does not
+        hint = did_you_mean(name, [*bundled, *_names_in(Path(), "")])
         raise DesignLoadError(
             f"unknown design {name!r}{hint or '.'} Use a bundled name "
             f"({', '.join(bundled)}), a module name or the path of a file"
         ) from None
-    except Exception as error:
-        raise DesignLoadError(f"{name} cannot be imported: {_describe(error)}") from error
-    finally:
-        sys.path.remove("")
 
 
-def _describe(error: Exception) -> str:
-    """Return the type, the message and the position of an error; a DeclarationError has its own."""
-    text = f"{type(error).__name__}: {error}"
-    if isinstance(error, TablewrightError):
-        return text
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{text} ({frame.filename}, line {frame.lineno})"
+def _names_in(folder: Path, suffix: str) -> list[str]:
+    """Return the names of the Python files in a folder, with this suffix."""
+    try:
+        return [found.stem + suffix for found in folder.glob("*.py")]
+    except OSError:
+        return []
 
 
-def _function(module: ModuleType, name: str, *, submodule: str) -> Callable[..., Any] | None:
-    """Return a function of the module or of its submodule; None if neither has it."""
-    for part in (module, vars(module).get(submodule)):
+def _function(module: ModuleType, name: str) -> Callable[..., Any] | None:
+    """Return a function of the module, or of its submodules for them; None if it has none."""
+    for part in (module, vars(module).get("samples"), vars(module).get("checks")):
         found: Callable[..., Any] | None = getattr(part, name, None)
         if callable(found):  # the attribute `checks` of a package is its submodule
             return found
@@ -133,6 +149,13 @@ def _import_submodules(module: ModuleType) -> list[ModuleType]:
 
 
 def _tables(module: ModuleType) -> Iterator[type[Table]]:
+    """Yield the tables of a module, and those of its entities and patterns."""
+    declared = {table.__table__: table for table in Table.__subclasses__()}
     for value in vars(module).values():
-        if isinstance(value, type) and issubclass(value, Table) and value is not Table:
+        pattern = getattr(value, "__pattern__", None)
+        if isinstance(value, type) and value in declared.values():
             yield value
+        elif isinstance(value, type) and "__entity__" in vars(value):
+            yield declared[vars(value)["__entity__"].table]
+        elif isinstance(pattern, AccessPattern):
+            yield from (declared[entity.table] for entity in pattern.plan._entities())

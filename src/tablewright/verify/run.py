@@ -6,7 +6,7 @@ unique values, and the items in each index.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from tablewright.errors import TableNotEmpty
+from tablewright.errors import DesignLoadError, TableNotEmpty
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
+from tablewright.model.pattern import AccessPattern
 from tablewright.plan.events import consumed_units
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.page import Page
@@ -31,6 +32,8 @@ from tablewright.transport import Response, Transport
 from tablewright.values import Item, sort_key
 from tablewright.verify.checks import Check, Raises
 from tablewright.verify.design import Design
+from tablewright.verify.difference import describe_difference
+from tablewright.verify.failure import describe_failure
 
 E = TypeVar("E")
 
@@ -56,6 +59,10 @@ class Result(Struct, frozen=True):
     requests: int = 0
     read_units: float = 0.0
     write_units: float = 0.0
+    #: The pattern with its module, as in `AccessPattern.label`; empty for other plans.
+    label: str = ""
+    #: The reason of a declared scan; empty if the plan does not declare one.
+    scan: str = ""
 
 
 #: Operations that consume read units; the others consume write units.
@@ -109,19 +116,62 @@ def verify(design: Design, database: Database) -> Iterator[Result]:
     load_sample(design, database)
     meter = Meter(database._transport)
     measured = Database(meter, database._context, database._tables)
-    for check in design.checks(scan):
-        yield _run_check(design, check, measured, meter, scan)
+    for check in _checks(design, scan):
+        if isinstance(check, Check):
+            yield _run_check(design, check, measured, meter, scan)
+        else:
+            yield _failed(design, "checks()", check)
+
+
+def uncovered(design: Design, results: Iterable[Result]) -> list[AccessPattern]:
+    """Return the patterns of a design that no check has run."""
+    run = {result.label for result in results}
+    return [found for found in design.patterns if found.label not in run]
+
+
+def _checks(design: Design, scan: Scanner) -> Iterator[Check | str]:
+    """Yield the checks of a design; at its end, perhaps, why it has no more."""
+    assert design.checks is not None
+    try:
+        yield from design.checks(scan)
+    except Exception as error:
+        yield f"it failed, and ran no further checks: {describe_failure(error)}"
+
+
+def _failed(design: Design, check: str, problem: str) -> Result:
+    """Return the result of a check that could not be run."""
+    return Result(
+        design=design.name,
+        check=check,
+        pattern="",
+        operation="",
+        index="",
+        condition="",
+        returned=0,
+        read=0,
+        units=0.0,
+        ok=False,
+        problem=problem,
+    )
 
 
 def load_sample(design: Design, database: Database) -> None:
-    """Put a design's sample data into its tables, each entity with its own `updated_at()` time."""
+    """Put a design's sample data into its tables, each entity with its own `updated_at()` time.
+
+    Raises DesignLoadError if `sample` fails, or if an entity cannot be stored.
+    """
     if design.sample is None:
         return
-    for entity in design.sample():
-        updated = type(entity).__entity__.updated_at
-        moment = DEFAULT_WRITE_TIME if updated is None else vars(entity)[updated.name]
-        context = msgspec.structs.replace(database._context, clock=partial(_constant, moment))
-        Database(database._transport, context, database._tables).run(put(entity))
+    try:
+        for entity in design.sample():
+            updated = type(entity).__entity__.updated_at
+            moment = DEFAULT_WRITE_TIME if updated is None else vars(entity)[updated.name]
+            context = msgspec.structs.replace(database._context, clock=partial(_constant, moment))
+            Database(database._transport, context, database._tables).run(put(entity))
+    except Exception as error:
+        raise DesignLoadError(
+            f"{design.name}: the sample data cannot be stored: {describe_failure(error)}"
+        ) from error
 
 
 def _constant(moment: datetime) -> datetime:
@@ -166,6 +216,18 @@ def _sort_position(table: TableMap, item: Item) -> list[Any]:
 def _run_check(
     design: Design, check: Check, database: Database, meter: Meter, scan: Scanner
 ) -> Result:
+    plan: object = check.plan  # a design may be untyped
+    if not isinstance(plan, Plan):
+        return _failed(design, check.name, f"it has {plan!r} where its plan should be")
+    try:
+        return _measure(design, check, database, meter, scan)
+    except Exception as error:  # in the design's code, or in a damaged table
+        return _failed(design, check.name, describe_failure(error))
+
+
+def _measure(
+    design: Design, check: Check, database: Database, meter: Meter, scan: Scanner
+) -> Result:
     before = scan.everything() if isinstance(check.expect, Raises) else None
     meter.reset()
     answer: Any
@@ -179,9 +241,10 @@ def _run_check(
     for table in database._context.names:
         problem = problem or _key_problem(table, scan) or _index_problem(table, scan)
     problem = problem or _missing_entity_problem(check.plan, answer, scan)
-    if "Scan" in meter.operations:
-        problem = problem or "the pattern scans the table"
     shape = check.plan._shape()
+    reason = _declared_scan(shape)
+    if "Scan" in meter.operations and not reason:
+        problem = problem or "the pattern scans the table, and does not declare it"
     return Result(
         design=design.name,
         check=check.name,
@@ -197,7 +260,16 @@ def _run_check(
         requests=len(meter.operations),
         ok=not problem,
         problem=problem,
+        label=check.plan._pattern,
+        scan=reason,
     )
+
+
+def _declared_scan(shape: Shape) -> str:
+    """Return the reason of the scan that a plan declares; "" if it declares none."""
+    if shape.operation == "Scan":
+        return shape.condition
+    return next(filter(None, map(_declared_scan, shape.steps)), "")
 
 
 def _execute(database: Database, check: Check) -> Any:
@@ -219,15 +291,15 @@ def _result_problem(check: Check, answer: Any) -> str:
     if isinstance(check.expect, Raises):
         if type(answer) is check.expect.error:
             return ""
-        return f"expected {check.expect.error.__name__}, got {answer!r}"
+        given = describe_failure(answer) if isinstance(answer, Exception) else f"{answer!r}"
+        return f"expected {check.expect.error.__name__}, got {given}"
     if isinstance(answer, Exception):
-        return f"{type(answer).__name__}: {answer}"
+        return describe_failure(answer)
     try:
         expected = check.expect() if callable(check.expect) else check.expect
     except Exception as error:
-        return f"computing the expected result failed: {type(error).__name__}: {error}"
-    given = list(answer) if isinstance(answer, Page) else answer
-    return "" if given == expected else f"expected {expected!r}, got {given!r}"
+        return f"the expected result cannot be computed: {describe_failure(error)}"
+    return describe_difference(expected, answer, unordered=check.unordered)
 
 
 def _key_problem(table: TableMap, scan: Scanner) -> str:

@@ -189,7 +189,7 @@ def test_a_limit_counts_only_rows_of_members(db: Database) -> None:
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True])
 def test_a_limit_that_is_no_count_is_refused(size: Any) -> None:
-    with pytest.raises(InvalidValue, match="give a whole number, at least 1"):
+    with pytest.raises(InvalidValue, match="the number must be an int, at least 1"):
         OrderWithItems.of(Order.primary("C1", "1")).limit(size)
 
 
@@ -251,13 +251,13 @@ def test_children_beside_a_root_that_is_one_of_many_are_refused() -> None:
     """Nothing says whose they are; so the aggregate of one would hold those of the others."""
     with pytest.raises(
         DeclarationError,
-        match=r"Dispute: Complaint\.primary lies beside Order\.primary, not below it",
+        match=r"Dispute: Complaint\.primary is beside Order\.primary, not below it",
     ):
         Dispute.of(Order.primary("C1", "2"))
 
 
 def test_children_beside_a_root_that_is_found_first_are_refused_as_well() -> None:
-    with pytest.raises(DeclarationError, match=r"Complaint\.primary lies beside Order\.primary"):
+    with pytest.raises(DeclarationError, match=r"Complaint\.primary is beside Order\.primary"):
         Dispute.of(Order.by_state("open").first())
 
 
@@ -268,7 +268,7 @@ class Disputes(Aggregate):
 
 def test_children_beside_the_root_of_a_member_are_refused_as_well() -> None:
     """The profile is one; the orders below it are many, and the complaints lie beside them."""
-    with pytest.raises(DeclarationError, match=r"Complaint\.primary lies beside Order\.primary"):
+    with pytest.raises(DeclarationError, match=r"Complaint\.primary is beside Order\.primary"):
         Disputes.of(Profile.primary("C1"))
 
 

@@ -40,10 +40,10 @@ def test_an_attribute_needs_an_annotation() -> None:
             primary = key("ORDER" / order, "ORDER")
 
 
-def test_an_annotation_without_attr_is_none() -> None:
+def test_an_annotation_without_attr_is_refused() -> None:
     class Shop(Table): ...
 
-    with refused("Order.note", "not annotated", "note: Attr[…] = attr(…)"):
+    with refused("Order.note: str", "write note: Attr[str] = attr()", "note: ClassVar[str]"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()

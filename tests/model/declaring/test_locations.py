@@ -16,6 +16,7 @@ from tablewright import (
     Query,
     Table,
     Tenancy,
+    Update,
     access_pattern,
     attr,
     children,
@@ -90,6 +91,23 @@ def test_a_pattern_is_located_at_the_line_of_its_body() -> None:
         @access_pattern
         def noted(note: str) -> Query[Order]:
             return Order.where(Order.note == note)
+
+
+def test_a_wrong_value_in_a_pattern_is_located_at_its_line() -> None:
+    with refused_here(5, "pattern renamed: Order.note is changed twice in one update"):
+
+        @access_pattern
+        def renamed(order_id: str) -> Update[Order]:
+            change = Order.note.set("")
+            return Order.primary(order_id).update(change, change)
+
+
+def test_any_exception_in_a_pattern_is_located_at_its_line() -> None:
+    with refused_here(4, "pattern noted: AttributeError: 'Get' object has no attribute 'filtr'"):
+
+        @access_pattern
+        def noted(note: str) -> Query[Order]:
+            return Order.primary(note).filtr(note)  # type: ignore[attr-defined,no-any-return]
 
 
 # -- annotations -----------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from tablewright import (
+    Delete,
     Get,
     Query,
     Transaction,
@@ -109,6 +110,18 @@ def test_a_change_of_a_unique_value_is_charged_for_every_item_it_writes(db: Data
     db.run(create(member(1)))
     shape = explain(change_email)
     actual = charged(change_email("user-0001", "new@example.com"), db)
+    assert actual / 2 <= shape.read_units + shape.write_units <= actual * 2
+
+
+def test_a_delete_of_a_unique_value_is_charged_for_the_read_that_finds_it(db: Database) -> None:
+    @access_pattern
+    def forget_user(user_id: str) -> Delete[User]:
+        return User.primary(user_id).delete()
+
+    db.run(create(member(1)))
+    shape = explain(forget_user)
+    assert shape.read_units == 1
+    actual = charged(forget_user("user-0001"), db)
     assert actual / 2 <= shape.read_units + shape.write_units <= actual * 2
 
 

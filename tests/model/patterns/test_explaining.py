@@ -28,6 +28,7 @@ from tests.model.patterns.club import (
     EXPLAINED,
     MONDAY,
     USER,
+    Club,
     Told,
     User,
     member,
@@ -141,3 +142,18 @@ def test_explain_tells_what_runs_once_another_entity_is_in_the_index() -> None:
     (listed,) = access_patterns(Growing)
     assert listed.shape == explain(since)
     assert explain(since).filter == since(MONDAY)._shape().filter
+
+
+def test_explain_takes_a_listed_pattern() -> None:
+    (listed,) = [each for each in access_patterns(Club) if each.name == "user"]
+    assert explain(listed) == explain(user)
+
+
+def test_the_partition_key_comes_first_where_it_is_an_attribute_by_itself() -> None:
+    class Natural(Table, name="pattern_natural_key", pk="id", sk="SK"): ...
+
+    class Thing(Entity, table=Natural):
+        thing_id: Attr[str] = attr(name="id")
+        primary = key(thing_id, "THING")
+
+    assert explain(create(Thing(thing_id="1"))).condition == 'id="1" AND SK="THING"'

@@ -56,11 +56,11 @@ class Member(Struct, frozen=True):
         return self.kind.root.entity if isinstance(self.kind, AggregateMap) else self.kind
 
 
-class Placed(Struct, frozen=True):
+class MemberRow(Struct, frozen=True):
     """A row: its entity, and its sort key as text."""
 
     entity: EntityMap
-    place: str
+    sort_key: str
     item: Item
 
 
@@ -73,7 +73,7 @@ class AggregateMap(Struct, frozen=True):
     members: tuple[Member, ...]
 
     def entities(self) -> list[EntityMap]:
-        """Every entity that can be in it, its root first."""
+        """Return every entity of the aggregate, its root first."""
         found = [self.root.entity]
         for member in self.members:
             if isinstance(member.kind, AggregateMap):
@@ -90,7 +90,7 @@ class LoadFound(Plan[T | None], Generic[T]):
         self._kind = kind
         self._root = root
         self._entity = kind.root.entity
-        self._load(self._entity.symbolic(kind.root.field))  # refuses what no query can load
+        self._load(self._entity.symbolic(kind.root.field))  # raises if no query can load it
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._kind.entities())
@@ -111,7 +111,7 @@ class LoadFound(Plan[T | None], Generic[T]):
 
 
 class Load(Plan[T | None], Generic[T]):
-    """An aggregate, or None if its root is not there."""
+    """An aggregate, or None if its root does not exist."""
 
     def __init__(self, kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
         self._kind = kind
@@ -128,7 +128,7 @@ class Load(Plan[T | None], Generic[T]):
         return tuple(self._kind.entities())
 
     def _check_members(self) -> bool:
-        """Whether all members lie below the root; an error if one is not in its partition."""
+        """Return whether all members are below the root; raise if one is not in its partition."""
         below = len(self._arguments) == len(self._key.parameters)
         check_projected(self._entity, self._key)
         if self._entity in self._kind.entities()[1:] and not below:
@@ -149,14 +149,14 @@ class Load(Plan[T | None], Generic[T]):
             elif extends(theirs.sort, self._key.sort):
                 if len(self._arguments) < len(self._key.parameters):
                     raise DeclarationError(
-                        f"{self._kind.name}: {theirs.name} lies below one {self._entity.name}; say "
+                        f"{self._kind.name}: {theirs.name} is below one {self._entity.name}; say "
                         f"which, with every part of {self._key.name}"
                     )
             else:
                 if below and len(self._key.parameters) > self._key.partition_arity:
                     raise DeclarationError(
-                        f"{self._kind.name}: {theirs.name} lies beside {self._key.name}, not below "
-                        f"it: {theirs.sort.show()} does not go on from {self._key.sort.show()}, so "
+                        f"{self._kind.name}: {theirs.name} is beside {self._key.name}, not below "
+                        f"it: {theirs.sort.show()} does not extend {self._key.sort.show()}, so "
                         "nothing says whose it is"
                     )
                 below = False
@@ -253,7 +253,7 @@ class Load(Plan[T | None], Generic[T]):
         partition = self._key.partition_value(self._arguments)
         selection = Selection(KeyCondition(self._key.attributes, partition, self._sort()))
         request = QueryRequest("Query", members, selection)
-        rows: list[Placed] = []
+        rows: list[MemberRow] = []
         for _ in range(MAX_REQUESTS):
             page = decode_page((yield request))
             rows += self._own(page.items)
@@ -270,35 +270,35 @@ class Load(Plan[T | None], Generic[T]):
             rows = rows[: self._size + 1]
         return self._assembled(rows)
 
-    def _own(self, items: list[Item]) -> list[Placed]:
-        """The rows that belong to the aggregate, each with its place in the partition."""
+    def _own(self, items: list[Item]) -> list[MemberRow]:
+        """Return the rows that belong to the aggregate, each with its sort key."""
         members = set(self._kind.entities())
-        root = self._root_place() if self._extends else None
+        root = self._root_sort_key() if self._extends else None
         delimiter = self._key.partition.delimiter.text
         rows = []
         for item in items:
             entity = self._entity.table.entity_of(item)
             if entity is None or entity not in members:
                 continue
-            place = self._place(item)
+            sort_key = self._sort_key(item)
             # Free text may sort between the root and its children: `O1 x` is below `O1#…`.
-            if root is None or place == root or place.startswith(root + delimiter):
-                rows.append(Placed(entity, place, item))
+            if root is None or sort_key == root or sort_key.startswith(root + delimiter):
+                rows.append(MemberRow(entity, sort_key, item))
         return rows
 
-    def _place(self, item: Item) -> str:
+    def _sort_key(self, item: Item) -> str:
         sort = self._key.attributes[1]
         return "" if sort is None else str(next(iter(item[sort].values())))
 
-    def _root_place(self) -> str | None:
-        """The place of the root, if the call says which it is."""
+    def _root_sort_key(self) -> str | None:
+        """Return the sort key of the root, if the call gives all of it."""
         if self._key.sort is None or len(self._arguments) < len(self._key.parameters):
             return None
         return str(next(iter(self._key.sort_value(self._arguments).values())))
 
-    def _assembled(self, rows: list[Placed]) -> T | None:
-        """The aggregate that the rows make."""
-        found: T | None = _assemble(self._kind, self._key, rows, self._root_place())
+    def _assembled(self, rows: list[MemberRow]) -> T | None:
+        """Return the aggregate that the rows make."""
+        found: T | None = _assemble(self._kind, self._key, rows, self._root_sort_key())
         return found
 
     def _shape(self) -> Shape:
@@ -314,7 +314,7 @@ class Load(Plan[T | None], Generic[T]):
                 self._key, self._key.partition_value(self._arguments), self._sort()
             ),
             order="descending" if self._descending else "ascending",
-            page="all of it" if self._size is None else f"1 + {shown(self._size)}",
+            page="all pages" if self._size is None else f"1 + {shown(self._size)}",
             read_units=read_units(
                 size / len(self._kind.entities()) * (1 + children), consistent=self._is_consistent
             ),
@@ -327,7 +327,7 @@ class Load(Plan[T | None], Generic[T]):
 
 
 def _check_nested(kind: AggregateMap, key: KeyMap) -> None:
-    """Members that are aggregates themselves have theirs below their own roots."""
+    """Raise DeclarationError unless nested aggregates have their members below their roots."""
     for member in kind.members:
         if isinstance(member.kind, AggregateMap):
             root = member.entity.key_in_index_of(key)
@@ -337,23 +337,25 @@ def _check_nested(kind: AggregateMap, key: KeyMap) -> None:
                     theirs.sort, root.sort
                 ):
                     raise DeclarationError(
-                        f"{member.kind.name}: {entity.primary.name} lies beside "
+                        f"{member.kind.name}: {entity.primary.name} is beside "
                         f"{member.entity.primary.name}, not below it, so nothing says whose it is"
                     )
             _check_nested(member.kind, key)
 
 
-def _assemble(kind: AggregateMap, key: KeyMap, rows: list[Placed], root_place: str | None) -> Any:
-    """One aggregate from the rows that belong to it; None if its root is not among them."""
+def _assemble(
+    kind: AggregateMap, key: KeyMap, rows: list[MemberRow], root_sort_key: str | None
+) -> Any:
+    """Make an aggregate of its rows; return None if its root is not among them."""
     values: dict[str, Any] = {}
     for row in rows:
-        if row.entity is kind.root.entity and root_place in (None, row.place):
+        if row.entity is kind.root.entity and root_sort_key in (None, row.sort_key):
             values[kind.root.field] = row.entity.decode(row.item)
             break
     else:
         return None
     # An entity may be the root and a member: the root is not among its own members.
-    below = [row for row in rows if root_place is None or row.place != root_place]
+    below = [row for row in rows if root_sort_key is None or row.sort_key != root_sort_key]
     for member in kind.members:
         if isinstance(member.kind, AggregateMap):
             results = _assemble_members(member.kind, key, below)
@@ -368,16 +370,16 @@ def _assemble(kind: AggregateMap, key: KeyMap, rows: list[Placed], root_place: s
     return kind.build(values)
 
 
-def _assemble_members(kind: AggregateMap, key: KeyMap, rows: list[Placed]) -> list[Any]:
-    """The aggregates among the rows: each row belongs to the root whose key its own extends."""
+def _assemble_members(kind: AggregateMap, key: KeyMap, rows: list[MemberRow]) -> list[Any]:
+    """Make the nested aggregates; each row belongs to the root whose key its own extends."""
     root = kind.root.entity.key_in_index_of(key)
     assert root is not None
     assert root.sort is not None
     parser = Parser(root.sort)
     entities = set(kind.entities())
-    groups: dict[str, list[Placed]] = {}
+    groups: dict[str, list[MemberRow]] = {}
     for row in rows:
         if row.entity in entities:
-            groups.setdefault(parser.beginning(row.place), []).append(row)
-    made = (_assemble(kind, key, group, place) for place, group in groups.items())
+            groups.setdefault(parser.beginning(row.sort_key), []).append(row)
+    made = (_assemble(kind, key, group, sort_key) for sort_key, group in groups.items())
     return [aggregate for aggregate in made if aggregate is not None]

@@ -1,11 +1,11 @@
 """Cursors: where a page ended, for the request for the next one.
 
 A cursor holds the key of the last item, and what is left of the limit if the query has one. It is
-encrypted, so it reveals no key, and authenticated together with what it is bound to: it is refused
+encrypted, so it reveals no key, and authenticated together with what it is bound to: it is rejected
 for another pattern, other arguments, another order, filter or limit, for another tenant, and if a
 single character of it was changed.
 
-    base64url( nonce + AES-256-GCM(key, nonce, place as MessagePack, associated data = binding) )
+    base64url( nonce + AES-256-GCM(key, nonce, position as MessagePack, associated data = binding) )
 
     nonce   12 random bytes
     key     HKDF-SHA256(secret, info = purpose + binding)
@@ -35,33 +35,33 @@ _PURPOSE = b"tablewright cursor\n"
 _KEY_SIZE = 32
 _NONCE_SIZE = 12
 
-#: The key at which a page ended; for a query with a limit, and how many results are left of it.
-Place: TypeAlias = Item | tuple[Item, int]
+#: The key at which a page ended; for a query with a limit, and how many results remain of it.
+Position: TypeAlias = Item | tuple[Item, int]
 
 
-def seal_cursor(secret: bytes, binding: Any, place: Place) -> str:
-    """Return the cursor for a place in what `binding` describes."""
+def seal_cursor(secret: bytes, binding: Any, position: Position) -> str:
+    """Return the cursor for a position in what `binding` describes."""
     bound = msgspec.json.encode(binding)
     nonce = os.urandom(_NONCE_SIZE)
-    sealed = _cipher(secret, bound).encrypt(nonce, msgspec.msgpack.encode(place), bound)
+    sealed = _cipher(secret, bound).encrypt(nonce, msgspec.msgpack.encode(position), bound)
     return _text(nonce + sealed)
 
 
-def open_cursor(secret: bytes, binding: Any, cursor: str) -> Place:
-    """Return the place in a cursor; raise InvalidCursor if it was not sealed for this binding."""
+def open_cursor(secret: bytes, binding: Any, cursor: str) -> Position:
+    """Return the position in a cursor; raise InvalidCursor if it is for another binding."""
     from cryptography.exceptions import InvalidTag
 
     try:
         raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except (ValueError, TypeError):
-        raise InvalidCursor("this is not a cursor; pass page.next_cursor as it is") from None
+        raise InvalidCursor("this is not a cursor; pass page.next_cursor unchanged") from None
     bound = msgspec.json.encode(binding)
     nonce, sealed = raw[:_NONCE_SIZE], raw[_NONCE_SIZE:]
     try:
         # Base64 has spare bits at the end: only the one spelling that we gave out is ours.
         if _text(raw) != cursor or not sealed:
             raise InvalidTag
-        opened: Place = _decode(_cipher(secret, bound).decrypt(nonce, sealed, bound))
+        opened: Position = _decode(_cipher(secret, bound).decrypt(nonce, sealed, bound))
     except InvalidTag:
         raise InvalidCursor(
             "the cursor was changed, or belongs to another pattern, other arguments, another "

@@ -2,6 +2,7 @@
 
 db.run(Order.primary("C1", "O1"))                                       Order | None
 db.run(Order.primary("C1", "O1").update(Order.status.set(PAID)))        Order
+db.run(Counter.primary("x").upsert(Counter.hits.increment(1)))           Counter
 db.run(Order.primary("C1", "O1").delete())                              Order | None
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, Self, TypeVar
 
-from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.change import Change
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.reads.item import key_from
@@ -19,6 +20,7 @@ from tablewright.plan.units import item_read
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.entry import update_item
 from tablewright.plan.writes.update import Update
+from tablewright.plan.writes.upsert import Upsert
 from tablewright.plan.writes.write import IsRewritable
 
 E = TypeVar("E")
@@ -32,8 +34,8 @@ class Get(Single[E], Generic[E]):
 
     def __init__(self, entity: EntityMap, arguments: tuple[Any, ...]) -> None:
         self._entity = entity
-        self._arguments = arguments
-        self._key = key_from(entity.primary, arguments)
+        self._arguments = entity.enter_arguments(entity.primary, arguments)
+        self._key = key_from(entity.primary, self._arguments)
 
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""
@@ -41,12 +43,19 @@ class Get(Single[E], Generic[E]):
 
     def update(self: Get[Rewritable], *changes: Change[Rewritable]) -> Update[Rewritable]:
         """Change attributes of the item; NotFound if it does not exist."""
-        known = {
+        return update_item(self._entity, self._key, self._known(), changes)
+
+    def upsert(self: Get[Rewritable], *changes: Change[Rewritable]) -> Upsert[Rewritable]:
+        """Change attributes of the item; create it, with defaults and the changes, if missing."""
+        return Upsert(self._entity, self._key, self._known(), changes)
+
+    def _known(self) -> Values:
+        """Return the attributes whose values the key says."""
+        return {
             part.attribute: value
             for part, value in zip(self._entity.primary.parameters, self._arguments, strict=True)
             if part.is_exact
         }
-        return update_item(self._entity, self._key, known, changes)
 
     def delete(self) -> Delete[E]:
         """Delete the item, whatever its version."""

@@ -1,4 +1,4 @@
-"""Get by a unique value: an entity, through the sentinel that keeps it so."""
+"""Get by a unique value: read an entity through the sentinel that reserves the value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ E = TypeVar("E")
 
 
 class GetByUnique(Single[E], Generic[E]):
-    """The entity that has a unique value: the sentinel first, then what it stands for."""
+    """The entity with a unique value: reads the sentinel first, then the entity."""
 
     def __init__(self, entity: EntityMap, unique: UniqueMap, arguments: tuple[Any, ...]) -> None:
         missing = entity.primary.depends_on - {kept.name for kept in unique.keeps}
@@ -28,8 +28,8 @@ class GetByUnique(Single[E], Generic[E]):
             )
         self._entity = entity
         self._unique = unique
-        self._arguments = arguments
-        self._key = key_from(unique.key, arguments)
+        self._arguments = entity.enter_arguments(unique.key, arguments)
+        self._key = key_from(unique.key, self._arguments)
 
     def _steps(self, context: Context) -> Steps[E | None]:
         entity = self._entity
@@ -47,7 +47,7 @@ class GetByUnique(Single[E], Generic[E]):
         return found
 
     def _key_now(self, item: Item) -> Item:
-        """The key of the sentinel that the entity has now."""
+        """Return the key of the sentinel that the entity has now."""
         composed = self._unique.key.compose(self._entity.values(item)) or {}
         return {name: composed.get(name) or item.get(name, {}) for name in self._key}
 

@@ -84,7 +84,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             key.check_arguments(arguments, complete=False)
         self._entity = entity
         self._key = key
-        self._arguments = arguments
+        self._arguments = entity.enter_arguments(key, arguments)
 
     def strict(self) -> Self:
         """Raise UnreadableItem for an item that does not match its entity.

@@ -1,4 +1,4 @@
-"""Ranges: a partition, and what its sort key is compared with.
+"""Ranges: a partition, and the comparison of its sort key.
 
 Order.timeline("C1")                         everything in the partition
 Order.timeline("C1").eq(day)                 where the next part has this value
@@ -20,7 +20,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 Text = TypeVar("Text", bound=str)
 Rest = TypeVarTuple("Rest")
-#: What is left behind the part that a method binds.
+#: The parts after the one that a method binds.
 Behind = TypeVarTuple("Behind")
 
 
@@ -38,7 +38,7 @@ class Range(Query[R], Generic[R, *Rest]):
         arguments = self._arguments + values
         if len(arguments) > len(self._key.parameters):
             self._key.check_arguments(arguments, complete=False)
-        return self._replace(_arguments=arguments)
+        return self._replace(_arguments=self._entity.enter_arguments(self._key, arguments))
 
     def begins_with(self: Range[R, Text, *Behind], start: Text) -> Query[R]:
         """Where the next part begins with this text."""
@@ -88,8 +88,8 @@ class Range(Query[R], Generic[R, *Rest]):
                 )
             if not key.is_in_order(bound):
                 raise DeclarationError(
-                    f"{key.name}: {part.label} is text with more behind it, so the order of keys "
-                    "is not the order of the texts; make it the last part, or use begins_with()"
+                    f"{key.name}: {part.label} is text followed by other parts, so keys do not "
+                    "sort like its values; make it the last part, or use begins_with()"
                 )
         if comparison == "between" and not any(isinstance(v, Symbol) for v in operands):
             low, high = operands

@@ -1,4 +1,4 @@
-"""Scan: every item of an entity, by reading the whole table. Declared as one, with its reason.
+"""Scan: every item of an entity, by reading the whole table; declared with its reason.
 
 Order.scan(reason="nightly export").filter(Order.total > 100)
 """
@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 class Scan(Query[R], Generic[R]):
-    """Every item of an entity, in no order that means anything."""
+    """Every item of an entity, in no useful order."""
 
     _operation: Literal["Query", "Scan"] = "Scan"
 
@@ -37,7 +37,7 @@ class Scan(Query[R], Generic[R]):
         return True
 
     def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
-        """A scan filters by anything."""
+        """Accept every filter: a scan reads whole items."""
 
     def desc(self) -> Any:
         raise DeclarationError(f"{self._entity.name}: a scan has no order; query a key or an index")

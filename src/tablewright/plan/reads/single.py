@@ -1,8 +1,8 @@
-"""Single: plans that give one entity or none, and what may follow from it.
+"""Single: plans that return one entity or None, and what may follow from it.
 
     Ingredient.by_id("7").first().then(lambda found: Category.primary(found.category_id))
 
-gives `(ingredient, category)`: a second request, made from what the first one found.
+returns `(ingredient, category)`: the second request is made from the result of the first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Single(Plan[E | None], Generic[E]):
     """One entity, or None."""
 
     def then(self, follow: Callable[[E], Plan[T]]) -> Then[E, T]:
-        """This entity, and what the plan gives that is made from it; None if it is not there."""
+        """Return the entity and the result of the plan made from it; None if it does not exist."""
         return Then(self, follow)
 
 
@@ -45,7 +45,7 @@ class Then(Plan[tuple[E, T] | None], Generic[E, T]):
     def _plan(self, found: E) -> Plan[T]:
         plan = self._follow(found)
         if not isinstance(plan, Plan):
-            raise DeclarationError(f"then() takes a function that gives a plan, not {plan!r}")
+            raise DeclarationError(f"then() takes a function that returns a plan, not {plan!r}")
         return plan
 
     def _following(self) -> Plan[T]:

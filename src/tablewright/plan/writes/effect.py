@@ -6,8 +6,8 @@
 
 Every write becomes effects before it becomes a request: a put and a create have no old item or the
 one that was read, a delete has no new one, an update has both, and a move has both under different
-keys. The request, its guard and its result are made from the effect; whatever else wants to know
-what a write does (a preview, its exact cost) reads it here.
+keys. The request, its guard and its result are made from the effect; anything else that needs to
+know what a write does (a preview, its exact cost) reads it here.
 
 An update that needs to know nothing of the stored item does not read it. Its effect is partial:
 there is no old item, and the new one has only the key and the index keys that the update sets.

@@ -3,9 +3,10 @@
 put(order)                                     write it, whether it exists or not
 create(order)                                  AlreadyExists if it exists
 update(order, Order.status.set(PAID))          change attributes of the version at hand
+upsert(Counter(page="x"), Counter.hits.increment(1))    the same, or create it with the changes
 delete(order)                                  delete the version at hand
 
-`Order.primary("C1", "O1").update(…)` and `.delete()` make the same writes from a key.
+`Order.primary("C1", "O1").update(…)`, `.upsert(…)` and `.delete()` make the same writes from a key.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.move import Move
 from tablewright.plan.writes.put import Create, Put
 from tablewright.plan.writes.update import Update
+from tablewright.plan.writes.upsert import Upsert
 from tablewright.plan.writes.write import IsEntity, IsRewritable, entity_of
 from tablewright.values import Item
 
@@ -43,6 +45,14 @@ def update(instance: Rewritable, *changes: Change[Rewritable]) -> Update[Rewrita
     values = vars(instance)
     known = {name: values[name] for name in entity.primary.depends_on}
     return update_item(entity, entity.stored_key(instance), known, changes, instance)
+
+
+def upsert(instance: Rewritable, *changes: Change[Rewritable]) -> Upsert[Rewritable]:
+    """Change attributes of the stored item; if there is none, write the entity with the changes."""
+    entity = entity_of(instance)
+    values = vars(instance)
+    known = {name: values[name] for name in entity.primary.depends_on}
+    return Upsert(entity, entity.stored_key(instance), known, changes, instance)
 
 
 def delete(instance: Stored) -> Delete[Stored]:

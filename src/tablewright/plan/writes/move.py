@@ -67,7 +67,7 @@ class Move(Update[E], Generic[E]):
         new = entity.rekey(self._apply(self._encode(audit.at), old))
         key = entity.table.key(new)
         if key == self._key:  # another spelling of the same key, or the same value
-            return (yield from self._in_place()._prepare(context, attempt, alone=alone))
+            return (yield from self._without_key_changes()._prepare(context, attempt, alone=alone))
         values = vars(entity.decode(new))
         effect = write_effect(entity, key, old, new, values, affected_by_all(entity), audit)
         own = _move_actions(effect, self._on_change_of(old), self._all_conditions())
@@ -87,7 +87,7 @@ class Move(Update[E], Generic[E]):
             _all(own, *moves), lambda _: self._written(values), effects=(effect, *effects)
         )
 
-    def _in_place(self) -> Update[E]:
+    def _without_key_changes(self) -> Update[E]:
         """Return the same update without the changes of natural key attributes, which stay."""
         keys = self._entity.table.attributes
         kept = tuple(change for change in self._changes if change.attribute.stored not in keys)

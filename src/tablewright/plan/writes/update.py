@@ -16,7 +16,7 @@ is a move: see `move.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Generic, Self, TypeVar
 
@@ -102,7 +102,10 @@ class Update(Write[E], Generic[E]):
                 )
             name = f"{entity.name}.{change.name}"
             if change.attribute is not entity.attributes.get(change.name):
-                raise InvalidValue(f"{change!r} is not a change of an attribute of {entity.name}")
+                other = change.attribute.converter.where
+                raise InvalidValue(
+                    f"{other} is not an attribute of {entity.name}; an update changes one entity"
+                )
             if change.attribute.role in STAMPS:
                 raise InvalidValue(f"{name} is set by the library; leave it out of update()")
             if change.attribute.is_key_only or change.attribute.is_immutable:
@@ -133,6 +136,12 @@ class Update(Write[E], Generic[E]):
         audit = self._audit(context)
         changes = self._encode(audit.at)
         old, guards = yield from self._read(context, attempt)
+        return self._prepared(changes, old, guards, audit)
+
+    def _prepared(
+        self, changes: EncodedChanges, old: Item | None, guards: Snapshot, audit: Audit
+    ) -> Prepared:
+        """Return the update of an item that was read, or (None) did not have to be."""
         effect = self._effect(changes, old, audit)
         body = self._body(changes, effect, guards)
         action = Action("Update", self._entity.table, body, self._on_failure(guards))
@@ -175,7 +184,6 @@ class Update(Write[E], Generic[E]):
         """Return the item before the update, if the update depends on it, and the guards on it."""
         entity, instance = self._entity, self._instance
         needed = self._needed()
-        names = sorted(entity.attributes[name].stored for name in needed)
         has_side_items = self._affected.has_side_items
         if not has_side_items and (not needed or (instance is not None and attempt == 0)):
             guards = {} if instance is None else version_snapshot(entity, self._expected)
@@ -183,13 +191,22 @@ class Update(Write[E], Generic[E]):
                 return None, guards
             # An instance may have values that were never stored; so those needed are guarded too.
             item = entity.encode(vars(instance))
-            return item, guards | snapshot(item, names)
+            return item, guards | snapshot(item, self._stored_names(needed))
         stored = yield from self._read_existing(context)
+        return stored, self._guards_on(stored)
+
+    def _stored_names(self, names: Iterable[str]) -> list[str]:
+        return sorted(self._entity.attributes[name].stored for name in names)
+
+    def _guards_on(self, stored: Item) -> Snapshot:
+        """Return what must not have changed since an item was read."""
+        entity = self._entity
         if entity.version is not None:
-            names = [entity.version.stored]  # it stands for all attributes
-        elif has_side_items:  # they, and the result, are made of the whole item
-            names = sorted({*stored, *(each.stored for each in entity.attributes.values())})
-        return stored, snapshot(stored, names)
+            return snapshot(stored, [entity.version.stored])  # it stands for all attributes
+        if self._affected.has_side_items:  # they, and the result, are made of the whole item
+            every = {*stored, *(each.stored for each in entity.attributes.values())}
+            return snapshot(stored, sorted(every))
+        return snapshot(stored, self._stored_names(self._needed()))
 
     def _read_existing(self, context: Context) -> Steps[Item]:
         """Return the stored item; raise NotFound or VersionConflict if it cannot be updated."""
@@ -258,17 +275,26 @@ class Update(Write[E], Generic[E]):
         expressions.require_exists(entity.table)
         expressions.require_unchanged(guards)
         expressions.require(self._all_conditions())
-        update = expressions.update
+        self._render(changes, effect.new or {}, expressions)
+        return expressions.add_to({"Key": self._key})
+
+    def _render(
+        self, changes: EncodedChanges, new: Item, expressions: WriteExpressions
+    ) -> set[str]:
+        """Add the clauses for the changes, the version and the index keys; return their names."""
+        update, version = expressions.update, self._entity.version
         render_changes(changes, update)
-        if entity.version is not None:
-            path = update.marks.name(entity.version.stored)
+        names = {change.attribute.stored for change, _ in changes}
+        if version is not None:
+            path = update.marks.name(version.stored)
             zero, one = update.marks.value(ZERO), update.marks.value({"N": "1"})
             update.set(path, f"if_not_exists({path}, {zero}) + {one}")
-        new = effect.new or {}
+            names.add(version.stored)
         for key in self._affected.indexes:
             for attribute in key.composed:
                 update.set_or_remove(attribute, new.get(attribute))
-        return expressions.add_to({"Key": self._key})
+            names.update(key.composed)
+        return names
 
     def _change_conditions(self) -> list[Condition[Any]]:
         """Return the conditions without which a change is not made."""

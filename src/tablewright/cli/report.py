@@ -1,0 +1,124 @@
+"""Reports for people: lines that fit the width of the terminal, or of `COLUMNS`.
+
+Colours only on a terminal without `NO_COLOR`; rich decides both, and the width of a pipe is 80.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tablewright.verify import Design, Result
+
+#: The columns of the list of checks, after the result of each.
+HEADER = ("check", "request", "items", "units")
+#: The narrowest column of names, on a narrow terminal.
+MIN_NAME = 12
+#: The widest column of requests: `TransactWriteItems`.
+MAX_REQUEST = 18
+STYLES = {"ok": "green", "FAIL": "bold red"}
+
+
+def print_results(
+    console: Console, design: Design, results: Sequence[Result], *, details: bool
+) -> None:
+    """Print one line for each check; with `details`, also its pattern, request and cost."""
+    title = design.doc.partition("\n")[0] or design.name
+    console.print(fill(console, title), style="bold", markup=False, highlight=False)
+    rows = [_cells(result) for result in results]
+    widths = _widths(console, [HEADER, *rows])
+    _print_line(console, "", HEADER, widths)
+    for result, row in zip(results, rows, strict=True):
+        _print_line(console, "ok" if result.ok else "FAIL", row, widths)
+        if details:
+            _print_details(console, result)
+    print_failures(console, results)
+
+
+def print_failures(console: Console, results: Sequence[Result]) -> None:
+    """Print what is wrong with each check that failed."""
+    for result in results:
+        if not result.ok:
+            console.print()
+            name = f"{result.design}: {result.check}"
+            console.print(name, style=STYLES["FAIL"], markup=False, highlight=False)
+            for line in result.problem.splitlines():
+                mark = line.strip()[:1]
+                style = {"-": "red", "+": "green"}.get(mark)
+                console.print(f"  {line}", style=style, soft_wrap=True, markup=False)
+
+
+def print_fields(console: Console, fields: Sequence[tuple[str, str]], indent: str) -> None:
+    """Print named values, each on as many lines as it needs."""
+    width = max((len(name) for name, _ in fields), default=0)
+    for name, value in fields:
+        beginning = f"{indent}{name:{width}}  "
+        lines = textwrap.wrap(
+            value,
+            width=max(MIN_NAME, console.width),
+            initial_indent=beginning,
+            subsequent_indent=" " * len(beginning),
+            break_on_hyphens=False,
+        )
+        for line in lines:
+            console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+
+def fill(console: Console, text: str) -> str:
+    """Return a sentence with line breaks at the width of the console."""
+    return textwrap.fill(text, max(MIN_NAME, console.width), break_on_hyphens=False)
+
+
+def _cells(result: Result) -> tuple[str, str, str, str]:
+    items = str(result.returned)
+    if result.read > result.returned and not result.write_units:
+        items = f"{result.returned} of {result.read}"
+    return result.check, result.operation, items, f"{result.units:g}"
+
+
+def _widths(console: Console, rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the widths of the columns; that of the names is what the others leave."""
+    from rich.cells import cell_len
+
+    name, request, *numbers = (max(map(cell_len, column)) for column in zip(*rows, strict=True))
+    others = [min(request, MAX_REQUEST), *numbers]
+    taken = len("FAIL  ") + sum(len("  ") + width for width in others)
+    return [min(name, max(MIN_NAME, console.width - taken)), *others]
+
+
+def _print_line(console: Console, mark: str, cells: Sequence[str], widths: Sequence[int]) -> None:
+    from rich.text import Text
+
+    name, request = map(_fit, cells[:2], widths[:2])
+    numbers = [cell.rjust(width) for cell, width in zip(cells[2:], widths[2:], strict=True)]
+    line = f"  {'  '.join([name, request, *numbers])}"
+    console.print(Text.assemble((f"{mark:4}", STYLES.get(mark, "")), line), soft_wrap=True)
+
+
+def _print_details(console: Console, result: Result) -> None:
+    where = f"{result.operation} on {result.index}" if result.index else result.operation
+    units = ((result.read_units, "read"), (result.write_units, "write"))
+    cost = ", ".join(f"{amount:g} {kind} units" for amount, kind in units if amount) or "0 units"
+    requests = f"{result.requests} request{'' if result.requests == 1 else 's'}"
+    fields = [
+        ("request", f"{where}: {result.condition}".rstrip(": ")),
+        ("cost", f"{requests}, {cost}"),
+    ]
+    if result.pattern:
+        fields.insert(0, ("pattern", result.pattern))
+    if result.scan:
+        fields.append(("scan", f"declared: {result.scan}"))
+    print_fields(console, fields, " " * 6)
+
+
+def _fit(text: str, width: int) -> str:
+    """Return a text with exactly this width, cut or padded."""
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    return f"{set_cell_size(text, width - 1)}…"

@@ -1,0 +1,95 @@
+"""Constraints: what `Annotated` adds to a type, checked by pydantic when a value enters.
+
+    Attr[Annotated[int, Field(ge=0)]]                a whole value: constructor, key argument, set()
+    Attr[list[Annotated[str, Field(max_length=5)]]]  also each member: append()
+
+Invariant: a check returns the value as pydantic makes it, or raises InvalidValue. Values that are
+read, and the operands of conditions and of `increment`, are not values of the attribute: they are
+not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, TypeAlias, get_args, get_origin
+
+import pydantic
+
+from tablewright.errors import InvalidValue
+from tablewright.symbol import Symbol
+
+Check: TypeAlias = Callable[[Any], Any]
+
+
+def is_constrained(kind: Any) -> bool:
+    """Return whether a type, or one inside of it, is `Annotated`."""
+    return get_origin(kind) is Annotated or any(map(is_constrained, get_args(kind)))
+
+
+def unannotated(kind: Any) -> Any:
+    """Return a type without what `Annotated` adds to it."""
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+def constraint_check(kind: Any, where: str) -> Check | None:
+    """Return the check of the constraints of a type; None if it has none."""
+    if not is_constrained(kind):
+        return None
+    return checked_by(pydantic.TypeAdapter(kind).validate_python, where)
+
+
+def member_check(kind: Any, where: str) -> Check | None:
+    """Return the check for the members of a list or a set; None if they have no constraints."""
+    members = [
+        get_args(part)
+        for part in (unannotated(kind), *map(unannotated, get_args(unannotated(kind))))
+        if get_origin(part) in (list, set, frozenset)
+    ]
+    return constraint_check(members[0][0], where) if members and members[0] else None
+
+
+def field_check(model: Any, field: str, where: str) -> Check | None:
+    """Return the check for a field of a nested model; None if the field has no constraints."""
+    if not (isinstance(model, type) and issubclass(model, pydantic.BaseModel)):
+        return None
+    info, decorators = model.model_fields.get(field), model.__pydantic_decorators__
+    validators = [
+        each
+        for each in decorators.field_validators.values()
+        if field in each.info.fields or "*" in each.info.fields
+    ]
+    if info is None or not (info.metadata or validators or is_constrained(info.annotation)):
+        return None
+    if decorators.model_validators or model.model_config.get("frozen"):
+        # These are about whole models, of which one field is all that is known.
+        kind: Any = info.annotation
+        return constraint_check(Annotated[kind, *info.metadata], where) if info.metadata else None
+
+    def validate(value: Any) -> Any:
+        holder = model.model_construct()
+        model.__pydantic_validator__.validate_assignment(holder, field, value)
+        return vars(holder)[field]
+
+    return checked_by(validate, where)
+
+
+def checked_by(validate: Callable[[Any], Any], where: str) -> Check:
+    """Return a check whose errors name the attribute; it lets symbols pass."""
+
+    def check(value: Any) -> Any:
+        if _is_symbolic(value):
+            return value
+        try:
+            return validate(value)
+        except pydantic.ValidationError as error:
+            problem = error.errors()[0]
+            raise InvalidValue(f"{where}: {problem['input']!r}: {problem['msg']}") from None
+
+    return check
+
+
+def _is_symbolic(value: Any) -> bool:
+    """Return whether a value is known only when a traced pattern runs."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return any(isinstance(member, Symbol) for member in value)
+    return isinstance(value, Symbol)

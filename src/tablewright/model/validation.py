@@ -1,0 +1,156 @@
+"""Validation: the pydantic models of an entity, made when its class is defined.
+
+    the model of the entity     validates constructors and assignments, makes JSON and its schema
+    a model of one attribute    validates one value that enters alone: a key argument, set()
+
+Pydantic's decorators in the body of an entity are passed on to these models: `field_validator`,
+`field_serializer` and `computed_field`. Those about the whole model are refused, because an update
+changes single attributes of an item that it does not read.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from types import FunctionType
+from typing import Annotated, Any, get_args
+
+import pydantic
+
+# What a decorator leaves in the body of a class; pydantic has no public name for it.
+from pydantic._internal._decorators import (
+    FieldSerializerDecoratorInfo,
+    FieldValidatorDecoratorInfo,
+    PydanticDescriptorProxy,
+)
+from pydantic.fields import ComputedFieldInfo
+
+from tablewright.errors import DeclarationError
+from tablewright.hints import did_you_mean
+from tablewright.mapping.constraints import Check, checked_by
+
+_CONFIG = pydantic.ConfigDict(
+    extra="forbid",
+    arbitrary_types_allowed=True,
+    protected_namespaces=(),
+    ser_json_bytes="base64",  # bytes need not be text
+    val_json_bytes="base64",
+)
+
+_ALLOWED = (ComputedFieldInfo, FieldSerializerDecoratorInfo, FieldValidatorDecoratorInfo)
+
+
+def decorators_of(owner: type) -> dict[str, Any]:
+    """Return pydantic's decorators in the bodies of a class and its bases, by method."""
+    found: dict[str, Any] = {}
+    for base in reversed(owner.__mro__):
+        for name, value in vars(base).items():
+            if isinstance(value, PydanticDescriptorProxy):
+                if not isinstance(value.decorator_info, _ALLOWED):
+                    raise DeclarationError(
+                        f"{owner.__name__}.{name}: an update changes single attributes, so a "
+                        "validator or serializer of the whole entity cannot be guaranteed; use "
+                        "field_validator, and condition(…) for several attributes together"
+                    )
+                found[name] = value
+            else:
+                found.pop(name, None)
+    return found
+
+
+def check_fields(owner: type, decorators: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+    """Raise DeclarationError for a decorator of an attribute that the entity does not have."""
+    for name, value in decorators.items():
+        for field in getattr(value.decorator_info, "fields", ()):
+            if field != "*" and field not in attributes:
+                raise DeclarationError(
+                    f"{owner.__name__}.{name} is about {field!r}, which is not an attribute of "
+                    f"{owner.__name__}{did_you_mean(field, attributes)}"
+                )
+
+
+def attribute_check(
+    name: str, kind: Any, decorators: Mapping[str, Any], where: str
+) -> Check | None:
+    """Return the check of one attribute by its field validators; None if it has none."""
+    validators = {
+        method: pydantic.field_validator(name, mode=value.decorator_info.mode)(value.wrapped)
+        for method, value in decorators.items()
+        if isinstance(value.decorator_info, FieldValidatorDecoratorInfo)
+        and {name, "*"} & set(value.decorator_info.fields)
+    }
+    if not validators:
+        return None
+    model = _make(where, None, None, validators, {name: (strict(kind), ...)})
+    validate = model.__pydantic_validator__.validate_python
+    return checked_by(lambda value: vars(validate({name: value}))[name], where)
+
+
+def entity_model(
+    owner: type, fields: Mapping[str, tuple[Any, Any]], decorators: Mapping[str, Any]
+) -> type[pydantic.BaseModel]:
+    """Return the pydantic model that validates and serializes the values of an entity."""
+    members: dict[str, Any] = {}
+    if any(isinstance(value.decorator_info, ComputedFieldInfo) for value in decorators.values()):
+        members = _methods(owner)  # a computed field may call them
+    return _make(
+        owner.__name__, owner.__module__, owner.__doc__, {**members, **decorators}, dict(fields)
+    )
+
+
+def _make(
+    name: str,
+    module: str | None,
+    doc: str | None,
+    members: Mapping[str, Any],
+    fields: Mapping[str, Any],
+) -> type[pydantic.BaseModel]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an attribute may have the name of a pydantic method
+        model: type[pydantic.BaseModel] = pydantic.create_model(
+            name,
+            __config__=_CONFIG,
+            __module__=module or __name__,
+            __doc__=doc,
+            __validators__=dict(members),
+            **fields,
+        )
+    return model
+
+
+def _methods(owner: type) -> dict[str, Any]:
+    """Return the methods and properties in the bodies of an entity and its abstract bases."""
+    return {
+        name: value
+        for base in reversed(owner.__mro__)
+        if base.__module__ != "tablewright.model.entity" and base is not object
+        for name, value in vars(base).items()
+        if isinstance(value, (FunctionType, classmethod, property, staticmethod))
+        and not hasattr(pydantic.BaseModel, name)
+    }
+
+
+def strict(kind: Any) -> Any:
+    """Return the type, but moments must have a time zone and numbers must not be rounded."""
+    if kind is datetime:
+        return pydantic.AwareDatetime
+    if kind is float:
+        return Annotated[float, pydantic.BeforeValidator(_exact)]
+    arguments = get_args(kind)
+    if type(None) in arguments and len(arguments) == 2:
+        return strict(next(part for part in arguments if part is not type(None))) | None
+    return kind
+
+
+def _exact(value: Any) -> Any:
+    """Return the number; raise ValueError if no float is exactly equal to it."""
+    if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
+        near = float(value)
+        # A decimal with the digits that Python prints for the float stands for that float.
+        meant = isinstance(value, Decimal) and Decimal(repr(near)) == value
+        if not math.isfinite(near) or (Decimal(near) != value and not meant):
+            raise ValueError("no float is exactly that number")
+    return value

@@ -1,0 +1,55 @@
+"""The document of a design shows every kind of declaration."""
+
+from __future__ import annotations
+
+from tablewright import GSI, Attr, Entity, Table, attr, index, key
+from tablewright.publish import document
+from tablewright.verify import Design
+
+
+class Loans(Table, name="documented_loans", pk="copy", sk=None):
+    due = GSI("GSI1PK", "due_day")
+    borrowers = GSI("borrower")
+
+
+class Copy(Entity, table=Loans):
+    copy_id: Attr[str] = attr(name="copy")
+    library: Attr[str] = attr()
+    state: Attr[str] = attr(default="lent")
+    due_day: Attr[str | None] = attr(default=None)
+    borrower: Attr[str | None] = attr(default=None)
+    primary = key(copy_id)
+    overdue = index(Loans.due, "LIBRARY" / library, due_day, when=state == "lent")
+    by_borrower = index(Loans.borrowers, borrower)
+
+
+def sample() -> list[Copy]:
+    return [Copy(copy_id="c1", library="L1", due_day="2026-01-05", borrower="ann")]
+
+
+DOCUMENT = document(Design("loans", "Loans.", (Loans,), sample, None))
+
+
+def section(title: str) -> str:
+    return DOCUMENT.partition(f"## {title}\n")[2].partition("\n## ")[0]
+
+
+def test_an_index_with_a_condition_shows_it() -> None:
+    assert "| condition" in section("Indexes")
+    assert "state = 'lent'" in section("Indexes")
+
+
+def test_sample_items_show_attributes_that_are_index_keys_by_themselves() -> None:
+    (row,) = [line for line in section("Sample item collections").splitlines() if "c1" in line]
+    assert "due_day=2026-01-05" in row
+    assert "borrower=ann" in row
+    assert "GSI1PK" not in row
+
+
+def test_a_table_without_a_sort_key_has_no_column_for_it() -> None:
+    header = section("Sample item collections").strip().splitlines()[0]
+    assert [cell.strip() for cell in header.strip("|").split("|")] == ["copy", "attributes"]
+
+
+def test_a_design_without_patterns_has_no_empty_chart_of_them() -> None:
+    assert "Access patterns" not in DOCUMENT
