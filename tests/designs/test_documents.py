@@ -66,7 +66,7 @@ def test_the_partitions_of_a_tenant_show_who_may_access_them() -> None:
         name: Attr[str] = attr()
         primary = key("ORG" / org / "DESK", name)
 
-    text = document(Design("desks", "Desks.", (Desks,), lambda: [], None))
+    text = document(Design("desks", "Desks.", (Desks,), list, None))
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
     for row in (
         ["`ORG#{org}#*`", "read, write"],
