@@ -140,6 +140,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         After `MAX_REQUESTS` requests the page is returned as it is, with a cursor.
         """
         found: list[Item] = []
+        last: Item | None = None
         limit, read = size or 0, 0
         for _ in range(MAX_REQUESTS):
             if size is not None:
