@@ -170,11 +170,11 @@ class EndpointUnavailable(TablewrightError):
 
 
 class UnsupportedOperation(TablewrightError):
-    """An endpoint does not have an operation."""
+    """An endpoint does not support an operation."""
 
     def __init__(self, operation: str, endpoint: str, pattern: str = "") -> None:
         needed = f", which {pattern} needs" if pattern else ""
-        super().__init__(f"{endpoint} does not have {operation}{needed}")
+        super().__init__(f"{endpoint} does not support {operation}{needed}")
         self.operation = operation
         self.endpoint = endpoint
         self.pattern = pattern

@@ -209,7 +209,7 @@ def test_a_batch_stamps_the_instances_as_a_put_does(db: Database) -> None:
 def test_two_writes_to_one_item_are_refused_before_sending(db: Database, engine: Engine) -> None:
     writes = [put(Box(box_id=str(number))) for number in range(30)]
 
-    with pytest.raises(InvalidValue, match=r"two writes are about one item.*BOX#0"):
+    with pytest.raises(InvalidValue, match=r"two writes have the same key.*BOX#0"):
         db.run(batch_write([*writes, Box.primary("0").delete()]))
 
     assert keys(engine) == []
@@ -218,19 +218,21 @@ def test_two_writes_to_one_item_are_refused_before_sending(db: Database, engine:
 @pytest.mark.parametrize(
     ("write", "reason"),
     [
-        (put(Versioned(thing_id="1")), "put Versioned has a version"),
-        (delete(Versioned(thing_id="1")), "delete Versioned has a version"),
-        (Versioned.primary("1").delete(), "delete Versioned has a version"),
-        (put(Named(thing_id="1", name="n")), "put Named has unique values"),
-        (Named.primary("1").delete(), "delete Named has unique values"),
-        (put(Traced(thing_id="1")), "put Traced has history"),
-        (put(Box(box_id="1")).condition(Box.shelf == "a"), "put Box has a condition"),
-        (Box.primary("1").delete().condition(Box.shelf == "a"), "delete Box has a condition"),
+        (put(Versioned(thing_id="1")), "put Versioned: it has a version"),
+        (delete(Versioned(thing_id="1")), "delete Versioned: it has a version"),
+        (Versioned.primary("1").delete(), "delete Versioned: it has a version"),
+        (put(Named(thing_id="1", name="n")), "put Named: it has unique values"),
+        (Named.primary("1").delete(), "delete Named: it has unique values"),
+        (put(Traced(thing_id="1")), "put Traced: it has a history"),
+        (put(Box(box_id="1")).condition(Box.shelf == "a"), "put Box: it has a condition"),
+        (Box.primary("1").delete().condition(Box.shelf == "a"), "delete Box: it has a condition"),
     ],
     ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
 )
 def test_a_write_that_needs_a_condition_is_refused(write: Any, reason: str) -> None:
-    with pytest.raises(DeclarationError, match=rf"batch_write\(\): {reason}.*use transact\(\)"):
+    with pytest.raises(
+        DeclarationError, match=rf"batch_write\(\) cannot {reason}.*use transact\(\)"
+    ):
         batch_write([put(Box(box_id="2")), write])
 
 

@@ -111,7 +111,7 @@ def test_a_delete_under_a_condition_that_does_not_hold_is_refused(
 ) -> None:
     book = db.run(create(Book(isbn="1")))
 
-    with pytest.raises(ConditionFailed, match=r"Book \(PK=.*pages < 50 does not hold") as refused:
+    with pytest.raises(ConditionFailed, match=r"Book \(PK=.*pages < 50 is false") as refused:
         db.run(Book.primary("1").delete().condition(Book.pages < 50))
 
     assert refused.value.current == book
@@ -216,7 +216,7 @@ def test_a_delete_of_a_unique_entity_that_is_not_there_gives_none(db: Database) 
 def test_a_refused_delete_leaves_the_unique_value_taken(db: Database, engine: Engine) -> None:
     db.run(create(Member(member_id="1", card="c1", name="ann")))
 
-    with pytest.raises(ConditionFailed, match="name = 'bob' does not hold"):
+    with pytest.raises(ConditionFailed, match="name = 'bob' is false"):
         db.run(Member.primary("1").delete().condition(Member.name == "bob"))
 
     assert keys(engine) == ["CARD#c1", "MEMBER#1"]

@@ -481,7 +481,7 @@ def test_only_the_condition_that_fails_is_named(db: Database) -> None:
     """The one on a place inside holds."""
     seen = Menu.sections.path(lambda s: s["a"].seen)
 
-    with pytest.raises(ConditionFailed, match="the condition visits = 9 does not hold"):
+    with pytest.raises(ConditionFailed, match="the condition visits = 9 is false"):
         db.run(MENU.update(seen.increment(1)).condition((seen == 0) & (Menu.visits == 9)))
 
 

@@ -410,7 +410,7 @@ def test_an_event_is_never_written_over(db: Database, engine: Engine, order: Ord
     db.run(delete(paid))
     db.run(create(Order(order_id="1")))
 
-    with pytest.raises(AlreadyExists, match="this event exists already"):
+    with pytest.raises(AlreadyExists, match="this event already exists"):
         db.run(Order.primary("1").update(Order.state.set(State.SENT)).audit(by="bob"))
 
     assert changes(db) == event

@@ -146,7 +146,7 @@ def test_an_event_loop_iterates_up_to_the_limit() -> None:
 
 @pytest.mark.parametrize("total", [0, -1, True, 1.5, "3", None])
 def test_a_limit_that_is_no_number_of_results_is_refused(total: Any) -> None:
-    with pytest.raises(InvalidValue, match=r"limit\(.*\): give a whole number, at least 1"):
+    with pytest.raises(InvalidValue, match=r"limit\(.*\): the number must be an int, at least 1"):
         Book.primary.within("A").limit(total)
 
 

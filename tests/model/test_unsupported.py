@@ -17,6 +17,6 @@ def test_a_kind_of_index_that_is_not_there_is_told_by_the_patterns_that_need_it(
     lacking = Database(LocalWithoutLocalIndexes(Engine(":memory:")), context, (shop.Shop,))
     with pytest.raises(
         UnsupportedOperation,
-        match="does not have local secondary indexes, which user_by_email, categories",
+        match="does not support local secondary indexes, which user_by_email, categories",
     ):
         lacking.run(Provision(shop.Shop.__table__, create=True))

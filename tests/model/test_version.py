@@ -221,7 +221,7 @@ def test_an_instance_keeps_its_version_and_stamps_when_the_write_fails(
 
 def test_a_put_over_what_was_never_read_is_refused(db: Database, memo: Memo) -> None:
     with pytest.raises(
-        VersionConflict, match="it exists already, in version 1; read it before you replace it"
+        VersionConflict, match="it already exists, in version 1; read it before you replace it"
     ):
         db.run(put(Memo(room="R1", memo_id="1", text="mine")))
 

@@ -168,7 +168,7 @@ def test_an_operation_that_an_endpoint_lacks_is_told_with_the_pattern_that_needs
     with pytest.raises(UnsupportedOperation) as caught:
         client().run(plan, Diary)
     assert str(caught.value) == (
-        f"{proxy.url} does not have TransactWriteItems, which write_two needs"
+        f"{proxy.url} does not support TransactWriteItems, which write_two needs"
     )
     assert len(proxy.seen) == 1
 
@@ -176,7 +176,7 @@ def test_an_operation_that_an_endpoint_lacks_is_told_with_the_pattern_that_needs
 def test_an_operation_that_an_endpoint_lacks_is_told_to_who_sends_requests(
     client: MakeClient,
 ) -> None:
-    with pytest.raises(UnsupportedOperation, match="does not have MakeCoffee") as caught:
+    with pytest.raises(UnsupportedOperation, match="does not support MakeCoffee") as caught:
         client().send("MakeCoffee", {})
     assert isinstance(caught.value.__cause__, UnknownOperationException)
 

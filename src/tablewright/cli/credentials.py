@@ -20,14 +20,17 @@ from tablewright.cli.commands import SERVER, app, fail
 credentials = typer.Typer(help="Manage the users of `tablewright serve`.", no_args_is_help=True)
 app.add_typer(credentials, name="credentials", rich_help_panel=SERVER)
 
-File = Annotated[Path, typer.Argument(help="The credentials file.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The credentials file.")]
 
 
 @credentials.command()
 def add(
     file: File,
     name: Annotated[
-        str, typer.Argument(help="The name of the user. An existing user gets another key.")
+        str,
+        typer.Argument(
+            metavar="NAME", help="The name of the user. An existing user gets another key."
+        ),
     ],
     policy: Annotated[
         list[Path] | None,
@@ -113,7 +116,9 @@ def list_users(file: File) -> None:
 @credentials.command()
 def remove(
     file: File,
-    name: Annotated[str, typer.Argument(help="A user, or the access key id of one key.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A user, or the access key id of one key.")
+    ],
 ) -> None:
     """Remove a user with all its keys, or one key. A running server notices within a second."""
     from tablewright.server import credentials_edit

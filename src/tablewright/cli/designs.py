@@ -30,7 +30,7 @@ COLUMNS = ("check", "pattern", "operation", "index", "condition", "returned", "r
 
 @app.command(rich_help_panel=DESIGNS)
 def designs() -> None:
-    """List the bundled designs: published single-table designs to read and copy."""
+    """List the bundled designs: complete single-table designs to read and copy."""
     from rich.console import Console
     from rich.table import Table
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tablewright.engine import Engine
     from tablewright.engine.integrity import Report
 
-DatabaseFile = Annotated[Path, typer.Argument(help="A database file.")]
+DatabaseFile = Annotated[Path, typer.Argument(metavar="FILE", help="A database file.")]
 
 
 @app.command(rich_help_panel=FILES)
@@ -38,7 +38,7 @@ def check_file(file: DatabaseFile) -> None:
 @app.command(rich_help_panel=FILES)
 def backup(
     file: DatabaseFile,
-    copy: Annotated[Path, typer.Argument(help="The new file; it must not exist.")],
+    copy: Annotated[Path, typer.Argument(metavar="COPY", help="The new file; it must not exist.")],
 ) -> None:
     """Copy a database file while it is in use, and check the copy.
 
@@ -52,8 +52,13 @@ def backup(
 
 @app.command(rich_help_panel=FILES)
 def restore(
-    copy: Annotated[Path, typer.Argument(help="A file written by `tablewright backup`.")],
-    file: Annotated[Path, typer.Argument(help="The database file to create; it must not exist.")],
+    copy: Annotated[
+        Path, typer.Argument(metavar="BACKUP", help="A file written by `tablewright backup`.")
+    ],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="The database file to create; it must not exist."),
+    ],
 ) -> None:
     """Create a database file from a backup, and check it.
 
@@ -72,7 +77,7 @@ def restore(
 def compact(file: DatabaseFile) -> None:
     """Return the space of deleted items and tables to the file system.
 
-    Writers wait meanwhile. The disk needs free space of the size of the file.
+    Writers wait until it is done. The disk needs as much free space as the size of the file.
     """
     os.environ.setdefault("SQLITE_TMPDIR", str(file.resolve().parent))  # where there is space
     with open_existing(file) as engine:
@@ -84,10 +89,12 @@ def compact(file: DatabaseFile) -> None:
 
 @app.command(rich_help_panel=FILES)
 def repair(
-    file: Annotated[Path, typer.Argument(help="A damaged database file. It is not changed.")],
-    new: Annotated[Path, typer.Argument(help="The new file; it must not exist.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A damaged database file. It is not changed.")
+    ],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The new file; it must not exist.")],
 ) -> None:
-    """Save the readable items of a damaged file to a new file and list the lost ones.
+    """Save the readable items of a damaged file to a new file, and list the lost items.
 
     Exit code 1: items are lost.
     """

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 WHERE = "a file, http://host:port, or dynamodb://region"
 
-Source = Annotated[str, typer.Argument(help=f"Where the tables are: {WHERE}.")]
-Target = Annotated[str, typer.Argument(help=f"Where to write the tables: {WHERE}.")]
+Source = Annotated[str, typer.Argument(metavar="SOURCE", help=f"Where the tables are: {WHERE}.")]
+Target = Annotated[
+    str, typer.Argument(metavar="TARGET", help=f"Where to write the tables: {WHERE}.")
+]
 OneTable = Annotated[str | None, typer.Option(help="Only this table. Default: all tables.")]
 Parallel = Annotated[int, typer.Option(min=1, max=256, help="The number of concurrent requests.")]
 StateFile = Annotated[
@@ -82,7 +84,8 @@ def dump(
     file: Annotated[
         str,
         typer.Argument(
-            help="A file (.json, .json.gz), a folder for all tables, or - (standard output)."
+            metavar="FILE",
+            help="A file (.json, .json.gz), a folder for all tables, or - (standard output).",
         ),
     ],
     table: OneTable = None,
@@ -116,7 +119,10 @@ def dump(
 def load(
     file: Annotated[
         str,
-        typer.Argument(help="A dump, a folder of dumps, an export to S3, or - (standard input)."),
+        typer.Argument(
+            metavar="FILE",
+            help="A dump, a folder of dumps, an export to S3, or - (standard input).",
+        ),
     ],
     target: Target,
     table: Annotated[

@@ -113,8 +113,8 @@ def make_part(attribute: str, kind: Any, pad: int | None, where: str) -> KeyPart
     if get_origin(kind) is Literal and all(isinstance(value, str) for value in get_args(kind)):
         return _choices(attribute, {value: escape(value) for value in get_args(kind)}, where)
     raise DeclarationError(
-        f"{where}: {attribute!r} is of type {_name(kind)}, which cannot be a part of a key: it has "
-        "no text that sorts as its values do; use str, int, datetime, date, UUID, Enum, KSUID or "
+        f"{where}: {attribute!r} is of type {_name(kind)}, which cannot be a part of a key: its "
+        "text would not sort like its values; use str, int, datetime, date, UUID, Enum, KSUID or "
         "ULID, or an index on the attribute itself"
     )
 
@@ -142,7 +142,7 @@ def _symbol_text(where: str, attribute: str, kind: type, value: Any) -> str:
         return Symbol.text(value)
     raise InvalidValue(
         f"{where}: {attribute} is {value!r} of type {type(value).__name__}; "
-        f"give a value of type {kind.__name__}"
+        f"pass a value of type {kind.__name__}"
     )
 
 
@@ -153,7 +153,7 @@ def _text_part(attribute: str, kind: type, pad: int | None, where: str) -> KeyPa
         if not isinstance(value, str):
             return _symbol_text(where, attribute, kind, value)
         if not value:
-            raise InvalidValue(f"{where}: {attribute} is empty; a part of a key must not be")
+            raise InvalidValue(f"{where}: {attribute} is empty; a part of a key must not be empty")
         return escape(value)
 
     return KeyPart(
@@ -190,8 +190,8 @@ def _pad_to(pad: int, where: str, attribute: str) -> Callable[[Any], str]:
     def padded(value: int) -> str:
         if not 0 <= value < bound:
             raise InvalidValue(
-                f"{where}: {attribute} is {value}, outside of 0 to {bound - 1} (pad={pad}); a "
-                "larger pad changes every stored key"
+                f"{where}: {attribute} is {value}, outside the range 0 to {bound - 1} (pad={pad}); "
+                "a larger pad changes every stored key"
             )
         return f"{value:0{pad}d}"
 
@@ -201,7 +201,7 @@ def _pad_to(pad: int, where: str, attribute: str) -> Callable[[Any], str]:
 def _refuse_bool(where: str, attribute: str, make: Callable[[Any], str]) -> Callable[[Any], str]:
     def text(value: Any) -> str:
         if isinstance(value, bool):
-            raise InvalidValue(f"{where}: {attribute} is {value!r}; give an int")
+            raise InvalidValue(f"{where}: {attribute} is {value!r}; pass an int")
         return make(value)
 
     return text
@@ -271,7 +271,7 @@ def _choices(attribute: str, texts: dict[Any, str], where: str, kind: type = str
             return texts[value]
         if isinstance(value, kind):
             known = ", ".join(map(repr, texts))
-            raise InvalidValue(f"{where}: {attribute} is {value!r}; give one of {known}")
+            raise InvalidValue(f"{where}: {attribute} is {value!r}; pass one of {known}")
         return _symbol_text(where, attribute, kind, value)
 
     sorts_only_last = any(
@@ -330,7 +330,7 @@ def _epoch(attribute: str, kind: Any, pad: int | None, where: str) -> KeyPart:
     def seconds(value: datetime) -> str:
         count = int(in_utc(value, place).timestamp() // 1)
         if not 0 <= count < 10**10:
-            raise InvalidValue(f"{place} is {value}; give a moment from 1970 to 2286")
+            raise InvalidValue(f"{place} is {value}; pass a time from 1970 to 2286")
         return f"{count:010d}"
 
     text = _text_of_type(where, attribute, datetime, seconds)
@@ -377,7 +377,7 @@ def shard_format(count: int) -> PartFormat:
         def number(value: int) -> str:
             if not isinstance(value, bool) and value >= count:
                 raise InvalidValue(
-                    f"{where}: {value} is not the number of a shard; give 0 to {count - 1}"
+                    f"{where}: {value} is not the number of a shard; pass 0 to {count - 1}"
                 )
             return padded(value)
 

@@ -133,7 +133,8 @@ class Aggregate:
             )
         if root._entity is not kind.root.entity:
             raise DeclarationError(
-                f"{cls.__name__}.of() takes {kind.root.entity.name}, not {root._entity.name}"
+                f"{cls.__name__}.of() takes a key of {kind.root.entity.name}, not of "
+                f"{root._entity.name}"
             )
         if isinstance(root, (First, GetByUnique)):
             return LoadFound(kind, root)

@@ -8,7 +8,7 @@ Customer.by_email("a@b.c")         GetByUnique[Customer]
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar, TypeVarTuple, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, UniqueMap
@@ -71,6 +71,11 @@ class BoundKey(Generic[E, P, S]):
         """Return the query for all items of the entity in one partition."""
         return _range(self._entity, self._key, values)
 
+    if not TYPE_CHECKING:  # type checkers report a missing method themselves
+
+        def __getattr__(self, name: str) -> Any:
+            raise _no_method(self, name, ".within")
+
 
 class BoundIndex(Generic[E, P, S]):
     """An entity's place in an index."""
@@ -97,6 +102,23 @@ class BoundIndex(Generic[E, P, S]):
 
     def __repr__(self) -> str:
         return f"{self._key.name}: {self._key.show()}"
+
+    if not TYPE_CHECKING:  # type checkers report a missing method themselves
+
+        def __getattr__(self, name: str) -> Any:
+            raise _no_method(self, name, "")
+
+
+def _no_method(key: Any, name: str, call: str) -> AttributeError:
+    """Return the error for a method that only a query has: the key must be called first."""
+    if name.startswith("_") or not hasattr(Range, name):
+        return AttributeError(f"{type(key).__name__!r} object has no attribute {name!r}")
+    known = key._key
+    values = ", ".join(part.label for part in known.parameters[: known.partition_arity])
+    return AttributeError(
+        f"{known.name} has no method {name!r}; first select a partition: "
+        f"{known.name}{call}({values}).{name}(…)"
+    )
 
 
 def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any]:

@@ -136,8 +136,8 @@ def _refuse_shared_attributes(declared: EntityDeclaration, indexes: tuple[KeyMap
         for attribute in key.composed:
             if attribute in taken:
                 raise DeclarationError(
-                    f"{key.name}: {attribute!r} is already a key of {taken[attribute]}; an item "
-                    "has one place in an index: use another index"
+                    f"{key.name}: {attribute!r} is already a key of {taken[attribute]}; an entity "
+                    "can use an index only once: use another index"
                 )
             taken[attribute] = key.name
 

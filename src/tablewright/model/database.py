@@ -112,7 +112,7 @@ async def connect_async(
 def _checked_target(target: Any) -> str | Path | Engine | Remote:
     if not isinstance(target, (str, Path, Engine, Remote)) or not str(target):
         raise InvalidValue(
-            f"{target!r} is not a valid target; give ':memory:', a file, an Engine, "
+            f"{target!r} is not a valid target; use ':memory:', a file, an Engine, "
             "dynamodb://region or http://host:port"
         )
     return target
@@ -152,7 +152,7 @@ def _context(
     for table in tables:
         compiled = getattr(table, "__table__", None)
         if not isinstance(compiled, TableMap):
-            raise InvalidValue(f"connect(target, …) takes Tables, not {table!r}")
+            raise InvalidValue(f"connect(target, …) takes subclasses of Table, not {table!r}")
         if not compiled.entities:
             raise DeclarationError(
                 f"{table.__name__} has no entities; import the module that declares them"
@@ -173,8 +173,11 @@ def _refuse_no_plan(plan: Any, kind: type) -> None:
     if hasattr(plan, "__pattern__"):
         name = plan.__name__
         raise InvalidValue(f"{name} is a pattern; call it and run its plan: {name}(…)")
-    wanted = "a query" if kind is Query else "a plan, such as Order.primary(…) or create(order)"
-    raise InvalidValue(f"this takes {wanted}, not {plan!r}")
+    if kind is Query:
+        raise InvalidValue(f"iterate() takes a query, such as Order.by_status(…), not {plan!r}")
+    raise InvalidValue(
+        f"run() takes a plan, such as Order.primary(…) or create(order), not {plan!r}"
+    )
 
 
 def _needed(error: UnsupportedOperation, plan: Plan[Any]) -> UnsupportedOperation:
@@ -224,7 +227,7 @@ class _Connection:
             + (
                 f"use for_tenant({' or '.join(known)})"
                 if known
-                else "no table here declares a Tenancy"
+                else "no table of this database declares a Tenancy"
             )
         )
 

@@ -41,8 +41,7 @@ class EntityDeclaration:
     def _add_attribute(self, name: str, declared: Attr[Any], hint: Any) -> None:
         where = f"{self.name}.{name}"
         if get_origin(hint) is not Attr:
-            problem = "not annotated" if hint is MISSING else f"annotated {hint!r}"
-            raise DeclarationError(f"{where} is {problem}; write {name}: Attr[…] = attr(…)")
+            raise _no_attribute(where, name, _annotation(self.owner, name))
         (kind,) = get_args(hint)
         stored = declared.stored or name
         for other in self.maps.values():
@@ -115,7 +114,7 @@ class EntityDeclaration:
                 )
             if sorts and not made.is_ordered and identity not in known and natural is None:
                 raise DeclarationError(
-                    f"{where}: {made.label} is a number without a width, so 10 sorts before 9; "
+                    f"{where}: {made.label} is an int without pad=…, so 10 sorts before 9; "
                     f"write {made.attribute}: Attr[int] = attr(pad=…)"
                 )
             slots.append(numbers.setdefault(identity, len(numbers)))
@@ -180,7 +179,7 @@ class EntityDeclaration:
             wanted = "no sort key" if attributes[1] is None else f"a sort key, {attributes[1]!r}"
             raise DeclarationError(
                 f"{where}: {index.name if index else self.table.name} has {wanted}; "
-                f"{'leave the second path out' if sort else 'give a second path'}"
+                f"{'leave the second path out' if sort else 'pass a second path'}"
             )
         numbers: dict[tuple[str, str], int] = {}
         first = self.template(partition, where, attributes[0], numbers, sorts=False)
@@ -207,15 +206,36 @@ class EntityDeclaration:
                 )
 
 
+def _no_attribute(where: str, name: str, annotation: str) -> DeclarationError:
+    """Return the error for an annotation that is missing, or is not Attr."""
+    problem = f"annotated {annotation}" if annotation else "not annotated"
+    return DeclarationError(
+        f"{where} is {problem}; write {name}: Attr[{annotation or '…'}] = attr(…)"
+    )
+
+
+def _annotation(owner: type, name: str) -> str:
+    """Return the annotation of a name as text; "" if it has none."""
+    for base in owner.__mro__:
+        found = vars(base).get("__annotations__", {}).get(name)
+        if found is not None:
+            return found.__name__ if isinstance(found, type) else str(found)
+    return ""
+
+
 def _collected(owner: type, hints: Mapping[str, Any]) -> dict[str, Attr[Any]]:
     """Return the attributes of a class and its abstract bases, in the order of declaration."""
     found: dict[str, Attr[Any]] = {}
     for base in reversed(owner.__mro__):
         found |= {name: value for name, value in vars(base).items() if isinstance(value, Attr)}
         for name in vars(base).get("__annotations__", {}):
-            if name not in found and get_origin(hints.get(name)) is Attr:
+            if name in found or name in vars(base) or name.startswith("_"):
+                continue
+            if get_origin(hints.get(name)) is Attr:
                 found[name] = Attr()
                 found[name].name = name
+            elif "ClassVar" not in (annotation := _annotation(base, name)):
+                raise _no_attribute(f"{owner.__name__}.{name}", name, annotation)
     order = {name: position for position, name in enumerate(hints)}
     return dict(sorted(found.items(), key=lambda entry: order.get(entry[0], len(order))))
 

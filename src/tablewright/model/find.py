@@ -39,7 +39,7 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
     """Return the query for the conditions; raise DeclarationError if it would be a scan."""
     conditions = [part for condition in given for part in condition.parts()]
     if not conditions:
-        raise DeclarationError(f"{entity.name}.where() needs a condition; {_declare_scan(entity)}")
+        raise DeclarationError(f"{entity.name}.where() needs a condition. {_declare_scan(entity)}")
     pinned = [condition.operand.name for condition in conditions if _is_equal(condition)]
     for name in pinned:
         if pinned.count(name) > 1:
@@ -116,10 +116,13 @@ def _refusal(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> str:
     equal = [condition.operand.name for condition in conditions if _is_equal(condition)]
     compared = [name for each in conditions for name in each.attributes if name not in equal]
     shown = " and ".join(map(repr, conditions))
-    begins = f"begins with {', '.join(equal)}" if equal else "has all of them in one partition"
+    if equal:
+        reason = f"no key or index of {entity.name} begins with {', '.join(equal)}"
+    else:
+        reason = f"no key or index has all items of {entity.name} in one partition"
     return (
-        f"{entity.name}.where({shown}) would be a scan: no key or index of {entity.name} {begins}. "
-        f"An index would serve it: {_proposal(entity, equal, compared[:1])}. "
+        f"{entity.name}.where({shown}) would be a scan: {reason}. "
+        f"Add an index: {_proposal(entity, equal, compared[:1])}. "
         f"{_declare_scan(entity)}"
     )
 
@@ -166,4 +169,4 @@ def _is_equal(condition: Condition[Any]) -> TypeGuard[Compare[Any]]:
 
 
 def _declare_scan(entity: EntityMap) -> str:
-    return f'If reading the whole table is right, say so: {entity.name}.scan(reason="…").filter(…)'
+    return f'To read the whole table anyway, use {entity.name}.scan(reason="…").filter(…)'

@@ -113,7 +113,8 @@ def _trace(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pla
     try:
         plan = function(*positional, **named)
         if not isinstance(plan, Plan):
-            raise DeclarationError(f"it returns {plan!r}, not a plan")
+            hint = "; is a return statement missing?" if plan is None else ""
+            raise DeclarationError(f"it returns {plan!r}, not a plan{hint}")
         return plan, plan._shape()
     except DeclarationError as error:
         raise DeclarationError(

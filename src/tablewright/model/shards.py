@@ -182,7 +182,7 @@ def _values(shard: Shard, table: TableMap, tenant: object) -> Iterator[Value]:
     if not is_declared:
         text = _plain_text(tenant)
         if text is None:
-            raise InvalidValue("give the id as a str, an int or a UUID")
+            raise InvalidValue("the id must be a str, an int or a UUID")
         yield {"S": shard.prefix + escape(text) + shard.suffix}
 
 
@@ -229,7 +229,7 @@ def _refuse_foreign(
         if pattern.fullmatch(text):
             raise InvalidValue(
                 f"{where}: the id reads like a partition of {name}, which is not this tenant's; "
-                "give the tenant another id"
+                "use another id for the tenant"
             )
 
 

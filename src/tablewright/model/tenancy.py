@@ -194,8 +194,8 @@ class TenantGuard:
         if index is None or not self._is_filterable(index, condition.partition):
             raise TenantViolation(
                 f"this database is scoped to {self.tenant}; a query of the index {_plain(name)} by "
-                f"{_shown({key: _content(value) for key, value in fixed.items()})} can give rows "
-                "of others. Query the tenant's own partition, or name the index in "
+                f"{_shown({key: _content(value) for key, value in fixed.items()})} can return "
+                "items of other tenants. Query the tenant's own partition, or add the index to "
                 "Tenancy(filtered=…)"
             )
         if not request.continues:

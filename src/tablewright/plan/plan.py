@@ -77,8 +77,8 @@ class Context(Struct, frozen=True):
         except KeyError:
             known = ", ".join(known.name for known in self.names)
             raise DeclarationError(
-                f"this database is connected to {known}, not to {table.name}; name every table "
-                "in connect(target, …)"
+                f"this database is connected to {known}, not to {table.name}; pass every table "
+                "to connect(target, …)"
             ) from None
 
 

@@ -70,7 +70,7 @@ class Comparable(Held[E, T]):
         return _call(self, "BETWEEN", lambda v: v is not None and low <= v <= high, low, high)
 
     def in_(self: Held[E, V | None], values: Collection[V]) -> Condition[E]:
-        """One of these; at most 100, says DynamoDB."""
+        """One of these values; DynamoDB allows at most 100."""
         if not values:
             raise InvalidValue("in_() needs at least one value")
         return _call(self, "IN", lambda v: v in values, *values)
@@ -84,7 +84,7 @@ class Comparable(Held[E, T]):
         return _call(self, "attribute_not_exists", lambda v: v is None)
 
     def begins_with(self: Held[E, str | None], start: str) -> Condition[E]:
-        """A text begins with this text."""
+        """A str begins with this prefix."""
         return _call(self, "begins_with", lambda v: v is not None and v.startswith(start), start)
 
     @overload
@@ -96,7 +96,7 @@ class Comparable(Held[E, T]):
     @overload
     def contains(self: Held[E, frozenset[U] | None], member: U) -> Condition[E]: ...
     def contains(self, member: Any) -> Condition[E]:
-        """A text holds this text; a list or set holds this member."""
+        """A str contains this substring; a list or set contains this member."""
         return _call(self, "contains", lambda v: v is not None and member in v, member)
 
 
@@ -212,7 +212,8 @@ class Ref(Comparable[E, T]):
 
     def __rtruediv__(self, before: object) -> NoReturn:
         raise DeclarationError(
-            f"{self.where} is finished; a key is made of the attributes in its own class's body"
+            f"{self.where} cannot be a part of this key; use the attributes in the "
+            "body of the same class"
         )
 
     # -- changes -----------------------------------------------------------------------------
@@ -248,6 +249,8 @@ class Ref(Comparable[E, T]):
     def increment(self: Ref[E, float | None], amount: float) -> Change[E]: ...
     def increment(self, amount: Any) -> Change[E]:
         """Add to a number; a missing number counts from 0."""
+        if self.converter.tag not in (None, "N"):
+            raise InvalidValue(f"{self.where} is not a number; increment() adds to numbers only")
         return change.Increment(self, self.attribute, amount)
 
     @overload

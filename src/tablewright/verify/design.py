@@ -111,6 +111,8 @@ def _describe(error: Exception) -> str:
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, TablewrightError):
         return text
+    if isinstance(error, SyntaxError):  # its message ends with the file and the line
+        return text
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{text} ({frame.filename}, line {frame.lineno})"
 

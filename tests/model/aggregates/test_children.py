@@ -189,7 +189,7 @@ def test_a_limit_counts_only_rows_of_members(db: Database) -> None:
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True])
 def test_a_limit_that_is_no_count_is_refused(size: Any) -> None:
-    with pytest.raises(InvalidValue, match="give a whole number, at least 1"):
+    with pytest.raises(InvalidValue, match="the number must be an int, at least 1"):
         OrderWithItems.of(Order.primary("C1", "1")).limit(size)
 
 

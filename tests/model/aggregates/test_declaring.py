@@ -60,7 +60,9 @@ def test_a_member_of_a_member_outside_of_the_partition_is_refused() -> None:
 
 
 def test_the_root_of_another_entity_is_refused() -> None:
-    with pytest.raises(DeclarationError, match=r"OrderWithItems\.of\(\) takes Order, not Profile"):
+    with pytest.raises(
+        DeclarationError, match=r"OrderWithItems\.of\(\) takes a key of Order, not of Profile"
+    ):
         OrderWithItems.of(Profile.primary("C1"))
 
 

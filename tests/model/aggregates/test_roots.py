@@ -160,12 +160,12 @@ class FullCrate(Aggregate):
 
 
 def test_an_index_that_does_not_hold_the_whole_root_is_refused_when_the_plan_is_made() -> None:
-    with pytest.raises(DeclarationError, match=r"the index keys does not hold .*note"):
+    with pytest.raises(DeclarationError, match=r"the index keys does not contain .*note"):
         FullCrate.of(Crate.by_keys("t").eq("1"))
 
 
 def test_an_index_that_does_not_hold_a_whole_member_is_refused_when_the_plan_is_made() -> None:
-    with pytest.raises(DeclarationError, match="the index notes does not hold bottle"):
+    with pytest.raises(DeclarationError, match="the index notes does not contain bottle"):
         FullCrate.of(Crate.by_notes("t").eq("1"))
 
 

@@ -47,7 +47,7 @@ def test_a_connection_without_tables_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [int, Product, Table, "Shop", None])
 def test_what_is_not_a_table_is_refused(wrong: Any) -> None:
-    with pytest.raises(InvalidValue, match="takes Tables, not"):
+    with pytest.raises(InvalidValue, match="takes subclasses of Table, not"):
         connect(":memory:", wrong)
 
 

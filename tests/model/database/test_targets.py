@@ -88,7 +88,7 @@ def test_a_database_shows_the_names_of_its_tables() -> None:
 @pytest.mark.parametrize("target", [None, 5, object(), b":memory:", "", Shop, {"path": "x"}])
 def test_an_object_that_is_no_target_is_refused(target: Any) -> None:
     with pytest.raises(
-        InvalidValue, match=r"is not a valid target; give ':memory:', a file, an Engine"
+        InvalidValue, match=r"is not a valid target; use ':memory:', a file, an Engine"
     ):
         connect(target, Shop)
     with pytest.raises(InvalidValue, match=r"is not a valid target"):
@@ -119,17 +119,17 @@ NO_PLANS = [None, Product, product(1), Product.primary, "shelf", [Product.primar
 
 @pytest.mark.parametrize("wrong", NO_PLANS)
 def test_what_is_no_plan_is_not_run(db: Database, wrong: Any) -> None:
-    with pytest.raises(InvalidValue, match=r"this takes a plan, such as"):
+    with pytest.raises(InvalidValue, match=r"run\(\) takes a plan, such as"):
         db.run(wrong)
-    with pytest.raises(InvalidValue, match=r"this takes a plan, such as"):
+    with pytest.raises(InvalidValue, match=r"run\(\) takes a plan, such as"):
         asyncio.run(run_async(wrong))
 
 
 @pytest.mark.parametrize("wrong", [*NO_PLANS, create(product(1))])
 def test_what_is_no_query_has_no_pages(db: Database, wrong: Any) -> None:
-    with pytest.raises(InvalidValue, match=r"this takes a query, not"):
+    with pytest.raises(InvalidValue, match=r"iterate\(\) takes a query, such as"):
         next(db.iterate(wrong))
-    with pytest.raises(InvalidValue, match=r"this takes a query, not"):
+    with pytest.raises(InvalidValue, match=r"iterate\(\) takes a query, such as"):
         asyncio.run(each_async(wrong))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from types import new_class
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -40,10 +40,18 @@ def test_an_attribute_needs_an_annotation() -> None:
             primary = key("ORDER" / order, "ORDER")
 
 
-def test_an_annotation_without_attr_is_none() -> None:
+def test_an_annotation_without_attr_is_refused() -> None:
     class Shop(Table): ...
 
-    with refused("Order.note", "not annotated", "note: Attr[…] = attr(…)"):
+    with refused("Item.note", "annotated str", "note: Attr[str] = attr(…)"):
+
+        class Item(Entity, table=Shop):
+            item: Attr[str] = attr()
+            limit: ClassVar[int]
+            note: str
+            primary = key("ITEM" / item, "ITEM")
+
+    with refused("Order.note", "annotated str", "note: Attr[str] = attr(…)"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()

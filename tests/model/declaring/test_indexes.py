@@ -27,7 +27,7 @@ def test_an_index_needs_its_sort_key() -> None:
     class Shop(Table):
         listed = GSI("GSI1PK", "GSI1SK")
 
-    with refused("Order.listing", "listed has a sort key, 'GSI1SK'", "give a second path"):
+    with refused("Order.listing", "listed has a sort key, 'GSI1SK'", "pass a second path"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
@@ -51,7 +51,7 @@ def test_two_places_in_one_index_are_refused() -> None:
     class Shop(Table):
         listed = GSI("GSI1PK", "GSI1SK")
 
-    with refused("Order.second", "'GSI1PK'", "Order.first", "one place in an index"):
+    with refused("Order.second", "'GSI1PK'", "Order.first", "can use an index only once"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()

@@ -238,9 +238,9 @@ def test_an_enum_whose_order_a_following_part_breaks_takes_no_range() -> None:
 
     orders = Order.primary.within()
     for ask in (orders.gte, orders.gt, orders.lte, orders.lt):
-        with refused("Order.primary", "status", "with more behind it"):
+        with refused("Order.primary", "status", "followed by other parts"):
             ask(Spaced.OPEN)
-    with refused("Order.primary", "status", "with more behind it"):
+    with refused("Order.primary", "status", "followed by other parts"):
         orders.between(Spaced.OPEN, Spaced.OPEN_LATE)
 
 
@@ -322,7 +322,7 @@ def test_a_key_is_made_of_literals_and_attributes(piece: Any) -> None:
 def test_a_table_with_a_sort_key_needs_both_paths() -> None:
     class Shop(Table, name="shop", sk="sk"): ...
 
-    with refused("Order.primary", "shop has a sort key, 'sk'", "give a second path"):
+    with refused("Order.primary", "shop has a sort key, 'sk'", "pass a second path"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()

@@ -27,7 +27,9 @@ def test_a_move_to_where_something_is_is_refused_and_changes_nothing(
     other = db.run(create(Product(menu="m", section="s", product="q", name="Stew")))
     before = items(engine)
 
-    with pytest.raises(AlreadyExists, match=r"Product \(.*PRODUCT#q.*\): it exists") as refused:
+    with pytest.raises(
+        AlreadyExists, match=r"Product \(.*PRODUCT#q.*\): it already exists"
+    ) as refused:
         db.run(Product.primary("m", "s", "p").update(Product.product.set("q")))
 
     assert refused.value.current == other

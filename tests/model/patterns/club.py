@@ -331,7 +331,7 @@ EXPLAINED: dict[Callable[..., Any], Told] = {
         None,
         'PK="USER" AND SK BETWEEN "USER#{user_id}" AND "USER#{user_id}$"',
         "ascending",
-        "all of it",
+        "all pages",
         "",
     ),
     user_with_some_visits: (

@@ -162,7 +162,7 @@ def test_mistakes_in_the_body_name_the_pattern() -> None:
             return Visit.primary(user_id)  # type: ignore[call-arg]
 
     with pytest.raises(
-        DeclarationError, match=r"pattern lean: User\.by_id: the index ids does not hold"
+        DeclarationError, match=r"pattern lean: User\.by_id: the index ids does not contain"
     ):
 
         @access_pattern

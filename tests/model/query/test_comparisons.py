@@ -167,7 +167,9 @@ def test_a_comparison_when_every_part_is_bound_is_refused() -> None:
 
 
 def test_a_range_on_free_text_with_more_behind_it_is_refused() -> None:
-    with pytest.raises(DeclarationError, match=r"Leaf\.primary: name is text with more behind it"):
+    with pytest.raises(
+        DeclarationError, match=r"Leaf\.primary: name is text followed by other parts"
+    ):
         Leaf.primary.within("S").gte("a")
 
 

@@ -35,7 +35,9 @@ def test_a_limit_above_what_there_is_gives_all_and_no_cursor(filled: Database) -
 
 @pytest.mark.parametrize("size", [0, -1, True, 1.5, "3", None])
 def test_a_limit_that_is_no_count_is_refused(size: Any) -> None:
-    with pytest.raises(InvalidValue, match=r"page_size\(.*\): give a whole number, at least 1"):
+    with pytest.raises(
+        InvalidValue, match=r"page_size\(.*\): the number must be an int, at least 1"
+    ):
         Task.primary.within("P").page_size(size)
 
 

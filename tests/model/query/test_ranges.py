@@ -21,6 +21,17 @@ def test_a_partition_gives_the_items_of_the_entity_in_the_order_of_the_sort_key(
     assert numbers(filled.run(Task.primary.within("P"))) == list(range(1, 13))
 
 
+def test_a_query_method_of_a_key_without_a_partition_says_what_to_call() -> None:
+    primary: Any = Task.primary
+    with pytest.raises(AttributeError, match=r": Task\.primary\.within\(project\)\.gte\(…\)"):
+        primary.gte(3)
+    assigned: Any = Task.assigned
+    with pytest.raises(AttributeError, match=r": Task\.assigned\(assignee\)\.desc\(…\)"):
+        assigned.desc()
+    with pytest.raises(AttributeError, match=r"'BoundIndex' object has no attribute 'nothing'"):
+        _ = assigned.nothing
+
+
 def test_a_partition_that_is_empty_is_an_empty_page(filled: Database) -> None:
     page = filled.run(Task.primary.within("none"))
     assert list(page) == []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 
 from tablewright import Engine, create, put
 from tablewright.database import Database
-from tablewright.errors import DeclarationError, UnreadableItem
+from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tests.model.query.desk import (
     MONDAY,
     Book,
@@ -132,18 +133,19 @@ def test_an_index_that_does_not_hold_an_attribute_refuses_the_whole_entity(
     filled: Database,
 ) -> None:
     with pytest.raises(
-        DeclarationError, match=r"Task\.titles: the index titles does not hold .*due"
+        DeclarationError, match=r"Task\.titles: the index titles does not contain .*due"
     ):
         filled.run(Task.titles("P"))
     with pytest.raises(
-        DeclarationError, match=r"Task\.by_id: the index lookup does not hold project"
+        DeclarationError, match=r"Task\.by_id: the index lookup does not contain project"
     ):
         filled.run(Task.by_id("P-1"))
 
 
 def test_an_index_that_does_not_hold_a_column_refuses_it(filled: Database) -> None:
     with pytest.raises(
-        DeclarationError, match=r"does not hold priority; select\(…\) what it holds"
+        DeclarationError,
+        match=r"does not contain priority; select\(…\) attributes that it contains",
     ):
         filled.run(Task.titles("P").select(Task.title, Task.priority))
 
@@ -167,10 +169,16 @@ def test_an_index_of_keys_gives_its_keys(filled: Database) -> None:
     assert list(filled.run(Task.by_id("P-2").select(Task.task_id))) == [("P-2",)]
 
 
+def test_a_select_of_nothing_is_refused() -> None:
+    anything: Any = Task.titles("P")
+    with pytest.raises(InvalidValue, match=r"select\(\) needs at least one attribute"):
+        anything.select()
+
+
 def test_a_filter_on_what_the_index_does_not_hold_is_refused(filled: Database) -> None:
     """As a column is: before a request leaves, and when a pattern is defined."""
     with pytest.raises(
-        DeclarationError, match=r"Task\.titles: filter\(.*\): .* not hold 'priority'"
+        DeclarationError, match=r"Task\.titles: filter\(.*\): .* not contain 'priority'"
     ):
         filled.run(Task.titles("P").filter(Task.priority > 3).select(Task.title))
 

@@ -62,7 +62,7 @@ def test_a_wrong_or_missing_tenant_is_refused_with_the_right_one(
 def test_a_table_without_tenants_cannot_be_scoped() -> None:
     with (
         connect(":memory:", Plain) as db,
-        pytest.raises(InvalidValue, match="no table here declares a Tenancy"),
+        pytest.raises(InvalidValue, match="no table of this database declares a Tenancy"),
     ):
         db.for_tenant(user_id="a")
 

@@ -147,7 +147,7 @@ def test_the_refusal_names_the_tenant_its_shards_and_the_partition(own: Database
         "this database is scoped to user_id=a and may write U#a; pk='U#a#O' is outside"
     )
     with pytest.raises(
-        TenantViolation, match=r"StatusIndex .* name the index in Tenancy\(filtered=…\)"
+        TenantViolation, match=r"StatusIndex .* add the index to Tenancy\(filtered=…\)"
     ):
         own.run(Order.by_status("OPEN"))
 

@@ -113,7 +113,7 @@ def test_a_second_entity_with_the_value_is_refused_and_nothing_is_written(
 
     with pytest.raises(
         UniqueViolation,
-        match=r"another Category has the name 'vegetables'; Category\.by_name keeps it",
+        match=r"another Category has the name 'vegetables', which must be unique",
     ) as refused:
         db.run(write(Category(id="2", name="vegetables")))
 

@@ -122,7 +122,7 @@ def test_a_condition_that_fails_leaves_the_sentinel_alone(db: Database, engine: 
     db.run(create(Category(id="1", name="vegetables")))
     before = items(engine)
 
-    with pytest.raises(ConditionFailed, match="shop_order = 9 does not hold"):
+    with pytest.raises(ConditionFailed, match="shop_order = 9 is false"):
         db.run(
             Category.primary("1")
             .update(Category.name.set("greens"))

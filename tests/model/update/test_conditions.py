@@ -102,7 +102,7 @@ def test_a_write_under_a_condition_that_does_not_hold_is_refused_and_says_which(
     ):
         with pytest.raises(ConditionFailed) as refused:
             db.run(write)
-        assert f"the condition {told} does not hold" in str(refused.value)
+        assert f"the condition {told} is false" in str(refused.value)
         assert refused.value.entity == "Order"
         assert refused.value.current == FULL
     assert item(engine) == before

@@ -170,7 +170,9 @@ def test_a_number_that_outgrows_its_key_is_refused(
 ) -> None:
     before = item(engine)
 
-    with pytest.raises(InvalidValue, match=r"Order.ranked: rank is 1005, outside of 0 to 999"):
+    with pytest.raises(
+        InvalidValue, match=r"Order.ranked: rank is 1005, outside the range 0 to 999"
+    ):
         db.run(Order.primary("C1", 7).update(Order.rank.increment(1000)))
 
     assert item(engine) == before

@@ -36,8 +36,14 @@ def test_a_stamp_changed_by_hand_is_refused(stamp: Ref[Task, datetime]) -> None:
         Task.primary("T1").update(stamp.set(AT))
 
 
+def test_an_increment_of_a_text_is_refused() -> None:
+    note: Any = Order.note
+    with pytest.raises(InvalidValue, match=r"Order\.note is not a number; increment\(\) adds"):
+        note.increment(1)
+
+
 def test_a_change_of_another_entity_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="is not a change of an attribute of Order"):
+    with pytest.raises(InvalidValue, match="is not an attribute of Order"):
         Order.primary("C1", 7).update(Job.note.set("x"))  # type: ignore[arg-type]
 
 

@@ -101,6 +101,8 @@ def test_an_enum_with_characters_below_the_delimiter_sorts_by_value() -> None:
     assert found == sorted(Spaced)
     late = [door.state for door in db.run(Door.primary.within("1").gte(Spaced.OPEN_LATE))]
     assert late == [state for state in sorted(Spaced) if state >= Spaced.OPEN_LATE]
-    with pytest.raises(DeclarationError, match=r"Gate\.primary: state is text with more behind it"):
+    with pytest.raises(
+        DeclarationError, match=r"Gate\.primary: state is text followed by other parts"
+    ):
         Gate.primary.within().gte(Spaced.OPEN_LATE)
     assert [gate.state for gate in db.run(Gate.primary.within().eq(Spaced.OPEN))] == [Spaced.OPEN]

@@ -263,7 +263,7 @@ class Load(Plan[T | None], Generic[T]):
                 self._key, self._key.partition_value(self._arguments), self._sort()
             ),
             order="descending" if self._descending else "ascending",
-            page="all of it" if self._size is None else f"1 + {shown(self._size)}",
+            page="all pages" if self._size is None else f"1 + {shown(self._size)}",
             read_units=read_units(
                 size / len(self._kind.entities()) * (1 + children), consistent=self._is_consistent
             ),

@@ -36,7 +36,7 @@ def open_cursor(secret: bytes, binding: Any, cursor: str) -> Position:
     try:
         raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except (ValueError, binascii.Error, TypeError):
-        raise InvalidCursor("this is not a cursor; pass page.next_cursor as it is") from None
+        raise InvalidCursor("this is not a cursor; pass page.next_cursor unchanged") from None
     signature, position = raw[:_SIGNATURE], raw[_SIGNATURE:]
     # Base64 has spare bits at the end: only the one spelling that we gave out is ours.
     if not hmac.compare_digest(signature, _signature(secret, binding, position)) or (

@@ -32,8 +32,8 @@ def check_projected(
     missing = [each.stored for each in wanted if not is_projected(entity, key, each.stored)]
     if missing and key.index is not None:
         raise DeclarationError(
-            f"{key.name}: the index {key.index.name} does not hold {', '.join(missing)}; "
-            "select(…) what it holds, or project more"
+            f"{key.name}: the index {key.index.name} does not contain {', '.join(missing)}; "
+            "select(…) attributes that it contains, or extend its projection"
         )
 
 

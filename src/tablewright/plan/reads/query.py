@@ -68,8 +68,8 @@ class Query(Pages[R], Generic[R]):
             )
         if not self._is_projected(stored):
             raise DeclarationError(
-                f"{self._key.name}: filter({condition!r}): the index does not hold {stored!r}; "
-                "project it"
+                f"{self._key.name}: filter({condition!r}): the index does not contain {stored!r}; "
+                "add it to the projection of the index"
             )
 
     def consistent(self) -> Self:
@@ -104,6 +104,8 @@ class Query(Pages[R], Generic[R]):
     ) -> Query[tuple[A, B, C, D, F]]: ...
     def select(self, *columns: Ref[Any, Any]) -> Any:
         """Return only these attributes, as tuples; DynamoDB sends nothing else."""
+        if not columns:
+            raise InvalidValue("select() needs at least one attribute")
         for column in columns:
             check_reference(column, self._entity)
         return self._replace(_columns=columns)
@@ -112,5 +114,5 @@ class Query(Pages[R], Generic[R]):
 def checked_size(method: str, size: Any) -> Any:
     """Return a number of results, or the symbol for one; raise InvalidValue for anything else."""
     if not isinstance(size, Symbol) and (type(size) is not int or size < 1):
-        raise InvalidValue(f"{method}({size!r}): give a whole number, at least 1")
+        raise InvalidValue(f"{method}({size!r}): the number must be an int, at least 1")
     return size

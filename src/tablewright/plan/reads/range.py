@@ -88,8 +88,8 @@ class Range(Query[R], Generic[R, *Rest]):
                 )
             if part.sorts_only_last and not key.is_last(bound):
                 raise DeclarationError(
-                    f"{key.name}: {part.label} is text with more behind it, so the order of keys "
-                    "is not the order of the texts; make it the last part, or use begins_with()"
+                    f"{key.name}: {part.label} is text followed by other parts, so keys do not "
+                    "sort like its values; make it the last part, or use begins_with()"
                 )
         if comparison == "between" and not any(isinstance(v, Symbol) for v in operands):
             low, high = operands

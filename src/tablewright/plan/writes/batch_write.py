@@ -50,7 +50,7 @@ class BatchWrite(Plan[None]):
             name = context.name_of(action.table)
             if action.identity in seen:
                 raise InvalidValue(
-                    f"batch_write(): two writes are about one item, {key_text(action.key)}; a "
+                    f"batch_write(): two writes have the same key, {key_text(action.key)}; a "
                     "batch has no order, so keep one of them"
                 )
             seen.add(action.identity)
@@ -108,11 +108,11 @@ def _check(write: Any) -> None:
         "a condition": bool(write._conditions),
         "a version": entity.version is not None,
         "unique values": bool(entity.uniques),
-        "history": bool(entity.histories),
+        "a history": bool(entity.histories),
     }
     for reason, holds in reasons.items():
         if holds:
             raise DeclarationError(
-                f"batch_write(): {write._verb} {entity.name} has {reason}, and DynamoDB's batches "
-                "take no conditions; use transact()"
+                f"batch_write() cannot {write._verb} {entity.name}: it has {reason}, and "
+                "DynamoDB's batches have no conditions; use transact()"
             )

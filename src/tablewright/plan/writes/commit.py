@@ -161,8 +161,8 @@ def _check_limits(writes: Sequence[Write[Any]], actions: list[Action], owners: l
         identity = action.identity
         if identity in seen:
             raise InvalidValue(
-                f"writes {seen[identity] + 1} and {owner + 1} of {_names(writes)} are about one "
-                f"item, {key_text(action.key)}; DynamoDB allows one action on an item"
+                f"writes {seen[identity] + 1} and {owner + 1} of {_names(writes)} change or check "
+                f"the same item, {key_text(action.key)}; DynamoDB allows one action on an item"
             )
         seen[identity] = owner
     if len(actions) * MAX_ITEM_SIZE <= MAX_TRANSACTION_SIZE:

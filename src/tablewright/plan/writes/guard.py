@@ -22,7 +22,7 @@ from tablewright.values import Item, Value
 Snapshot: TypeAlias = "dict[str, Value | None]"
 
 NOT_FOUND = "it does not exist"
-EXISTS = "it exists already"
+EXISTS = "it already exists"
 
 
 def snapshot(item: Item | None, names: Iterable[str]) -> Snapshot:
@@ -128,7 +128,7 @@ def version_conflict(
             "attribute of its key was assigned instead of changed with update()"
         )
     elif not expected:
-        reason = f"it exists already, in version {found}; read it before you replace it"
+        reason = f"it already exists, in version {found}; read it before you replace it"
     else:
         reason = f"version {expected} was expected, but version {found} is stored"
     return rejection(VersionConflict, entity, key, item, reason)
@@ -143,4 +143,4 @@ def condition_failed(
     """Return the error for conditions of the caller that do not hold."""
     failed = [condition for condition in conditions if not condition.matches(item or {})]
     shown = " AND ".join(map(repr, failed or conditions))
-    return rejection(ConditionFailed, entity, key, item, f"the condition {shown} does not hold")
+    return rejection(ConditionFailed, entity, key, item, f"the condition {shown} is false")

@@ -38,8 +38,8 @@ def _reserve(effect: WriteEffect, unique: UniqueMap, sentinel: Item, *, is_ours:
 
     def on_failure(_: Item | None) -> Verdict:
         reason = (
-            f"another {entity.name} has the {_shown(entity, unique, sentinel)}; {unique.key.name} "
-            "keeps it unique"
+            f"another {entity.name} has the {_shown(entity, unique, sentinel)}, "
+            f"which must be unique ({unique.key.name})"
         )
         return rejection(UniqueViolation, entity, effect.key, None, reason)
 
@@ -62,6 +62,6 @@ def _add_event(event: EntityMap, item: Item) -> Action:
 
     def on_failure(current: Item | None) -> Verdict:
         key = event.table.key(item)
-        return rejection(AlreadyExists, event, key, current, "this event exists already")
+        return rejection(AlreadyExists, event, key, current, "this event already exists")
 
     return Action("Put", event.table, expressions.add_to({"Item": item}), on_failure)

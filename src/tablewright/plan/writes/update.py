@@ -101,7 +101,10 @@ class Update(Write[E], Generic[E]):
                 )
             name = f"{entity.name}.{change.name}"
             if change.attribute is not entity.attributes.get(change.name):
-                raise InvalidValue(f"{change!r} is not a change of an attribute of {entity.name}")
+                other = change.attribute.converter.where
+                raise InvalidValue(
+                    f"{other} is not an attribute of {entity.name}; an update changes one entity"
+                )
             if change.attribute.role in ("version", "created_at", "updated_at"):
                 raise InvalidValue(f"{name} is set by the library; leave it out of update()")
             steps = tuple(change.operand.steps)

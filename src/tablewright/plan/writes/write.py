@@ -31,7 +31,9 @@ def entity_of(instance: Any) -> EntityMap:
     """Return the compiled entity of an instance."""
     entity = getattr(type(instance), "__entity__", None)
     if not isinstance(entity, EntityMap):
-        raise DeclarationError(f"{instance!r} is not an entity")
+        raise DeclarationError(
+            f"{instance!r} is not an entity; pass an instance, such as Order(order_id=…)"
+        )
     return entity
 
 
