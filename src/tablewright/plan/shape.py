@@ -89,7 +89,7 @@ class Shape(Struct, frozen=True):
     def __str__(self) -> str:
         where = f"{self.table}.{self.index}" if self.index else self.table
         lines = [f"{self.operation} on {where}: {self.condition}".rstrip(": ")]
-        writes = self.write_units > 0
+        writes = self.write_range.high > 0
         for label, value in (
             ("order", self.order),
             ("actions" if writes else "page", self.page),
@@ -128,10 +128,13 @@ def key_condition(key: Mapping[str, Value], separator: str = " AND ") -> str:
 
 def key_template(entity: EntityMap) -> str:
     """Render the key of an entity that is not known yet: `PK="USER" AND SK="USER#{id}"`."""
-    templates = zip(
-        entity.primary.attributes, (entity.primary.partition, entity.primary.sort), strict=True
-    )
-    return " AND ".join(
+    return template_text(entity.primary, " AND ")
+
+
+def template_text(key: KeyMap, separator: str) -> str:
+    """Render the templates of a key: `PK="USER" AND SK="USER#{id}"`."""
+    templates = zip(key.attributes, (key.partition, key.sort), strict=True)
+    return separator.join(
         f'{name}="{template.show()}"' for name, template in templates if template is not None
     )
 
@@ -182,13 +185,15 @@ def write_shape(
     sets: Iterable[str] = (),
     requires: Iterable[str] = (),
     actions: Sequence[Shape] = (),
+    optional: int = 0,
 ) -> Shape:
     """Return the shape of a write of one item, with its index rows and side items.
 
     `operation` is that of the write without side items; `indexes` are those to name; `actions` are
-    those of the side items.
+    those of the side items, and `optional` is how many more there are in rare cases.
     """
-    several = bool(side_items or actions)
+    most = max(side_items, len(actions)) + optional
+    several = side_items > 0
     units = write_units(entity, index_rows, side_items)
     shape = Shape(
         operation="TransactWriteItems" if several else operation,
@@ -202,7 +207,7 @@ def write_shape(
         write_units=units * (TRANSACTION_FACTOR if several else 1),
         # An entity that was never stored is not read.
         read_range=UnitRange(0, item_read(consistent=True).high) if reads else NOTHING,
-        write_range=item_write(len(entity.index_keys), max(side_items, len(actions))),
+        write_range=item_write(len(entity.index_keys), most),
         sets=tuple(sets),
         requires=tuple(requires),
     )

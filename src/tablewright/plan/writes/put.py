@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import AlreadyExists, DeclarationError, InvalidValue
-from tablewright.mapping.entity import Values
+from tablewright.mapping.entity import HistoryMap, Values
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
@@ -33,7 +33,7 @@ from tablewright.plan.writes.guard import (
     version_snapshot,
 )
 from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.side_shapes import event_shapes, index_key_texts, sentinel_shapes
+from tablewright.plan.writes.side_shapes import index_key_texts, sentinel_shapes
 from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
 from tablewright.symbol import Symbol
 from tablewright.values import Item
@@ -90,7 +90,12 @@ class EntityWrite(Write[E], Generic[E]):
         return Prepared([own, *side_actions(effect)], result, (effect,))
 
     def _shape_of_write(
-        self, *, requires: Sequence[str], actions: Sequence[Shape], reads: bool
+        self,
+        *,
+        requires: Sequence[str],
+        actions: Sequence[Shape],
+        reads: bool = False,
+        events: Sequence[HistoryMap] = (),
     ) -> Shape:
         entity, values = self._entity, vars(self._instance)
         known = not any(isinstance(values[name], Symbol) for name in entity.primary.depends_on)
@@ -103,9 +108,17 @@ class EntityWrite(Write[E], Generic[E]):
             side_items=len(entity.uniques),
             conditions=self._conditions,
             reads=reads,
-            sets=["every attribute", *index_key_texts(entity.index_keys)],
+            sets=[
+                "every attribute",
+                *index_key_texts(entity.index_keys),
+                *(
+                    f"{each.event.name}, in a transaction, if it changes {each.attribute}"
+                    for each in events
+                ),
+            ],
             requires=requires,
             actions=actions,
+            optional=len(events),
         )
 
 
@@ -172,9 +185,9 @@ class Put(EntityWrite[E], Generic[E]):
                 *sentinel_shapes(entity, entity.uniques, "Put"),
                 # Of an item that is replaced, if its values differ.
                 *sentinel_shapes(entity, entity.uniques, "Delete", units=0),
-                *event_shapes(entity, entity.histories, units=0),
             ],
             reads=reads,
+            events=entity.histories,
         )
 
 
@@ -203,5 +216,4 @@ class Create(EntityWrite[E], Generic[E]):
         return self._shape_of_write(
             requires=["the item does not exist"],
             actions=sentinel_shapes(self._entity, self._entity.uniques, "Put"),
-            reads=False,
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import AlternativeKeys, IndexKeys, KeyMap
-from tablewright.plan.shape import Shape, key_template
+from tablewright.plan.shape import Shape, key_template, template_text
 from tablewright.plan.units import ITEM_WRITE, TRANSACTION_FACTOR, UnitRange
 
 
@@ -18,18 +18,16 @@ def sentinel_shapes(
     `units` is how many of them a typical write has, 0 or 1.
     """
     return [
-        _action(entity, kind, unique.type_name, unique.key.show(), units)
+        _action(entity, kind, unique.type_name, template_text(unique.key, " AND "), units)
         for unique in uniques
         for kind in kinds
     ]
 
 
-def event_shapes(
-    entity: EntityMap, histories: Iterable[HistoryMap], *, units: int = 1
-) -> list[Shape]:
+def event_shapes(entity: EntityMap, histories: Iterable[HistoryMap]) -> list[Shape]:
     """Return the actions that write the events of histories."""
     return [
-        _action(entity, "Put", history.event.name, key_template(history.event), units)
+        _action(entity, "Put", history.event.name, key_template(history.event), 1)
         for history in histories
     ]
 
@@ -47,11 +45,13 @@ def _action(entity: EntityMap, kind: str, name: str, condition: str, units: int)
 
 
 def index_key_texts(keys: Iterable[IndexKeys]) -> Iterator[str]:
-    """Yield the index keys that a write sets: `GSI1PK=STATUS#{status}, GSI1SK=ORDER#{id}`."""
+    """Yield the index keys that a write sets: `GSI1PK="STATUS#{status}", GSI1SK="ORDER#{id}"`."""
     for key in keys:
-        places = key.keys if isinstance(key, AlternativeKeys) else (key,)
-        yield " or ".join(map(_place, places))
+        if key.composed:
+            places = key.keys if isinstance(key, AlternativeKeys) else (key,)
+            yield " or ".join(map(_place, places))
 
 
 def _place(key: KeyMap) -> str:
-    return key.show() if key.when is None else f"{key.show()} (if {key.when!r})"
+    text = template_text(key, ", ")
+    return text if key.when is None else f"{text} (if {key.when!r})"
