@@ -10,6 +10,7 @@ found, and items that are not in an index do not get into it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.infer.classes import ItemClass
-from tablewright.infer.kinds import DATETIME, STR, Kind, kinds_of, stores_equal
+from tablewright.infer.kinds import DATETIME, STR, Kind, kinds_of, stores_equal, text_kinds
 from tablewright.infer.names import has_own_name, snake_case
 from tablewright.infer.sample import Sample, SampleIndex
 from tablewright.infer.spellings import Spelling, key_only_spellings, reads_back, spellings, spells
@@ -28,6 +29,8 @@ from tablewright.mapping.paths import path_format
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
 
+#: Names with a quote, a backslash or a control character: the decoder of items has no such names.
+_UNUSABLE = re.compile(r'["\\\x00-\x1f]').search
 #: Delimiters of a key in whose values the table's delimiter is.
 _OTHER_DELIMITERS = "|~^;"
 
@@ -110,6 +113,10 @@ class InferredEntity(Struct, eq=False):
     places: list[Place]
     #: Replaces the table's delimiter in the primary key.
     delimiter: str | None = None
+    #: The indexes that cannot be declared, and the key attributes that they share with others.
+    shared: dict[str, list[str]] = {}
+    #: Attributes whose names a design cannot have.
+    undeclared: list[str] = []
     name: str = ""
 
     @property
@@ -118,24 +125,35 @@ class InferredEntity(Struct, eq=False):
 
 
 def infer_entity(
-    kind: ItemClass, sample: Sample, delimiter: str, type_attribute: str | None
+    kind: ItemClass, sample: Sample, delimiter: Delimiter | None, type_attribute: str | None
 ) -> InferredEntity:
-    """Return the entity of a class of items."""
+    """Return the entity of a class of items; without a delimiter, key texts are not split."""
     return _Inference(kind, sample, delimiter, type_attribute).infer()
 
 
 class _Inference:
     def __init__(
-        self, kind: ItemClass, sample: Sample, delimiter: str, type_attribute: str | None
+        self,
+        kind: ItemClass,
+        sample: Sample,
+        delimiter: Delimiter | None,
+        type_attribute: str | None,
     ) -> None:
         self.kind = kind
         self.items = kind.items
         self.sample = sample
-        self.split = delimiter
-        self.delimiter = Delimiter(delimiter or "#", escapes=False)
+        self.split = "" if delimiter is None else delimiter.text
+        self.delimiter = delimiter or Delimiter(escapes=False)
         self.type_attribute = type_attribute
         self.indexes = [index for index in sample.indexes if self._members(index)]
         self.partitions = len({str(item[sample.keys.names[0]]) for item in self.items})
+        #: Key attributes that have no name of their own explain nothing.
+        self.generic = {
+            name
+            for keys in (sample.keys, *(index.keys for index in self.indexes))
+            for name in keys.names
+            if not has_own_name(name)
+        }
         self.stored = self._stored_attributes()
         self.key_only: list[Attribute] = []
         self.own_paths: dict[str, Path] = {}
@@ -144,11 +162,10 @@ class _Inference:
 
     def _stored_attributes(self) -> dict[str, Attribute]:
         """Return the attributes that can explain parts of keys, by their names in items."""
-        keys = {*self.sample.keys.names, self.type_attribute}
-        keys |= {
-            name for index in self.indexes for name in index.keys.names if not has_own_name(name)
-        }
+        keys = {*self.sample.keys.names, self.type_attribute, *self.generic}
         names = dict.fromkeys(name for item in self.items for name in sorted(item))
+        self.undeclared = [name for name in names if _UNUSABLE(name)]
+        keys.update(self.undeclared)
         return {name: self._attribute(name) for name in names if name not in keys}
 
     def _attribute(self, name: str) -> Attribute:
@@ -161,7 +178,7 @@ class _Inference:
 
     def _members(self, index: SampleIndex) -> list[int]:
         """Return the numbers of the items in an index."""
-        if len(index.keys.partition) > 1 or len(index.keys.sort) > 1:
+        if not index.is_single:
             return []
         names = index.keys.names
         return [n for n, item in enumerate(self.items) if all(name in item for name in names)]
@@ -188,19 +205,18 @@ class _Inference:
         self._choose_kinds(list(found.values()))
         paths = [self._path(draft) for draft in primary]
         self.own_paths = {path.key.name: path for path in paths}
-        places = [self._place(index, found) for index, found in drafts]
-        composed = {
-            path.key.name for place in places for path in place.paths if not path.is_natural
-        }
-        attributes = [each for each in self.stored.values() if each.stored not in composed]
+        places, shared = self._places(drafts)
+        used = {use.attribute for path in self._all(paths, places) for use in path.uses}
         return InferredEntity(
             self.items,
             self.kind.type_name,
-            [*self.key_only, *attributes],
+            [*(each for each in self.key_only if each in used), *self.stored.values()],
             paths[0],
             paths[1] if len(paths) > 1 else None,
             places,
             self._other_delimiter(paths),
+            shared,
+            self.undeclared,
         )
 
     def _elements(self, key: KeyAttribute, members: list[int], *, sorts: bool) -> _Draft:
@@ -220,17 +236,22 @@ class _Inference:
             variable = Variable(texts)
             return any(self._explain(variable, key, members, self.delimiter, sorts=sorts))
 
+        def is_value(texts: tuple[str, ...]) -> bool:
+            return text_kinds(texts)[0] is DATETIME or explains(texts)
+
         elements = find_elements(
-            contents, self.split, explains, sorts=sorts, partitions=self.partitions
+            contents, self.split, is_value, sorts=sorts, partitions=self.partitions
         )
         draft = _Draft(key, members, elements, sorts)
+        is_primary = key.name in self.sample.keys.names
         if is_own:
-            is_primary = key.name in self.sample.keys.names
             is_explained = all(explains(variable.texts) for variable in draft.variables)
-            if len(elements) == 1 or not (is_primary or is_explained):
-                draft.elements = [Variable(tuple(contents))]
-                draft.is_natural = True
-                self.stored.setdefault(key.name, self._attribute(key.name))
+            draft.is_natural = len(elements) == 1 or not (is_primary or is_explained)
+        elif not is_primary:  # an item with this attribute that is not in the index keeps it
+            draft.is_natural = sum(key.name in item for item in self.items) > len(members)
+        if draft.is_natural:
+            draft.elements = [Variable(tuple(contents))]
+            self.stored.setdefault(key.name, self._attribute(key.name))
         return draft
 
     def _explanations(
@@ -249,7 +270,9 @@ class _Inference:
     ) -> Iterator[tuple[Attribute, Spelling]]:
         """Yield the attributes, in a format, that have the texts of a variable."""
         for attribute in self.stored.values():
-            if attribute.stored == key.name or not all(n in attribute.values for n in members):
+            if attribute.stored in {key.name, *self.generic}:
+                continue
+            if not all(n in attribute.values for n in members):
                 continue
             for kind in attribute.kinds:
                 values = _decoded(attribute, kind, members)
@@ -383,6 +406,29 @@ class _Inference:
 
     # -- indexes -----------------------------------------------------------------------------
 
+    def _places(
+        self, drafts: list[tuple[SampleIndex, list[_Draft]]]
+    ) -> tuple[list[Place], dict[str, list[str]]]:
+        """Return the places in indexes, and the indexes whose composed keys others have already."""
+        places: list[Place] = []
+        shared: dict[str, list[str]] = {}
+        taken: set[str] = set()
+        for index, found in drafts:
+            composed = [draft.key.name for draft in found if self._is_composed(draft)]
+            if taken.isdisjoint(composed):
+                taken.update(composed)
+                places.append(self._place(index, found))
+                continue
+            shared[index.name] = [name for name in composed if name in taken]
+            for name in composed:
+                if name not in taken:
+                    self.stored[name] = self._attribute(name)
+        return places, shared
+
+    @staticmethod
+    def _all(paths: list[Path], places: list[Place]) -> list[Path]:
+        return [*paths, *(path for place in places for path in place.paths)]
+
     def _place(self, index: SampleIndex, drafts: list[_Draft]) -> Place:
         members = self._members(index)
         paths = [self.own_paths.get(draft.key.name) or self._path(draft) for draft in drafts]
@@ -460,8 +506,9 @@ def quoted(text: str) -> str:
     >>> quoted("a'b"), quoted('a"b')
     ('"a\\'b"', '\\'a"b\\'')
     """
-    shown = repr(text)
-    return f'"{shown[1:-1]}"' if shown[0] == "'" and '"' not in shown else shown
+    plain = repr(text)[1:-1].replace("\\'", "'")  # repr escapes ' where both quotes are
+    quote = "'" if plain.count('"') > plain.count("'") else '"'
+    return quote + plain.replace(quote, f"\\{quote}") + quote
 
 
 def _join_if_ragged(drafts: Sequence[_Draft], items: Sequence[Item]) -> None:

@@ -26,6 +26,7 @@ RESERVED = frozenset(
         "index",
         "int",
         "key",
+        "l",
         "list",
         "model_config",
         "primary",
@@ -103,7 +104,8 @@ def class_name(text: str) -> str:
     ('WarehouseItem', 'GamePlayerProfiles', 'TableItem')
     """
     name = "".join(word.capitalize() for word in snake_case(text).split("_"))
-    return f"{name}Item" if name in IMPORTED or keyword.iskeyword(name) else name
+    is_unusable = len(name) == 1 or name in IMPORTED or keyword.iskeyword(name)
+    return f"{name}Item" if is_unusable else name
 
 
 def singular(name: str) -> str:
@@ -129,6 +131,16 @@ def id_name(word: str) -> str:
     return snake_case(name) if name in VALUES else f"{name}_id"
 
 
+def is_abbreviation(word: str, name: str) -> bool:
+    """Whether a literal is short for the name of an entity.
+
+    >>> is_abbreviation("shp", "shipment_item"), is_abbreviation("USER", "profile")
+    (True, False)
+    """
+    letters = iter(name)
+    return word[:1].lower() == name[:1] and all(letter in letters for letter in word.lower())
+
+
 def has_own_name(attribute: str) -> bool:
     """Whether the name of a key attribute says what it contains.
 
@@ -138,15 +150,15 @@ def has_own_name(attribute: str) -> bool:
     return _KEY_ATTRIBUTE.fullmatch(attribute.lower()) is None
 
 
-def unused(name: str, taken: Container[str]) -> str:
+def unused(name: str, taken: Container[str], separator: str = "_") -> str:
     """Return the name, with a number behind it if it is taken.
 
-    >>> unused("order", {"order"})
-    'order_2'
+    >>> unused("order", {"order"}), unused("Order", {"Order", "Order2"}, "")
+    ('order_2', 'Order3')
     """
     number = 2
     found = name
     while found in taken:
-        found = f"{name}_{number}"
+        found = f"{name}{separator}{number}"
         number += 1
     return found

@@ -113,7 +113,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         if self._cursor is not None:
             position = open_cursor(context.secret, binding, self._cursor)
             start, remaining = position if isinstance(position, tuple) else (position, None)
-            request = request.with_members(ExclusiveStartKey=start)
+            request = request.next_page(start)  # of a page before: only cursors of ours open
         size = _smaller(self._size, remaining)
         if filtered or excluded is not None or self._columns:
             found, last = yield from self._filtered_page(request, filtered, excluded, size)
@@ -140,6 +140,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         After `MAX_REQUESTS` requests the page is returned as it is, with a cursor.
         """
         found: list[Item] = []
+        last: Item | None = None
         limit, read = size or 0, 0
         for _ in range(MAX_REQUESTS):
             if size is not None:

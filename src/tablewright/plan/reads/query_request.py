@@ -129,7 +129,8 @@ class QueryRequest(Struct, frozen=True):
     #: All members without expressions: TableName, IndexName, Limit, ...
     members: dict[str, Any]
     selection: Selection
-    #: ExclusiveStartKey is the LastEvaluatedKey of the answer before, not a key from a caller.
+    #: ExclusiveStartKey is the end of the page before: the LastEvaluatedKey of an answer, or the
+    #: key in an authenticated cursor; not a key from a caller.
     continues: bool = False
 
     @property

@@ -64,6 +64,7 @@ class ConditionCheck(Write[None], Generic[E]):
             entity=self._entity.name,
             condition=key_condition(self._key),
             filter=" AND ".join(map(repr, self._conditions)),
+            requires=("the item exists", *map(repr, self._conditions)),
             page="1",
             write_units=1,
             write_range=UnitRange(1, ITEM_WRITE),

@@ -29,6 +29,7 @@ from tablewright.plan.writes.guard import (
     version_snapshot,
 )
 from tablewright.plan.writes.side_actions import side_actions
+from tablewright.plan.writes.side_shapes import sentinel_shapes
 from tablewright.plan.writes.write import Write
 from tablewright.values import Item
 
@@ -107,4 +108,11 @@ class Delete(Write[E | None], Generic[E]):
             side_items=len(entity.uniques),
             conditions=self._conditions,
             reads=bool(entity.uniques),
+            requires=[*self._required_version(), *map(repr, self._conditions)],
+            actions=sentinel_shapes(entity, entity.uniques, "Delete"),
         )
+
+    def _required_version(self) -> list[str]:
+        if self._version is None or self._entity.version is None:
+            return []
+        return [f"{self._entity.version.name} = {self._version!r}"]

@@ -63,6 +63,7 @@ from tablewright.plan.writes.guard import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
+from tablewright.plan.writes.side_shapes import event_shapes, index_key_texts, sentinel_shapes
 from tablewright.plan.writes.write import Write, refuse_write_once
 from tablewright.values import Item
 
@@ -380,4 +381,34 @@ class Update(Write[E], Generic[E]):
             side_items=2 * len(affected.uniques) + len(affected.histories),
             conditions=self._conditions,
             reads=affected.has_side_items or bool(self._needed()),
+            sets=self._sets(),
+            requires=["the item exists", *self._required_texts()],
+            actions=[
+                *sentinel_shapes(entity, affected.uniques, "Delete", "Put"),
+                *event_shapes(entity, affected.histories),
+            ],
         )
+
+    def _sets(self) -> list[str]:
+        """Return what the update sets, for `explain`."""
+        entity = self._entity
+        sets = [change.describe() for change in self._changes]
+        if entity.updated_at is not None:
+            sets.append(f"{entity.updated_at.name} = now")
+        if entity.version is not None:
+            sets.append(f"{entity.version.name} = {entity.version.name} + 1")
+        return [*sets, *index_key_texts(self._affected.indexes)]
+
+    def _required_texts(self) -> list[str]:
+        """Return what must hold of an item that exists, for `explain`."""
+        entity, needed = self._entity, self._needed()
+        reads = bool(needed) or self._affected.has_side_items
+        guards: list[str] = []
+        if self._instance is not None and entity.version is not None:
+            guards = [f"{entity.version.name} = {self._expected!r}"]
+        elif reads and entity.version is not None:
+            guards = [f"{entity.version.name} is unchanged since the read"]
+        elif reads:
+            names = ", ".join(sorted(needed)) if not self._affected.has_side_items else "the item"
+            guards = [f"{names} unchanged since the read"]
+        return [*guards, *map(repr, self._all_conditions())]
