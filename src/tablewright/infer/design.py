@@ -14,7 +14,8 @@ from itertools import combinations
 from msgspec import Struct
 
 from tablewright.infer.classes import ItemClass, divide, find_type_attribute
-from tablewright.infer.entity import Attribute, InferredEntity, Path, Use, infer_entity
+from tablewright.infer.declaration import Attribute, InferredEntity, Path, Use
+from tablewright.infer.entity import infer_entity
 from tablewright.infer.kinds import DATE, DATETIME, STR
 from tablewright.infer.names import (
     GENERIC,
