@@ -203,7 +203,7 @@ def _name_attributes(entity: InferredEntity, design: InferredDesign) -> None:
     for attribute in stored:
         attribute.name = unused(snake_case(attribute.stored), taken)
         taken.add(attribute.name)
-    taken |= {attribute.stored for attribute in stored}
+    taken |= {attribute.stored for attribute in stored} | {path.key.name for path in paths}
     for attribute in entity.attributes:
         if attribute.is_key_only:
             name = _key_only_name(attribute, design)
