@@ -214,7 +214,14 @@ class Pages(Plan[Page[R]], Generic[R]):
         filters: tuple[Filter, ...] = ()
         type_attribute = self._type_to_filter()
         if type_attribute is not None:
-            filters = (OneOf(type_attribute, ({"S": self._entity.type_name},), or_absent=True),)
+            filters = (
+                OneOf(
+                    type_attribute,
+                    tuple({"S": name} for name in self._entity.type_names),
+                    or_absent=True,
+                    is_contained=self._entity.table.type_form != "text",
+                ),
+            )
         return filters if self._filter is None else (*filters, self._filter)
 
     def _paths(self) -> list[Path]:
@@ -228,7 +235,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         return [
             item
             for item in items
-            if self._entity.table.entity_of(item) is self._entity
+            if self._entity.includes(self._entity.table.entity_of(item))
             and (excluded is None or sort is None or item[sort] != excluded)
             and (not self._has_alternatives or self._is_in_place(item))
         ]
@@ -272,7 +279,8 @@ class Pages(Plan[Page[R]], Generic[R]):
         sizes = [size for size in (self._size, self._total) if isinstance(size, int)]
         size = min(sizes, default=TYPICAL_PAGE)
         type_attribute = self._type_to_filter()
-        filters = [f'{type_attribute}="{self._entity.type_name}"'] if type_attribute else []
+        names = " or ".join(f'"{name}"' for name in self._entity.type_names)
+        filters = [f"{type_attribute}={names}"] if type_attribute else []
         if self._filter is not None:
             filters.append(repr(self._filter))
         return Shape(
