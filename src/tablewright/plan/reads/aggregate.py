@@ -270,17 +270,10 @@ class Load(Plan[T | None], Generic[T]):
             rows = rows[: self._size + 1]
         return self._assembled(rows)
 
-<<<<<<< HEAD
-    def _own(self, items: list[Item]) -> list[Placed]:
-        """The rows that belong to the aggregate, each with its place in the partition."""
-        members = self._kind.entities()
-        root = self._root_place() if self._extends else None
-=======
     def _own(self, items: list[Item]) -> list[MemberRow]:
         """Return the rows that belong to the aggregate, each with its sort key."""
-        members = set(self._kind.entities())
+        members = self._kind.entities()
         root = self._root_sort_key() if self._extends else None
->>>>>>> keys
         delimiter = self._key.partition.delimiter.text
         rows = []
         for item in items:

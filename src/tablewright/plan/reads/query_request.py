@@ -77,16 +77,10 @@ class OneOf(Struct, frozen=True):
     def factor(self, marks: Placeholders) -> str:
         name = marks.name(self.attribute)
         values = [marks.value(value) for value in self.values]
-<<<<<<< HEAD
-        if self.is_contained:
-            terms = [f"contains({name}, {value})" for value in values]
-            terms += [f"attribute_not_exists({name})"] * self.or_absent
-            return f"({' OR '.join(terms)})"
-        text = f"{name} = {values[0]}" if len(values) == 1 else f"{name} IN ({', '.join(values)})"
-        return f"({text} OR attribute_not_exists({name}))" if self.or_absent else text
-=======
         clauses = []
-        if values:
+        if self.is_contained:
+            clauses += [f"contains({name}, {value})" for value in values]
+        elif values:
             equal = f"= {values[0]}" if len(values) == 1 else f"IN ({', '.join(values)})"
             clauses.append(f"{name} {equal}")
         clauses += [
@@ -95,7 +89,6 @@ class OneOf(Struct, frozen=True):
         if self.or_absent:
             clauses.append(f"attribute_not_exists({name})")
         return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
->>>>>>> keys
 
 
 class Selection(Struct, eq=False):
