@@ -22,7 +22,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.entity import STAMPS, AttributeMap, EntityMap, Values
+from tablewright.mapping.entity import STAMPS, AttributeMap, EntityMap, UniqueMap, Values
 from tablewright.mapping.keys import AlternativeKeys, IndexKeys
 from tablewright.plan.change import (
     EMPTY_LIST,
@@ -47,6 +47,7 @@ from tablewright.plan.writes.guard import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
+from tablewright.plan.writes.side_shapes import event_shapes, index_key_texts, sentinel_shapes
 from tablewright.plan.writes.update import Update
 from tablewright.symbol import Symbol
 from tablewright.values import Item
@@ -313,7 +314,18 @@ class Upsert(Update[E], Generic[E]):
             side_items=max(changed, self._reserves()),
             conditions=self._conditions,
             reads=self._reads,
+            sets=[*self._sets(), *index_key_texts(self._other_indexes())],
+            requires=self._required_texts() if self._conditions else (),
+            actions=[
+                *sentinel_shapes(entity, affected.uniques, "Delete", "Put"),
+                *sentinel_shapes(entity, self._other_uniques(), "Put", units=0),
+                *event_shapes(entity, affected.histories),
+            ],
         )
+
+    def _other_uniques(self) -> list[UniqueMap]:
+        """Return the unique values that only an item that it creates reserves."""
+        return [each for each in self._entity.uniques if each not in self._affected.uniques]
 
 
 def _holds(change: Change[Any], item: Item) -> bool:
