@@ -91,7 +91,11 @@ class Desk(Table, name="desk", pk="pk", sk="sk", type_attribute="kind"):
     by_agent = GSI("agent_id", ("org_id", "room", "at"), name="gsi_agent")
     by_all = GSI(("org_id", "agent_id", "room"), name="gsi_all")
     tenancy = Tenancy(
-        "org_id", write=("ORG#{org_id}",), read=("BILL#{org_id}",), filtered=(by_status,)
+        "org_id",
+        write=("ORG#{org_id}", "ORG#{org_id}#*"),
+        read=("BILL#{org_id}",),
+        shared=("PLANS", "PLANS#*"),
+        filtered=(by_status,),
     )
 
 
