@@ -16,7 +16,7 @@ OFFERED: dict[str, set[str]] = {
     "BatchWrite": set(),
     "ConditionCheck": set(),
     "Count": set(),
-    "Create": set(),
+    "Create": {"stamps"},
     "Delete": {"condition"},
     "First": {"then"},
     "Get": {"consistent", "delete", "then", "update", "upsert"},
@@ -24,7 +24,7 @@ OFFERED: dict[str, set[str]] = {
     "Load": READS,
     "LoadFound": set(),
     "Plan": set(),
-    "Put": {"audit", "condition"},
+    "Put": {"audit", "condition", "stamps"},
     "Query": QUERY,
     "Range": QUERY | {"begins_with", "between", "eq", "gt", "gte", "lt", "lte"},
     "Scan": QUERY,
@@ -110,11 +110,13 @@ def test_a_reference_offers_conditions_and_changes() -> None:
         "in_",
         "increment",
         "not_exists",
+        "path",
         "prepend",
         "remove",
         "remove_from_set",
         "set",
         "set_if_absent",
+        "size",
     }
 
 

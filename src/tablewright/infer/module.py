@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from tablewright import formats
+from tablewright.infer.declaration import Attribute, InferredEntity, Path, Place
 from tablewright.infer.design import InferredDesign
-from tablewright.infer.entity import Attribute, InferredEntity, Path, Place, quoted
-from tablewright.infer.names import snake_case, unused
+from tablewright.infer.names import quoted, snake_case, unused
 from tablewright.infer.sample import SampleIndex
 
 WIDTH = 88
@@ -96,16 +96,19 @@ def _table(design: InferredDesign, names: dict[str, str]) -> str:
     if design.type_attribute != "type":
         shown = None if design.type_attribute is None else quoted(design.type_attribute)
         arguments.append(f"type_attribute={shown}")
-    if design.delimiter not in ("", "#"):
-        arguments.append(f"delimiter={quoted(design.delimiter)}")
-    arguments.append("escape=False")
+    if design.delimiter is not None and design.delimiter.text != "#":
+        arguments.append(f"delimiter={quoted(design.delimiter.text)}")
+    if design.delimiter is None or not design.delimiter.escapes:
+        arguments.append("escape=False")
     lines = [_call(f"class {design.name}", arguments, end=":")]
-    lines += [_index(index, names[index.name]) for index in sample.indexes if _is_single(index)]
-    return "\n".join(lines if len(lines) > 1 else [*lines, "    pass"])
-
-
-def _is_single(index: SampleIndex) -> bool:
-    return len(index.keys.partition) == 1 and len(index.keys.sort) < 2
+    lines += [_index(index, names[index.name]) for index in sample.indexes if index.is_single]
+    lines += ["    pass"] * (len(lines) == 1)
+    lines += [
+        f"    # {index.name} has several attributes in a key; declare it yourself."
+        for index in sample.indexes
+        if not index.is_single
+    ]
+    return "\n".join(lines)
 
 
 def _index(index: SampleIndex, name: str) -> str:
@@ -133,23 +136,23 @@ def _entity(entity: InferredEntity, design: InferredDesign, names: dict[str, str
     first = list(dict.fromkeys(in_key))
     others = sorted((a for a in entity.attributes if a not in first), key=lambda each: each.name)
     lines += [_attribute(each) for each in (*first, *others)]
+    lines += [
+        f"    # {quoted(each)} is a name that a design cannot declare."
+        for each in entity.undeclared
+    ]
     lines += [""] * (len(lines) > 1)
     lines.append(_key(entity, design))
-    composed: set[str] = set()
     taken = {attribute.name for attribute in entity.attributes} | {"primary"}
     for place in entity.places:
-        own = {path.key.name for path in place.paths if not path.is_natural}
-        own -= {*design.sample.keys.names, design.type_attribute}
-        if own & composed:
-            shared = ", ".join(sorted(own & composed))
-            lines.append(f"    # It is in {names[place.index.name]}, too, which shares {shared}.")
-            continue
-        composed |= own
         name = unused(names[place.index.name], taken)
         taken.add(name)
         if any(use.attribute.index for path in place.paths for use in path.uses):
             lines.append("    # Nothing else in an item says whether it is in this index.")
         lines.append(_place(place, name, names[place.index.name], entity, design))
+    lines += [
+        f"    # Items are in {names[index]}, too; it shares the key {', '.join(map(quoted, keys))}."
+        for index, keys in entity.shared.items()
+    ]
     return "\n".join(lines)
 
 
@@ -209,7 +212,7 @@ def _path(path: Path, design: InferredDesign, other: str | None, seen: set[str])
     """Return the expression of a key attribute; `seen` are the parts that the key has already."""
     if path.key.type == "N" and isinstance(path.elements[0], str):
         return path.elements[0]
-    delimiter = design.delimiter or "#"
+    delimiter = "#" if design.delimiter is None else design.delimiter.text
     glue = "/" if other is None else "+"
     expression = ""
     is_sum = False

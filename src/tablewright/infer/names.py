@@ -1,4 +1,4 @@
-"""Names: identifiers of a module, made of the texts in a table.
+"""Names: identifiers and literals of a module, made of the texts in a table.
 
     attribute     customerId, Customer-ID   customer_id
     class         warehouseItem, WAREHOUSE_ITEM   WarehouseItem
@@ -26,6 +26,7 @@ RESERVED = frozenset(
         "index",
         "int",
         "key",
+        "l",
         "list",
         "model_config",
         "primary",
@@ -103,7 +104,22 @@ def class_name(text: str) -> str:
     ('WarehouseItem', 'GamePlayerProfiles', 'TableItem')
     """
     name = "".join(word.capitalize() for word in snake_case(text).split("_"))
-    return f"{name}Item" if name in IMPORTED or keyword.iskeyword(name) else name
+    is_unusable = len(name) == 1 or name in IMPORTED or keyword.iskeyword(name)
+    return f"{name}Item" if is_unusable else name
+
+
+def quoted(text: str) -> str:
+    """Return a text as a literal of Python, in double quotes where that needs no escape.
+
+    >>> quoted("a'b"), quoted('a"b')
+    ('"a\\'b"', '\\'a"b\\'')
+    """
+    shown = repr(text)
+    plain = shown[1:-1]
+    if shown[0] == "'":  # where both quotes are in the text, ' is escaped
+        plain = re.sub(r"\\(.)", lambda pair: "'" if pair[1] == "'" else pair[0], plain)
+    quote = "'" if plain.count('"') > plain.count("'") else '"'
+    return quote + plain.replace(quote, f"\\{quote}") + quote
 
 
 def singular(name: str) -> str:
@@ -129,6 +145,16 @@ def id_name(word: str) -> str:
     return snake_case(name) if name in VALUES else f"{name}_id"
 
 
+def is_abbreviation(word: str, name: str) -> bool:
+    """Whether a literal is short for the name of an entity.
+
+    >>> is_abbreviation("shp", "shipment_item"), is_abbreviation("USER", "profile")
+    (True, False)
+    """
+    letters = iter(name)
+    return word[:1].lower() == name[:1] and all(letter in letters for letter in word.lower())
+
+
 def has_own_name(attribute: str) -> bool:
     """Whether the name of a key attribute says what it contains.
 
@@ -138,15 +164,15 @@ def has_own_name(attribute: str) -> bool:
     return _KEY_ATTRIBUTE.fullmatch(attribute.lower()) is None
 
 
-def unused(name: str, taken: Container[str]) -> str:
+def unused(name: str, taken: Container[str], separator: str = "_") -> str:
     """Return the name, with a number behind it if it is taken.
 
-    >>> unused("order", {"order"})
-    'order_2'
+    >>> unused("order", {"order"}), unused("Order", {"Order", "Order2"}, "")
+    ('order_2', 'Order3')
     """
     number = 2
     found = name
     while found in taken:
-        found = f"{name}_{number}"
+        found = f"{name}{separator}{number}"
         number += 1
     return found

@@ -32,6 +32,11 @@ class SampleIndex(Struct, frozen=True):
     #: ALL, KEYS_ONLY, or the names of the attributes that it contains besides its keys.
     projection: str | tuple[str, ...] = "ALL"
 
+    @property
+    def is_single(self) -> bool:
+        """Whether its keys have one attribute each."""
+        return len(self.keys.partition) == 1 and len(self.keys.sort) < 2
+
 
 class Sample(Struct, frozen=True):
     """Items of a table, and its keys and indexes."""

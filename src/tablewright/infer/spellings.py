@@ -117,7 +117,7 @@ def _formatted(plain: Spelling, texts: Sequence[str]) -> Iterator[Spelling]:
         yield plain("week({})", formats.WEEK)
         yield plain("year_month({})", formats.MONTH)
         yield plain("year({})", formats.YEAR)
-    elif plain.kind is INT and width is not None:
+    elif plain.kind is INT and width is not None and _is_padded(texts, width):
         yield plain(f"padded({{}}, {width})", formats.padded(width))
     elif plain.kind is DECIMAL and width is not None:
         digits, _, places = texts[0].partition(".")
@@ -130,6 +130,11 @@ def _formatted(plain: Spelling, texts: Sequence[str]) -> Iterator[Spelling]:
         yield plain("casefold({})", formats.CASEFOLD)
         longest = max(map(len, texts))
         yield plain(f"truncated({{}}, {longest})", formats.truncated(longest))
+
+
+def _is_padded(texts: Sequence[str], width: int) -> bool:
+    """Whether numbers of one width have it on purpose; 1 to 9 have one digit anyway."""
+    return width > 3 or any(text[0] in "09" for text in texts)
 
 
 def _iso(plain: Spelling) -> Iterator[Spelling]:

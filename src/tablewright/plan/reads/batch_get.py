@@ -86,7 +86,7 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
 
     def _decode(self, get: Get[E], found: dict[tuple[str, bytes], Item], name: str) -> E | None:
         item = found.get((name, _identity(get._key)))
-        return None if item is None else get._entity.decode(item)
+        return None if item is None else get._entity.decode_kind(item)
 
     def _shape(self) -> Shape:
         if not self._gets:

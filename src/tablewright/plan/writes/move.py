@@ -50,6 +50,7 @@ from tablewright.plan.writes.guard import (
     NOT_FOUND,
     WriteExpressions,
     condition_failed,
+    of_another_kind,
     rejection,
     snapshot,
     stored_version,
@@ -109,6 +110,9 @@ class Move(Update[E], Generic[E]):
         def on_failure(item: Item | None) -> Verdict:
             if item is None:
                 return rejection(NotFound, entity, key, None, NOT_FOUND)
+            other = of_another_kind(NotFound, entity, key, item)
+            if other is not None:
+                return other
             conflict = version_conflict(entity, key, item, self._expected)
             if conflict is not None:
                 return conflict
@@ -216,6 +220,7 @@ def _move_actions(
     """Return the actions that delete a row as it was read, and put it under its new key."""
     entity, old, new = effect.entity, effect.old or {}, effect.new or {}
     expressions = WriteExpressions()
+    expressions.require_kind(entity)
     expressions.require(conditions)
     if entity.version is None:
         guarded = {*old, *(attribute.stored for attribute in entity.attributes.values())}

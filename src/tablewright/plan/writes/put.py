@@ -14,7 +14,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Generic, Self, TypeVar
 
-from tablewright.errors import AlreadyExists, DeclarationError, InvalidValue
+from tablewright.errors import AlreadyExists, ConditionFailed, DeclarationError, InvalidValue
 from tablewright.mapping.entity import HistoryMap, Values
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
@@ -27,6 +27,7 @@ from tablewright.plan.writes.guard import (
     WriteExpressions,
     condition_failed,
     immutable_changed,
+    of_another_kind,
     rejection,
     snapshot,
     version_conflict,
@@ -151,16 +152,23 @@ class Put(EntityWrite[E], Generic[E]):
         # Version 0 says that the entity was never stored, so that it replaces nothing.
         if affected.has_side_items and version != 0:
             old = yield from read_item(context, entity, key)
+            other = of_another_kind(ConditionFailed, entity, key, old)
+            if other is not None:
+                raise other
             sources = {entity.attributes[name].stored for name in affected.side_sources}
             # The first key attribute stands for whether the item exists.
             guards |= snapshot(old, sorted({*sources, entity.table.attributes[0]}))
         effect = write_effect(entity, key, old, new, values, affected, audit)
         expressions = WriteExpressions()
         expressions.require_unchanged(guards)
+        expressions.require_kind(entity, or_absent=True)
         expressions.require_immutable(entity, new)
         expressions.require(self._conditions)
 
         def on_failure(current: Item | None) -> Verdict:
+            other = of_another_kind(ConditionFailed, entity, key, current)
+            if other is not None:
+                return other
             conflict = version_conflict(entity, key, current, version)
             if conflict is not None:
                 return conflict
