@@ -41,6 +41,7 @@ from tablewright import (
 )
 from tablewright.database import AsyncDatabase, Database
 from tablewright.ids import KSUID
+from tablewright.model.attribute import Reference
 from tablewright.plan.change import Change
 from tablewright.plans import (
     AccessPattern,
@@ -186,12 +187,12 @@ def an_instance_holds_values() -> None:
 
 
 def a_class_holds_references() -> None:
-    assert_type(Ticket.number, Ref[Ticket, int])
-    assert_type(Ticket.status, Ref[Ticket, Status])
-    assert_type(Ticket.due, Ref[Ticket, date | None])
-    assert_type(Ticket.tags, Ref[Ticket, set[str]])
-    assert_type(Ticket.details, Ref[Ticket, Details])
-    assert_type(Ticket.version, Ref[Ticket, int])
+    assert_type(Ticket.number, Reference[Ticket, int])
+    assert_type(Ticket.status, Reference[Ticket, Status])
+    assert_type(Ticket.due, Reference[Ticket, date | None])
+    assert_type(Ticket.tags, Reference[Ticket, set[str]])
+    assert_type(Ticket.details, Reference[Ticket, Details])
+    assert_type(Ticket.version, Reference[Ticket, int])
 
 
 def what_an_abstract_base_declares_belongs_to_the_entity() -> None:
@@ -199,9 +200,9 @@ def what_an_abstract_base_declares_belongs_to_the_entity() -> None:
     assert_type(found.created_at, datetime)
     assert_type(found.updated_at, datetime)
     assert_type(found.owner, AgentId | None)
-    assert_type(Ticket.created_at, Ref[Ticket, datetime])
-    assert_type(Ticket.owner, Ref[Ticket, AgentId | None])
-    assert_type(Comment.created_at, Ref[Comment, datetime])
+    assert_type(Ticket.created_at, Reference[Ticket, datetime])
+    assert_type(Ticket.owner, Reference[Ticket, AgentId | None])
+    assert_type(Comment.created_at, Reference[Comment, datetime])
     assert_type(Ticket.created_at > NOW, Condition[Ticket])
     assert_type(Ticket.owner.set(AgentId("a")), Change[Ticket])
 

@@ -15,6 +15,7 @@ from tablewright import (
     Get,
     Load,
     Query,
+    Tenancy,
     Update,
     access_pattern,
     attr,
@@ -259,6 +260,10 @@ tickets.first().then(lambda each: each.title)  # E: a text is not a plan
 tickets.first().then(lambda each: Agent.by_email(each.titel))  # E: no such attribute
 connect(":memory:", Ticket)  # E: an entity is not a table
 connect(":memory:", Desk, durable=True)  # E: no such option
+connect(":memory:", Desk, cursor_secret=7)  # E: a secret is text or bytes
+Tenancy("org_id", write="ORG#{org_id}")  # E: shards are a tuple
+Tenancy("org_id", write=("ORG#{org_id}",), shared="PLANS")  # E: shared partitions are a tuple
+Tenancy("org_id", write=("ORG#{org_id}",), prefix=True)  # E: no such option
 access_patterns(Ticket)  # E: an entity is not a table
 got: Get[Comment] = first  # E: another entity's key
 several: Query[Ticket] = first  # E: a key is one item

@@ -28,11 +28,12 @@ filter only if the partition key is fixed, `Order.by_system_key(order_id).eq(use
 by a prefix of the tenant. It gets a filter if the index is named in `filtered`, or if the partition
 of the index equals a shard of the tenant; every other one is refused.
 
-Invariants: keys are compared as typed values (see `partitions`). Expressions are never
-parsed: a Query is checked by the values of its QueryRequest, from which the expressions are
-rendered afterwards; one that carries expressions of its own is refused. A start key must be in the
-tenant's shards, unless it is the end of the page before: a filtered page may end at an item that
-was left out. The classes of conditions and filters are trusted: they render themselves.
+Invariants: keys are compared as typed values (see `partitions`). Expressions are never parsed: a
+Query is checked by the values of its QueryRequest, from which the expressions are rendered
+afterwards; one that carries expressions of its own is refused. A start key must be in the tenant's
+shards, unless it is the end of the page before: a filtered page may end at an item that was left
+out, and its cursor is encrypted and bound to the tenant. The classes of conditions and filters are
+trusted: they render themselves.
 """
 
 from __future__ import annotations

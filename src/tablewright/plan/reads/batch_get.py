@@ -125,7 +125,7 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
 
     def _decode(self, get: Get[E], found: dict[tuple[str, bytes], Item], name: str) -> E | None:
         item = found.get((name, item_identity(get._key)))
-        return None if item is None else get._entity.decode(item)
+        return None if item is None else get._entity.decode_kind(item)
 
     def _shape(self) -> Shape:
         if not self._gets:
@@ -169,9 +169,12 @@ def keys_range(gets: Sequence[Get[Any]], steps: Sequence[Shape]) -> UnitRange:
     """Return the units of the reads of these keys together; `steps` are those of each alone.
 
     A key that is given twice is read once, and arguments that are not known yet may be equal. Two
-    entities have no key in common.
+    entities have no key in common, unless they are variants of one base.
     """
-    lows = {get._entity: step.read_range.low for get, step in zip(gets, steps, strict=True)}
+    lows = {
+        get._entity.base or get._entity: step.read_range.low
+        for get, step in zip(gets, steps, strict=True)
+    }
     return UnitRange(sum(lows.values()), sum(step.read_range.high for step in steps))
 
 

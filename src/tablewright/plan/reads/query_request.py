@@ -71,12 +71,16 @@ class OneOf(Struct, frozen=True):
     values: tuple[Value, ...]
     prefixes: tuple[str, ...] = ()
     or_absent: bool = False
+    #: The attribute is a set or a list that contains one of the values.
+    is_contained: bool = False
 
     def factor(self, marks: Placeholders) -> str:
         name = marks.name(self.attribute)
         values = [marks.value(value) for value in self.values]
         clauses = []
-        if values:
+        if self.is_contained:
+            clauses += [f"contains({name}, {value})" for value in values]
+        elif values:
             equal = f"= {values[0]}" if len(values) == 1 else f"IN ({', '.join(values)})"
             clauses.append(f"{name} {equal}")
         clauses += [
@@ -125,7 +129,8 @@ class QueryRequest(Struct, frozen=True):
     #: All members without expressions: TableName, IndexName, Limit, ...
     members: dict[str, Any]
     selection: Selection
-    #: ExclusiveStartKey is the LastEvaluatedKey of the answer before, not a key from a caller.
+    #: ExclusiveStartKey is the end of the page before: the LastEvaluatedKey of an answer, or the
+    #: key in an authenticated cursor; not a key from a caller.
     continues: bool = False
 
     @property

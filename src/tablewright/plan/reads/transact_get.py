@@ -89,7 +89,7 @@ class TransactGet(Plan[T], Generic[T]):
             place: response.item for place, response in zip(actions, answer.responses, strict=True)
         }
         results: Any = tuple(
-            None if (item := found[place]) is None else get._entity.decode(item)
+            None if (item := found[place]) is None else get._entity.decode_kind(item)
             for get, place in zip(self._gets, places, strict=True)
         )
         return results  # type: ignore[no-any-return]  # the overloads of transact_get() say which
