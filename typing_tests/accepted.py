@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import assert_type
+from typing import Any, assert_type
 from uuid import UUID
 
 from tablewright import (
@@ -35,15 +35,18 @@ from tablewright import (
     explain,
     put,
     transact,
+    transact_get,
     update,
     upsert,
 )
 from tablewright.database import AsyncDatabase, Database
 from tablewright.ids import KSUID
+from tablewright.model.attribute import Reference
 from tablewright.plan.change import Change
 from tablewright.plans import (
     AccessPattern,
     BatchGet,
+    BatchGetTuple,
     BatchWrite,
     Condition,
     ConditionCheck,
@@ -56,6 +59,7 @@ from tablewright.plans import (
     Shape,
     Single,
     Then,
+    TransactGet,
     access_patterns,
 )
 from typing_tests.design import (
@@ -183,12 +187,12 @@ def an_instance_holds_values() -> None:
 
 
 def a_class_holds_references() -> None:
-    assert_type(Ticket.number, Ref[Ticket, int])
-    assert_type(Ticket.status, Ref[Ticket, Status])
-    assert_type(Ticket.due, Ref[Ticket, date | None])
-    assert_type(Ticket.tags, Ref[Ticket, set[str]])
-    assert_type(Ticket.details, Ref[Ticket, Details])
-    assert_type(Ticket.version, Ref[Ticket, int])
+    assert_type(Ticket.number, Reference[Ticket, int])
+    assert_type(Ticket.status, Reference[Ticket, Status])
+    assert_type(Ticket.due, Reference[Ticket, date | None])
+    assert_type(Ticket.tags, Reference[Ticket, set[str]])
+    assert_type(Ticket.details, Reference[Ticket, Details])
+    assert_type(Ticket.version, Reference[Ticket, int])
 
 
 def what_an_abstract_base_declares_belongs_to_the_entity() -> None:
@@ -196,9 +200,9 @@ def what_an_abstract_base_declares_belongs_to_the_entity() -> None:
     assert_type(found.created_at, datetime)
     assert_type(found.updated_at, datetime)
     assert_type(found.owner, AgentId | None)
-    assert_type(Ticket.created_at, Ref[Ticket, datetime])
-    assert_type(Ticket.owner, Ref[Ticket, AgentId | None])
-    assert_type(Comment.created_at, Ref[Comment, datetime])
+    assert_type(Ticket.created_at, Reference[Ticket, datetime])
+    assert_type(Ticket.owner, Reference[Ticket, AgentId | None])
+    assert_type(Comment.created_at, Reference[Comment, datetime])
     assert_type(Ticket.created_at > NOW, Condition[Ticket])
     assert_type(Ticket.owner.set(AgentId("a")), Change[Ticket])
 
@@ -240,6 +244,18 @@ def an_index_is_a_range_too() -> None:
     assert_type(Lead.by_seen(TODAY), Range[Lead, datetime])
     assert_type(Usage.by_day(TODAY, 3), Range[Usage, datetime, str])
     assert_type(Visit.by_day(TODAY, "o", "r"), Range[Visit, datetime])
+
+
+def an_index_with_several_attributes_is_a_range() -> None:
+    agent = AgentId("a")
+    assert_type(Visit.by_org("o", "r"), Range[Visit, AgentId, datetime])
+    assert_type(Visit.by_org("o", "r").eq(agent), Range[Visit, datetime])
+    assert_type(Visit.by_org("o", "r").eq(agent).gte(NOW), Query[Visit])
+    assert_type(Visit.by_org("o", "r").eq(agent, NOW), Range[Visit])
+    assert_type(Visit.by_agent(agent), Range[Visit, str, str, datetime])
+    assert_type(Visit.by_agent(agent).eq("o").begins_with("r"), Query[Visit])
+    assert_type(Visit.by_agent(agent).eq("o", "r", NOW), Range[Visit])
+    assert_type(Visit.by_all("o", agent, "r"), Range[Visit])
 
 
 def at_binds_the_parts_from_the_left() -> None:
@@ -398,6 +414,22 @@ def a_unique_value_is_looked_up() -> None:
 def keys_are_read_together() -> None:
     assert_type(batch_get([Ticket.primary("o", 1), Ticket.primary("o", 2)]), BatchGet[Ticket])
     assert_type(batch_get(Ticket.primary("o", n) for n in (1, 2)).consistent(), BatchGet[Ticket])
+
+
+def keys_of_several_entities_are_read_together(db: Database, agent_id: AgentId) -> None:
+    one, agent = Ticket.primary("o", 1), Agent.primary(agent_id)
+    assert_type(db.run(batch_get(one, agent)), tuple[Ticket | None, Agent | None])
+    assert_type(transact_get(one), TransactGet[tuple[Ticket | None]])
+    assert_type(db.run(transact_get(one, agent)), tuple[Ticket | None, Agent | None])
+    assert_type(
+        db.run(transact_get(one, agent, one, agent, one)),
+        tuple[Ticket | None, Agent | None, Ticket | None, Agent | None, Ticket | None],
+    )
+    assert_type(db.run(transact_get(*[one, one])), tuple[Ticket | None, ...])
+    assert_type(db.run(transact_get(one, one, one, one, one, agent)), tuple[Any, ...])
+    assert_type(
+        batch_get(one, agent).consistent(), BatchGetTuple[tuple[Ticket | None, Agent | None]]
+    )
 
 
 def an_aggregate_is_of_its_root() -> None:

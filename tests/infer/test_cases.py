@@ -211,6 +211,12 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         {},
         ['primary = key(pk, "post" / post_id)', 'primary = key(pk, "profile")'],
     ),
+    "an id with the name of its key": (
+        [item(pk=user, sk=f"post#{n}") for user in ("alice", "bob") for n in (1, 2)]
+        + [item(pk=user, sk="profile") for user in ("alice", "bob")],
+        {"names": keys("pk", "sk")},
+        ["key_pk: Attr[str] = attr(key_only=True)", 'primary = key(key_pk, "profile")'],
+    ),
     "types with the same key": (
         [
             item(PK="ACCOUNT#1", SK="ACCOUNT#1", type="User"),

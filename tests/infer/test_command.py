@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.engine import Engine
+from tablewright.server import serving
 from tests.commands import run
 from tests.infer import workbench
 from tests.test_docs import ROOT
@@ -36,6 +37,14 @@ def test_a_module_is_written_and_verified() -> None:
     assert verified.returncode == 0
     assert "OnlineShop: all 19 items have the keys that their values give" in verified.stdout
     assert run("infer", "shop.db").stdout == Path("design.py").read_text()
+
+
+def test_an_endpoint_is_read_as_a_file_is(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    written = run("infer", file).stdout
+    with Engine(file) as engine, serving(engine) as url:
+        assert run("infer", url, "--table", "OnlineShop").stdout == written
 
 
 def test_the_sample_can_be_smaller(file: Path) -> None:

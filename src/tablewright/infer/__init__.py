@@ -5,7 +5,9 @@
     structure   literals and variables of key texts
     kinds       types of attributes
     spellings   formats of values in keys
-    entity      attributes, key and indexes of one class of items
+    attributes  what the items of a class store, and what that explains
+    declaration attributes, keys and places, as the module will declare them
+    entity      the declarations of one class of items
     design      all entities, without collisions, and their names
     module      the source text
 

@@ -14,7 +14,8 @@ from itertools import combinations
 from msgspec import Struct
 
 from tablewright.infer.classes import ItemClass, divide, find_type_attribute
-from tablewright.infer.entity import Attribute, InferredEntity, Path, Use, infer_entity
+from tablewright.infer.declaration import Attribute, InferredEntity, Path, Use
+from tablewright.infer.entity import infer_entity
 from tablewright.infer.kinds import DATE, DATETIME, STR
 from tablewright.infer.names import (
     GENERIC,
@@ -202,7 +203,7 @@ def _name_attributes(entity: InferredEntity, design: InferredDesign) -> None:
     for attribute in stored:
         attribute.name = unused(snake_case(attribute.stored), taken)
         taken.add(attribute.name)
-    taken |= {attribute.stored for attribute in stored}
+    taken |= {attribute.stored for attribute in stored} | {path.key.name for path in paths}
     for attribute in entity.attributes:
         if attribute.is_key_only:
             name = _key_only_name(attribute, design)

@@ -10,118 +10,25 @@ found, and items that are not in an index do not get into it.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
+from tablewright.infer.attributes import StoredAttributes, rank
 from tablewright.infer.classes import ItemClass
-from tablewright.infer.kinds import DATETIME, STR, Kind, kinds_of, stores_equal, text_kinds
-from tablewright.infer.names import has_own_name, snake_case
+from tablewright.infer.declaration import Attribute, InferredEntity, Path, Place, Use
+from tablewright.infer.kinds import DATETIME, STR, Kind, text_kinds
+from tablewright.infer.names import has_own_name
 from tablewright.infer.sample import Sample, SampleIndex
-from tablewright.infer.spellings import Spelling, key_only_spellings, reads_back, spellings, spells
+from tablewright.infer.spellings import Spelling, key_only_spellings, reads_back
 from tablewright.infer.structure import Element, Variable, find_elements
-from tablewright.mapping.converters import converter
 from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.paths import path_format
 from tablewright.schema import KeyAttribute
-from tablewright.values import Item, Value
+from tablewright.values import Item
 
-#: Names with a quote, a backslash or a control character: the decoder of items has no such names.
-_UNUSABLE = re.compile(r'["\\\x00-\x1f]').search
 #: Delimiters of a key in whose values the table's delimiter is.
 _OTHER_DELIMITERS = "|~^;"
-
-
-class Attribute(Struct, eq=False):
-    """An attribute of an entity."""
-
-    #: Its name in items; for an attribute that is only in keys, of the first key attribute with it.
-    stored: str
-    kinds: tuple[Kind, ...]
-    #: Its content in each item, by the number of the item.
-    values: dict[int, Value]
-    is_optional: bool = False
-    is_key_only: bool = False
-    is_ttl: bool = False
-    #: The literal before it, in its first key.
-    word: str = ""
-    #: The index that it is for: an item without a value is not in it.
-    index: str = ""
-    name: str = ""
-
-    @property
-    def kind(self) -> Kind:
-        return self.kinds[0]
-
-
-class Use(Struct, eq=False):
-    """A part of a key: an attribute in a format."""
-
-    attribute: Attribute
-    spelling: Spelling
-    prefix: str = ""
-    #: The key attribute is the attribute itself.
-    is_natural: bool = False
-
-    @property
-    def source(self) -> str:
-        return self.spelling.source.replace("{}", self.attribute.name, 1)
-
-
-class Path(Struct, eq=False):
-    """The elements of one key attribute."""
-
-    key: KeyAttribute
-    elements: list[str | Use]
-    is_ragged: bool = False
-
-    @property
-    def uses(self) -> list[Use]:
-        return [each for each in self.elements if isinstance(each, Use)]
-
-    @property
-    def is_natural(self) -> bool:
-        return any(use.is_natural for use in self.uses)
-
-
-class Place(Struct, eq=False):
-    """The place of an entity in an index."""
-
-    index: SampleIndex
-    partition: Path
-    sort: Path | None
-    #: The attribute of the condition, and the condition with {} for its name.
-    when: tuple[Attribute, str] | None = None
-    delimiter: str | None = None
-
-    @property
-    def paths(self) -> list[Path]:
-        return [self.partition, *([self.sort] if self.sort else [])]
-
-
-class InferredEntity(Struct, eq=False):
-    """An entity, as far as its items show it."""
-
-    items: list[Item]
-    type_name: str | None
-    attributes: list[Attribute]
-    partition: Path
-    sort: Path | None
-    places: list[Place]
-    #: Replaces the table's delimiter in the primary key.
-    delimiter: str | None = None
-    #: The indexes that cannot be declared, and the key attributes that they share with others.
-    shared: dict[str, list[str]] = {}
-    #: Attributes whose names a design cannot have.
-    undeclared: list[str] = []
-    name: str = ""
-
-    @property
-    def paths(self) -> list[Path]:
-        return [self.partition, *([self.sort] if self.sort else [])]
 
 
 def infer_entity(
@@ -147,34 +54,21 @@ class _Inference:
         self.type_attribute = type_attribute
         self.indexes = [index for index in sample.indexes if self._members(index)]
         self.partitions = len({str(item[sample.keys.names[0]]) for item in self.items})
-        #: Key attributes that have no name of their own explain nothing.
-        self.generic = {
+        generic = {
             name
             for keys in (sample.keys, *(index.keys for index in self.indexes))
             for name in keys.names
             if not has_own_name(name)
         }
-        self.stored = self._stored_attributes()
+        self.stored = StoredAttributes(
+            self.items,
+            primary=sample.keys.names,
+            generic=generic,
+            type_attribute=type_attribute,
+            ttl=sample.ttl,
+        )
         self.key_only: list[Attribute] = []
         self.own_paths: dict[str, Path] = {}
-
-    # -- attributes --------------------------------------------------------------------------
-
-    def _stored_attributes(self) -> dict[str, Attribute]:
-        """Return the attributes that can explain parts of keys, by their names in items."""
-        keys = {*self.sample.keys.names, self.type_attribute, *self.generic}
-        names = dict.fromkeys(name for item in self.items for name in sorted(item))
-        self.undeclared = [name for name in names if _UNUSABLE(name)]
-        keys.update(self.undeclared)
-        return {name: self._attribute(name) for name in names if name not in keys}
-
-    def _attribute(self, name: str) -> Attribute:
-        values = {n: item[name] for n, item in enumerate(self.items) if name in item}
-        kinds = kinds_of(list(values.values()))
-        is_optional = len(values) < len(self.items) or any("NULL" in v for v in values.values())
-        is_ttl = name == self.sample.ttl and kinds[0].source == "int"
-        kinds = (DATETIME,) if is_ttl else kinds
-        return Attribute(name, kinds, values, is_optional, is_ttl=is_ttl)
 
     def _members(self, index: SampleIndex) -> list[int]:
         """Return the numbers of the items in an index."""
@@ -197,7 +91,7 @@ class _Inference:
             if key.name not in found:
                 draft = found[key.name] = self._elements(key, members, sorts=sorts)
                 if not draft.is_natural:
-                    self.stored.pop(key.name, None)
+                    self.stored.by_name.pop(key.name, None)
         primary = [found[key.name] for key in self.sample.keys]
         drafts = [(index, [found[key.name] for key in index.keys]) for index in self.indexes]
         for each in (primary, *(each for _, each in drafts)):
@@ -210,13 +104,13 @@ class _Inference:
         return InferredEntity(
             self.items,
             self.kind.type_name,
-            [*(each for each in self.key_only if each in used), *self.stored.values()],
+            [*(each for each in self.key_only if each in used), *self.stored.by_name.values()],
             paths[0],
             paths[1] if len(paths) > 1 else None,
             places,
             self._other_delimiter(paths),
             shared,
-            self.undeclared,
+            self.stored.undeclared,
         )
 
     def _elements(self, key: KeyAttribute, members: list[int], *, sorts: bool) -> _Draft:
@@ -228,13 +122,14 @@ class _Inference:
         if key.type != "S":
             variable = Variable(tuple(contents))
             is_constant = len(set(contents)) == 1 and sorts and self.partitions > 1
-            if is_constant and not is_own and not self._explanations(variable, key, members):
+            explained = self.stored.explain(variable, key, members, self.delimiter, sorts=sorts)
+            if is_constant and not is_own and not any(explained):
                 return _Draft(key, members, [contents[0]], sorts)
             return _Draft(key, members, [variable], sorts)
 
         def explains(texts: tuple[str, ...]) -> bool:
             variable = Variable(texts)
-            return any(self._explain(variable, key, members, self.delimiter, sorts=sorts))
+            return any(self.stored.explain(variable, key, members, self.delimiter, sorts=sorts))
 
         def is_value(texts: tuple[str, ...]) -> bool:
             return text_kinds(texts)[0] is DATETIME or explains(texts)
@@ -251,79 +146,28 @@ class _Inference:
             draft.is_natural = sum(key.name in item for item in self.items) > len(members)
         if draft.is_natural:
             draft.elements = [Variable(tuple(contents))]
-            self.stored.setdefault(key.name, self._attribute(key.name))
+            self.stored.add(key.name)
         return draft
 
-    def _explanations(
-        self, variable: Variable, key: KeyAttribute, members: list[int]
-    ) -> list[tuple[Attribute, Spelling]]:
-        return list(self._explain(variable, key, members, self.delimiter, sorts=False))
-
-    def _explain(
-        self,
-        variable: Variable,
-        key: KeyAttribute,
-        members: list[int],
-        delimiter: Delimiter,
-        *,
-        sorts: bool,
-    ) -> Iterator[tuple[Attribute, Spelling]]:
-        """Yield the attributes, in a format, that have the texts of a variable."""
-        for attribute in self.stored.values():
-            if attribute.stored in {key.name, *self.generic}:
-                continue
-            if not all(n in attribute.values for n in members):
-                continue
-            for kind in attribute.kinds:
-                values = _decoded(attribute, kind, members)
-                if values is None:
-                    continue
-                for spelling in spellings(kind, key.type, variable.texts):
-                    if spelling.formats and not _is_evidence(kind, variable.texts):
-                        continue
-                    if spells(spelling, delimiter, values, variable.texts, sorts=sorts):
-                        yield attribute, spelling
-                        break
-            if key.name not in self.sample.keys.names:
-                yield from self._inside(attribute, members, variable.texts)
-
-    def _inside(
-        self, attribute: Attribute, members: list[int], texts: tuple[str, ...]
-    ) -> Iterator[tuple[Attribute, Spelling]]:
-        """Yield the places inside of a document that have these texts."""
-        if attribute.kind.source != "dict[str, str]":
-            return
-        documents = [attribute.values[n].get("M", {}) for n in members]
-        for name in documents[0]:
-            found = [document.get(name, {}).get("S") for document in documents]
-            if found == list(texts):
-                yield attribute, _inside_spelling(attribute.kind, name)
+    def _explain(self, draft: _Draft, variable: Variable) -> Iterator[tuple[Attribute, Spelling]]:
+        delimiter = self._delimiter_of(draft)
+        return self.stored.explain(variable, draft.key, draft.members, delimiter, sorts=draft.sorts)
 
     def _choose_kinds(self, drafts: Sequence[_Draft]) -> None:
         """Give each attribute the type with which it explains most variables."""
-        votes: dict[tuple[str, Kind], int] = {}
+        votes: dict[str, Counter[Kind]] = defaultdict(Counter)
         for draft in drafts:
-            delimiter = self._delimiter_of(draft)
             for variable in draft.variables:
-                found = self._explain(
-                    variable, draft.key, draft.members, delimiter, sorts=draft.sorts
-                )
-                for attribute, spelling in found:
-                    chosen = (attribute.stored, spelling.kind)
-                    votes[chosen] = votes.get(chosen, 0) + 1
+                for attribute, spelling in self._explain(draft, variable):
+                    votes[attribute.stored][spelling.kind] += 1
         natural = {draft.key.name for draft in drafts if draft.is_natural}
-        for name, attribute in self.stored.items():
-            kinds = attribute.kinds
-            if name in natural:
-                values = list(attribute.values.values())
-                kinds = tuple(kind for kind in kinds if stores_equal(kind, values)) or kinds[-1:]
-            best = max(kinds, key=lambda kind: votes.get((name, kind), 0))
-            attribute.kinds = (best,)
+        for name in self.stored.by_name:
+            self.stored.choose_kind(name, votes[name], is_natural=name in natural)
 
     def _path(self, draft: _Draft, *, is_alone: bool = False) -> Path:
         """Return a key attribute whose variables are attributes; `is_alone` makes new ones."""
         if draft.is_natural:
-            attribute = self.stored[draft.key.name]
+            attribute = self.stored.by_name[draft.key.name]
             use = Use(attribute, Spelling(attribute.kind), is_natural=True)
             return Path(draft.key, [use])
         elements: list[str | Use] = []
@@ -341,18 +185,12 @@ class _Inference:
 
     def _use(self, draft: _Draft, variable: Variable, word: str, *, is_alone: bool) -> Use:
         delimiter = self._delimiter_of(draft)
-        found = [
-            (attribute, spelling)
-            for attribute, spelling in self._explain(
-                variable, draft.key, draft.members, delimiter, sorts=draft.sorts
-            )
-            if spelling.kind == attribute.kind
-        ]
+        found = [each for each in self._explain(draft, variable) if each[0].kind == each[1].kind]
         if found and not is_alone:
-            attribute, spelling = min(found, key=lambda each: _rank(each, word))
+            attribute, spelling = min(found, key=lambda each: rank(each, word))
             return Use(attribute, spelling, variable.prefix)
         if draft.key.type != "S":
-            attribute = self.stored.setdefault(draft.key.name, self._attribute(draft.key.name))
+            attribute = self.stored.add(draft.key.name)
             return Use(attribute, Spelling(attribute.kind), is_natural=True)
         texts = dict(zip(draft.members, variable.texts, strict=True))
         spelling = next(
@@ -422,7 +260,7 @@ class _Inference:
             shared[index.name] = [name for name in composed if name in taken]
             for name in composed:
                 if name not in taken:
-                    self.stored[name] = self._attribute(name)
+                    self.stored.add(name)
         return places, shared
 
     @staticmethod
@@ -438,7 +276,7 @@ class _Inference:
         wrong = [n for n in outside if self._has_values(paths, n)]
         if not wrong:
             return place
-        place.when = self._condition(members, wrong)
+        place.when = self.stored.condition(members, wrong)
         if place.when is None:  # nothing of the item says whether it is in the index
             position, draft = next(
                 (n, draft) for n, draft in enumerate(drafts) if self._is_composed(draft)
@@ -454,28 +292,8 @@ class _Inference:
         return not draft.is_natural and draft.key.name not in names
 
     def _has_values(self, paths: Sequence[Path], number: int) -> bool:
-        return all(number in use.attribute.values for path in paths for use in path.uses)
-
-    def _condition(self, inside: list[int], outside: list[int]) -> tuple[Attribute, str] | None:
-        """Return what is true of all items inside of an index, and of none of the others."""
-        for attribute in self.stored.values():
-            has = [[n in attribute.values for n in numbers] for numbers in (inside, outside)]
-            if all(has[0]) and not any(has[1]):
-                return attribute, "{}.exists()"
-            if not any(has[0]) and all(has[1]):
-                return attribute, "{}.not_exists()"
-        for attribute in self.stored.values():
-            tag = {"str": "S", "bool": "BOOL"}.get(attribute.kind.source)
-            if tag is None or attribute.is_optional:
-                continue
-            contents = [attribute.values[n].get(tag) for n in range(len(self.items))]
-            within = {contents[n] for n in inside}
-            is_choice = len(set(contents)) <= len(contents) / 2
-            if len(within) == 1 and is_choice and within.isdisjoint(contents[n] for n in outside):
-                content = within.pop()
-                shown = f" == {quoted(str(content))}" if tag == "S" else f".in_([{content}])"
-                return attribute, f"{{}}{shown}"
-        return None
+        values = [use.attribute.values.get(number) for path in paths for use in path.uses]
+        return not any(value is None or "NULL" in value for value in values)
 
 
 class _Draft(Struct, eq=False):
@@ -500,17 +318,6 @@ class _Draft(Struct, eq=False):
         return Variable(tuple(items[n][self.key.name][self.key.type] for n in self.members))
 
 
-def quoted(text: str) -> str:
-    """Return a text as a literal of Python, in double quotes where that needs no escape.
-
-    >>> quoted("a'b"), quoted('a"b')
-    ('"a\\'b"', '\\'a"b\\'')
-    """
-    plain = repr(text)[1:-1].replace("\\'", "'")  # repr escapes ' where both quotes are
-    quote = "'" if plain.count('"') > plain.count("'") else '"'
-    return quote + plain.replace(quote, f"\\{quote}") + quote
-
-
 def _join_if_ragged(drafts: Sequence[_Draft], items: Sequence[Item]) -> None:
     """Make a variable of each text whose variables could not be told apart in a ragged key."""
     if any(draft.is_ragged for draft in drafts):
@@ -520,35 +327,7 @@ def _join_if_ragged(drafts: Sequence[_Draft], items: Sequence[Item]) -> None:
                 draft.variables[0].is_ragged = True
 
 
-def _decoded(attribute: Attribute, kind: Kind, members: list[int]) -> list[Any] | None:
-    """Return the values of items; None if one of them is NULL."""
-    values = [attribute.values[n] for n in members]
-    if any("NULL" in value for value in values):
-        return None
-    if attribute.is_ttl:
-        return [datetime.fromtimestamp(int(value["N"]), UTC) for value in values]
-    decode = converter(kind.type, attribute.stored).decode
-    return [decode(value) for value in values]
-
-
-def _inside_spelling(kind: Kind, name: str) -> Spelling:
-    how = path_format(lambda document: document[name], "it")
-    return Spelling(kind, f"{{}}.path(lambda inside: inside[{quoted(name)}])", (how,))
-
-
-def _rank(explanation: tuple[Attribute, Spelling], word: str) -> tuple[bool, bool, bool]:
-    attribute, spelling = explanation
-    name = snake_case(attribute.stored)
-    words = snake_case(word.strip("#")).rstrip("_") if word else "?"
-    return bool(spelling.formats), not name.startswith(words[:4]), not name.endswith("id")
-
-
-def _is_evidence(kind: Kind, texts: Sequence[str]) -> bool:
-    """Whether texts that a format gives are hardly equal by chance."""
-    return len(set(texts)) > 1 or (kind is not STR and min(map(len, texts)) > 3)
-
-
-def _is_rare(texts: Any) -> bool:
+def _is_rare(texts: Collection[str]) -> bool:
     """Whether equal texts mean the same thing, although different literals precede them."""
     found = set(texts)
     shortest = min(map(len, found))

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from tablewright import formats
+from tablewright.infer.declaration import Attribute, InferredEntity, Path, Place
 from tablewright.infer.design import InferredDesign
-from tablewright.infer.entity import Attribute, InferredEntity, Path, Place, quoted
-from tablewright.infer.names import snake_case, unused
+from tablewright.infer.names import quoted, snake_case, unused
 from tablewright.infer.sample import SampleIndex
 
 WIDTH = 88

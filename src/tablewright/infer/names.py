@@ -1,4 +1,4 @@
-"""Names: identifiers of a module, made of the texts in a table.
+"""Names: identifiers and literals of a module, made of the texts in a table.
 
     attribute     customerId, Customer-ID   customer_id
     class         warehouseItem, WAREHOUSE_ITEM   WarehouseItem
@@ -106,6 +106,20 @@ def class_name(text: str) -> str:
     name = "".join(word.capitalize() for word in snake_case(text).split("_"))
     is_unusable = len(name) == 1 or name in IMPORTED or keyword.iskeyword(name)
     return f"{name}Item" if is_unusable else name
+
+
+def quoted(text: str) -> str:
+    """Return a text as a literal of Python, in double quotes where that needs no escape.
+
+    >>> quoted("a'b"), quoted('a"b')
+    ('"a\\'b"', '\\'a"b\\'')
+    """
+    shown = repr(text)
+    plain = shown[1:-1]
+    if shown[0] == "'":  # where both quotes are in the text, ' is escaped
+        plain = re.sub(r"\\(.)", lambda pair: "'" if pair[1] == "'" else pair[0], plain)
+    quote = "'" if plain.count('"') > plain.count("'") else '"'
+    return quote + plain.replace(quote, f"\\{quote}") + quote
 
 
 def singular(name: str) -> str:

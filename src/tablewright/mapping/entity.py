@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import product
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct, defstruct, field
@@ -23,7 +24,7 @@ from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
 from tablewright.mapping.parts import natural_part
 from tablewright.mapping.stored_key import RawCheck, StoredKey, check_key_only
-from tablewright.mapping.template import Template, encode_natural, templates_can_collide
+from tablewright.mapping.template import Template, encode_natural
 from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
 
@@ -128,6 +129,9 @@ class HistoryMap(Struct, frozen=True):
 class EntityMap:
     """A compiled entity."""
 
+    #: The base of a variant: see `variants.py`.
+    base: EntityMap | None = None
+
     def __init__(
         self,
         *,
@@ -138,6 +142,7 @@ class EntityMap:
         primary: KeyMap,
         indexes: tuple[KeyMap, ...],
         is_write_once: bool = False,
+        inherits: Mapping[KeyMap, KeyMap] = MappingProxyType({}),
     ) -> None:
         self.type = owner
         self.name = owner.__name__
@@ -146,6 +151,8 @@ class EntityMap:
         self.attributes = attributes
         self.primary = primary
         self.indexes = indexes
+        #: Of a variant: the keys that it has from its base, each with the base's.
+        self.inherits = inherits
         #: Its items are created and deleted, but never changed.
         self.is_write_once = is_write_once
         #: The attributes that do not change after an item was created, and that it stores.
@@ -185,6 +192,31 @@ class EntityMap:
             if part.attribute in self._key_only and part.attribute not in primary.depends_on
         )
 
+    # -- kinds: a base of variants has several, see `variants.py` -----------------------------
+
+    @property
+    def type_names(self) -> tuple[str, ...]:
+        """The types of its items."""
+        return (self.type_name,)
+
+    def includes(self, entity: EntityMap | None) -> bool:
+        """Return whether the items of an entity are items of this one."""
+        return entity is self
+
+    def kind_of(self, item: Mapping[str, Value]) -> EntityMap:
+        """Return the entity of an item at a key of this one."""
+        return self
+
+    def is_kind_of(self, item: Mapping[str, Value]) -> bool:
+        """Return whether an item at a key of this entity is of its kind."""
+        return True
+
+    def decode_kind(self, item: Mapping[str, Value]) -> Any:
+        """Return the entity of an item; None if the item is of another kind."""
+        return self.decode(item)
+
+    # -- items -------------------------------------------------------------------------------
+
     def encode(self, values: Mapping[str, Any]) -> Item:
         """Return the item of an entity, with its key, its index keys and its type."""
         for part in self._checks:
@@ -192,7 +224,7 @@ class EntityMap:
                 check_key_only(part, values[part.attribute])
         item = self._keys(values)
         if self.table.type_attribute is not None:
-            item[self.table.type_attribute] = {"S": self.type_name}
+            item[self.table.type_attribute] = self.table.type_value(self.type_name)
         for name, stored, encode in self._writers:
             value = encode(values[name])
             if value is not None:
@@ -349,14 +381,11 @@ class EntityMap:
         return {name: key[name] for name in self.primary.attributes if name in key}
 
     def _natural_key(self, values: Mapping[str, Any]) -> Item:
-        natural: Item = {}
-        templates = (self.primary.partition, self.primary.sort)
-        for name, template in zip(self.primary.attributes, templates, strict=True):
-            if name is not None and template is not None and template.natural is not None:
-                natural[name] = encode_natural(
-                    template.natural, values[template.parts[0].attribute]
-                )
-        return natural
+        return {
+            name: encode_natural(template.natural, values[template.parts[0].attribute])
+            for name, template in self.primary.templates.items()
+            if template.natural is not None
+        }
 
     def templates(self, other_than: KeyMap | None = None) -> list[dict[str, Template]]:
         """Return the template of each attribute of the items that can be a key.
@@ -369,27 +398,31 @@ class EntityMap:
             for attribute in self.attributes.values()
             if not attribute.is_key_only
         } | self._type_template(self.type_name)
-        found |= _by_attribute(self.primary)
+        found |= self.primary.templates
         choices = [
             each.keys if isinstance(each, AlternativeKeys) else (each,) for each in self.index_keys
         ]
         combinations = []
         for chosen in product(*choices):
-            if other_than is None or other_than not in (self.primary, *chosen):
+            places = (self.primary, *chosen)
+            same = (*places, *(self.inherits.get(each) for each in places))
+            if other_than is None or other_than not in same:
                 whole = dict(found)
                 for key in chosen:
-                    whole |= _by_attribute(key)
+                    whole |= key.templates
                 combinations.append(whole)
         return combinations
 
     def sentinel_templates(self, unique: UniqueMap) -> dict[str, Template]:
         """Return the same for the sentinel items of a unique value."""
         kept = {attribute.stored: _natural(attribute) for attribute in unique.keeps}
-        return kept | self._type_template(unique.type_name) | _by_attribute(unique.key)
+        return kept | self._type_template(unique.type_name) | unique.key.templates
 
     def _type_template(self, name: str) -> dict[str, Template]:
         attribute = self.table.type_attribute
-        return {} if attribute is None else {attribute: Template((name,))}
+        if attribute is None or self.table.type_form != "text":
+            return {}
+        return {attribute: Template((name,))}
 
     def key_in_index_of(self, key: KeyMap) -> KeyMap | None:
         """Return this entity's key in the index of another key; None if it is not in it."""
@@ -397,7 +430,7 @@ class EntityMap:
             return self.primary
         own = [each for each in self.indexes if each.index == key.index]
         for each in own:
-            if each is key or templates_can_collide(each.partition, key.partition):
+            if each is key or each.can_equal(each.partition_attributes, key.templates):
                 return each
         return own[0] if own else None
 
@@ -407,11 +440,6 @@ def _natural(attribute: AttributeMap) -> Template:
     return Template(
         (natural_part(attribute.name, attribute.converter),), (0,), natural=attribute.converter
     )
-
-
-def _by_attribute(key: KeyMap) -> dict[str, Template]:
-    pairs = zip(key.attributes, (key.partition, key.sort), strict=True)
-    return {name: template for name, template in pairs if name and template is not None}
 
 
 def content_of(item: Mapping[str, Value], name: str) -> str:

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap, content_of
-from tablewright.mapping.keys import IndexMap, KeyMap, after
+from tablewright.mapping.key_condition import after
+from tablewright.mapping.keys import IndexMap, KeyMap, NextPart
 from tablewright.mapping.language import (
-    EMPTY,
     NOTHING,
     Language,
     intersects,
     literal,
     sequence,
 )
-from tablewright.mapping.template import Parser, Template, can_begin_with, templates_can_collide
+from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
 
+TypeForm: TypeAlias = Literal["text", "set", "list"]
 Match: TypeAlias = Callable[[str], re.Match[str] | None]
 
 
@@ -40,12 +41,15 @@ class TableMap:
         type_attribute: str | None,
         indexes: dict[str, IndexMap],
         delimiter: Delimiter = Delimiter.DEFAULT,
+        type_form: TypeForm = "text",
     ) -> None:
         #: The name of the class that declares the table.
         self.owner = owner
         self.name = name
         self.attributes = attributes
         self.type_attribute = type_attribute
+        #: Whether the type attribute is one name, or a set or a list of names.
+        self.type_form: TypeForm = type_form
         self.indexes = indexes
         #: What separates the parts of keys that do not name another.
         self.delimiter = delimiter
@@ -65,7 +69,9 @@ class TableMap:
 
     def add(self, entity: EntityMap) -> None:
         """Add an entity; raise DeclarationError if its items can be confused with another's."""
-        types = [entity.type_name, *(unique.type_name for unique in entity.uniques)]
+        inherited = [unique for unique in entity.uniques if unique.key in entity.inherits]
+        own = [unique for unique in entity.uniques if unique not in inherited]
+        types = [entity.type_name, *(unique.type_name for unique in own)]
         for name in types:
             if name in self._type_names or types.count(name) > 1:
                 raise DeclarationError(
@@ -75,24 +81,40 @@ class TableMap:
         key_types = self._check_types(entity)
         keys = [entity.primary, *(unique.key for unique in entity.uniques)]
         others = [
-            key
+            (key, other.inherits.get(key))
             for other in self.entities
             for key in (other.primary, *(unique.key for unique in other.uniques))
         ]
         for position, key in enumerate(keys):
-            for theirs in (*keys[:position], *others):
-                self._refuse_collision(key, theirs)
+            for theirs, base in (*((each, None) for each in keys[:position]), *others):
+                # Variants of one base share its keys.
+                if base is None or entity.inherits.get(key) is not base:
+                    self._refuse_collision(key, theirs)
         self.key_types = key_types
         self.entities.append(entity)
         self._type_names.update(types)
         self._by_type[entity.type_name] = entity
-        self._recognizers.append((_recognizers(entity.primary, any_spelling=False), entity))
-        self._recognizers += [
-            (_recognizers(unique.key, any_spelling=False), None) for unique in entity.uniques
-        ]
-        self._spelled.append((_recognizers(entity.primary, any_spelling=True), entity))
+        if entity.base is None:
+            self._recognize(entity)
+        self._recognizers += [(_recognizers(each.key, any_spelling=False), None) for each in own]
         self._exclusive.clear()
         self._shared.clear()
+
+    def add_base(self, base: EntityMap) -> None:
+        """Add the base of variants: its key is also that of items whose kind nothing tells."""
+        for other in self.entities:
+            self._refuse_collision(base.primary, other.primary)
+        self._recognize(base)
+
+    def _recognize(self, entity: EntityMap) -> None:
+        self._recognizers.append((_recognizers(entity.primary, any_spelling=False), entity))
+        self._spelled.append((_recognizers(entity.primary, any_spelling=True), entity))
+
+    def type_value(self, name: str) -> Value:
+        """Return the type attribute of items of a type."""
+        if self.type_form == "text":
+            return {"S": name}
+        return {"SS": [name]} if self.type_form == "set" else {"L": [{"S": name}]}
 
     def _check_types(self, entity: EntityMap) -> dict[str, str]:
         """Return the types of key attributes, with those of an entity.
@@ -121,9 +143,7 @@ class TableMap:
         return key_types
 
     def _refuse_collision(self, key: KeyMap, theirs: KeyMap) -> None:
-        if templates_can_collide(key.partition, theirs.partition) and (
-            key.sort is None or theirs.sort is None or templates_can_collide(key.sort, theirs.sort)
-        ):
+        if key.can_equal(key.attributes, theirs.templates):
             raise DeclarationError(
                 f"{key.name}: {key.show()} can be the same key as {theirs.name}: "
                 f"{theirs.show()}; begin each of them with its own literal"
@@ -132,7 +152,10 @@ class TableMap:
     def entity_of(self, item: Mapping[str, Value]) -> EntityMap | None:
         """Return the entity of an item, by its type attribute or by its key."""
         if self.type_attribute is not None and self.type_attribute in item:
-            return self._by_type.get(item[self.type_attribute].get("S", ""))
+            for name in _type_names(item[self.type_attribute]):
+                if name in self._by_type:
+                    return self._by_type[name]
+            return None
         texts = [content_of(item, name) if name else "" for name in self.attributes]
         for exact, entity in self._recognizers:
             if all(match(text) for match, text in zip(exact, texts, strict=True)):
@@ -157,8 +180,7 @@ class TableMap:
         """
         if key not in self._exclusive:
             self._exclusive[key] = not (key.index is None and key.partition.parts) and not any(
-                templates_can_collide(key.partition, partition)
-                for partition, _ in self._others(key)
+                key.can_equal(key.partition_attributes, other) for other in self._others(key)
             )
         return self._exclusive[key]
 
@@ -166,15 +188,11 @@ class TableMap:
         """Return whether a query with `bound` arguments can return items of other entities."""
         facts = self._shared
         if (key, bound) not in facts:
-            beginning, end = _beginning(key, bound), _end(key, bound)
+            determined, following = key.determined(bound), key.next_part(bound)
             facts[key, bound] = any(
-                templates_can_collide(key.partition, partition)
-                and (
-                    sort is None
-                    or can_begin_with(sort, beginning)
-                    or intersects(sort.language(), end)
-                )
-                for partition, sort in self._others(key)
+                key.can_equal(determined, other)
+                and (following is None or _can_follow(following, other[following.attribute]))
+                for other in self._others(key)
             )
         return facts[key, bound]
 
@@ -186,60 +204,56 @@ class TableMap:
         Each has the name of its entity, or of the unique value of a sentinel.
         """
         found: list[tuple[str, Template | None]] = []
+        sort = key.sort_attributes
         for entity in self.entities:
-            holders = [] if entity in members else [(entity.name, t) for t in entity.templates()]
+            is_member = any(member.includes(entity) for member in members)
+            holders = [] if is_member else [(entity.name, t) for t in entity.templates()]
             holders += [(u.key.name, entity.sentinel_templates(u)) for u in entity.uniques]
-            for name, templates in holders:
-                found += [
-                    (name, sort)
-                    for partition, sort in _keys_in(key, [templates])
-                    if templates_can_collide(key.partition, partition)
-                ]
+            found += [
+                (name, templates[sort[0]] if sort else None)
+                for name, templates in holders
+                if _is_in_index(key, templates)
+                and key.can_equal(key.partition_attributes, templates)
+            ]
         return found
 
-    def _others(self, key: KeyMap) -> list[tuple[Template, Template | None]]:
-        """Return the keys that all other items have in the same index."""
+    def _others(self, key: KeyMap) -> list[dict[str, Template]]:
+        """Return the templates of all other items that are in the same index."""
         holders = []
         for entity in self.entities:
             holders += entity.templates(other_than=key)
             holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
-        return _keys_in(key, holders)
+        return [each for each in holders if _is_in_index(key, each)]
 
 
-def _keys_in(
-    key: KeyMap, holders: list[dict[str, Template]]
-) -> list[tuple[Template, Template | None]]:
-    """Return the keys of items in the index of a key.
+def _type_names(value: Value) -> list[str]:
+    """Return the names in a type attribute: a text, a set of texts, or a list of texts."""
+    if "L" in value:
+        return [member["S"] for member in value["L"] if "S" in member]
+    return [value["S"]] if "S" in value else list(value.get("SS", ()))
+
+
+def _is_in_index(key: KeyMap, templates: Mapping[str, Template]) -> bool:
+    """Return whether items with these templates are in the index of a key.
 
     DynamoDB adds an item to every index whose key attributes it has, even if its entity does not
     declare that.
     """
-    partition, sort = key.attributes
-    return [
-        (templates[partition], None if sort is None else templates[sort])
-        for templates in holders
-        if partition in templates and (sort is None or sort in templates)
-    ]
+    return all(name in templates for name in key.attributes)
 
 
-def _beginning(key: KeyMap, bound: int) -> Language:
-    """Return the texts with which the sort keys of a query with `bound` arguments begin."""
-    following = key.next_part(bound)
-    if key.sort is None:
-        return EMPTY
-    pieces = key.sort.pieces
-    return key.sort.language(last=None if following is None else pieces.index(following))
+def _can_follow(following: NextPart, other: Template) -> bool:
+    """Return whether a query of a range of this part can match another template's values."""
+    beginning = following.template.language(last=following.position)
+    return can_begin_with(other, beginning) or intersects(other.language(), _end(following))
 
 
-def _end(key: KeyMap, bound: int) -> Language:
+def _end(following: NextPart) -> Language:
     """Return the upper bounds of the sort keys, which BETWEEN includes: `ORDER$`."""
-    following = key.next_part(bound)
-    if key.sort is None or following is None:
-        return NOTHING
-    before = key.sort.pieces[: key.sort.pieces.index(following)]
+    before = following.template.pieces[: following.position]
     if not before or not isinstance(before[-1], str):
         return NOTHING
-    return sequence(key.sort.language(last=len(before) - 1), literal(after(before[-1])))
+    return sequence(following.template.language(last=len(before) - 1), literal(after(before[-1])))
 
 
 def _recognizers(key: KeyMap, *, any_spelling: bool) -> tuple[Match, Match]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.model.attribute import KeyPath
+from tablewright.model.attribute import KeyPath, Piece
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
 from tablewright.plan.reads.range import Range
@@ -23,13 +23,22 @@ A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
+F = TypeVar("F")
+G = TypeVar("G")
 P = TypeVar("P")
 S = TypeVar("S")
+P_co = TypeVar("P_co", covariant=True)
+S_co = TypeVar("S_co", covariant=True)
 Ts = TypeVarTuple("Ts")
+Us = TypeVarTuple("Us")
 
 
 class BoundKey(Generic[E, P, S]):
-    """The primary key of an entity."""
+    """The primary key of an entity.
+
+    A signature has one sequence of types of any length, and here that is the sort key's; so there
+    is an overload for each length of the partition key.
+    """
 
     def __init__(self, entity: EntityMap, key: KeyMap) -> None:
         self._entity = entity
@@ -47,6 +56,33 @@ class BoundKey(Generic[E, P, S]):
     def __call__(
         self: BoundKey[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /, *s: *Ts
     ) -> Get[E]: ...
+    @overload
+    def __call__(
+        self: BoundKey[E, KeyPath[A, B, C, D], KeyPath[*Ts]], a: A, b: B, c: C, d: D, /, *s: *Ts
+    ) -> Get[E]: ...
+    @overload
+    def __call__(
+        self: BoundKey[E, KeyPath[A, B, C, D, F], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        f: F,
+        /,
+        *s: *Ts,
+    ) -> Get[E]: ...
+    @overload
+    def __call__(
+        self: BoundKey[E, KeyPath[A, B, C, D, F, G], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        f: F,
+        g: G,
+        /,
+        *s: *Ts,
+    ) -> Get[E]: ...
     def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """Return the plan that gets the item with this key."""
         if named:
@@ -57,19 +93,10 @@ class BoundKey(Generic[E, P, S]):
     def __repr__(self) -> str:
         return f"{self._key.name}: {self._key.show()}"
 
-    @overload
-    def within(self: BoundKey[E, KeyPath[()], KeyPath[*Ts]]) -> Range[E, *Ts]: ...
-    @overload
-    def within(self: BoundKey[E, KeyPath[A], KeyPath[*Ts]], a: A, /) -> Range[E, *Ts]: ...
-    @overload
-    def within(self: BoundKey[E, KeyPath[A, B], KeyPath[*Ts]], a: A, b: B, /) -> Range[E, *Ts]: ...
-    @overload
-    def within(
-        self: BoundKey[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /
-    ) -> Range[E, *Ts]: ...
-    def within(self, *values: Any) -> Any:
+    def within(self: BoundKey[E, KeyPath[*Us], KeyPath[*Ts]], *values: *Us) -> Range[E, *Ts]:
         """Return the query for all items of the entity in one partition."""
-        return _range(self._entity, self._key, values)
+        found: Range[E, *Ts] = _range(self._entity, self._key, values)
+        return found
 
     if not TYPE_CHECKING:  # type checkers report a missing method themselves
 
@@ -77,7 +104,7 @@ class BoundKey(Generic[E, P, S]):
             raise _no_method(self, name, ".within")
 
 
-class BoundIndex(Generic[E, P, S]):
+class BoundIndex(Generic[E, P_co, S_co]):
     """An entity's place in an index."""
 
     def __init__(self, entity: EntityMap, key: KeyMap) -> None:
@@ -85,18 +112,33 @@ class BoundIndex(Generic[E, P, S]):
         self._key = key
 
     @overload
-    def __call__(self: BoundIndex[E, KeyPath[()], KeyPath[*Ts]]) -> Range[E, *Ts]: ...
+    def __call__(
+        self: BoundIndex[E, KeyPath[*Us], KeyPath[*Ts]], *values: *Us
+    ) -> Range[E, *Ts]: ...
     @overload
-    def __call__(self: BoundIndex[E, KeyPath[A], KeyPath[*Ts]], a: A, /) -> Range[E, *Ts]: ...
+    def __call__(self: BoundIndex[E, tuple[Piece[A]], KeyPath[*Ts]], a: A, /) -> Range[E, *Ts]: ...
     @overload
     def __call__(
-        self: BoundIndex[E, KeyPath[A, B], KeyPath[*Ts]], a: A, b: B, /
+        self: BoundIndex[E, tuple[Piece[A], Piece[B]], KeyPath[*Ts]], a: A, b: B, /
     ) -> Range[E, *Ts]: ...
     @overload
     def __call__(
-        self: BoundIndex[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /
+        self: BoundIndex[E, tuple[Piece[A], Piece[B], Piece[C]], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        /,
     ) -> Range[E, *Ts]: ...
-    def __call__(self, *values: Any) -> Any:
+    @overload
+    def __call__(
+        self: BoundIndex[E, tuple[Piece[A], Piece[B], Piece[C], Piece[D]], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        /,
+    ) -> Range[E, *Ts]: ...
+    def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Us
         """Return the query for all items of the entity in one partition of the index."""
         return _range(self._entity, self._key, values)
 
@@ -121,7 +163,7 @@ def _no_method(key: Any, name: str, call: str) -> AttributeError:
     )
 
 
-def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any]:
+def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Any:
     if len(values) > key.partition_arity:
         labels = (
             ", ".join(part.label for part in key.parameters[: key.partition_arity]) or "nothing"
@@ -153,6 +195,10 @@ class BoundUnique(Generic[E, P, S]):
     @overload
     def __call__(
         self: BoundUnique[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /, *s: *Ts
+    ) -> GetByUnique[E]: ...
+    @overload
+    def __call__(
+        self: BoundUnique[E, KeyPath[A, B, C, D], KeyPath[*Ts]], a: A, b: B, c: C, d: D, /, *s: *Ts
     ) -> GetByUnique[E]: ...
     def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """Return the plan that gets the entity with this value."""

@@ -12,7 +12,6 @@ from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.template import templates_can_collide
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
 from tablewright.model.declared import EntityDeclaration
 from tablewright.model.exclusion import exclude_each_other
@@ -21,18 +20,23 @@ from tablewright.model.table import LSI
 
 
 def compile_entity(
-    declared: EntityDeclaration, type_name: str, *, is_write_once: bool
+    declared: EntityDeclaration, type_name: str, kind: type[EntityMap], *, is_write_once: bool
 ) -> EntityMap:
     """Return the compiled entity; raise DeclarationError if its keys do not fit together."""
     owner, table = declared.owner, declared.table
     primary = _primary(declared)
     indexes = tuple(
         _index(declared, name, value, primary)
-        for name, value in vars(owner).items()
+        for name, value in declared.members.items()
         if isinstance(value, IndexPlace)
     )
     _refuse_shared_attributes(declared, indexes)
-    entity = EntityMap(
+    uniques = tuple(
+        _unique(declared, name, value, primary)
+        for name, value in declared.members.items()
+        if isinstance(value, Unique)
+    )
+    entity = kind(
         owner=owner,
         type_name=type_name,
         table=table,
@@ -40,15 +44,12 @@ def compile_entity(
         primary=primary,
         indexes=indexes,
         is_write_once=is_write_once,
+        inherits=_inherited(declared, (primary, *indexes, *(each.key for each in uniques))),
     )
-    entity.uniques = tuple(
-        _unique(declared, name, value, primary)
-        for name, value in vars(owner).items()
-        if isinstance(value, Unique)
-    )
+    entity.uniques = uniques
     entity.histories = tuple(
         _history(declared, name, value)
-        for name, value in vars(owner).items()
+        for name, value in declared.members.items()
         if isinstance(value, History)
     )
     if is_write_once and entity.histories:
@@ -61,9 +62,22 @@ def compile_entity(
     return entity
 
 
+def _inherited(declared: EntityDeclaration, keys: tuple[KeyMap, ...]) -> dict[KeyMap, KeyMap]:
+    """Return the keys that a variant has from its base, each with the base's."""
+    if declared.base is None:
+        return {}
+    base = declared.base.owner.__entity__  # type: ignore[attr-defined]
+    theirs = {
+        each.name.partition(".")[2]: each
+        for each in (base.primary, *base.indexes, *(unique.key for unique in base.uniques))
+    }
+    names = [(each, each.name.partition(".")[2]) for each in keys]
+    return {each: theirs[name] for each, name in names if name in theirs}
+
+
 def _primary(declared: EntityDeclaration) -> KeyMap:
     found = {
-        name: value for name, value in vars(declared.owner).items() if isinstance(value, PrimaryKey)
+        name: value for name, value in declared.members.items() if isinstance(value, PrimaryKey)
     }
     if len(found) != 1:
         raise DeclarationError(
@@ -71,13 +85,7 @@ def _primary(declared: EntityDeclaration) -> KeyMap:
             'write one: primary = key("…" / …, "…" / …)'
         )
     ((name, value),) = found.items()
-    primary = declared.key_map(
-        name,
-        declared.table.attributes,
-        value.partition,
-        value.sort,
-        delimiter=value.delimiter,
-    )
+    primary = _table_key(declared, name, value.partition, value.sort, value.delimiter)
     for part in primary.parameters:
         if part.notation.is_optional:
             raise DeclarationError(
@@ -90,6 +98,24 @@ def _primary(declared: EntityDeclaration) -> KeyMap:
                 "annotate it without None"
             )
     return primary
+
+
+def _table_key(
+    declared: EntityDeclaration,
+    name: str,
+    partition: KeyPath[Any],
+    sort: KeyPath[Any] | None,
+    delimiter: str | None,
+) -> KeyMap:
+    """Return a key of the table: that of an entity, or of a sentinel."""
+    first, second = declared.table.attributes
+    return declared.key_map(
+        name,
+        ((first,), () if second is None else (second,)),
+        (partition,),
+        () if sort is None else (sort,),
+        delimiter=delimiter,
+    )
 
 
 def _index(
@@ -110,18 +136,18 @@ def _index(
     if value.swapped and table.attributes[1] is None:
         raise DeclarationError(f"{declared.name}.{name}: {table.owner} has no sort key to swap")
     sort = value.sort
-    if index.attributes[1] == table.type_attribute is not None:
+    if index.sort == (table.type_attribute,):
         type_name = _type_name(declared)
-        if sort is not None and sort.pieces != (type_name,):
+        if sort and [path.pieces for path in sort] != [(type_name,)]:
             raise DeclarationError(
                 f"{declared.name}.{name}: the sort key of {index.name} is the type, which is "
                 f"{type_name!r} here; leave the second path out"
             )
-        sort = KeyPath((type_name,))
+        sort = (KeyPath((type_name,)),)
     _check_when(declared, f"{declared.name}.{name}", value.when)
     key = declared.key_map(
         name,
-        index.attributes,
+        (index.partition, index.sort),
         value.partition,
         sort,
         index=index,
@@ -133,8 +159,8 @@ def _index(
             f"{key.name}: {index.name} has attributes of the item as its keys, so when= cannot "
             "keep the item out of it; compose a key"
         )
-    for attribute, template in zip(index.attributes, (key.partition, key.sort), strict=True):
-        if attribute in table.attributes and template is not None:
+    for attribute, template in key.templates.items():
+        if attribute in table.attributes:
             own = primary.partition if attribute == table.attributes[0] else primary.sort
             if own is None or own.show() != template.show():
                 raise DeclarationError(
@@ -147,7 +173,7 @@ def _index(
 def _check_when(declared: EntityDeclaration, where: str, when: Any) -> None:
     """Raise DeclarationError unless the condition uses only attributes of this class."""
     for operand in [] if when is None else when.operands():
-        if declared.attributes.get(operand.name) is not operand:
+        if declared.attributes.get(operand.name) is not getattr(operand, "declared", operand):
             raise DeclarationError(
                 f"{where}: when={when!r} uses an attribute that {declared.name} does not declare; "
                 "use the attributes in the body of the class"
@@ -182,10 +208,7 @@ def _check_distinguishable(key: KeyMap, other: KeyMap) -> None:
     """Raise DeclarationError if a query of one place cannot leave out the items of the other."""
     index = key.index
     assert index is not None
-    collides = templates_can_collide(key.partition, other.partition) and (
-        key.sort is None or other.sort is None or templates_can_collide(key.sort, other.sort)
-    )
-    if collides and index.projection != "ALL":
+    if key.can_equal(key.attributes, other.templates) and index.projection != "ALL":
         raise DeclarationError(
             f"{key.name} and {other.name} can have the same key in {index.name}, which does not "
             'contain whole items, so a query cannot tell them apart; use project="ALL", or begin '
@@ -196,16 +219,15 @@ def _check_distinguishable(key: KeyMap, other: KeyMap) -> None:
 def _unique(
     declared: EntityDeclaration, name: str, value: Unique[Any, Any], primary: KeyMap
 ) -> UniqueMap:
-    attributes = declared.table.attributes
     sort = value.sort
-    if sort is None and attributes[1] is not None:
+    if sort is None and declared.table.attributes[1] is not None:
         sort = KeyPath(
             tuple(
                 RepeatedPiece(piece) if isinstance(piece, Piece) else piece
                 for piece in value.partition.pieces
             )
         )
-    key = declared.key_map(name, attributes, value.partition, sort, delimiter=value.delimiter)
+    key = _table_key(declared, name, value.partition, sort, value.delimiter)
     if not key.depends_on:
         raise DeclarationError(f"{key.name}: unique() has no attribute; name the unique one")
     if value.keep is None:
@@ -223,7 +245,10 @@ def _unique(
     # The sentinel expires with its entity, and so releases the value.
     names |= {kept: None for kept, each in declared.maps.items() if each.role == "ttl"}
     keeps = tuple(declared.maps[kept] for kept in names)
-    return UniqueMap(key, keeps, value.type_name or f"{declared.name}.{name}")
+    holder = declared
+    if declared.base is not None and name in declared.base.members:
+        holder = declared.base  # variants share the values of their base
+    return UniqueMap(key, keeps, value.type_name or f"{holder.name}.{name}")
 
 
 def _history(declared: EntityDeclaration, name: str, value: History) -> HistoryMap:
@@ -263,8 +288,8 @@ def _check_key_only(entity: EntityMap) -> None:
     templates = [
         template
         for key in (entity.primary, *entity.indexes)
-        for template in (key.partition, key.sort)
-        if template is not None and template.natural is None
+        for template in key.templates.values()
+        if template.natural is None
     ]
     parsed = {
         part.attribute

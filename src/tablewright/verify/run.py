@@ -187,7 +187,9 @@ class Scanner:
     def __call__(self, kind: type[E], /) -> list[E]:
         entity = kind.__entity__  # type: ignore[attr-defined]
         items = self.items(entity.table)
-        return [entity.decode(item) for item in items if entity.table.entity_of(item) is entity]
+        return [
+            entity.decode(item) for item in items if entity.includes(entity.table.entity_of(item))
+        ]
 
     def items(self, table: TableMap, index: str | None = None) -> list[Item]:
         """Return every item of a table or an index, in the order of the table's keys."""
@@ -345,8 +347,7 @@ def _index_problem(table: TableMap, scan: Scanner) -> str:
     """Check that each index contains exactly the items that have its key attributes."""
     items = scan.items(table)
     for index in table.indexes.values():
-        names = [name for name in index.attributes if name is not None]
-        expected = [item for item in items if all(name in item for name in names)]
+        expected = [item for item in items if all(name in item for name in index.attributes)]
         found = scan.items(table, index.name)
         positions = [[_sort_position(table, item) for item in part] for part in (expected, found)]
         if positions[0] != positions[1]:
