@@ -207,16 +207,6 @@ def _check_base(entity: VariantsMap, type_name: str | None) -> None:
         )
 
 
-class WriteOnce(Entity):
-    """The base class of entities that are created and deleted, but never changed.
-
-    The same as `write_once=True`; the type checkers know the base class, and reject `put` and
-    `update` of its entities.
-    """
-
-    __write_once__: ClassVar[Literal[True]] = True  # type: ignore[assignment]  # no Rewritable
-
-
 def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
     """Return the types of the attributes of a class and its bases.
 
@@ -360,3 +350,13 @@ def _invalid(cls: type[Entity], error: pydantic.ValidationError) -> InvalidValue
 def _unknown(cls: type[Entity], name: str) -> str:
     hint = did_you_mean(name, cls.__entity__.attributes)
     return f"{cls.__name__} has no attribute {name!r}{hint}"
+
+
+class WriteOnce(Entity):
+    """The base class of entities that are created and deleted, but never changed.
+
+    The same as `write_once=True`; the type checkers know the base class, and reject `put` and
+    `update` of its entities.
+    """
+
+    __write_once__: ClassVar[Literal[True]] = True  # type: ignore[assignment]  # no Rewritable
