@@ -33,6 +33,7 @@ from tablewright import (
     put,
     root,
     transact,
+    transact_get,
     unique,
     update,
     updated_at,
@@ -100,6 +101,13 @@ found.note.lower()  # E: the note may be None
 found.details.sumary.lower()  # E: no such field
 
 # -- keys
+Visit.by_org("o")  # E: the second attribute of the partition key is missing
+Visit.by_org("o", 1)  # E: room is a str
+Visit.by_org("o", "r", AgentId("a"))  # E: sort attributes are given to eq()
+Visit.by_org("o", "r").gte(NOW)  # E: the agent comes before the time
+Visit.by_org("o", "r").eq("a")  # E: str is not an AgentId
+Visit.by_agent(AgentId("a")).eq("o", NOW)  # E: the room is missing
+Visit.by_all("o", "r")  # E: one of three attributes is missing
 Ticket.primary("o")  # E: a part is missing
 Ticket.primary("o", "1")  # E: number is an int
 Ticket.primary("o", 1, 2)  # E: a part too many
@@ -242,6 +250,10 @@ put([found])  # E: a list is not an entity
 batch_write([first])  # E: a read is not a write
 batch_write([update(found, Ticket.title.set("x"))])  # E: a batch takes no updates
 db.transaction().add(first)  # E: a read is not a write
+transact_get(first, found)  # E: an entity is not a key
+transact_get(first, tickets)  # E: a range is not a key
+db.run(transact_get(first, first))[1].title.lower()  # E: it may not be there
+db.run(batch_get(first, first))[0].title.lower()  # E: it may not be there
 batch_get([found])  # E: an entity is not a key
 batch_get([tickets])  # E: a range is not a key
 condition_check(tickets)  # E: a range is not a key
