@@ -13,6 +13,7 @@ QUERY = READS | {"after", "asc", "count", "filter", "first", "page_size", "selec
 OFFERED: dict[str, set[str]] = {
     "Backfill": set(),
     "BatchGet": {"consistent"},
+    "BatchGetTuple": {"consistent"},
     "BatchWrite": set(),
     "ConditionCheck": set(),
     "Count": set(),
@@ -30,6 +31,7 @@ OFFERED: dict[str, set[str]] = {
     "Scan": QUERY,
     "Single": {"then"},
     "Then": set(),
+    "TransactGet": set(),
     "Transaction": set(),
     "Update": {"audit", "condition"},
     "Upsert": {"audit", "condition"},

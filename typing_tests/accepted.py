@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import assert_type
+from typing import Any, assert_type
 from uuid import UUID
 
 from tablewright import (
@@ -35,6 +35,7 @@ from tablewright import (
     explain,
     put,
     transact,
+    transact_get,
     update,
     upsert,
 )
@@ -45,6 +46,7 @@ from tablewright.plan.change import Change
 from tablewright.plans import (
     AccessPattern,
     BatchGet,
+    BatchGetTuple,
     BatchWrite,
     Condition,
     ConditionCheck,
@@ -57,6 +59,7 @@ from tablewright.plans import (
     Shape,
     Single,
     Then,
+    TransactGet,
     access_patterns,
 )
 from typing_tests.design import (
@@ -399,6 +402,22 @@ def a_unique_value_is_looked_up() -> None:
 def keys_are_read_together() -> None:
     assert_type(batch_get([Ticket.primary("o", 1), Ticket.primary("o", 2)]), BatchGet[Ticket])
     assert_type(batch_get(Ticket.primary("o", n) for n in (1, 2)).consistent(), BatchGet[Ticket])
+
+
+def keys_of_several_entities_are_read_together(db: Database, agent_id: AgentId) -> None:
+    one, agent = Ticket.primary("o", 1), Agent.primary(agent_id)
+    assert_type(db.run(batch_get(one, agent)), tuple[Ticket | None, Agent | None])
+    assert_type(transact_get(one), TransactGet[tuple[Ticket | None]])
+    assert_type(db.run(transact_get(one, agent)), tuple[Ticket | None, Agent | None])
+    assert_type(
+        db.run(transact_get(one, agent, one, agent, one)),
+        tuple[Ticket | None, Agent | None, Ticket | None, Agent | None, Ticket | None],
+    )
+    assert_type(db.run(transact_get(*[one, one])), tuple[Ticket | None, ...])
+    assert_type(db.run(transact_get(one, one, one, one, one, agent)), tuple[Any, ...])
+    assert_type(
+        batch_get(one, agent).consistent(), BatchGetTuple[tuple[Ticket | None, Agent | None]]
+    )
 
 
 def an_aggregate_is_of_its_root() -> None:

@@ -33,6 +33,7 @@ from tablewright import (
     put,
     root,
     transact,
+    transact_get,
     unique,
     update,
     updated_at,
@@ -242,6 +243,10 @@ put([found])  # E: a list is not an entity
 batch_write([first])  # E: a read is not a write
 batch_write([update(found, Ticket.title.set("x"))])  # E: a batch takes no updates
 db.transaction().add(first)  # E: a read is not a write
+transact_get(first, found)  # E: an entity is not a key
+transact_get(first, tickets)  # E: a range is not a key
+db.run(transact_get(first, first))[1].title.lower()  # E: it may not be there
+db.run(batch_get(first, first))[0].title.lower()  # E: it may not be there
 batch_get([found])  # E: an entity is not a key
 batch_get([tickets])  # E: a range is not a key
 condition_check(tickets)  # E: a range is not a key

@@ -11,7 +11,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.constraints import Check, constraint_check, field_check, member_check
@@ -275,14 +275,6 @@ class Ref(Comparable[E, T]):
 
     def __repr__(self) -> str:
         return self.where
-
-    if not TYPE_CHECKING:  # for type checkers, the attributes of an abstract entity are references
-
-        def __rtruediv__(self, before: object) -> NoReturn:
-            raise DeclarationError(
-                f"{self.where} cannot be a part of this key; use the attributes in the "
-                "body of the same class"
-            )
 
     # -- changes -----------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ from tablewright import (
     transact,
     unique,
     update,
+    upsert,
     version,
 )
 from tablewright.database import Database
@@ -224,6 +225,11 @@ OTHER_KIND: dict[str, tuple[Callable[[], Any], type[Exception]]] = {
         lambda: User.primary("acme").update(User.email.set("x")),
         NotFound,
     ),
+    "upsert": (lambda: upsert(User(name="acme"), User.shoe_size.increment(1)), ConditionFailed),
+    "upsert of an index": (
+        lambda: User.primary("acme").upsert(User.plan.set("pro")),
+        ConditionFailed,
+    ),
     "move": (lambda: User.primary("acme").update(User.name.set("x")), NotFound),
     "condition_check": (lambda: transact(condition_check(User.primary("acme"))), NotFound),
     "delete in a transaction": (
@@ -266,11 +272,13 @@ def test_writes_through_the_base(db: Database) -> None:
     for change in (Account.label.set("y"), Account.email.set("x"), Account.name.set("x")):
         with pytest.raises(DeclarationError, match=r"write through one of them: User, Org"):
             Account.primary("acme").update(change)
+    with pytest.raises(DeclarationError, match=r"upsert Account: .*write through one of them"):
+        Account.primary("new").upsert(Account.plan.set("pro"))
     assert db.run(Account.primary("ann").delete()) == ANN
 
 
 def test_a_batch_of_variants_is_refused() -> None:
-    with pytest.raises(DeclarationError, match="put User has other variants"):
+    with pytest.raises(DeclarationError, match="cannot put User: it has other variants"):
         batch_write([put(ANN)])
 
 

@@ -100,6 +100,7 @@ WRITES: list[Any] = [
     lambda: update(BOOKING, Booking.amount.set(6)),
     lambda: Booking.primary("A1", 1).update(Booking.amount.set(6)),
     lambda: Booking.primary("A1", 1).update(Booking.number.set(2)),
+    lambda: Booking.primary("A1", 1).upsert(Booking.amount.set(2)),
     lambda: put(Receipt(receipt_id="R1")),  # type: ignore[type-var]
     lambda: Receipt.primary("R1").update(Receipt.text.set("x")),
 ]

@@ -90,10 +90,10 @@ class WriteExpressions:
         table = entity.table
         if entity.base is None or table.type_attribute is None:
             return
-        name, value = self._marks.name(table.type_attribute), {"S": entity.type_name}
-        term = f"{name} = {self._marks.value(value)}"
-        if table.type_form != "text":
-            term = f"contains({name}, {self._marks.value(value)})"
+        name = self._marks.name(table.type_attribute)
+        value = self._marks.value({"S": entity.type_name})
+        is_text = table.type_form == "text"
+        term = f"{name} = {value}" if is_text else f"contains({name}, {value})"
         if or_absent:
             term = f"(attribute_not_exists({self._marks.name(table.attributes[0])}) OR {term})"
         self._conditions.append(term)

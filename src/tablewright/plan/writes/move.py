@@ -146,6 +146,11 @@ class Move(Update[E], Generic[E]):
             requires=("the item exists", *self._required_texts()),
         )
 
+    def _required_texts(self) -> list[str]:
+        if self._entity.version is not None:
+            return super()._required_texts()
+        return ["it is unchanged since the read", *map(repr, self._all_conditions())]
+
     def _shapes_of_steps(self) -> Iterator[Shape]:
         """Yield the requests and actions of a move, for `explain`."""
         entity, table = self._entity, self._entity.table.name

@@ -184,7 +184,7 @@ class Put(EntityWrite[E], Generic[E]):
     def _shape(self) -> Shape:
         entity = self._entity
         reads = affected_by_all(entity).has_side_items
-        guards = ["the item is unchanged since the read"] if reads else []
+        guards = ["it is unchanged since the read"] if reads else []
         if entity.version is not None:
             guards = [f"{entity.version.name} = {vars(self._instance)[entity.version.name]!r}"]
         return self._shape_of_write(

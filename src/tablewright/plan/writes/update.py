@@ -409,6 +409,6 @@ class Update(Write[E], Generic[E]):
         elif reads and entity.version is not None:
             guards = [f"{entity.version.name} is unchanged since the read"]
         elif reads:
-            names = ", ".join(sorted(needed)) if not self._affected.has_side_items else "the item"
+            names = "it is" if self._affected.has_side_items else ", ".join(sorted(needed))
             guards = [f"{names} unchanged since the read"]
         return [*guards, *map(repr, self._all_conditions())]
