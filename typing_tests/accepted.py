@@ -246,6 +246,18 @@ def an_index_is_a_range_too() -> None:
     assert_type(Visit.by_day(TODAY, "o", "r"), Range[Visit, datetime])
 
 
+def an_index_with_several_attributes_is_a_range() -> None:
+    agent = AgentId("a")
+    assert_type(Visit.by_org("o", "r"), Range[Visit, AgentId, datetime])
+    assert_type(Visit.by_org("o", "r").eq(agent), Range[Visit, datetime])
+    assert_type(Visit.by_org("o", "r").eq(agent).gte(NOW), Query[Visit])
+    assert_type(Visit.by_org("o", "r").eq(agent, NOW), Range[Visit])
+    assert_type(Visit.by_agent(agent), Range[Visit, str, str, datetime])
+    assert_type(Visit.by_agent(agent).eq("o").begins_with("r"), Query[Visit])
+    assert_type(Visit.by_agent(agent).eq("o", "r", NOW), Range[Visit])
+    assert_type(Visit.by_all("o", agent, "r"), Range[Visit])
+
+
 def at_binds_the_parts_from_the_left() -> None:
     files = File.primary.within("o")
     assert_type(files.eq(1), Range[File, datetime, UUID])
