@@ -10,7 +10,8 @@ print(
     """
 Try next:
   .venv/bin/tablewright designs                 list the designs
-  .venv/bin/tablewright verify commerce         show each check of one: request, index, key, units
+  .venv/bin/tablewright verify commerce         show each check of one: request, items, units
+  .venv/bin/tablewright explain commerce        list the patterns of one: request, index, units
   .venv/bin/tablewright docs commerce           print the document of one
   .venv/bin/python examples/hello.py            start an endpoint and call it with boto3
   .venv/bin/tablewright serve --db shop.db      serve a durable database at http://127.0.0.1:8000

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import assert_type
+from typing import Any, assert_type
 from uuid import UUID
 
 from tablewright import (
@@ -37,15 +37,18 @@ from tablewright import (
     put,
     save,
     transact,
+    transact_get,
     update,
     upsert,
 )
 from tablewright.database import AsyncDatabase, Database
 from tablewright.ids import KSUID
+from tablewright.model.attribute import Reference
 from tablewright.plan.change import Change
 from tablewright.plans import (
     AccessPattern,
     BatchGet,
+    BatchGetTuple,
     BatchWrite,
     Condition,
     ConditionCheck,
@@ -58,6 +61,7 @@ from tablewright.plans import (
     Shape,
     Single,
     Then,
+    TransactGet,
     access_patterns,
 )
 from typing_tests.design import (
@@ -185,12 +189,12 @@ def an_instance_holds_values() -> None:
 
 
 def a_class_holds_references() -> None:
-    assert_type(Ticket.number, Ref[Ticket, int])
-    assert_type(Ticket.status, Ref[Ticket, Status])
-    assert_type(Ticket.due, Ref[Ticket, date | None])
-    assert_type(Ticket.tags, Ref[Ticket, set[str]])
-    assert_type(Ticket.details, Ref[Ticket, Details])
-    assert_type(Ticket.version, Ref[Ticket, int])
+    assert_type(Ticket.number, Reference[Ticket, int])
+    assert_type(Ticket.status, Reference[Ticket, Status])
+    assert_type(Ticket.due, Reference[Ticket, date | None])
+    assert_type(Ticket.tags, Reference[Ticket, set[str]])
+    assert_type(Ticket.details, Reference[Ticket, Details])
+    assert_type(Ticket.version, Reference[Ticket, int])
 
 
 def what_an_abstract_base_declares_belongs_to_the_entity() -> None:
@@ -198,9 +202,9 @@ def what_an_abstract_base_declares_belongs_to_the_entity() -> None:
     assert_type(found.created_at, datetime)
     assert_type(found.updated_at, datetime)
     assert_type(found.owner, AgentId | None)
-    assert_type(Ticket.created_at, Ref[Ticket, datetime])
-    assert_type(Ticket.owner, Ref[Ticket, AgentId | None])
-    assert_type(Comment.created_at, Ref[Comment, datetime])
+    assert_type(Ticket.created_at, Reference[Ticket, datetime])
+    assert_type(Ticket.owner, Reference[Ticket, AgentId | None])
+    assert_type(Comment.created_at, Reference[Comment, datetime])
     assert_type(Ticket.created_at > NOW, Condition[Ticket])
     assert_type(Ticket.owner.set(AgentId("a")), Change[Ticket])
 
@@ -381,7 +385,7 @@ def writes_are_typed_by_their_entity() -> None:
     assert_type(one.update(Ticket.title.set("x")).condition(unchanged), Update[Ticket])
     assert_type(upsert(found, Ticket.title.set("x")).condition(unchanged), Upsert[Ticket])
     assert_type(Ticket.changes_from({"title": "x"}), list[Change[Ticket]])
-    assert_type(update(found, *Ticket.changes_from(Line(text="x"))), Update[Ticket])
+    assert_type(update(found, *Ticket.changes_from({"title": "x"})), Update[Ticket])
     assert_type(one.update(Ticket.title.set("x")).audit(by="me", reason="so"), Update[Ticket])
     assert_type(one.delete(), Delete[Ticket])
     assert_type(condition_check(one), ConditionCheck[Ticket])
@@ -402,6 +406,22 @@ def a_unique_value_is_looked_up() -> None:
 def keys_are_read_together() -> None:
     assert_type(batch_get([Ticket.primary("o", 1), Ticket.primary("o", 2)]), BatchGet[Ticket])
     assert_type(batch_get(Ticket.primary("o", n) for n in (1, 2)).consistent(), BatchGet[Ticket])
+
+
+def keys_of_several_entities_are_read_together(db: Database, agent_id: AgentId) -> None:
+    one, agent = Ticket.primary("o", 1), Agent.primary(agent_id)
+    assert_type(db.run(batch_get(one, agent)), tuple[Ticket | None, Agent | None])
+    assert_type(transact_get(one), TransactGet[tuple[Ticket | None]])
+    assert_type(db.run(transact_get(one, agent)), tuple[Ticket | None, Agent | None])
+    assert_type(
+        db.run(transact_get(one, agent, one, agent, one)),
+        tuple[Ticket | None, Agent | None, Ticket | None, Agent | None, Ticket | None],
+    )
+    assert_type(db.run(transact_get(*[one, one])), tuple[Ticket | None, ...])
+    assert_type(db.run(transact_get(one, one, one, one, one, agent)), tuple[Any, ...])
+    assert_type(
+        batch_get(one, agent).consistent(), BatchGetTuple[tuple[Ticket | None, Agent | None]]
+    )
 
 
 def an_aggregate_is_of_its_root() -> None:

@@ -88,7 +88,11 @@ class Desk(Table, name="desk", pk="pk", sk="sk", type_attribute="kind"):
     reverse = GSI("sk", "pk", name="gsi_reverse")
     id_lookup = GSI("id", "kind", name="gsi_id", project="KEYS_ONLY")
     tenancy = Tenancy(
-        "org_id", write=("ORG#{org_id}",), read=("BILL#{org_id}",), filtered=(by_status,)
+        "org_id",
+        write=("ORG#{org_id}", "ORG#{org_id}#*"),
+        read=("BILL#{org_id}",),
+        shared=("PLANS", "PLANS#*"),
+        filtered=(by_status,),
     )
 
 

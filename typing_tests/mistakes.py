@@ -15,6 +15,7 @@ from tablewright import (
     Get,
     Load,
     Query,
+    Tenancy,
     Update,
     access_pattern,
     attr,
@@ -33,6 +34,7 @@ from tablewright import (
     root,
     save,
     transact,
+    transact_get,
     unique,
     update,
     updated_at,
@@ -246,6 +248,10 @@ put([found])  # E: a list is not an entity
 batch_write([first])  # E: a read is not a write
 batch_write([update(found, Ticket.title.set("x"))])  # E: a batch takes no updates
 db.transaction().add(first)  # E: a read is not a write
+transact_get(first, found)  # E: an entity is not a key
+transact_get(first, tickets)  # E: a range is not a key
+db.run(transact_get(first, first))[1].title.lower()  # E: it may not be there
+db.run(batch_get(first, first))[0].title.lower()  # E: it may not be there
 batch_get([found])  # E: an entity is not a key
 batch_get([tickets])  # E: a range is not a key
 condition_check(tickets)  # E: a range is not a key
@@ -259,6 +265,10 @@ tickets.first().then(lambda each: each.title)  # E: a text is not a plan
 tickets.first().then(lambda each: Agent.by_email(each.titel))  # E: no such attribute
 connect(":memory:", Ticket)  # E: an entity is not a table
 connect(":memory:", Desk, durable=True)  # E: no such option
+connect(":memory:", Desk, cursor_secret=7)  # E: a secret is text or bytes
+Tenancy("org_id", write="ORG#{org_id}")  # E: shards are a tuple
+Tenancy("org_id", write=("ORG#{org_id}",), shared="PLANS")  # E: shared partitions are a tuple
+Tenancy("org_id", write=("ORG#{org_id}",), prefix=True)  # E: no such option
 access_patterns(Ticket)  # E: an entity is not a table
 got: Get[Comment] = first  # E: another entity's key
 several: Query[Ticket] = first  # E: a key is one item

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from tablewright.plan.reads.page import Page
     from tablewright.plan.reads.query import Query
     from tablewright.plan.reads.results import First
+    from tablewright.plan.reads.transact_get import transact_get
     from tablewright.plan.writes.batch_write import batch_write
     from tablewright.plan.writes.condition_check import condition_check
     from tablewright.plan.writes.delete import Delete
@@ -91,6 +92,7 @@ _HOMES = {
     "plan.reads.page": ("Page",),
     "plan.reads.query": ("Query",),
     "plan.reads.results": ("First",),
+    "plan.reads.transact_get": ("transact_get",),
     "plan.writes.batch_write": ("batch_write",),
     "plan.writes.condition_check": ("condition_check",),
     "plan.writes.delete": ("Delete",),
@@ -160,6 +162,7 @@ __all__ = [
     "root",
     "save",
     "transact",
+    "transact_get",
     "ttl",
     "unique",
     "update",

@@ -14,7 +14,7 @@ from tablewright.model.pattern import AccessPattern, access_patterns
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.aggregate import Load, LoadFound
-from tablewright.plan.reads.batch_get import BatchGet
+from tablewright.plan.reads.batch_get import BatchGet, BatchGetTuple
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
 from tablewright.plan.reads.page import Page
@@ -23,6 +23,7 @@ from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.results import Count, First
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.single import Single, Then
+from tablewright.plan.reads.transact_get import TransactGet
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape
 from tablewright.plan.writes.backfill import Backfill, backfill
@@ -40,6 +41,7 @@ __all__ = [
     "AccessPattern",
     "Backfill",
     "BatchGet",
+    "BatchGetTuple",
     "BatchWrite",
     "Condition",
     "ConditionCheck",
@@ -62,6 +64,7 @@ __all__ = [
     "Shape",
     "Single",
     "Then",
+    "TransactGet",
     "Transaction",
     "Update",
     "Upsert",

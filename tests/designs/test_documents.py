@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablewright import GSI, Attr, Entity, Table, attr, index, key
+from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, index, key
 from tablewright.publish import document
 from tablewright.verify import Design
 
@@ -53,3 +53,25 @@ def test_a_table_without_a_sort_key_has_no_column_for_it() -> None:
 
 def test_a_design_without_patterns_has_no_empty_chart_of_them() -> None:
     assert "Access patterns" not in DOCUMENT
+
+
+def test_the_partitions_of_a_tenant_show_who_may_access_them() -> None:
+    class Desks(Table, name="documented_desks"):
+        tenancy = Tenancy(
+            "org", write=("ORG#{org}#*",), read=("BILL#{org}",), shared=("PLANS", "PLANS#*")
+        )
+
+    class Desk(Entity, table=Desks):
+        org: Attr[str] = attr()
+        name: Attr[str] = attr()
+        primary = key("ORG" / org / "DESK", name)
+
+    text = document(Design("desks", "Desks.", (Desks,), list, None))
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
+    for row in (
+        ["`ORG#{org}#*`", "read, write"],
+        ["`BILL#{org}`", "read"],
+        ["`PLANS`", "read, as all tenants"],
+        ["`PLANS#*`", "read, as all tenants"],
+    ):
+        assert row in rows

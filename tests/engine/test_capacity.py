@@ -121,6 +121,17 @@ def test_what_a_local_index_fetches_is_charged_to_the_table(db: Database, indexe
     assert arms(consumed) == {"table": 3.0, "local": 0.5}
 
 
+def test_local_and_global_indexes_are_reported_apart(db: Database, indexed: str) -> None:
+    request = {
+        "TableName": indexed,
+        "Item": KEY | item(l="x", g="y"),
+        "ReturnConsumedCapacity": "INDEXES",
+    }
+    consumed = db.call("PutItem", request)["ConsumedCapacity"]
+    assert consumed["LocalSecondaryIndexes"].keys() == {"local"}
+    assert consumed["GlobalSecondaryIndexes"].keys() == {"all", "keys", "some"}
+
+
 def test_batch_get_item_rounds_each_item(db: Database) -> None:
     table, other = db.table(items=[sized(100), sized(5000) | item(sk="2")]), db.table()
     request = {

@@ -461,9 +461,11 @@ def test_closing_stops_the_thread_and_leaves_the_rest(
         assert found(engine) == found(engine, None)
 
 
+@pytest.mark.parametrize("chunk_bytes", [1_000_000, 1], ids=["at once", "after steps that succeed"])
 def test_a_failure_is_logged_once_and_raised_to_a_caller(
-    path: Path, caplog: pytest.LogCaptureFixture
+    path: Path, chunk_bytes: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    monkeypatch.setattr(maintenance, "MAX_CHUNK_BYTES", chunk_bytes)
     with Engine(path, background=False) as engine:
         fill(engine)
         create(engine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 
 import pytest
@@ -32,14 +33,22 @@ def db() -> Database:
     return database
 
 
+def _parsed(order: Order) -> Order:
+    """Return an order as it is parsed from JSON: the version is the library's."""
+    parsed = copy.copy(order)
+    vars(parsed)["version"] = 0
+    return parsed
+
+
 def test_a_page_is_its_items_and_its_cursor(db: Database) -> None:
     page = db.run(customer_timeline_page("C1", 2, None))
     adapter = TypeAdapter(Page[Order])
     dumped = adapter.dump_python(page, mode="json")
     assert [item["order_id"] for item in dumped["items"]] == ["O104", "O103"]
     assert dumped["next_cursor"] == page.next_cursor
-    assert adapter.validate_python(dumped) == page
-    assert adapter.validate_json(adapter.dump_json(page)) == page
+    read = adapter.validate_json(adapter.dump_json(page))
+    assert read == adapter.validate_python(dumped) == [_parsed(order) for order in page]
+    assert read.next_cursor == page.next_cursor
 
 
 def test_an_aggregate_is_its_members(db: Database) -> None:
@@ -48,7 +57,8 @@ def test_an_aggregate_is_its_members(db: Database) -> None:
     adapter = TypeAdapter(OrderWithItems)
     dumped = adapter.dump_python(found, mode="json")
     assert sorted(dumped) == ["items", "order"]
-    assert adapter.validate_python(dumped) == found
+    read = adapter.validate_python(dumped)
+    assert (read.order, read.items) == (_parsed(found.order), found.items)
     with pytest.raises(ValidationError, match="items"):
         adapter.validate_python({"order": dumped["order"]})
 

@@ -44,8 +44,17 @@ class World:
     thing: Any
     part: Any
     aggregate: Any
+    #: An entity of no tenant, in partitions that all may read.
+    offer: Any
     #: Pairs of different ids.
     ids: st.SearchStrategy[Any]
+    #: The tenants own all partitions that begin like theirs.
+    by_prefix: bool = False
+
+    @property
+    def shelves(self) -> tuple[str, ...]:
+        """The shared partitions; one has the id of a tenant, and one could be a tenant's shard."""
+        return ("a", "U#a") if self.table.__table__.delimiter.escapes else ("a", "U")
 
     def fill(self, db: Database, owners: list[Any]) -> None:
         """Give every tenant three things and two parts; all share states, flags and numbers."""
@@ -54,6 +63,18 @@ class World:
                 db.run(put(self.make(owner, number)))
             for number in range(2):
                 db.run(put(self.part(owner=owner, number=1, part=number)))
+
+    def fill_shared(self, db: Database) -> None:
+        """Store an offer in each of the shared partitions."""
+        for shelf in self.shelves:
+            db.run(put(self.offer(shelf=shelf, number=1)))
+
+    def is_own(self, mine: Value, partition: Value) -> bool:
+        """Whether a partition belongs to the tenant whose things are in the partition `mine`."""
+        if not self.by_prefix:
+            return partition == mine
+        text = partition.get("S", "")
+        return len(text.split("#")) > 1 and text.split("#")[:2] == mine["S"].split("#")[:2]
 
     def make(self, owner: Any, number: int, **more: Any) -> Any:
         values: dict[str, Any] = {
@@ -77,27 +98,42 @@ class World:
 
     def items_of_others(self, db: Database, owner: Any) -> list[Item]:
         own = self.owner_value(owner)
-        return [item for item in self.stored(db) if item["owner"] != own]
+        return [item for item in self.stored(db) if item.get("owner") != own]
 
 
-def declare(name: str, kind: Any, ids: st.SearchStrategy[Any], *, composed: bool) -> World:
+def declare(
+    name: str,
+    kind: Any,
+    ids: st.SearchStrategy[Any],
+    *,
+    composed: bool,
+    by_prefix: bool = False,
+    escape: bool = True,
+) -> World:
     """Declare the table of one kind of partition key."""
     partition = "PK" if composed else "owner"
-    own_shard, read_shard = ("U#{owner}", "U#{owner}#P") if composed else ("{owner}", "")
+    shards: dict[str, tuple[str, ...]] = {"write": ("{owner}",)}
+    if composed:
+        shards = {"write": ("U#{owner}",), "shared": ("OFFERS", "OFFERS#*")}
+    if by_prefix:
+        shards["write"] += ("U#{owner}#*",)
+    elif composed:
+        shards["read"] = ("U#{owner}#P",)
 
-    class Home(Table, name=name, pk=partition, sk="SK", type_attribute="tp"):
+    class Home(Table, name=name, pk=partition, sk="SK", type_attribute="tp", escape=escape):
         local = LSI("LSI1SK")
         swapped = GSI("SK", partition)
         by_state = GSI("GSI1PK", "GSI1SK")
         by_flag = GSI("flag", "SK")
         by_friend = GSI("friendKey", "SK")
         open_index = GSI("GSI2PK", "SK")
-        tenancy = Tenancy(
-            "owner",
-            write=(own_shard,),
-            read=(read_shard,) if read_shard else (),
-            filtered=(by_state, by_flag),
-        )
+        tenancy = Tenancy("owner", **shards, filtered=(by_state, by_flag))
+
+    def home(owner: Any, place: str) -> Any:
+        """The partition of a tenant; by prefix, each kind of thing has its own."""
+        if not composed:
+            return owner
+        return "U" / owner / place if by_prefix else "U" / owner
 
     class Thing(Entity, table=Home):
         owner: Attr[kind] = attr()
@@ -106,26 +142,36 @@ def declare(name: str, kind: Any, ids: st.SearchStrategy[Any], *, composed: bool
         flag: Attr[str | None] = attr(default=None)
         friend: Attr[kind | None] = attr(default=None, name="friend" if composed else "friendKey")
         code: Attr[str] = attr(default="c")
-        primary = key("U" / owner if composed else owner, "I" / number)
+        primary = key(home(owner, "PROJECT"), "I" / number)
         nearby = primary.local(Home.local, "C" / code / number)
         swapped = primary.swapped(Home.swapped)
         by_state = index(Home.by_state, "STATE" / state, number)
         by_flag = index(Home.by_flag, flag, "I" / number)
-        by_friend = index(Home.by_friend, "U" / friend if composed else friend, "I" / number)
+        by_friend = index(Home.by_friend, home(friend, "FRIEND"), "I" / number)
         by_code = index(Home.open_index, "CODE" / code, "I" / number)
-        own_code = unique("U" / owner if composed else owner, "OWN" / code)
+        own_code = unique(home(owner, "CODES"), "OWN" / code)
 
     class Part(Entity, table=Home):
         owner: Attr[kind] = attr()
         number: Attr[int] = attr(pad=3)
         part: Attr[int] = attr(pad=3)
-        primary = key("U" / owner if composed else owner, "I" / number / "P" / part)
+        primary = key(home(owner, "PROJECT"), "I" / number / "P" / part)
 
     class ThingWithParts(Aggregate):
         thing: Thing = root()
         parts: list[Part] = children()
 
-    return World(Home, Thing, Part, ThingWithParts, ids)
+    offer: Any = None
+    if composed:
+
+        class Offer(Entity, table=Home):
+            shelf: Attr[str] = attr()
+            number: Attr[int] = attr(pad=3)
+            primary = key("OFFERS" / shelf, "I" / number)
+            by_state = index(Home.by_state, "STATE#open", number)
+
+        offer = Offer
+    return World(Home, Thing, Part, ThingWithParts, offer, ids, by_prefix)
 
 
 # -- hostile ids ---------------------------------------------------------------------------------
@@ -134,6 +180,7 @@ _NASTY = [
     "a", "a$", "a$$", "$", "$$", "$!", "#", "x#y", "x$!y", "a#", "a#P", "a#O", "U#a", "U#a#P", "aa",
     "A", " a", "a ", "a\n", "\x00", "{owner}", "{'N': '7'}", '{"S": "a"}', "{'S': 'a'}", "7", "7.0",
     "07", "None", "*", "%s", "é", "e\u0301", "ﬁ", "fi", "Å", "Å", "🍲", "\uffff", "I#000", "OWN#c0",
+    "a#*", "x", "x#PROJECT", "a#PROJECT", "x#PROJECT#", "OFFERS",
 ]  # fmt: skip
 
 _SPELLINGS = [
@@ -145,6 +192,7 @@ _SPELLINGS = [
     lambda text: str({"S": text}),
     lambda text: json.dumps({"S": text}),
     lambda text: f"{text}#P",
+    lambda text: f"{text}#PROJECT",
     lambda text: f"{text}$",
     lambda text: f"U#{text}",
     lambda text: text.upper(),
@@ -189,7 +237,13 @@ def _pairs(similar: st.SearchStrategy[list[Any]]) -> st.SearchStrategy[Any]:
 
 def _worlds() -> Iterator[tuple[str, World]]:
     texts, numbers = _pairs(_similar_texts()), _pairs(_similar_numbers())
+    plain = texts.filter(lambda ids: not any("#" in each for each in ids))
     yield "composed", declare("composed", str, texts, composed=True)
+    yield "prefixes", declare("prefixes", str, texts, composed=True, by_prefix=True)
+    yield (
+        "prefixes, not escaped",
+        declare("unescaped", str, plain, composed=True, by_prefix=True, escape=False),
+    )
     yield "text", declare("natural_text", str, texts, composed=False)
     yield "number", declare("natural_number", Decimal, numbers, composed=False)
     yield "bytes", declare("natural_bytes", bytes, _pairs(_similar_bytes()), composed=False)

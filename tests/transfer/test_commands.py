@@ -194,7 +194,7 @@ def test_a_refused_load_says_how_to_go_on(tmp_path: Path, source: Path) -> None:
     (tmp_path / "t.json").write_bytes(whole + b"}\n")
     line = refused(run("load", tmp_path / "t.json", tmp_path / "b.db"))
     assert "t.json, line 61: " in line
-    assert "; run the same command again to continue (the progress is in " in line
+    assert "; fix this, then run the same command again to continue (the progress is in " in line
     assert line.endswith("b.db.load.json)\n")
     (tmp_path / "t.json").write_bytes(whole)
     assert run("load", tmp_path / "t.json", tmp_path / "b.db").returncode == 0

@@ -12,9 +12,20 @@ from __future__ import annotations
 
 from tablewright.cli import credentials as _credentials  # registers its commands
 from tablewright.cli import designs as _designs
+from tablewright.cli import explain as _explain
 from tablewright.cli import files as _files
+from tablewright.cli import infer as _infer
 from tablewright.cli import serve as _serve
 from tablewright.cli import transfer as _transfer
 from tablewright.cli.commands import main
 
-__all__ = ["_credentials", "_designs", "_files", "_serve", "_transfer", "main"]
+__all__ = [
+    "_credentials",
+    "_designs",
+    "_explain",
+    "_files",
+    "_infer",
+    "_serve",
+    "_transfer",
+    "main",
+]

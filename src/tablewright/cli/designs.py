@@ -98,12 +98,12 @@ def verify(
     if stored is not None:
         if not names or len(names) > 1:
             fail("--stored compares one design with a table; name the design")
-        _verify_stored(_load_or_fail(names[0]), stored, table, json=json)
+        _verify_stored(load_or_fail(names[0]), stored, table, json=json)
         return
     if table is not None:
         fail("--table is for --stored TARGET, where the table is")
     progress, console = Console(stderr=True), Console()
-    selected = [_load_or_fail(name) for name in names] if names else bundled()
+    selected = [load_or_fail(name) for name in names] if names else bundled()
     found: list[Result] = []
     for design in selected:
         if design.checks is None or design.sample is None:
@@ -156,7 +156,7 @@ def docs(
     from tablewright.errors import DesignLoadError
     from tablewright.publish import document
 
-    design = _load_or_fail(name)
+    design = load_or_fail(name)
     try:
         text = document(design)
     except DesignLoadError as error:
@@ -170,7 +170,8 @@ def docs(
         fail(f"{output}: {error.strerror}")
 
 
-def _load_or_fail(name: str) -> Design:
+def load_or_fail(name: str) -> Design:
+    """Load a design; if that fails, print why and exit with code 2."""
     from tablewright.designs.catalog import load
     from tablewright.errors import TablewrightError
 

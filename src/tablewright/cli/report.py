@@ -29,12 +29,11 @@ def print_results(
     """Print one line for each check; with `details`, also its pattern, request and cost."""
     title = design.doc.partition("\n")[0] or design.name
     console.print(fill(console, title), style="bold", markup=False, highlight=False)
-    rows = [_cells(result) for result in results]
-    widths = _widths(console, [HEADER, *rows])
-    _print_line(console, "", HEADER, widths)
-    for result, row in zip(results, rows, strict=True):
-        _print_line(console, "ok" if result.ok else "FAIL", row, widths)
-        if details:
+    marks = ["", *("ok" if result.ok else "FAIL" for result in results)]
+    lines = table_lines(console.width - len("FAIL  "), [HEADER, *map(_cells, results)])
+    for mark, line, result in zip(marks, lines, [None, *results], strict=True):
+        _print_marked(console, mark, line)
+        if details and result is not None:
             _print_details(console, result)
     print_failures(console, results)
 
@@ -53,24 +52,26 @@ def print_failures(console: Console, results: Sequence[Result]) -> None:
 
 
 def print_fields(console: Console, fields: Sequence[tuple[str, str]], indent: str) -> None:
-    """Print named values, each on as many lines as it needs."""
+    """Print named values, each of its lines on as many lines as it needs."""
     width = max((len(name) for name, _ in fields), default=0)
     for name, value in fields:
-        beginning = f"{indent}{name:{width}}  "
-        lines = textwrap.wrap(
-            value,
-            width=max(MIN_NAME, console.width),
-            initial_indent=beginning,
-            subsequent_indent=" " * len(beginning),
-            break_on_hyphens=False,
-        )
-        for line in lines:
-            console.print(line, soft_wrap=True, markup=False, highlight=False)
+        label = name
+        for line in value.splitlines():
+            text = fill(console, f"{indent}{label:{width}}  {line}", f"{indent}{' ' * width}  ")
+            console.print(text, soft_wrap=True, markup=False, highlight=False)
+            label = ""
 
 
-def fill(console: Console, text: str) -> str:
-    """Return a sentence with line breaks at the width of the console."""
-    return textwrap.fill(text, max(MIN_NAME, console.width), break_on_hyphens=False)
+def fill(console: Console, text: str, indent: str = "") -> str:
+    """Return a text with line breaks at the width of the console; further lines are indented."""
+    width = max(MIN_NAME + len(indent), console.width)
+    return textwrap.fill(
+        text,
+        width,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,  # so that a path or a key can be copied
+    )
 
 
 def _cells(result: Result) -> tuple[str, str, str, str]:
@@ -80,23 +81,30 @@ def _cells(result: Result) -> tuple[str, str, str, str]:
     return result.check, result.operation, items, f"{result.units:g}"
 
 
-def _widths(console: Console, rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the widths of the columns; that of the names is what the others leave."""
+def table_lines(width: int, rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table: names, what they ask for, and two columns of numbers.
+
+    The column of the names gets what the others leave of the width.
+    """
     from rich.cells import cell_len
 
-    name, request, *numbers = (max(map(cell_len, column)) for column in zip(*rows, strict=True))
-    others = [min(request, MAX_REQUEST), *numbers]
-    taken = len("FAIL  ") + sum(len("  ") + width for width in others)
-    return [min(name, max(MIN_NAME, console.width - taken)), *others]
+    name, *middle = (max(map(cell_len, column)) for column in zip(*rows, strict=True))
+    others = [*(min(each, MAX_REQUEST) for each in middle[:-2]), *middle[-2:]]
+    taken = sum(len("  ") + each for each in others)
+    widths = [min(name, max(MIN_NAME, width - taken)), *others]
+    lines = []
+    for row in rows:
+        texts = map(_fit, row[:-2], widths[:-2])
+        numbers = (cell.rjust(each) for cell, each in zip(row[-2:], widths[-2:], strict=True))
+        lines.append("  ".join([*texts, *numbers]))
+    return lines
 
 
-def _print_line(console: Console, mark: str, cells: Sequence[str], widths: Sequence[int]) -> None:
+def _print_marked(console: Console, mark: str, line: str) -> None:
     from rich.text import Text
 
-    name, request = map(_fit, cells[:2], widths[:2])
-    numbers = [cell.rjust(width) for cell, width in zip(cells[2:], widths[2:], strict=True)]
-    line = f"  {'  '.join([name, request, *numbers])}"
-    console.print(Text.assemble((f"{mark:4}", STYLES.get(mark, "")), line), soft_wrap=True)
+    text = Text.assemble((f"{mark:4}", STYLES.get(mark, "")), f"  {line}")
+    console.print(text, soft_wrap=True)
 
 
 def _print_details(console: Console, result: Result) -> None:

@@ -240,15 +240,15 @@ def exit_on_error() -> Iterator[list[Path]]:
 
     Yields a list. Add the state file of the transfer to it, and the message says how to continue.
     """
-    from tablewright.errors import DynamoDBError, TablewrightError
+    from tablewright.errors import DynamoDBError, TablewrightError, TransferRefused
 
     state_files: list[Path] = []
 
-    def resume_hint() -> str:
+    def resume_hint(first: str = "") -> str:
         files = [str(file) for file in state_files if file.exists()]
         if not files:
             return ""
-        return f"; run the same command again to continue (the progress is in {files[0]})"
+        return f"; {first}run the same command again to continue (the progress is in {files[0]})"
 
     try:
         yield state_files
@@ -261,7 +261,8 @@ def exit_on_error() -> Iterator[list[Path]]:
         raise typer.Exit(INTERRUPTED) from None
     except TablewrightError as error:
         text = f"{error.code}: {error.message}" if isinstance(error, DynamoDBError) else str(error)
-        fail(" ".join(text.split()) + resume_hint())
+        first = "fix this, then " if isinstance(error, TransferRefused) else ""
+        fail(" ".join(text.split()) + resume_hint(first))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         fail(f"{where}{describe_error(error)}{resume_hint()}")

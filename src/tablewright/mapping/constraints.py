@@ -58,12 +58,15 @@ def field_check(model: Any, field: str, where: str) -> Check | None:
         for each in decorators.field_validators.values()
         if field in each.info.fields or "*" in each.info.fields
     ]
-    if info is None or not (info.metadata or validators or is_constrained(info.annotation)):
+    if info is None:
+        return None
+    metadata: list[Any] = info.metadata
+    if not (metadata or validators or is_constrained(info.annotation)):
         return None
     if decorators.model_validators or model.model_config.get("frozen"):
         # These are about whole models, of which one field is all that is known.
         kind: Any = info.annotation
-        return constraint_check(Annotated[kind, *info.metadata], where) if info.metadata else None
+        return constraint_check(Annotated[kind, *metadata], where) if metadata else None
 
     def validate(value: Any) -> Any:
         holder = model.model_construct()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import product
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct, defstruct, field
@@ -129,6 +130,9 @@ class HistoryMap(Struct, frozen=True):
 class EntityMap:
     """A compiled entity."""
 
+    #: The base of a variant: see `variants.py`.
+    base: EntityMap | None = None
+
     def __init__(
         self,
         *,
@@ -139,6 +143,7 @@ class EntityMap:
         primary: KeyMap,
         indexes: tuple[KeyMap, ...],
         is_write_once: bool = False,
+        inherits: Mapping[KeyMap, KeyMap] = MappingProxyType({}),
     ) -> None:
         self.type = owner
         self.name = owner.__name__
@@ -147,6 +152,8 @@ class EntityMap:
         self.attributes = attributes
         self.primary = primary
         self.indexes = indexes
+        #: Of a variant: the keys that it has from its base, each with the base's.
+        self.inherits = inherits
         #: Its items are created and deleted, but never changed.
         self.is_write_once = is_write_once
         #: The attributes that do not change after an item was created, and that it stores.
@@ -187,6 +194,31 @@ class EntityMap:
             if part.attribute in self._key_only and part.attribute not in primary.depends_on
         )
 
+    # -- kinds: a base of variants has several, see `variants.py` -----------------------------
+
+    @property
+    def type_names(self) -> tuple[str, ...]:
+        """The types of its items."""
+        return (self.type_name,)
+
+    def includes(self, entity: EntityMap | None) -> bool:
+        """Return whether the items of an entity are items of this one."""
+        return entity is self
+
+    def kind_of(self, item: Mapping[str, Value]) -> EntityMap:
+        """Return the entity of an item at a key of this one."""
+        return self
+
+    def is_kind_of(self, item: Mapping[str, Value]) -> bool:
+        """Return whether an item at a key of this entity is of its kind."""
+        return True
+
+    def decode_kind(self, item: Mapping[str, Value]) -> Any:
+        """Return the entity of an item; None if the item is of another kind."""
+        return self.decode(item)
+
+    # -- items -------------------------------------------------------------------------------
+
     def encode(self, values: Mapping[str, Any]) -> Item:
         """Return the item of an entity, with its key, its index keys and its type."""
         for part in self._checks:
@@ -194,7 +226,7 @@ class EntityMap:
                 check_key_only(part, values[part.attribute])
         item = self._keys(values)
         if self.table.type_attribute is not None:
-            item[self.table.type_attribute] = {"S": self.type_name}
+            item[self.table.type_attribute] = self.table.type_value(self.type_name)
         for name, stored, encode in self._writers:
             value = encode(values[name])
             if value is not None:
@@ -397,7 +429,9 @@ class EntityMap:
         ]
         combinations = []
         for chosen in product(*choices):
-            if other_than is None or other_than not in (self.primary, *chosen):
+            places = (self.primary, *chosen)
+            same = (*places, *(self.inherits.get(each) for each in places))
+            if other_than is None or other_than not in same:
                 whole = dict(found)
                 for key in chosen:
                     whole |= _by_attribute(key)
@@ -411,7 +445,9 @@ class EntityMap:
 
     def _type_template(self, name: str) -> dict[str, Template]:
         attribute = self.table.type_attribute
-        return {} if attribute is None else {attribute: Template((name,))}
+        if attribute is None or self.table.type_form != "text":
+            return {}
+        return {attribute: Template((name,))}
 
     def key_in_index_of(self, key: KeyMap) -> KeyMap | None:
         """Return this entity's key in the index of another key; None if it is not in it."""

@@ -47,7 +47,7 @@ def recorded_steps(place: Callable[[Any], Any], where: str) -> tuple[Step, ...]:
     recorded = place(_Recorder(()))
     if not isinstance(recorded, _Recorder):
         raise DeclarationError(
-            f"{where}.path(…) takes a function that goes to a place inside, such as "
+            f"{where}.path(…) takes a function that returns a path inside it, such as "
             'lambda sections: sections["soups"].name'
         )
     steps: tuple[Step, ...] = object.__getattribute__(recorded, "_steps")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pydantic
-from pydantic_core import core_schema
+from pydantic_core import PydanticSerializationUnexpectedValue, core_schema
 
 
 def model_of(name: str, fields: Mapping[str, tuple[Any, Any]]) -> type[pydantic.BaseModel]:
@@ -41,6 +41,8 @@ def core_schema_of(
         return make(dict(vars(inner(value))))
 
     def serialize(value: Any, inner: core_schema.SerializerFunctionWrapHandler) -> Any:
+        if not isinstance(value, kind):  # another member of a union
+            raise PydanticSerializationUnexpectedValue(f"it is not a {kind.__name__}")
         return inner(model.model_construct(**values(value)))
 
     schema = handler.generate_schema(model)

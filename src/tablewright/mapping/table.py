@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.delimiter import Delimiter
@@ -26,6 +26,7 @@ from tablewright.mapping.language import (
 from tablewright.mapping.template import Parser, Template, can_begin_with, templates_can_collide
 from tablewright.values import Item, Value
 
+TypeForm: TypeAlias = Literal["text", "set", "list"]
 Match: TypeAlias = Callable[[str], re.Match[str] | None]
 
 
@@ -40,12 +41,15 @@ class TableMap:
         type_attribute: str | None,
         indexes: dict[str, IndexMap],
         delimiter: Delimiter = Delimiter.DEFAULT,
+        type_form: TypeForm = "text",
     ) -> None:
         #: The name of the class that declares the table.
         self.owner = owner
         self.name = name
         self.attributes = attributes
         self.type_attribute = type_attribute
+        #: Whether the type attribute is one name, or a set or a list of names.
+        self.type_form: TypeForm = type_form
         self.indexes = indexes
         #: What separates the parts of keys that do not name another.
         self.delimiter = delimiter
@@ -65,7 +69,9 @@ class TableMap:
 
     def add(self, entity: EntityMap) -> None:
         """Add an entity; raise DeclarationError if its items can be confused with another's."""
-        types = [entity.type_name, *(unique.type_name for unique in entity.uniques)]
+        inherited = [unique for unique in entity.uniques if unique.key in entity.inherits]
+        own = [unique for unique in entity.uniques if unique not in inherited]
+        types = [entity.type_name, *(unique.type_name for unique in own)]
         for name in types:
             if name in self._type_names or types.count(name) > 1:
                 raise DeclarationError(
@@ -75,24 +81,40 @@ class TableMap:
         key_types = self._check_types(entity)
         keys = [entity.primary, *(unique.key for unique in entity.uniques)]
         others = [
-            key
+            (key, other.inherits.get(key))
             for other in self.entities
             for key in (other.primary, *(unique.key for unique in other.uniques))
         ]
         for position, key in enumerate(keys):
-            for theirs in (*keys[:position], *others):
-                self._refuse_collision(key, theirs)
+            for theirs, base in (*((each, None) for each in keys[:position]), *others):
+                # Variants of one base share its keys.
+                if base is None or entity.inherits.get(key) is not base:
+                    self._refuse_collision(key, theirs)
         self.key_types = key_types
         self.entities.append(entity)
         self._type_names.update(types)
         self._by_type[entity.type_name] = entity
-        self._recognizers.append((_recognizers(entity.primary, any_spelling=False), entity))
-        self._recognizers += [
-            (_recognizers(unique.key, any_spelling=False), None) for unique in entity.uniques
-        ]
-        self._spelled.append((_recognizers(entity.primary, any_spelling=True), entity))
+        if entity.base is None:
+            self._recognize(entity)
+        self._recognizers += [(_recognizers(each.key, any_spelling=False), None) for each in own]
         self._exclusive.clear()
         self._shared.clear()
+
+    def add_base(self, base: EntityMap) -> None:
+        """Add the base of variants: its key is also that of items whose kind nothing tells."""
+        for other in self.entities:
+            self._refuse_collision(base.primary, other.primary)
+        self._recognize(base)
+
+    def _recognize(self, entity: EntityMap) -> None:
+        self._recognizers.append((_recognizers(entity.primary, any_spelling=False), entity))
+        self._spelled.append((_recognizers(entity.primary, any_spelling=True), entity))
+
+    def type_value(self, name: str) -> Value:
+        """Return the type attribute of items of a type."""
+        if self.type_form == "text":
+            return {"S": name}
+        return {"SS": [name]} if self.type_form == "set" else {"L": [{"S": name}]}
 
     def _check_types(self, entity: EntityMap) -> dict[str, str]:
         """Return the types of key attributes, with those of an entity.
@@ -132,7 +154,10 @@ class TableMap:
     def entity_of(self, item: Mapping[str, Value]) -> EntityMap | None:
         """Return the entity of an item, by its type attribute or by its key."""
         if self.type_attribute is not None and self.type_attribute in item:
-            return self._by_type.get(item[self.type_attribute].get("S", ""))
+            for name in _type_names(item[self.type_attribute]):
+                if name in self._by_type:
+                    return self._by_type[name]
+            return None
         texts = [content_of(item, name) if name else "" for name in self.attributes]
         for exact, entity in self._recognizers:
             if all(match(text) for match, text in zip(exact, texts, strict=True)):
@@ -187,7 +212,8 @@ class TableMap:
         """
         found: list[tuple[str, Template | None]] = []
         for entity in self.entities:
-            holders = [] if entity in members else [(entity.name, t) for t in entity.templates()]
+            is_member = any(member.includes(entity) for member in members)
+            holders = [] if is_member else [(entity.name, t) for t in entity.templates()]
             holders += [(u.key.name, entity.sentinel_templates(u)) for u in entity.uniques]
             for name, templates in holders:
                 found += [
@@ -204,6 +230,13 @@ class TableMap:
             holders += entity.templates(other_than=key)
             holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
         return _keys_in(key, holders)
+
+
+def _type_names(value: Value) -> list[str]:
+    """Return the names in a type attribute: a text, a set of texts, or a list of texts."""
+    if "L" in value:
+        return [member["S"] for member in value["L"] if "S" in member]
+    return [value["S"]] if "S" in value else list(value.get("SS", ()))
 
 
 def _keys_in(

@@ -26,6 +26,7 @@ from tablewright.mapping.converters import Converter
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.language import (
     ANY_CHARACTER,
+    Choice,
     Language,
     Repeat,
     intersects,
@@ -119,12 +120,12 @@ class Parser:
     __slots__ = ("_begin", "match", "parts", "template")
 
     def __init__(self, template: Template, *, any_spelling: bool = False) -> None:
-        """With `any_spelling` a part may be any text without the delimiter."""
-        any_text = template.delimiter.language(Repeat(ANY_CHARACTER, 1, None))
+        """With `any_spelling` a part may be any text without the delimiter, too."""
+        others = (template.delimiter.language(Repeat(ANY_CHARACTER, 1, None)),) * any_spelling
         pattern = "".join(
             re.escape(piece)
             if isinstance(piece, str)
-            else f"({to_regex(any_text if any_spelling else piece.language)})"
+            else f"({to_regex(Choice((piece.language, *others)))})"
             for piece in template.pieces
         )
         self.template = template

@@ -29,7 +29,7 @@ from typing import (
 )
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.entity import Role
+from tablewright.mapping.entity import AttributeMap, Role
 from tablewright.mapping.formats import Format
 from tablewright.mapping.paths import path_format
 from tablewright.plan.reference import Comparable, Ref
@@ -59,7 +59,7 @@ class Piece(Generic[T]):
     """A piece of a key: an attribute, or an attribute in a format."""
 
     #: The attribute, and its formats in the key, the innermost first.
-    attribute: Attr[Any]
+    declared: Attr[Any]
     formats: tuple[Format, ...] = ()
 
     # An item is in an index only while all parts have values, so an argument is never None.
@@ -190,7 +190,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         self.doc = doc
         #: Its name in the body of the class.
         self.name = ""
-        self.attribute = self
+        self.declared = self
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -199,7 +199,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         # At run time the finished class has references and an instance has its values, so that
         # reading a value costs no descriptor call.
         @overload
-        def __get__(self, instance: None, owner: type[E]) -> Ref[E, T]: ...
+        def __get__(self, instance: None, owner: type[E]) -> Reference[E, T]: ...
         @overload
         def __get__(self, instance: object, owner: Any = None) -> T: ...
         def __get__(self, instance: Any, owner: Any = None) -> Any: ...
@@ -233,17 +233,33 @@ class Attr(Piece[T], Comparable[Any, T]):
         return self.name or "attr()"
 
 
+class Reference(Ref[E, T], Piece[T]):
+    """An attribute of a finished class, which is also a piece of the keys of its subclasses."""
+
+    __slots__ = ("declared",)
+
+    def __init__(self, where: str, attribute: AttributeMap, declared: Attr[Any]) -> None:
+        super().__init__(where, attribute)
+        self.declared = declared
+
+    def __str__(self) -> str:  # type: ignore[override]  # it is no longer in the body
+        return repr(self)
+
+    def __format__(self, specification: str) -> str:  # type: ignore[override]
+        return format(repr(self), specification)
+
+
 class Formatted(Piece[T]):
     """An attribute in another format."""
 
     def __init__(self, piece: Piece[Any], how: Format) -> None:
         if not isinstance(piece, Piece):
             raise DeclarationError(f"{how.label.format('…')} takes an attribute, not {piece!r}")
-        self.attribute = piece.attribute
+        self.declared = piece.declared
         self.formats = (*piece.formats, how)
 
     def __repr__(self) -> str:
-        label = repr(self.attribute)
+        label = repr(self.declared)
         for each in self.formats:
             label = each.label.format(label)
         return label

@@ -23,13 +23,20 @@ A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
+F = TypeVar("F")
+G = TypeVar("G")
 P = TypeVar("P")
 S = TypeVar("S")
 Ts = TypeVarTuple("Ts")
+Us = TypeVarTuple("Us")
 
 
 class BoundKey(Generic[E, P, S]):
-    """The primary key of an entity."""
+    """The primary key of an entity.
+
+    A signature has one sequence of types of any length, and here that is the sort key's; so there
+    is an overload for each length of the partition key.
+    """
 
     def __init__(self, entity: EntityMap, key: KeyMap) -> None:
         self._entity = entity
@@ -47,6 +54,33 @@ class BoundKey(Generic[E, P, S]):
     def __call__(
         self: BoundKey[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /, *s: *Ts
     ) -> Get[E]: ...
+    @overload
+    def __call__(
+        self: BoundKey[E, KeyPath[A, B, C, D], KeyPath[*Ts]], a: A, b: B, c: C, d: D, /, *s: *Ts
+    ) -> Get[E]: ...
+    @overload
+    def __call__(
+        self: BoundKey[E, KeyPath[A, B, C, D, F], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        f: F,
+        /,
+        *s: *Ts,
+    ) -> Get[E]: ...
+    @overload
+    def __call__(
+        self: BoundKey[E, KeyPath[A, B, C, D, F, G], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        f: F,
+        g: G,
+        /,
+        *s: *Ts,
+    ) -> Get[E]: ...
     def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """Return the plan that gets the item with this key."""
         if named:
@@ -57,19 +91,10 @@ class BoundKey(Generic[E, P, S]):
     def __repr__(self) -> str:
         return f"{self._key.name}: {self._key.show()}"
 
-    @overload
-    def within(self: BoundKey[E, KeyPath[()], KeyPath[*Ts]]) -> Range[E, *Ts]: ...
-    @overload
-    def within(self: BoundKey[E, KeyPath[A], KeyPath[*Ts]], a: A, /) -> Range[E, *Ts]: ...
-    @overload
-    def within(self: BoundKey[E, KeyPath[A, B], KeyPath[*Ts]], a: A, b: B, /) -> Range[E, *Ts]: ...
-    @overload
-    def within(
-        self: BoundKey[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /
-    ) -> Range[E, *Ts]: ...
-    def within(self, *values: Any) -> Any:
+    def within(self: BoundKey[E, KeyPath[*Us], KeyPath[*Ts]], *values: *Us) -> Range[E, *Ts]:
         """Return the query for all items of the entity in one partition."""
-        return _range(self._entity, self._key, values)
+        found: Range[E, *Ts] = _range(self._entity, self._key, values)
+        return found
 
     if not TYPE_CHECKING:  # type checkers report a missing method themselves
 
@@ -84,21 +109,10 @@ class BoundIndex(Generic[E, P, S]):
         self._entity = entity
         self._key = key
 
-    @overload
-    def __call__(self: BoundIndex[E, KeyPath[()], KeyPath[*Ts]]) -> Range[E, *Ts]: ...
-    @overload
-    def __call__(self: BoundIndex[E, KeyPath[A], KeyPath[*Ts]], a: A, /) -> Range[E, *Ts]: ...
-    @overload
-    def __call__(
-        self: BoundIndex[E, KeyPath[A, B], KeyPath[*Ts]], a: A, b: B, /
-    ) -> Range[E, *Ts]: ...
-    @overload
-    def __call__(
-        self: BoundIndex[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /
-    ) -> Range[E, *Ts]: ...
-    def __call__(self, *values: Any) -> Any:
+    def __call__(self: BoundIndex[E, KeyPath[*Us], KeyPath[*Ts]], *values: *Us) -> Range[E, *Ts]:
         """Return the query for all items of the entity in one partition of the index."""
-        return _range(self._entity, self._key, values)
+        found: Range[E, *Ts] = _range(self._entity, self._key, values)
+        return found
 
     def __repr__(self) -> str:
         return f"{self._key.name}: {self._key.show()}"
@@ -121,7 +135,7 @@ def _no_method(key: Any, name: str, call: str) -> AttributeError:
     )
 
 
-def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Range[Any]:
+def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Any:
     if len(values) > key.partition_arity:
         labels = (
             ", ".join(part.label for part in key.parameters[: key.partition_arity]) or "nothing"
@@ -153,6 +167,10 @@ class BoundUnique(Generic[E, P, S]):
     @overload
     def __call__(
         self: BoundUnique[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /, *s: *Ts
+    ) -> GetByUnique[E]: ...
+    @overload
+    def __call__(
+        self: BoundUnique[E, KeyPath[A, B, C, D], KeyPath[*Ts]], a: A, b: B, c: C, d: D, /, *s: *Ts
     ) -> GetByUnique[E]: ...
     def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """Return the plan that gets the entity with this value."""

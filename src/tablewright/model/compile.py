@@ -21,18 +21,23 @@ from tablewright.model.table import LSI
 
 
 def compile_entity(
-    declared: EntityDeclaration, type_name: str, *, is_write_once: bool
+    declared: EntityDeclaration, type_name: str, kind: type[EntityMap], *, is_write_once: bool
 ) -> EntityMap:
     """Return the compiled entity; raise DeclarationError if its keys do not fit together."""
     owner, table = declared.owner, declared.table
     primary = _primary(declared)
     indexes = tuple(
         _index(declared, name, value, primary)
-        for name, value in vars(owner).items()
+        for name, value in declared.members.items()
         if isinstance(value, IndexPlace)
     )
     _refuse_shared_attributes(declared, indexes)
-    entity = EntityMap(
+    uniques = tuple(
+        _unique(declared, name, value, primary)
+        for name, value in declared.members.items()
+        if isinstance(value, Unique)
+    )
+    entity = kind(
         owner=owner,
         type_name=type_name,
         table=table,
@@ -40,15 +45,12 @@ def compile_entity(
         primary=primary,
         indexes=indexes,
         is_write_once=is_write_once,
+        inherits=_inherited(declared, (primary, *indexes, *(each.key for each in uniques))),
     )
-    entity.uniques = tuple(
-        _unique(declared, name, value, primary)
-        for name, value in vars(owner).items()
-        if isinstance(value, Unique)
-    )
+    entity.uniques = uniques
     entity.histories = tuple(
         _history(declared, name, value)
-        for name, value in vars(owner).items()
+        for name, value in declared.members.items()
         if isinstance(value, History)
     )
     if is_write_once and entity.histories:
@@ -61,9 +63,22 @@ def compile_entity(
     return entity
 
 
+def _inherited(declared: EntityDeclaration, keys: tuple[KeyMap, ...]) -> dict[KeyMap, KeyMap]:
+    """Return the keys that a variant has from its base, each with the base's."""
+    if declared.base is None:
+        return {}
+    base = declared.base.owner.__entity__  # type: ignore[attr-defined]
+    theirs = {
+        each.name.partition(".")[2]: each
+        for each in (base.primary, *base.indexes, *(unique.key for unique in base.uniques))
+    }
+    names = [(each, each.name.partition(".")[2]) for each in keys]
+    return {each: theirs[name] for each, name in names if name in theirs}
+
+
 def _primary(declared: EntityDeclaration) -> KeyMap:
     found = {
-        name: value for name, value in vars(declared.owner).items() if isinstance(value, PrimaryKey)
+        name: value for name, value in declared.members.items() if isinstance(value, PrimaryKey)
     }
     if len(found) != 1:
         raise DeclarationError(
@@ -147,7 +162,7 @@ def _index(
 def _check_when(declared: EntityDeclaration, where: str, when: Any) -> None:
     """Raise DeclarationError unless the condition uses only attributes of this class."""
     for operand in [] if when is None else when.operands():
-        if declared.attributes.get(operand.name) is not operand:
+        if declared.attributes.get(operand.name) is not getattr(operand, "declared", operand):
             raise DeclarationError(
                 f"{where}: when={when!r} uses an attribute that {declared.name} does not declare; "
                 "use the attributes in the body of the class"
@@ -223,7 +238,10 @@ def _unique(
     # The sentinel expires with its entity, and so releases the value.
     names |= {kept: None for kept, each in declared.maps.items() if each.role == "ttl"}
     keeps = tuple(declared.maps[kept] for kept in names)
-    return UniqueMap(key, keeps, value.type_name or f"{declared.name}.{name}")
+    holder = declared
+    if declared.base is not None and name in declared.base.members:
+        holder = declared.base  # variants share the values of their base
+    return UniqueMap(key, keeps, value.type_name or f"{holder.name}.{name}")
 
 
 def _history(declared: EntityDeclaration, name: str, value: History) -> HistoryMap:

@@ -38,6 +38,8 @@ T = TypeVar("T")
 
 #: The environment variable that holds the secret of cursors, for several processes to share.
 CURSOR_SECRET = "TABLEWRIGHT_CURSOR_SECRET"
+#: The secret of the cursors of this process, if none is given.
+_PROCESS_SECRET = secrets.token_bytes(32)
 
 
 def connect(
@@ -58,9 +60,9 @@ def connect(
     A missing table is created in memory and in a file; elsewhere only with `create=True`. A table
     that differs from its declaration raises TableMismatch, which lists the differences.
     `table_name` is the name of the table at the target, if it is not the declared one. Cursors are
-    signed with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a random
-    secret that is valid only in this process. `observe` receives an event for each request: see
-    `tablewright.observe`.
+    encrypted with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a
+    random secret of this process, which all its databases share. `observe` receives an event for
+    each request: see `tablewright.observe`.
 
     `policy` restricts what the plans of this database may do in memory, in a file or in an
     `Engine`: an IAM policy document as a dict or as JSON text, a list of documents, or a
@@ -162,7 +164,7 @@ def _context(
         if len(names) > 1:
             raise InvalidValue("table_name= takes one table; connect to each table separately")
         names = dict.fromkeys(names, table_name)
-    key = secret or os.environ.get(CURSOR_SECRET) or secrets.token_bytes(32)
+    key = secret or os.environ.get(CURSOR_SECRET) or _PROCESS_SECRET
     secret_bytes = key.encode() if isinstance(key, str) else key
     return Context(names=names, secret=secret_bytes, observe=observe)
 

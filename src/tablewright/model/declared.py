@@ -21,16 +21,35 @@ from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.parts import KeyPart, make_part, natural_part
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Tag, Template
-from tablewright.model.attribute import MISSING, Attr, KeyPath, PathDelimiter, RepeatedPiece
+from tablewright.model.attribute import (
+    MISSING,
+    Attr,
+    KeyPath,
+    PathDelimiter,
+    Reference,
+    RepeatedPiece,
+)
+from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.validation import attribute_check, check_fields, decorators_of
 from tablewright.values import Value
+
+#: What a class declares besides attributes.
+MEMBERS = (PrimaryKey, IndexPlace, Unique, History)
 
 
 class EntityDeclaration:
     """The declarations in the body of an entity."""
 
-    def __init__(self, owner: type, table: TableMap, hints: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        owner: type,
+        table: TableMap,
+        hints: Mapping[str, Any],
+        base: EntityDeclaration | None = None,
+    ) -> None:
         self.owner = owner
+        #: The declaration of the base of a variant.
+        self.base = base
         self.name = owner.__name__
         self.table = table
         self.attributes: dict[str, Attr[Any]] = {}
@@ -38,9 +57,27 @@ class EntityDeclaration:
         self.kinds: dict[str, Any] = {}
         #: Pydantic's decorators in the body, by method.
         self.decorators = decorators_of(owner)
-        for name, declared in _collected(owner, hints).items():
+        collected = _collected(owner, hints)
+        #: The keys, unique values and histories.
+        self.members: dict[str, Any] = {
+            name: value for name, value in vars(owner).items() if isinstance(value, MEMBERS)
+        }
+        if base is not None:
+            self._refuse_overriding(base)
+            collected = {**base.attributes, **_without(collected, base.attributes)}
+            self.members = {**base.members, **self.members}
+        for name, declared in collected.items():
             self._add_attribute(name, declared, hints.get(name, MISSING))
         check_fields(owner, self.decorators, self.attributes)
+
+    def _refuse_overriding(self, base: EntityDeclaration) -> None:
+        """Raise DeclarationError if a variant declares again what its base has."""
+        for name in {**vars(self.owner), **self.owner.__annotations__}:
+            if name in base.attributes or name in base.members:
+                raise DeclarationError(
+                    f"{self.name}.{name}: {base.name} declares it already, for all of its "
+                    "variants; choose another name"
+                )
 
     def _add_attribute(self, name: str, declared: Attr[Any], hint: Any) -> None:
         where = f"{self.name}.{name}"
@@ -176,13 +213,14 @@ class EntityDeclaration:
     def _part(
         self, piece: Any, where: str, delimiter: Delimiter, *, natural: Converter | None
     ) -> KeyPart:
-        declared = getattr(piece, "attribute", None)
+        declared = getattr(piece, "declared", None)
         if not isinstance(declared, Attr):
             raise DeclarationError(f"{where}: {piece!r} is neither a literal nor an attribute")
         name = declared.name
         if self.attributes.get(name) is not declared:
+            shown = repr(piece) if isinstance(piece, Reference) else repr(name or "?")
             raise DeclarationError(
-                f"{where}: the key uses {name or '?'!r}, which is not an attribute of "
+                f"{where}: the key uses {shown}, which is not an attribute of "
                 f"{self.name}{did_you_mean(name, self.attributes)}"
             )
         kind = self.maps[name].converter.kind
@@ -298,6 +336,10 @@ def _collected(owner: type, hints: Mapping[str, Any]) -> dict[str, Attr[Any]]:
                 raise _no_attribute(f"{owner.__name__}.{name}", name, annotation)
     order = {name: position for position, name in enumerate(hints)}
     return dict(sorted(found.items(), key=lambda entry: order.get(entry[0], len(order))))
+
+
+def _without(attributes: dict[str, Attr[Any]], others: Mapping[str, Any]) -> dict[str, Attr[Any]]:
+    return {name: value for name, value in attributes.items() if name not in others}
 
 
 def default_of(declared: Attr[Any]) -> Any:

@@ -26,20 +26,20 @@ from tablewright.mapping.converters.times import NAIVE
 from tablewright.mapping.entity import STAMPS, EntityMap
 from tablewright.mapping.schema import core_schema_of
 from tablewright.mapping.tracking import NEW, note_assignment
+from tablewright.mapping.variants import VariantMap, VariantsMap
 from tablewright.model.annotations import namespace, resolve
-from tablewright.model.attribute import Attr, attr, created_at, ttl, updated_at, version
+from tablewright.model.attribute import Attr, Reference, attr, created_at, ttl, updated_at, version
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
-from tablewright.model.declared import EntityDeclaration
+from tablewright.model.declared import MEMBERS, EntityDeclaration
 from tablewright.model.find import find
-from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
+from tablewright.model.key import IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
 from tablewright.model.validation import entity_model, strict
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
-from tablewright.plan.reference import Ref
 
 #: What an entity keeps beside its values: a key as it was read, where it has another spelling than
 #: the values give; and what `mapping.tracking` keeps.
@@ -59,6 +59,7 @@ class Entity:
 
     __entity__: ClassVar[EntityMap]
     __model__: ClassVar[type[pydantic.BaseModel]]
+    __declaration__: ClassVar[EntityDeclaration]
     __write_once__: ClassVar[Literal[False]] = False
 
     def __init_subclass__(
@@ -67,29 +68,38 @@ class Entity:
         table: type[Table] | None = None,
         type_name: str | None = None,
         write_once: bool = False,
+        variants: bool = False,
     ) -> None:
         super().__init_subclass__()
-        if table is None:
+        base = _base_of(cls, table, variants=variants)
+        if base is None and table is None:
             return
-        if not hasattr(table, "__table__"):
+        if base is None and not hasattr(table, "__table__"):
             raise DeclarationError(f"{cls.__name__}: table={table!r} is not a subclass of Table")
-        for base in cls.__mro__[1:]:
-            if "__entity__" in vars(base):
-                raise DeclarationError(
-                    f"{cls.__name__} inherits from {base.__name__}, which has a table; inherit "
-                    "from an abstract entity, without a table"
-                )
         hints = _hints(cls, sys._getframe(1).f_locals)
         cls.__type_name__ = type_name or cls.__name__  # type: ignore[attr-defined]
-        declared = EntityDeclaration(cls, table.__table__, hints)
+        compiled = table.__table__ if base is None else base.table  # type: ignore[union-attr]
+        declared = EntityDeclaration(cls, compiled, hints, base)
         _refuse_reserved(cls, declared)
         entity = compile_entity(
-            declared, type_name or cls.__name__, is_write_once=write_once or cls.__write_once__
+            declared,
+            type_name or cls.__name__,
+            VariantsMap if variants else EntityMap if base is None else VariantMap,
+            is_write_once=write_once or cls.__write_once__,
         )
-        cls.__entity__ = entity
         cls.__model__ = _validation_model(cls, declared)
-        table.__table__.add(entity)
-        _finish(cls, entity)
+        if isinstance(entity, VariantsMap):
+            _check_base(entity, type_name)
+            compiled.add_base(entity)
+        elif isinstance(entity, VariantMap) and base is not None:
+            entity.base = base.owner.__entity__  # type: ignore[attr-defined]
+            compiled.add(entity)
+            entity.base.variants += (entity,)
+        else:
+            compiled.add(entity)
+        cls.__entity__ = entity
+        cls.__declaration__ = declared
+        _finish(cls, entity, declared)
 
     if not TYPE_CHECKING:  # the checkers make the signature from the attributes
 
@@ -149,8 +159,7 @@ class Entity:
                 model.__pydantic_validator__.validate_assignment(holder, name, fields[name])
             except pydantic.ValidationError as error:
                 raise _invalid(cls, error) from None
-            ref: Ref[Self, Any] = getattr(cls, name)
-            changes.append(ref.set(vars(holder)[name]))
+            changes.append(getattr(cls, name).set(vars(holder)[name]))
         return changes
 
     def __eq__(self, other: object) -> bool:
@@ -182,12 +191,54 @@ class Entity:
     def __get_pydantic_core_schema__(
         cls, source: Any, handler: pydantic.GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
+        entity = cls.__entity__
+        if isinstance(entity, VariantsMap) and entity.variants:
+            kinds = [handler.generate_schema(variant.type) for variant in entity.variants]
+            return core_schema.union_schema(list(kinds))
         return core_schema_of(
             cls,
             cls.__model__,
             handler,
             lambda values: _build(cls, values),
             read_only=frozenset(each.name for each in cls.__entity__.stamps),
+        )
+
+
+def _base_of(cls: type, table: type[Table] | None, *, variants: bool) -> EntityDeclaration | None:
+    """Return the base of which a class is a variant; None if it is not a variant."""
+    for parent in cls.__mro__[1:]:
+        if "__entity__" not in vars(parent):
+            continue
+        if not isinstance(vars(parent)["__entity__"], VariantsMap):
+            if table is None and not variants:
+                return None
+            raise DeclarationError(
+                f"{cls.__name__} inherits from {parent.__name__}, which has a table; inherit "
+                "from an abstract entity, without a table, or from a base of variants"
+            )
+        if table is not None or variants:
+            raise DeclarationError(
+                f"{cls.__name__} is a variant of {parent.__name__}, and has its table; leave "
+                "table= and variants= out"
+            )
+        declaration: EntityDeclaration = vars(parent)["__declaration__"]
+        return declaration
+    if variants and table is None:
+        raise DeclarationError(f"{cls.__name__}: the base of variants needs a table: table=…")
+    return None
+
+
+def _check_base(entity: VariantsMap, type_name: str | None) -> None:
+    """Raise DeclarationError if the variants of a base could not be told apart."""
+    if entity.table.type_attribute is None:
+        raise DeclarationError(
+            f"{entity.name}: {entity.table.owner} has no type attribute, which tells variants "
+            "apart; use type_attribute=…, or give each entity a key of its own"
+        )
+    if type_name is not None:
+        raise DeclarationError(
+            f"{entity.name}: the base of variants has no items of its own; give its variants "
+            "type_name=…"
         )
 
 
@@ -213,7 +264,7 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
         body = {name: value for name, value in vars(base).items() if not isinstance(value, Attr)}
         names = {**namespace(base.__module__, local), **body, "Attr": Attr}
         for name, annotation in vars(base).get("__annotations__", {}).items():
-            if base.__module__ == __name__ or isinstance(vars(base).get(name), _KEYS):
+            if base.__module__ == __name__ or isinstance(vars(base).get(name), MEMBERS):
                 continue
             where = f"{cls.__name__}.{name}"
             if isinstance(annotation, str) and (
@@ -239,14 +290,13 @@ def _type_name(annotation: Any) -> str:
     return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
-_KEYS = (PrimaryKey, IndexPlace, Unique, History)
 _CLASS_VARIABLES = ("ClassVar", "typing.ClassVar", "t.ClassVar")
 
 _RESERVED = frozenset({"where", "scan", "changes_from", "model_config"})
 
 
 def _refuse_reserved(cls: type, declared: EntityDeclaration) -> None:
-    keys = [n for n, v in vars(cls).items() if isinstance(v, _KEYS)]
+    keys = [n for n, v in vars(cls).items() if isinstance(v, MEMBERS)]
     for name in (*declared.attributes, *keys):
         if name in _RESERVED or name.startswith("_"):
             raise DeclarationError(
@@ -269,14 +319,15 @@ def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.B
     return entity_model(cls, fields, declared.decorators)
 
 
-def _finish(cls: type, entity: EntityMap) -> None:
+def _finish(cls: type, entity: EntityMap, declared: EntityDeclaration) -> None:
     """Replace the declarations of the class by references and bound keys."""
     cls.__dataclass_fields__ = _dataclass_fields(entity)  # type: ignore[attr-defined]
     uniques = {unique.key.name: unique for unique in entity.uniques}
     indexes = {key.name: key for key in entity.indexes}
     for name, attribute in entity.attributes.items():
-        setattr(cls, name, Ref(f"{cls.__name__}.{name}", attribute))
-    for name, value in list(vars(cls).items()):
+        where = f"{cls.__name__}.{name}"
+        setattr(cls, name, Reference(where, attribute, declared.attributes[name]))
+    for name, value in declared.members.items():
         where = f"{cls.__name__}.{name}"
         if isinstance(value, PrimaryKey):
             setattr(cls, name, BoundKey(entity, entity.primary))
@@ -304,6 +355,9 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
     entity = getattr(cls, "__entity__", None)
     if entity is None:
         raise TypeError(f"{cls.__name__} is abstract; give it a table: table=…")
+    if isinstance(entity, VariantsMap):
+        names = ", ".join(variant.name for variant in entity.variants) or "none is declared yet"
+        raise TypeError(f"{cls.__name__} is the base of variants; make one of them: {names}")
     for stamp in entity.stamps:
         if stamp.name in values:
             raise InvalidValue(

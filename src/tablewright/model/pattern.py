@@ -51,6 +51,12 @@ class AccessPattern(Struct, frozen=True):
         return f"{self.function.__module__}.{self.function.__qualname__}"
 
     @property
+    def location(self) -> str:
+        """Return where it is defined, as `file:line`."""
+        code = inspect.unwrap(self.function).__code__
+        return f"{code.co_filename}:{code.co_firstlineno}"
+
+    @property
     def shape(self) -> Shape:
         """Return the shape, given all entities that are declared in its table so far."""
         return self.plan._shape()

@@ -1,7 +1,9 @@
-"""Shards: the partitions of one tenant, as typed key values.
+"""Shards: the declared partitions of tenants, and which key values they are for one tenant.
 
-A shard is declared as text with the tenant's id in braces: `U#{user_id}#O`. Which key value that is
-for one tenant follows from the keys of the table's entities:
+A shard is declared as text with the tenant's id in braces: `U#{user_id}#O`. `ORG#{org_id}#*` is all
+partitions that begin with `ORG#{org_id}#`. A shared partition, `CATALOG` or `CATALOG#*`, has no id:
+all tenants may read it. Which key value a shard is for one tenant follows from the keys of the
+table's entities:
 
     the table's partition key                      tenant     key value
     composed, "U" / user_id / "O"                  x#y        {"S": "U#x$!y#O"}
@@ -9,29 +11,33 @@ for one tenant follows from the keys of the table's entities:
     natural, user_id: Attr[str] is the key itself  x#y        {"S": "x#y"}
     natural, user_id: Attr[int]                    7          {"N": "7"}
 
-Invariant: two tenants never have the same key value. So the shards of a declaration must not be
-able to collide, an id that stands differently in two keys is an error, and so is an id that makes
-the shard equal to a partition which belongs to no tenant (a sentinel's, for example).
+Invariant: no partition belongs to two tenants. So the shards of a declaration must not be able to
+collide, an id that stands differently in two keys is an error, and so is an id that makes the shard
+equal to a partition which belongs to no tenant (a sentinel's, for example).
+
+For prefixes this follows from the text of an id, which never contains the delimiter: it is escaped,
+or refused if the table does not escape, and a format whose texts contain it is an error. In
+`ORG#` + id + `#` + anything, the id therefore ends at the first `#` behind `ORG#`. If one such
+text belonged to the tenants x and y, both ids would end there, and x and y would be equal.
 
 This module must not know requests.
 """
 
 from __future__ import annotations
 
-import binascii
 import re
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
 from uuid import UUID
 
 from msgspec import Struct
 
-from tablewright.encoding.numbers import normalise_number
-from tablewright.errors import DeclarationError, InvalidValue, ValidationException
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.language import (
     ANY_CHARACTER,
+    ANYTHING,
+    EMPTY,
     Language,
     Repeat,
     intersects,
@@ -41,56 +47,34 @@ from tablewright.mapping.language import (
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
+from tablewright.model.partitions import key_value
 from tablewright.values import Value, tag_of
 
-#: The type tag of a key value and its content, in a form in which equal values are equal.
-KeyValue: TypeAlias = tuple[str, str | bytes]
-
-
-def key_value(value: object) -> KeyValue | None:
-    """Return the comparable form of a key value; None if it is not the value of a key.
-
-    >>> key_value({"N": "7.0"}) == key_value({"N": "7"}), key_value({"S": "7"})
-    (True, ('S', '7'))
-    >>> key_value("7"), key_value({"S": "a", "N": "7"}), key_value({"N": "seven"})
-    (None, None, None)
-    """
-    if type(value) is not dict or len(value) != 1:
-        return None
-    ((tag, content),) = value.items()
-    if type(content) is not str:
-        return None
-    try:
-        if tag == "S":
-            return tag, content
-        if tag == "N":
-            return tag, normalise_number(content)
-        if tag == "B":
-            return tag, binascii.a2b_base64(content, strict_mode=True)
-    except (ValidationException, ValueError):
-        pass
-    return None
+#: At the end of a shard: everything that begins with the text before it.
+STAR = "*"
 
 
 class Shard(Struct, frozen=True):
-    """A partition of each tenant: the literals around the tenant's id."""
+    """Partitions of each tenant: the literals around the tenant's id."""
 
     tenant: str
     #: What stands before the id and behind it, with the delimiters.
     prefix: str
     suffix: str
+    #: The shard is every partition that begins with this text.
+    is_prefix: bool = False
     delimiter: Delimiter = Delimiter.DEFAULT
 
     @classmethod
     def parse(cls, tenant: str, text: str) -> Shard:
         """Read a declared shard; raise DeclarationError if the id is not in it once."""
         prefix, found, suffix = text.partition(f"{{{tenant}}}")
-        if not found or re.search(r"\{.*?\}", prefix + suffix):
+        if not found or _BRACES(prefix + suffix):
             raise DeclarationError(
                 f"Tenancy({tenant!r}): the shard {text!r} must hold {{{tenant}}} once, and "
                 "nothing else in braces"
             )
-        return cls(tenant, prefix, suffix)
+        return cls(tenant, prefix, suffix.removesuffix(STAR), suffix.endswith(STAR))
 
     def bind(self, delimiter: Delimiter) -> Shard:
         """Return the shard with a delimiter; raise DeclarationError if it does not fit."""
@@ -101,46 +85,104 @@ class Shard(Struct, frozen=True):
                 f"Tenancy({self.tenant!r}): in the shard {str(self)!r}, {{{self.tenant}}} must be "
                 f"a whole part, between two {delimiter.text!r}"
             )
-        return Shard(self.tenant, self.prefix, self.suffix, delimiter)
+        _check_star(self.tenant, str(self), delimiter)
+        return Shard(self.tenant, self.prefix, self.suffix, self.is_prefix, delimiter)
 
     def __str__(self) -> str:
-        return f"{self.prefix}{{{self.tenant}}}{self.suffix}"
+        return f"{self.prefix}{{{self.tenant}}}{self.suffix}{STAR if self.is_prefix else ''}"
 
     @property
     def is_whole_key(self) -> bool:
         """The id is the whole key."""
         return not self.prefix and not self.suffix
 
+    @property
+    def following(self) -> Language:
+        """What may stand behind the text of the shard."""
+        return ANYTHING if self.is_prefix else EMPTY
+
     def language(self) -> Language:
         """Return the key values of all tenants."""
         ids = self.delimiter.language(Repeat(ANY_CHARACTER, 1, None))
-        return sequence(literal(self.prefix), ids, literal(self.suffix))
+        return sequence(literal(self.prefix), ids, literal(self.suffix), self.following)
 
     def part_in(self, template: Template) -> KeyPart | None:
         """Return the part of a composed key that holds the id; None if the key is another."""
+        behind = sequence(literal(self.suffix), self.following)
         found = [
             piece
             for position, piece in enumerate(template.pieces)
             if isinstance(piece, KeyPart)
             and intersects(template.language(0, position), literal(self.prefix))
-            and intersects(template.language(position + 1), literal(self.suffix))
+            and intersects(template.language(position + 1), behind)
         ]
         return next(iter(found), None)
 
 
-def refuse_collisions(shards: Sequence[Shard]) -> None:
-    """Raise DeclarationError if two tenants can have the same shard, as with A#{id} and {id}#B."""
+class SharedPartition(Struct, frozen=True):
+    """A partition, or all that begin with a text, that every tenant may read."""
+
+    text: str
+    is_prefix: bool = False
+
+    @classmethod
+    def parse(cls, tenant: str, text: str, delimiter: Delimiter) -> SharedPartition:
+        """Read a declared partition; raise DeclarationError if it is not a plain text."""
+        if not text or _BRACES(text):
+            raise DeclarationError(
+                f"Tenancy({tenant!r}): shared={text!r} must be the text of a partition key, "
+                "without braces: all tenants have the same one"
+            )
+        _check_star(tenant, text, delimiter)
+        return cls(text.removesuffix(STAR), text.endswith(STAR))
+
+    def __str__(self) -> str:
+        return self.text + (STAR if self.is_prefix else "")
+
+    def language(self) -> Language:
+        """Return the key values that are shared."""
+        return sequence(literal(self.text), ANYTHING if self.is_prefix else EMPTY)
+
+
+_BRACES = re.compile(r"\{.*?\}").search
+
+
+def _check_star(tenant: str, text: str, delimiter: Delimiter) -> None:
+    """Raise DeclarationError for a star that does not stand alone behind the last delimiter."""
+    if STAR in text.removesuffix(delimiter.text + STAR):
+        raise DeclarationError(
+            f"Tenancy({tenant!r}): in {text!r}, {STAR} must be the last part, behind "
+            f"{delimiter.text!r}: it is everything that begins with the text before it"
+        )
+
+
+def refuse_collisions(shards: Sequence[Shard], shared: Sequence[SharedPartition]) -> None:
+    """Raise DeclarationError if two tenants can have the same partition, as with A#{id} and {id}#B,
+    or if a shared partition can be a tenant's."""
     for position, shard in enumerate(shards):
         for other in shards[:position]:
-            if shard != other and intersects(shard.language(), other.language()):
+            # With the same text before it, the id is the same in both.
+            if shard.prefix != other.prefix and intersects(shard.language(), other.language()):
                 raise DeclarationError(
                     f"Tenancy({shard.tenant!r}): the shards {str(shard)!r} and {str(other)!r} can "
                     "be the same partition for two tenants; begin each with a literal of its own"
                 )
+        for partition in shared:
+            # An id that is the whole key is refused when it is given.
+            if not shard.is_whole_key and intersects(shard.language(), partition.language()):
+                raise DeclarationError(
+                    f"Tenancy({shard.tenant!r}): the shared partition {str(partition)!r} can be "
+                    f"the shard {str(shard)!r} of a tenant; begin each with a literal of its own"
+                )
 
 
-def shard_value(shard: Shard, others: Sequence[Shard], table: TableMap, tenant: object) -> Value:
-    """Return the key value of a tenant's shard.
+def shard_value(
+    shard: Shard,
+    others: Sequence[Shard | SharedPartition],
+    table: TableMap,
+    tenant: object,
+) -> Value:
+    """Return the key value of a tenant's shard, or the text with which its partitions begin.
 
     Raise InvalidValue if the keys cannot hold the id, or if the shard would be a partition that
     is not the tenant's.
@@ -194,6 +236,7 @@ def _part_text(shard: Shard, key: KeyMap, part: KeyPart, tenant: object) -> str:
             f"{key.name}: several values of {shard.tenant!r} have the same {part.label}, so the "
             f"partition {str(shard)!r} belongs to no single tenant"
         )
+    _check_end_of_id(shard, key, part)
     try:
         return part.text(tenant)
     except InvalidValue:
@@ -202,6 +245,18 @@ def _part_text(shard: Shard, key: KeyMap, part: KeyPart, tenant: object) -> str:
         if text is None:
             raise
         return shard.delimiter.write(text)
+
+
+def _check_end_of_id(shard: Shard, key: KeyMap, part: KeyPart) -> None:
+    """Raise DeclarationError if an id can contain the delimiter that ends it in a prefix."""
+    end = literal(shard.delimiter.text)
+    earlier = sequence(ANYTHING, end, ANY_CHARACTER, ANYTHING)
+    if shard.is_prefix and intersects(sequence(part.language, end), earlier):
+        raise DeclarationError(
+            f"{key.name}: {part.label} can contain {shard.delimiter.text!r}, so the partitions "
+            f"{str(shard)!r} of one tenant can begin like those of another; use another format, or "
+            "declare the shards without a *"
+        )
 
 
 def _plain_text(tenant: object) -> str | None:
@@ -214,12 +269,18 @@ def _plain_text(tenant: object) -> str | None:
 
 
 def _refuse_foreign(
-    shard: Shard, others: Sequence[Shard], table: TableMap, value: Value, where: str
+    shard: Shard,
+    others: Sequence[Shard | SharedPartition],
+    table: TableMap,
+    value: Value,
+    where: str,
 ) -> None:
-    """Raise InvalidValue for an id that makes the shard equal to another key's partition."""
+    """Raise InvalidValue for an id that makes the shard contain another key's partition."""
     text = value.get("S")
     if text is None:
         return
+    if shard.is_prefix:
+        _refuse_natural(shard, table)
     foreign = [
         (key.name, key.partition.language())
         for key in _keys(table)
@@ -227,11 +288,24 @@ def _refuse_foreign(
     ]
     if shard.is_whole_key:
         foreign += [(str(other), other.language()) for other in others if other != shard]
+    own = sequence(literal(text), shard.following)
     for name, language in foreign:
-        if intersects(language, literal(text)):
+        if intersects(language, own):
             raise InvalidValue(
                 f"{where}: the id reads like a partition of {name}, which is not this tenant's; "
                 "use another id for the tenant"
+            )
+
+
+def _refuse_natural(shard: Shard, table: TableMap) -> None:
+    """Raise DeclarationError if a key that is an attribute itself can begin like a tenant's."""
+    for key in _keys(table):
+        if key.partition.natural is not None and intersects(
+            key.partition.language(), shard.language()
+        ):
+            raise DeclarationError(
+                f"{key.name}: the partition key is any text, also one of the partitions "
+                f"{str(shard)!r} of a tenant; compose it, or declare the shards without a *"
             )
 
 

@@ -9,12 +9,12 @@ class Commerce(Table, name="commerce_single_table", type_attribute="entityType")
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap
-from tablewright.mapping.table import TableMap
+from tablewright.mapping.table import TableMap, TypeForm
 from tablewright.model.tenancy import Tenancy
 
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}").fullmatch
@@ -95,6 +95,7 @@ class Table:
         pk: str = "PK",
         sk: str | None = "SK",
         type_attribute: str | None = "type",
+        type_form: TypeForm = "text",
         delimiter: str = "#",
         escape: bool = True,
     ) -> None:
@@ -102,7 +103,7 @@ class Table:
         separator = Delimiter(delimiter, escapes=escape)
         separator.check(cls.__name__)
         table = TableMap(
-            cls.__name__, name or cls.__name__, (pk, sk), type_attribute, {}, separator
+            cls.__name__, name or cls.__name__, (pk, sk), type_attribute, {}, separator, type_form
         )
         for attribute, value in list(vars(cls).items()):
             if isinstance(value, (GSI, LSI)):
@@ -130,6 +131,17 @@ class Table:
             raise DeclarationError(
                 f"{cls.__name__}: type_attribute={type_attribute!r} is a key; choose another name"
             )
+        if type_form not in get_args(TypeForm):
+            raise DeclarationError(
+                f"{cls.__name__}: type_form={type_form!r} is not one of "
+                f"{', '.join(map(repr, get_args(TypeForm)))}"
+            )
+        for index in table.indexes.values():
+            if type_form != "text" and type_attribute in index.attributes:
+                raise DeclarationError(
+                    f"{cls.__name__}: {type_attribute!r} is a key of {index.name}, which cannot be "
+                    f"a {type_form}; leave type_form out"
+                )
         for kind, given in (("a table", table.name), *(("an index", n) for n in table.indexes)):
             if not _NAME(given):
                 raise DeclarationError(

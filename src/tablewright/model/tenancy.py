@@ -5,10 +5,15 @@
             "user_id",
             write=("U#{user_id}",),                         # the own profile
             read=("U#{user_id}#O", "U#{user_id}#R"),        # orders and rewards
+            shared=("CATALOG",),                            # readable for every user
         )
 
+A shard that ends in `#*` is every partition that begins with the text before the star:
+`write=("ORG#{org_id}", "ORG#{org_id}#*")`. Shared partitions may end in it, too.
+
 `db.for_tenant(user_id=...)` is a database for one tenant. Its `TenantGuard` checks every request
-before it is sent. A request passes if it provably stays within the tenant's shards:
+before it is sent. A request passes if it provably stays within the tenant's shards and, if it only
+reads, the shared partitions:
 
     operation                                   what proves it
     GetItem, PutItem, UpdateItem, DeleteItem    the partition key in Key or Item
@@ -19,35 +24,40 @@ before it is sent. A request passes if it provably stays within the tenant's sha
     any other operation, any other shape        nothing: it is refused
 
 Only the table's partition key decides whose an item is. So a query of an index passes without a
-filter only if the partition key is fixed: `Order.by_system_key(order_id).eq(user_id)`. It gets a
-filter if the index is named in `filtered`, or if the partition of the index equals a shard of the
-tenant; every other one is refused.
+filter only if the partition key is fixed, `Order.by_system_key(order_id).eq(user_id)`, or bounded
+by a prefix of the tenant. It gets a filter if the index is named in `filtered`, or if the partition
+of the index equals a shard of the tenant; every other one is refused.
 
-Invariants: keys are compared as typed values (see `shards`), never as text. Expressions are never
-parsed: a Query is checked by the values of its QueryRequest, from which the expressions are
-rendered afterwards; one that carries expressions of its own is refused. A start key must be in the
-tenant's shards, unless it is the end of the page before: a filtered page may end at an item that
-was left out. The classes of conditions and filters are trusted: they render themselves.
+Invariants: keys are compared as typed values (see `partitions`). Expressions are never parsed: a
+Query is checked by the values of its QueryRequest, from which the expressions are rendered
+afterwards; one that carries expressions of its own is refused. A start key must be in the tenant's
+shards, unless it is the end of the page before: a filtered page may end at an item that was left
+out, and its cursor is encrypted and bound to the tenant. The classes of conditions and filters are
+trusted: they render themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
-from tablewright.model.shards import KeyValue, Shard, key_value, refuse_collisions, shard_value
+from tablewright.model.partitions import Partitions
+from tablewright.model.shards import Shard, SharedPartition, refuse_collisions, shard_value
 from tablewright.model.touched import AccessKind, Unclear, touched_items
 from tablewright.plan.plan import AnyRequest
-from tablewright.plan.reads.query_request import OneOf, QueryRequest
+from tablewright.plan.reads.query_request import KeyCondition, OneOf, QueryRequest
 from tablewright.values import Value
 
 
 class Tenancy:
-    """The shards of a tenant: those it may write, and those it may only read."""
+    """The shards of a tenant: those it may write, and those it may only read.
+
+    The partitions in `shared` may be read by every tenant and written by none.
+    """
 
     def __init__(
         self,
@@ -55,26 +65,34 @@ class Tenancy:
         *,
         write: tuple[str, ...] = (),
         read: tuple[str, ...] = (),
+        shared: tuple[str, ...] = (),
         filtered: tuple[Any, ...] = (),
     ) -> None:
-        given: tuple[tuple[str, Any], ...] = (("write", write), ("read", read))
+        given: tuple[tuple[str, Any], ...] = (
+            ("write", write),
+            ("read", read),
+            ("shared", shared),
+        )
         for name, shards in given:
             if isinstance(shards, str):
                 raise DeclarationError(f"Tenancy({tenant!r}): {name}= takes a tuple: ({shards!r},)")
         self.tenant = tenant
         self.write = write
         self.read = read
+        self.shared = shared
         self.filtered = filtered
         if not write and not read:
             raise DeclarationError(f"Tenancy({tenant!r}) has no shards; name them in write=, read=")
         self._writable = [Shard.parse(tenant, text) for text in write]
         self._readable = [*self._writable, *(Shard.parse(tenant, text) for text in read)]
+        self._shared: list[SharedPartition] = []
 
     def compile(self, delimiter: Delimiter) -> None:
         """Take the delimiter of the table; raise DeclarationError if a shard does not fit it."""
         self._writable = [shard.bind(delimiter) for shard in self._writable]
         self._readable = [shard.bind(delimiter) for shard in self._readable]
-        refuse_collisions(self._readable)
+        self._shared = [SharedPartition.parse(self.tenant, text, delimiter) for text in self.shared]
+        refuse_collisions(self._readable, self._shared)
 
     def guard(self, table: TableMap, name: str, tenant: object) -> TenantGuard:
         """Return the guard for one tenant's requests to the table of this name."""
@@ -82,16 +100,24 @@ class Tenancy:
             raise InvalidValue(
                 f"for_tenant({self.tenant}={tenant!r}): the id of the tenant is empty"
             )
-        values = {
-            shard: shard_value(shard, self._readable, table, tenant) for shard in self._readable
-        }
+        others: list[Shard | SharedPartition] = [*self._readable, *self._shared]
+        values = {shard: shard_value(shard, others, table, tenant) for shard in self._readable}
         tag, content = next(iter(values[self._readable[0]].items()))
+        if self._shared and tag != "S":
+            raise DeclarationError(
+                f"Tenancy({self.tenant!r}): shared={self.shared!r} are texts, and "
+                f"{table.attributes[0]!r} is a key of type {tag}"
+            )
+        own = {shard: (values[shard], shard.is_prefix) for shard in self._readable}
+        shared: list[tuple[Value, bool]] = [
+            ({"S": each.text}, each.is_prefix) for each in self._shared
+        ]
         return TenantGuard(
             table=table,
             name=name,
             tenant=f"{self.tenant}={tenant if tag == 'S' else content}",
-            writable=[values[shard] for shard in self._writable],
-            readable=list(values.values()),
+            writable=Partitions.of(own[shard] for shard in self._writable),
+            readable=Partitions.of([*own.values(), *shared]),
             filtered={str(index.name) for index in self.filtered},
         )
 
@@ -123,17 +149,16 @@ class TenantGuard:
         table: TableMap,
         name: str,
         tenant: str,
-        writable: Sequence[Value],
-        readable: Sequence[Value],
+        writable: Partitions,
+        readable: Partitions,
         filtered: set[str],
     ) -> None:
         self.table = table
         self.name = name
         self.tenant = tenant
         self.partition = table.attributes[0]
-        #: The comparable forms of the shards, each with its value.
-        self.writable = {key_value(shard): shard for shard in writable}
-        self.readable = {key_value(shard): shard for shard in readable}
+        self.writable = writable
+        self.readable = readable
         self.filtered = filtered
 
     def __call__(self, request: AnyRequest) -> AnyRequest:
@@ -158,19 +183,18 @@ class TenantGuard:
             )
 
     def _check_item(self, access: AccessKind, item: object) -> None:
-        """Raise TenantViolation unless the item, or the key, is in a shard that the tenant has."""
+        """Raise TenantViolation unless the item, or the key, is in a partition of the tenant."""
         value = item.get(self.partition) if type(item) is dict else None
-        if key_value(value) not in self._shards(access):
+        if value not in self._partitions(access):
             raise self._outside(access, value)
 
-    def _shards(self, access: AccessKind) -> Mapping[KeyValue | None, Value]:
+    def _partitions(self, access: AccessKind) -> Partitions:
         return self.readable if access == "read" else self.writable
 
     def _outside(self, access: AccessKind, value: object) -> TenantViolation:
-        allowed = sorted(str(_content(shard)) for shard in self._shards(access).values())
         return TenantViolation(
             f"this database is scoped to {self.tenant} and may {access} "
-            f"{', '.join(allowed) or 'nothing'}; "
+            f"{str(self._partitions(access)) or 'nothing'}; "
             f"{self.partition}={_shown(_content(value))} is outside"
         )
 
@@ -189,10 +213,10 @@ class TenantGuard:
         if unknown:
             raise self._unproved(f"a Query with {', '.join(sorted(map(str, unknown)))}")
         self._check_table(members.get("TableName"))
-        fixed = dict(condition.fixed())
-        if key_value(fixed.get(self.partition)) in self.readable:
+        if self._is_inside(condition):
             self._check_start(members)
             return request
+        fixed = dict(condition.fixed())
         name = members.get("IndexName")
         if name is None:
             raise self._outside("read", fixed.get(self.partition))
@@ -206,9 +230,20 @@ class TenantGuard:
             )
         if not request.continues:
             self._check_start(members)
-        own = OneOf(self.partition, tuple(self.readable.values()))
+        own = OneOf(self.partition, tuple(self.readable.keys.values()), self.readable.prefixes)
         selection = request.selection.filtered(own)
         return QueryRequest("Query", members, selection, request.continues)
+
+    def _is_inside(self, condition: KeyCondition) -> bool:
+        """Whether the condition fixes the table's partition key, or bounds it, to own ones."""
+        name, sort_name = condition.attributes
+        if name == self.partition:
+            return condition.partition in self.readable
+        return (
+            sort_name == self.partition
+            and condition.sort is not None
+            and self.readable.covers(condition.sort)
+        )
 
     def _check_start(self, members: Mapping[str, Any]) -> None:
         if "ExclusiveStartKey" in members:
@@ -218,7 +253,7 @@ class TenantGuard:
         """Whether the query may be sent with a filter by tenant."""
         # DynamoDB filters by no key attribute of the index.
         return self.partition not in index.attributes and (
-            index.name in self.filtered or key_value(partition) in self.readable
+            index.name in self.filtered or partition in self.readable
         )
 
 

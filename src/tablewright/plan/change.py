@@ -15,6 +15,7 @@ Invariant: what a change makes of a value depends on that value and on the opera
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
@@ -35,6 +36,8 @@ class Change(Generic[E]):
 
     #: Whether the new value does not depend on the old one.
     overwrites: ClassVar[bool] = False
+    #: How `explain` shows it.
+    _form: ClassVar[str] = "{path} = {value}"
 
     def __init__(self, operand: Operand, attribute: AttributeMap, value: Any = None) -> None:
         self.operand = operand
@@ -59,6 +62,11 @@ class Change(Generic[E]):
         """Return the value after the change; None is a missing value, before and after."""
         raise NotImplementedError
 
+    def describe(self) -> str:
+        """Return the change as `explain` shows it: `points = points + {amount}`."""
+        value = self.value.value if isinstance(self.value, Enum) else self.value
+        return self._form.format(path=self.operand.label, value=repr(value))
+
     def __repr__(self) -> str:
         shown = "" if self.value is None else repr(self.value)
         return f"{self.name}.{type(self).__name__}({shown})"
@@ -82,11 +90,15 @@ class Set(Change[E]):
 
 
 class Remove(Set[E]):
+    _form = "remove {path}"
+
     def encode(self) -> Value | None:
         return None
 
 
 class SetIfAbsent(Change[E]):
+    _form = "{path} = {value}, if it is missing"
+
     def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
         update.set(path, f"if_not_exists({path}, {update.marks.value(stored)})")
 
@@ -96,6 +108,8 @@ class SetIfAbsent(Change[E]):
 
 class Increment(Change[E]):
     """Adds to a number; a missing number counts from 0."""
+
+    _form = "{path} = {path} + {value}"
 
     def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
         zero, amount = update.marks.value(ZERO), update.marks.value(stored)
@@ -108,6 +122,8 @@ class Increment(Change[E]):
 class AddToSet(Change[E]):
     """Adds members to a set."""
 
+    _form = "add {value} to {path}"
+
     def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
         update.add(path, update.marks.value(stored))
 
@@ -117,6 +133,8 @@ class AddToSet(Change[E]):
 
 class RemoveFromSet(Change[E]):
     """Removes members from a set."""
+
+    _form = "remove {value} from {path}"
 
     def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
         update.delete(path, update.marks.value(stored))
@@ -128,6 +146,8 @@ class RemoveFromSet(Change[E]):
 class Append(Change[E]):
     """Adds elements at the end of a list; a missing list counts as empty."""
 
+    _form = "append {value} to {path}"
+
     def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
         empty, items = update.marks.value(EMPTY_LIST), update.marks.value(stored)
         update.set(path, f"list_append(if_not_exists({path}, {empty}), {items})")
@@ -138,6 +158,8 @@ class Append(Change[E]):
 
 class Prepend(Change[E]):
     """Adds elements at the beginning of a list."""
+
+    _form = "prepend {value} to {path}"
 
     def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
         empty, items = update.marks.value(EMPTY_LIST), update.marks.value(stored)

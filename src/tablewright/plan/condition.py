@@ -145,6 +145,68 @@ class Compare(Condition[E]):
         return f"{self.operand.label} {self.comparator} {_shown(self.value)}"
 
 
+class CompareAttributes(Condition[E]):
+    """`attribute comparator attribute`, of one entity."""
+
+    def __init__(self, operand: Operand, comparator: str, other: Operand) -> None:
+        self.operand = operand
+        self.comparator = comparator
+        self.other = other
+
+    def operands(self) -> tuple[Operand, ...]:
+        return (self.operand, self.other)
+
+    def text(self, marks: Placeholders) -> str:
+        left, right = marks.path(self.operand.steps), marks.path(self.other.steps)
+        return f"{left} {self.comparator} {right}"
+
+    def to_tree(self, values: TreeValues) -> tree.Condition:
+        return tree.Comparison(self.comparator, _path(self.operand), _path(self.other))
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        left, right = values[self.operand.name], values[self.other.name]
+        missing = left is None or right is None
+        if self.comparator == "<>":
+            return missing or bool(left != right)
+        return not missing and _COMPARE[self.comparator](left, right)
+
+    def __repr__(self) -> str:
+        return f"{self.operand.label} {self.comparator} {self.other.label}"
+
+
+class CompareSize(Condition[E]):
+    """`size(attribute) comparator number`."""
+
+    def __init__(self, operand: Operand, comparator: str, size: int) -> None:
+        if type(size) is not int:
+            raise InvalidValue(f"{operand.label}.size() is compared with {size!r}; pass an int")
+        self.operand = operand
+        self.comparator = comparator
+        self.size = size
+
+    def operands(self) -> tuple[Operand, ...]:
+        return (self.operand,)
+
+    def text(self, marks: Placeholders) -> str:
+        number = marks.value({"N": str(self.size)})
+        return f"size({marks.path(self.operand.steps)}) {self.comparator} {number}"
+
+    def to_tree(self, values: TreeValues) -> tree.Condition:
+        size = tree.Call("size", (_path(self.operand),))
+        return tree.Comparison(self.comparator, size, values.add({"N": str(self.size)}))
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        value = values[self.operand.name]
+        if value is None:
+            return False
+        if self.comparator == "<>":
+            return len(value) != self.size
+        return _COMPARE[self.comparator](len(value), self.size)
+
+    def __repr__(self) -> str:
+        return f"size({self.operand.label}) {self.comparator} {self.size}"
+
+
 class Call(Condition[E]):
     """A function of DynamoDB: `attribute_exists(path)`, `begins_with(path, value)`, …"""
 

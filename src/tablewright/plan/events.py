@@ -26,6 +26,7 @@ METERED = frozenset(
         "PutItem",
         "Query",
         "Scan",
+        "TransactGetItems",
         "TransactWriteItems",
         "UpdateItem",
     }

@@ -56,7 +56,7 @@ class Context(Struct, frozen=True):
 
     #: The names of the tables in the database.
     names: Mapping[TableMap, str]
-    #: Signs cursors.
+    #: The keys of cursors are derived from it.
     secret: bytes
     #: The tenant of the database; a cursor is valid for one tenant.
     tenant: str = ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
-from typing import Any, Generic, NoReturn, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.constraints import Check, constraint_check, field_check, member_check
@@ -49,23 +49,39 @@ class Comparable(Held[E, T]):
 
     __hash__ = object.__hash__
 
-    def __eq__(self, value: T) -> Condition[E]:  # type: ignore[override]  # as SQLAlchemy's columns
-        return self.not_exists() if value is None else condition.Compare(self, "=", value)  # type: ignore[arg-type]
+    def __eq__(self, value: T | Held[E, T]) -> Condition[E]:  # type: ignore[override]  # as SQLAlchemy's columns
+        return self.not_exists() if value is None else _compare(self, "=", value)
 
-    def __ne__(self, value: T) -> Condition[E]:  # type: ignore[override]
-        return self.exists() if value is None else condition.Compare(self, "<>", value)  # type: ignore[arg-type]
+    def __ne__(self, value: T | Held[E, T]) -> Condition[E]:  # type: ignore[override]
+        return self.exists() if value is None else _compare(self, "<>", value)
 
-    def __lt__(self: Held[E, V | None], value: V) -> Condition[E]:
-        return condition.Compare(self, "<", value)  # type: ignore[arg-type]
+    @overload
+    def __lt__(self: Held[E, V | None], value: Held[E, V | None]) -> Condition[E]: ...
+    @overload
+    def __lt__(self: Held[E, V | None], value: V) -> Condition[E]: ...
+    def __lt__(self, value: Any) -> Condition[E]:
+        return _compare(self, "<", value)
 
-    def __le__(self: Held[E, V | None], value: V) -> Condition[E]:
-        return condition.Compare(self, "<=", value)  # type: ignore[arg-type]
+    @overload
+    def __le__(self: Held[E, V | None], value: Held[E, V | None]) -> Condition[E]: ...
+    @overload
+    def __le__(self: Held[E, V | None], value: V) -> Condition[E]: ...
+    def __le__(self, value: Any) -> Condition[E]:
+        return _compare(self, "<=", value)
 
-    def __gt__(self: Held[E, V | None], value: V) -> Condition[E]:
-        return condition.Compare(self, ">", value)  # type: ignore[arg-type]
+    @overload
+    def __gt__(self: Held[E, V | None], value: Held[E, V | None]) -> Condition[E]: ...
+    @overload
+    def __gt__(self: Held[E, V | None], value: V) -> Condition[E]: ...
+    def __gt__(self, value: Any) -> Condition[E]:
+        return _compare(self, ">", value)
 
-    def __ge__(self: Held[E, V | None], value: V) -> Condition[E]:
-        return condition.Compare(self, ">=", value)  # type: ignore[arg-type]
+    @overload
+    def __ge__(self: Held[E, V | None], value: Held[E, V | None]) -> Condition[E]: ...
+    @overload
+    def __ge__(self: Held[E, V | None], value: V) -> Condition[E]: ...
+    def __ge__(self, value: Any) -> Condition[E]:
+        return _compare(self, ">=", value)
 
     def between(self: Held[E, V | None], low: V, high: V) -> Condition[E]:
         """From `low` to `high`, both included."""
@@ -76,6 +92,10 @@ class Comparable(Held[E, T]):
         if not values:
             raise InvalidValue("in_() needs at least one value")
         return _call(self, "IN", lambda v: v in values, *values)
+
+    def size(self) -> Size[E]:
+        """Return its size for a comparison: members of a list, set or map, or characters."""
+        return Size(self)
 
     def exists(self) -> Condition[E]:
         """It has a value."""
@@ -102,6 +122,44 @@ class Comparable(Held[E, T]):
         return _call(self, "contains", lambda v: v is not None and member in v, member)
 
 
+class Size(Generic[E]):
+    """The size of an attribute, which is compared with an int: `Order.lines.size() > 3`."""
+
+    __hash__ = object.__hash__
+
+    def __init__(self, held: Held[E, Any]) -> None:
+        self._held = held
+
+    def __eq__(self, size: int) -> Condition[E]:  # type: ignore[override]  # as SQLAlchemy's columns
+        return self._compare("=", size)
+
+    def __ne__(self, size: int) -> Condition[E]:  # type: ignore[override]
+        return self._compare("<>", size)
+
+    def __lt__(self, size: int) -> Condition[E]:
+        return self._compare("<", size)
+
+    def __le__(self, size: int) -> Condition[E]:
+        return self._compare("<=", size)
+
+    def __gt__(self, size: int) -> Condition[E]:
+        return self._compare(">", size)
+
+    def __ge__(self, size: int) -> Condition[E]:
+        return self._compare(">=", size)
+
+    def _compare(self, comparator: str, size: int) -> Condition[E]:
+        held: Any = self._held
+        return condition.CompareSize(held, comparator, size)
+
+
+def _compare(held: Any, comparator: str, value: Any) -> Condition[Any]:
+    if isinstance(value, Held):
+        other: Any = value
+        return condition.CompareAttributes(held, comparator, other)
+    return condition.Compare(held, comparator, value)
+
+
 def _call(
     held: Held[E, Any], function: str, check: Callable[[Any], bool], *values: Any
 ) -> Condition[E]:
@@ -112,13 +170,14 @@ def _call(
 _INTERNAL = frozenset(
     [
         "attribute",
+        "check",
+        "check_member",
         "converter",
         "encode",
         "encode_member",
         "encode_or_leave",
         "label",
         "name",
-        "path",
         "read",
         "removable",
         "steps",
@@ -216,12 +275,6 @@ class Ref(Comparable[E, T]):
 
     def __repr__(self) -> str:
         return self.where
-
-    def __rtruediv__(self, before: object) -> NoReturn:
-        raise DeclarationError(
-            f"{self.where} cannot be a part of this key; use the attributes in the "
-            "body of the same class"
-        )
 
     # -- changes -----------------------------------------------------------------------------
 

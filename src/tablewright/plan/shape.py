@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
@@ -22,6 +23,8 @@ from tablewright.values import Value
 TYPICAL = {"S": 24, "N": 5, "BOOL": 1, "B": 64, "L": 120, "M": 120, "SS": 60, "NS": 20, "BS": 120}
 #: The assumed number of items on a page without a limit; DynamoDB ends it at 1 MB.
 TYPICAL_PAGE = 20
+#: The operations that only read.
+READS = frozenset({"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan"})
 
 
 class Shape(Struct, frozen=True):
@@ -43,25 +46,66 @@ class Shape(Struct, frozen=True):
     write_units: float = 0
     read_range: UnitRange = NOTHING
     write_range: UnitRange = NOTHING
-    #: The requests of a plan with several.
+    #: The requests of a plan with several, and the actions of a transaction.
     steps: tuple[Shape, ...] = ()
+    #: What a write sets, with the index keys that follow: `status = {status}`.
+    sets: tuple[str, ...] = ()
+    #: What must hold for a write to be applied: `the item exists`, `version = {order.version}`.
+    requires: tuple[str, ...] = ()
+
+    @property
+    def requests(self) -> tuple[Shape, ...]:
+        """Return every request of the plan, in order; a transaction's steps are its actions."""
+        if not self.steps:
+            return (self,)
+        inside = [request for step in self.steps for request in step.requests]
+        if self.operation != "TransactWriteItems":
+            return tuple(inside)
+        reads = [request for request in inside if request.operation in READS]
+        actions = [action for step in self.steps for action in step._actions()]
+        own = replace(self, steps=tuple(actions), read_units=0, read_range=NOTHING)
+        return (*reads, own)
+
+    def _actions(self) -> list[Shape]:
+        """Return the actions of a write inside of a transaction."""
+        if self.operation in READS:
+            return []
+        if not self.operation.endswith(("Item", "Items")):
+            return [self]
+        if self.operation == "TransactWriteItems":
+            return [action for step in self.steps for action in step._actions()] or [self]
+        return [
+            replace(
+                self,
+                operation=self.operation.removesuffix("Item"),
+                read_units=0,
+                read_range=NOTHING,
+                write_units=self.write_units * TRANSACTION_FACTOR,
+                write_range=self.write_range * TRANSACTION_FACTOR,
+                steps=(),
+            )
+        ]
 
     def __str__(self) -> str:
         where = f"{self.table}.{self.index}" if self.index else self.table
         lines = [f"{self.operation} on {where}: {self.condition}".rstrip(": ")]
-        writes = self.write_units > 0
+        writes = self.write_range.high > 0
         for label, value in (
             ("order", self.order),
             ("actions" if writes else "page", self.page),
-            ("if" if writes else "filter", self.filter),
-            ("units", self._units()),
+            ("filter", "" if writes else self.filter),
+            ("sets", "" if self.steps else "; ".join(self.sets)),
+            ("requires", "" if self.steps else "; ".join(self.requires)),
+            ("units", self.units),
         ):
             if value:
                 lines.append(f"  {label}: {value}")
         lines += ["  " + line for step in self.steps for line in str(step).splitlines()]
         return "\n".join(lines)
 
-    def _units(self) -> str:
+    @property
+    def units(self) -> str:
+        """Return the units as text: an estimate, and the range that no run leaves."""
         units = (
             (self.read_units, "read", self.read_range),
             (self.write_units, "write", self.write_range),
@@ -84,10 +128,13 @@ def key_condition(key: Mapping[str, Value], separator: str = " AND ") -> str:
 
 def key_template(entity: EntityMap) -> str:
     """Render the key of an entity that is not known yet: `PK="USER" AND SK="USER#{id}"`."""
-    templates = zip(
-        entity.primary.attributes, (entity.primary.partition, entity.primary.sort), strict=True
-    )
-    return " AND ".join(
+    return template_text(entity.primary, " AND ")
+
+
+def template_text(key: KeyMap, separator: str) -> str:
+    """Render the templates of a key: `PK="USER" AND SK="USER#{id}"`."""
+    templates = zip(key.attributes, (key.partition, key.sort), strict=True)
+    return separator.join(
         f'{name}="{template.show()}"' for name, template in templates if template is not None
     )
 
@@ -135,14 +182,20 @@ def write_shape(
     side_items: int,
     conditions: Iterable[object] = (),
     reads: bool = False,
+    sets: Iterable[str] = (),
+    requires: Iterable[str] = (),
+    actions: Sequence[Shape] = (),
+    optional: int = 0,
 ) -> Shape:
     """Return the shape of a write of one item, with its index rows and side items.
 
-    `operation` is that of the write without side items; `indexes` are those to name.
+    `operation` is that of the write without side items; `indexes` are those to name; `actions` are
+    those of the side items, and `optional` is how many more there are in rare cases.
     """
+    most = max(side_items, len(actions)) + optional
     several = side_items > 0
     units = write_units(entity, index_rows, side_items)
-    return Shape(
+    shape = Shape(
         operation="TransactWriteItems" if several else operation,
         table=entity.table.name,
         entity=entity.name,
@@ -154,8 +207,32 @@ def write_shape(
         write_units=units * (TRANSACTION_FACTOR if several else 1),
         # An entity that was never stored is not read.
         read_range=UnitRange(0, item_read(consistent=True).high) if reads else NOTHING,
-        write_range=item_write(len(entity.index_keys), side_items),
+        write_range=item_write(len(entity.index_keys), most),
+        sets=tuple(sets),
+        requires=tuple(requires),
     )
+    if not reads and not several:
+        return shape
+    factor = TRANSACTION_FACTOR if several else 1
+    own = replace(
+        shape,
+        operation=operation.removesuffix("Item") if several else operation,
+        page="1",
+        read_units=0,
+        read_range=NOTHING,
+        write_units=write_units(entity, index_rows, 0) * factor,
+        write_range=item_write(len(entity.index_keys), 0) * factor,
+    )
+    read = Shape(
+        operation="GetItem",
+        table=shape.table,
+        entity=shape.entity,
+        condition=condition,
+        page="1",
+        read_units=shape.read_units,
+        read_range=shape.read_range,
+    )
+    return replace(shape, steps=((read, own) if reads else (own,)) + tuple(actions))
 
 
 def shown(value: Any) -> str:

@@ -92,6 +92,7 @@ def _tenancy(table: TableMap, design: Design) -> str:
         if declared.__table__ is table and tenancy is not None:
             rows = [[f"`{shard}`", "read, write"] for shard in tenancy.write]
             rows += [[f"`{shard}`", "read"] for shard in tenancy.read]
+            rows += [[f"`{partition}`", "read, as all tenants"] for partition in tenancy.shared]
             title = f"A database scoped by `{tenancy.tenant}` can access these partitions:"
             return f"{title}\n\n{charts.markdown(['partition', 'access'], rows)}"
     return ""

@@ -187,7 +187,9 @@ class Scanner:
     def __call__(self, kind: type[E], /) -> list[E]:
         entity = kind.__entity__  # type: ignore[attr-defined]
         items = self.items(entity.table)
-        return [entity.decode(item) for item in items if entity.table.entity_of(item) is entity]
+        return [
+            entity.decode(item) for item in items if entity.includes(entity.table.entity_of(item))
+        ]
 
     def items(self, table: TableMap, index: str | None = None) -> list[Item]:
         """Return every item of a table or an index, in the order of the table's keys."""

@@ -197,6 +197,7 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
             "KeyConditionExpression": "#s = :s",
             "ExpressionAttributeNames": {"#s": "status"},
             "ExpressionAttributeValues": values(s="PAID"),
+            "ExclusiveStartKey": KEY | item(status="PAID"),
         },
         [
             (
@@ -204,7 +205,7 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
                 "/index/by-status",
                 {
                     "leadingkeys": ["PAID"],
-                    "attributes": ["status"],
+                    "attributes": ["pk", "sk", "status"],
                     "select": ["ALL_PROJECTED_ATTRIBUTES"],
                 },
             )
@@ -228,8 +229,12 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
     ),
     (
         "Scan",
-        {"TableName": "shop", "ScanFilter": {"f": {"ComparisonOperator": "NULL"}}},
-        [("Scan", "table", {"attributes": ["f"], "select": ["ALL_ATTRIBUTES"]})],
+        {
+            "TableName": "shop",
+            "ScanFilter": {"f": {"ComparisonOperator": "NULL"}},
+            "ExclusiveStartKey": KEY,
+        },
+        [("Scan", "table", {"attributes": ["f", "pk", "sk"], "select": ["ALL_ATTRIBUTES"]})],
     ),
     (
         "PutItem",

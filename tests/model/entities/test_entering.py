@@ -231,7 +231,7 @@ def test_a_field_validator_of_an_abstract_base_is_inherited() -> None:
     with pytest.raises(InvalidValue, match=r"Cat\.name: '': .*it is empty"):
         Cat(name="")
     with pytest.raises(InvalidValue, match=r"Cat\.name: '': .*it is empty"):
-        Cat.primary("")  # type: ignore[call-arg]
+        Cat.primary("")
 
 
 def test_a_validator_of_the_whole_entity_is_refused() -> None:

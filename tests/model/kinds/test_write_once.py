@@ -100,6 +100,7 @@ WRITES: list[Any] = [
     lambda: update(BOOKING, Booking.amount.set(6)),
     lambda: Booking.primary("A1", 1).update(Booking.amount.set(6)),
     lambda: Booking.primary("A1", 1).update(Booking.number.set(2)),
+    lambda: Booking.primary("A1", 1).upsert(Booking.amount.set(2)),
     lambda: put(Receipt(receipt_id="R1")),  # type: ignore[type-var]
     lambda: Receipt.primary("R1").update(Receipt.text.set("x")),
 ]
@@ -197,7 +198,7 @@ def test_an_old_item_without_the_attribute_has_its_default(db: Database) -> None
 
 def test_a_condition_of_the_caller_is_told_apart(db: Database) -> None:
     db.run(create(Account(number="A1", owner="ann")))
-    with pytest.raises(ConditionFailed, match="the condition label = 'x' does not hold"):
+    with pytest.raises(ConditionFailed, match="the condition label = 'x' is false"):
         db.run(put(Account(number="A1", owner="ann")).condition(Account.label == "x"))
 
 
@@ -213,7 +214,7 @@ def test_a_versioned_entity_keeps_its_immutable_attributes(db: Database) -> None
 def test_an_update_and_a_batch_are_refused(db: Database) -> None:
     with pytest.raises(InvalidValue, match=r"Account\.owner is immutable"):
         Account.primary("A1").update(Account.owner.set("bob"))
-    with pytest.raises(DeclarationError, match="put Account has immutable attributes"):
+    with pytest.raises(DeclarationError, match="cannot put Account: it has immutable attributes"):
         batch_write([put(Account(number="A1", owner="ann"))])
     db.run(batch_write([Account.primary("A1").delete()]))
 

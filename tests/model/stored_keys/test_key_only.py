@@ -144,3 +144,21 @@ def test_an_attribute_that_no_key_gives_back_is_refused() -> None:
         class Named(Entity, table=Logs):
             host: Attr[str] = attr(name="h", key_only=True)
             primary = key("HOST" / host, "NAMED")
+
+
+def test_a_moment_with_the_delimiter_in_it_is_parsed_from_the_key() -> None:
+    class Talks(Table, name="talks", type_attribute=None, delimiter=":", escape=False):
+        pass
+
+    class Talk(Entity, table=Talks):
+        room: Attr[str] = attr(key_only=True)
+        at: Attr[datetime] = attr(key_only=True)
+
+        primary = key("Room" / room, "Talk" / iso(at, "seconds") / "End")
+
+    at = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
+    with connect(":memory:", Talks) as database:
+        database.run(create(Talk(room="A", at=at)))
+        assert database.run(Talk.primary("A", at)) == Talk(room="A", at=at)
+        (stored,) = database.run(Talk.scan(reason="test"))
+        assert stored.at == at

@@ -43,9 +43,9 @@ def test_a_key_that_is_accepted_quickly_is_the_canonical_one(
         }
         fields = tuple(map(item.get, ENTITY._fields))
         if ENTITY._raw_check.is_canonical(fields):
-            values = {"owner": owner, "at": datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)}
-            assert ENTITY.key_of(values) == {"PK": item["PK"], "SK": item["SK"]}
-            assert ENTITY.decode(item) == Line(**values)
+            line = Line(owner=owner, at=datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC))
+            assert ENTITY.key_of(vars(line)) == {"PK": item["PK"], "SK": item["SK"]}
+            assert ENTITY.decode(item) == line
 
 
 def test_the_usual_item_is_accepted_quickly() -> None:

@@ -28,6 +28,7 @@ from tablewright import (
     put,
     root,
     transact,
+    transact_get,
     unique,
     update,
     updated_at,
@@ -241,6 +242,10 @@ READS: dict[str, tuple[Callable[[], Plan[Any]], int]] = {
         lambda: batch_get([Order.primary("a", A1), Order.primary("a", order_id("a", 2))]),
         2,
     ),
+    "transact get from several shards": (
+        lambda: transact_get(Order.primary("a", A1), Profile.primary("a")),
+        2,
+    ),
     "query of the writable shard": (lambda: Address.primary.within("a"), 3),
     "query of a read-only shard": (lambda: last_orders("a"), 3),
     "query with a limit": (lambda: last_orders("a").page_size(2), 2),
@@ -280,6 +285,10 @@ def outside(user: str) -> dict[str, Callable[[], Plan[Any]]]:
         "batch get": lambda: batch_get([Profile.primary(user)]),
         "batch get with an own key first": lambda: batch_get(
             [Profile.primary("a"), Profile.primary(user)]
+        ),
+        "transact get": lambda: transact_get(Profile.primary(user)),
+        "transact get with an own key first": lambda: transact_get(
+            Profile.primary("a"), Profile.primary(user)
         ),
         "query": lambda: Address.primary.within(user),
         "query of a read-only shard": lambda: last_orders(user),

@@ -18,6 +18,7 @@ from tablewright import (
     delete,
     put,
     transact,
+    transact_get,
 )
 from tablewright.errors import TablewrightError, TenantViolation
 from tablewright.plans import Plan
@@ -141,6 +142,7 @@ writes: st.SearchStrategy[Any] = st.one_of(
 plans: st.SearchStrategy[Any] = st.one_of(
     fetches,
     st.lists(fetches, min_size=1, max_size=4).map(batch_get),
+    st.lists(fetches, min_size=1, max_size=4).map(lambda chosen: transact_get(*chosen)),
     queries,
     st.builds(lambda user, number: OrderWithItems.of(Order.primary(user, number)), users, ulids),
     st.builds(find_phone, users, st.just("555")),

@@ -6,6 +6,7 @@ import pytest
 
 from tablewright.database import Database
 from tablewright.errors import InvalidCursor
+from tablewright.plan.reads import pages
 from tests.model.tenancy.market import OTHERS, Order, cursor_of, last_orders
 from tests.transports import record_requests
 
@@ -50,3 +51,20 @@ def test_a_cursor_that_was_changed_is_refused_for_a_tenant(own: Database) -> Non
         changed = "A" if cursor[position] != "A" else "B"
         with pytest.raises(InvalidCursor):
             own.run(plan.after(cursor[:position] + changed + cursor[position + 1 :]))
+
+
+def test_a_page_that_ends_among_items_of_others_continues_there(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cursor holds the key of another's item; it is encrypted, and valid for this tenant."""
+    monkeypatch.setattr(pages, "MAX_REQUESTS", 1)
+    own = db.for_tenant(user_id="aa")
+    plan = Order.by_total().page_size(1)
+    first = own.run(plan)
+    assert list(first) == []
+    assert {order.user_id for order in own.iterate(plan)} == {"aa"}
+    assert len(list(own.iterate(plan))) == 3
+    cursor = cursor_of(first)
+    for other in (db, db.for_tenant(user_id="a")):
+        with pytest.raises(InvalidCursor):
+            other.run(plan.after(cursor))

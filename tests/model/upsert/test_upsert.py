@@ -41,7 +41,7 @@ from tablewright.errors import (
     VersionConflict,
 )
 from tablewright.formats import lower
-from tablewright.plans import Upsert
+from tablewright.plans import Upsert, Write
 from tests.costs import run_within_range
 from tests.transports import InterferingTransport, record_requests
 
@@ -322,7 +322,7 @@ def test_a_key_that_does_not_say_the_value_needs_the_entity(db: Database) -> Non
 
 
 def test_upserts_in_a_transaction(db: Database, engine: Engine) -> None:
-    writes = [
+    writes: list[Write[Any]] = [
         Counter.primary("x").upsert(Counter.hits.increment(1)),
         User.primary("1").upsert(User.email.set("a@x")),
         Job.primary("1").upsert(Job.tries.increment(1)),
@@ -386,6 +386,7 @@ def test_explain_tells_whether_the_item_is_read() -> None:
     assert str(explain(Counter.primary("x").upsert(Counter.hits.increment(1)))) == (
         'UpdateItem on stats: PK="COUNTER#x" AND SK="COUNTER"\n'
         "  actions: 1\n"
+        "  sets: hits = hits + 1\n"
         "  units: about 1 write (1 to 400)"
     )
     shape = explain(User.primary("1").upsert(User.email.set("a@x")))
@@ -437,7 +438,7 @@ def test_an_upsert_can_be_a_pattern(db: Database) -> None:
             r"Counter\.page is part of the key, which upsert\(\) cannot change",
         ),
         (
-            lambda: Counter.primary("x").upsert(User.email.set("y")),
+            lambda: Counter.primary("x").upsert(User.email.set("y")),  # type: ignore[arg-type]
             InvalidValue,
             "not an attribute of Counter",
         ),

@@ -2,6 +2,7 @@
 
 get.py            one item by its key; also the entry to its update and delete
 batch_get.py      many items by their keys
+transact_get.py   several items by their keys, as they are at one moment
 get_by_unique.py  one item by a unique value, through its sentinel
 range.py          a partition, and the comparison of its sort key
 query.py          what a caller can ask of a query; `results.py`: its first result, their number

@@ -272,13 +272,14 @@ class Load(Plan[T | None], Generic[T]):
 
     def _own(self, items: list[Item]) -> list[MemberRow]:
         """Return the rows that belong to the aggregate, each with its sort key."""
-        members = set(self._kind.entities())
+        members = self._kind.entities()
         root = self._root_sort_key() if self._extends else None
         delimiter = self._key.partition.delimiter.text
         rows = []
         for item in items:
-            entity = self._entity.table.entity_of(item)
-            if entity is None or entity not in members:
+            found = self._entity.table.entity_of(item)
+            entity = next((member for member in members if member.includes(found)), None)
+            if entity is None:
                 continue
             sort_key = self._sort_key(item)
             # Free text may sort between the root and its children: `O1 x` is below `O1#…`.

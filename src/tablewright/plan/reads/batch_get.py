@@ -1,12 +1,14 @@
 """Batch get: many items by their keys, in as few requests as possible.
 
 db.run(batch_get([Order.primary("C1", "O1"), Order.primary("C1", "O2")]))   list[Order | None]
+db.run(batch_get(Order.primary("C1", "O1"), Customer.primary("C1")))
+                                                        tuple[Order | None, Customer | None]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Generic, Self, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, Generic, Self, TypeVar, overload
 
 import msgspec
 
@@ -17,20 +19,57 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.plan.reads.get import Get
 from tablewright.plan.shape import Shape
-from tablewright.plan.units import total
+from tablewright.plan.units import UnitRange
 from tablewright.values import Item
 
+T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
 E = TypeVar("E")
 
 #: For batches of which DynamoDB processed nothing.
 UNPROCESSED = Backoff(attempts=10, first=0.1, longest=10.0)
 
 
-def batch_get(gets: Iterable[Get[E]]) -> BatchGet[E]:
-    """Read many items by their keys, in as few requests as possible; results keep the order."""
-    if isinstance(gets, Get):
+@overload
+def batch_get(gets: Iterable[Get[E]], /) -> BatchGet[E]: ...
+@overload
+def batch_get(a: Get[A], b: Get[B], /) -> BatchGetTuple[tuple[A | None, B | None]]: ...
+@overload
+def batch_get(
+    a: Get[A], b: Get[B], c: Get[C], /
+) -> BatchGetTuple[tuple[A | None, B | None, C | None]]: ...
+@overload
+def batch_get(
+    a: Get[A], b: Get[B], c: Get[C], d: Get[D], /
+) -> BatchGetTuple[tuple[A | None, B | None, C | None, D | None]]: ...
+@overload
+def batch_get(
+    a: Get[A], b: Get[B], c: Get[C], d: Get[D], e: Get[E], /
+) -> BatchGetTuple[tuple[A | None, B | None, C | None, D | None, E | None]]: ...
+@overload
+def batch_get(a: Get[Any], b: Get[Any], /, *gets: Get[Any]) -> BatchGetTuple[tuple[Any, ...]]: ...
+def batch_get(*gets: Any) -> Any:
+    """Read many items by their keys, in as few requests as possible; results keep the order.
+
+    Takes the keys of one entity in a list, or those of several entities one by one.
+    """
+    if len(gets) > 1:
+        return BatchGetTuple(BatchGet(_checked(gets)))
+    keys = next(iter(gets), None)
+    if keys is None or isinstance(keys, Get):
         raise DeclarationError("batch_get() takes many keys: batch_get([Order.primary(…), …])")
-    return BatchGet(tuple(gets))
+    return BatchGet(_checked(keys))
+
+
+def _checked(gets: Iterable[Any]) -> tuple[Get[Any], ...]:
+    checked = tuple(gets)
+    for get in checked:
+        if not isinstance(get, Get):
+            raise DeclarationError(f"batch_get() takes keys, such as Order.primary(…), not {get!r}")
+    return checked
 
 
 class BatchGet(Plan[list[E | None]], Generic[E]):
@@ -48,7 +87,7 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
         wanted: dict[tuple[str, bytes], tuple[str, Item]] = {}
         for get in self._gets:
             name = context.name_of(get._entity.table)
-            wanted[name, _identity(get._key)] = (name, get._key)
+            wanted[name, item_identity(get._key)] = (name, get._key)
         queue = list(wanted.values())
         found: dict[tuple[str, bytes], Item] = {}
         failures = 0
@@ -60,7 +99,7 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
             for name, items in answer["Responses"].items():
                 table = next(table for table in context.names if context.names[table] == name)
                 for item in items:
-                    found[name, _identity(table.key(item))] = item
+                    found[name, item_identity(table.key(item))] = item
             unprocessed = [
                 (name, key)
                 for name, keys in answer["UnprocessedKeys"].items()
@@ -85,25 +124,62 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
         return {"RequestItems": tables}
 
     def _decode(self, get: Get[E], found: dict[tuple[str, bytes], Item], name: str) -> E | None:
-        item = found.get((name, _identity(get._key)))
-        return None if item is None else get._entity.decode(item)
+        item = found.get((name, item_identity(get._key)))
+        return None if item is None else get._entity.decode_kind(item)
 
     def _shape(self) -> Shape:
         if not self._gets:
             return Shape(operation="BatchGetItem", table="", entity="")
-        first = self._gets[0]._shape()
+        gets = [get.consistent() if self._is_consistent else get for get in self._gets]
+        steps = [get._shape() for get in gets]
+        first = {step.entity: step.condition for step in reversed(steps)}
         return Shape(
             operation="BatchGetItem",
-            table=first.table,
-            entity=first.entity,
-            condition=first.condition,
+            table=", ".join(dict.fromkeys(step.table for step in steps)),
+            entity=", ".join(dict.fromkeys(step.entity for step in steps)),
+            condition="; ".join(reversed(first.values())),
             page=f"{MAX_BATCH_GET_KEYS} in a request",
-            read_units=sum(get._shape().read_units for get in self._gets),
-            read_range=total([get._shape().read_range for get in self._gets]),
+            read_units=sum(step.read_units for step in steps),
+            read_range=keys_range(gets, steps),
         )
 
 
-def _identity(key: Item) -> bytes:
+class BatchGetTuple(Plan[T], Generic[T]):
+    """Items of several entities by their keys; a tuple in the order of the keys."""
+
+    def __init__(self, batch: BatchGet[Any]) -> None:
+        self._batch = batch
+
+    def consistent(self) -> Self:
+        """Read what was written last, at twice the units."""
+        return self._replace(_batch=self._batch.consistent())
+
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return self._batch._entities()
+
+    def _steps(self, context: Context) -> Steps[T]:
+        found: Any = yield from self._batch._steps(context)
+        return tuple(found)  # type: ignore[return-value]  # the overloads of batch_get() say which
+
+    def _shape(self) -> Shape:
+        return self._batch._shape()
+
+
+def keys_range(gets: Sequence[Get[Any]], steps: Sequence[Shape]) -> UnitRange:
+    """Return the units of the reads of these keys together; `steps` are those of each alone.
+
+    A key that is given twice is read once, and arguments that are not known yet may be equal. Two
+    entities have no key in common, unless they are variants of one base.
+    """
+    lows = {
+        get._entity.base or get._entity: step.read_range.low
+        for get, step in zip(gets, steps, strict=True)
+    }
+    return UnitRange(sum(lows.values()), sum(step.read_range.high for step in steps))
+
+
+def item_identity(key: Item) -> bytes:
+    """Return the key as bytes that are equal for equal keys."""
     return msgspec.json.encode(key, order="deterministic")
 
 

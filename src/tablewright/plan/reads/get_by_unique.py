@@ -41,8 +41,8 @@ class GetByUnique(Single[E], Generic[E]):
             for attribute in self._unique.keeps
         }
         item = yield from read_item(context, entity, entity.key_of(kept))
-        if item is None or self._key_now(item) != self._key:
-            return None  # the entity has released the value between the two reads
+        if item is None or not entity.is_kind_of(item) or self._key_now(item) != self._key:
+            return None  # another kind, or it has released the value between the two reads
         found: E = entity.decode(item)
         return found
 

@@ -46,9 +46,14 @@ class Page(Sequence[R]):
         return iter(self._items)
 
     def __eq__(self, other: object) -> bool:
-        """A page equals a list of the same results."""
+        """A page equals a list of the same results.
+
+        Two pages are equal if both end there, or neither: two cursors of one place differ.
+        """
         if isinstance(other, Page):
-            return self._items == other._items and self.next_cursor == other.next_cursor
+            return self._items == other._items and (
+                (self.next_cursor is None) == (other.next_cursor is None)
+            )
         return self._items == other
 
     __hash__ = None  # type: ignore[assignment]  # as a list's

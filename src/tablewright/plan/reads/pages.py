@@ -17,7 +17,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import Comparison, KeyMap, SortCondition
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.reads.cursor import open_cursor, sign
+from tablewright.plan.reads.cursor import open_cursor, seal_cursor
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.projection import (
     check_projected,
@@ -113,7 +113,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         if self._cursor is not None:
             position = open_cursor(context.secret, binding, self._cursor)
             start, remaining = position if isinstance(position, tuple) else (position, None)
-            request = request.with_members(ExclusiveStartKey=start)
+            request = request.next_page(start)  # of a page before: only cursors of ours open
         size = _smaller(self._size, remaining)
         if filtered or excluded is not None or self._columns:
             found, last = yield from self._filtered_page(request, filtered, excluded, size)
@@ -129,7 +129,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         if last is None or remaining == len(results):
             return Page(results, None, unreadable)
         end = last if remaining is None else (last, remaining - len(results))
-        return Page(results, sign(context.secret, binding, end), unreadable)
+        return Page(results, seal_cursor(context.secret, binding, end), unreadable)
 
     def _filtered_page(
         self, request: QueryRequest, filtered: bool, excluded: Value | None, size: int | None
@@ -140,6 +140,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         After `MAX_REQUESTS` requests the page is returned as it is, with a cursor.
         """
         found: list[Item] = []
+        last: Item | None = None
         limit, read = size or 0, 0
         for _ in range(MAX_REQUESTS):
             if size is not None:
@@ -213,7 +214,14 @@ class Pages(Plan[Page[R]], Generic[R]):
         filters: tuple[Filter, ...] = ()
         type_attribute = self._type_to_filter()
         if type_attribute is not None:
-            filters = (OneOf(type_attribute, ({"S": self._entity.type_name},), or_absent=True),)
+            filters = (
+                OneOf(
+                    type_attribute,
+                    tuple({"S": name} for name in self._entity.type_names),
+                    or_absent=True,
+                    is_contained=self._entity.table.type_form != "text",
+                ),
+            )
         return filters if self._filter is None else (*filters, self._filter)
 
     def _paths(self) -> list[Path]:
@@ -227,7 +235,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         return [
             item
             for item in items
-            if self._entity.table.entity_of(item) is self._entity
+            if self._entity.includes(self._entity.table.entity_of(item))
             and (excluded is None or sort is None or item[sort] != excluded)
             and (not self._has_alternatives or self._is_in_place(item))
         ]
@@ -271,7 +279,8 @@ class Pages(Plan[Page[R]], Generic[R]):
         sizes = [size for size in (self._size, self._total) if isinstance(size, int)]
         size = min(sizes, default=TYPICAL_PAGE)
         type_attribute = self._type_to_filter()
-        filters = [f'{type_attribute}="{self._entity.type_name}"'] if type_attribute else []
+        names = " or ".join(f'"{name}"' for name in self._entity.type_names)
+        filters = [f"{type_attribute}={names}"] if type_attribute else []
         if self._filter is not None:
             filters.append(repr(self._filter))
         return Shape(

@@ -64,17 +64,31 @@ class Filter(Protocol):
 
 
 class OneOf(Struct, frozen=True):
-    """A filter: the attribute equals one of the values, or perhaps is absent."""
+    """A filter: the attribute equals one of the values or begins with one of the prefixes, or
+    perhaps is absent."""
 
     attribute: str
     values: tuple[Value, ...]
+    prefixes: tuple[str, ...] = ()
     or_absent: bool = False
+    #: The attribute is a set or a list that contains one of the values.
+    is_contained: bool = False
 
     def factor(self, marks: Placeholders) -> str:
         name = marks.name(self.attribute)
         values = [marks.value(value) for value in self.values]
-        text = f"{name} = {values[0]}" if len(values) == 1 else f"{name} IN ({', '.join(values)})"
-        return f"({text} OR attribute_not_exists({name}))" if self.or_absent else text
+        clauses = []
+        if self.is_contained:
+            clauses += [f"contains({name}, {value})" for value in values]
+        elif values:
+            equal = f"= {values[0]}" if len(values) == 1 else f"IN ({', '.join(values)})"
+            clauses.append(f"{name} {equal}")
+        clauses += [
+            f"begins_with({name}, {marks.value({'S': prefix})})" for prefix in self.prefixes
+        ]
+        if self.or_absent:
+            clauses.append(f"attribute_not_exists({name})")
+        return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
 
 
 class Selection(Struct, eq=False):
@@ -115,7 +129,8 @@ class QueryRequest(Struct, frozen=True):
     #: All members without expressions: TableName, IndexName, Limit, ...
     members: dict[str, Any]
     selection: Selection
-    #: ExclusiveStartKey is the LastEvaluatedKey of the answer before, not a key from a caller.
+    #: ExclusiveStartKey is the end of the page before: the LastEvaluatedKey of an answer, or the
+    #: key in an authenticated cursor; not a key from a caller.
     continues: bool = False
 
     @property

@@ -18,6 +18,8 @@ R = TypeVar("R")
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
+D = TypeVar("D")
+F = TypeVar("F")
 Text = TypeVar("Text", bound=str)
 Rest = TypeVarTuple("Rest")
 #: The parts after the one that a method binds.
@@ -33,6 +35,12 @@ class Range(Query[R], Generic[R, *Rest]):
     def eq(self: Range[R, A, B, *Behind], a: A, b: B, /) -> Range[R, *Behind]: ...
     @overload
     def eq(self: Range[R, A, B, C, *Behind], a: A, b: B, c: C, /) -> Range[R, *Behind]: ...
+    @overload
+    def eq(self: Range[R, A, B, C, D, *Behind], a: A, b: B, c: C, d: D, /) -> Range[R, *Behind]: ...
+    @overload
+    def eq(
+        self: Range[R, A, B, C, D, F, *Behind], a: A, b: B, c: C, d: D, f: F, /
+    ) -> Range[R, *Behind]: ...
     def eq(self, *values: Any) -> Any:
         """Where the next parts of the sort key have these values."""
         arguments = self._arguments + values

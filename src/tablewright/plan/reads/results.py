@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.pages import Pages, decode_page
+from tablewright.plan.reads.projection import paths_to_read
+from tablewright.plan.reads.query_request import Selection
 from tablewright.plan.reads.single import Single
 from tablewright.plan.shape import Shape
 from tablewright.plan.units import UnitRange, page_read
@@ -48,15 +50,19 @@ class Count(Plan[int]):
     def _steps(self, context: Context) -> Steps[int]:
         query = self._query._replace(_columns=())
         request, _, excluded = query._request(context)
-        # Items are read, not only counted, if some of them have to be left out here.
-        type_is_filtered = (
-            query._type_to_filter() or query._entity.table.type_attribute in query._key.attributes
-        )
+        # Items are read, not only counted, if some of them have to be left out here: a filter lets
+        # items without a type attribute pass, which only their keys tell apart.
+        entity, key = query._entity, query._key
         reads_items = excluded is not None or (
-            query._may_contain_others and (query._has_alternatives or not type_is_filtered)
+            query._may_contain_others
+            and (query._has_alternatives or entity.table.type_attribute not in key.attributes)
         )
         if not reads_items:
             request = request.with_members(Select="COUNT")
+        elif not query._has_alternatives:
+            paths = paths_to_read(entity, key, [(key.attributes[0],)])
+            selection = Selection(request.selection.condition, request.selection.filters, paths)
+            request = replace(request, selection=selection)
         total = 0
         while True:
             page = decode_page((yield request))

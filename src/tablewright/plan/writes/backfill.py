@@ -35,16 +35,16 @@ class Backfill(Plan[int]):
         while True:
             page = decode_page((yield request))
             for item in self._scan._matching(page.items, None):
-                wanted = self._entity.rekey(item)
+                entity = self._entity.kind_of(item)
+                wanted = entity.rekey(item)
                 if wanted != item:
-                    changed += yield from self._rewrite(item, wanted, context)
+                    changed += yield from self._rewrite(entity, item, wanted, context)
             if page.last_evaluated_key is None:
                 return changed
             request = request.next_page(page.last_evaluated_key)
 
-    def _rewrite(self, item: Item, wanted: Item, context: Context) -> Steps[int]:
+    def _rewrite(self, entity: EntityMap, item: Item, wanted: Item, context: Context) -> Steps[int]:
         """Write the index keys of an item; return how many items were changed, 0 or 1."""
-        entity = self._entity
         expressions = WriteExpressions()
         expressions.require_unchanged(snapshot(item, sorted(item)))
         for name in sorted({name for key in entity.indexes for name in key.composed}):

@@ -107,6 +107,7 @@ def _check(write: Any) -> None:
         )
     entity = write._entity
     reasons = {
+        "other variants": entity.base is not None,
         "a condition": bool(write._conditions),
         "a version": entity.version is not None,
         "unique values": bool(entity.uniques),

@@ -19,6 +19,7 @@ from tablewright.plan.writes.guard import (
     NOT_FOUND,
     WriteExpressions,
     condition_failed,
+    of_another_kind,
     rejection,
 )
 from tablewright.plan.writes.write import Write
@@ -41,11 +42,15 @@ class ConditionCheck(Write[None], Generic[E]):
         entity, key = self._entity, self._key
         expressions = WriteExpressions()
         expressions.require_exists(entity.table)
+        expressions.require_kind(entity)
         expressions.require(self._conditions)
 
         def on_failure(item: Item | None) -> Verdict:
             if item is None:
                 return rejection(NotFound, entity, key, None, NOT_FOUND)
+            other = of_another_kind(NotFound, entity, key, item)
+            if other is not None:
+                return other
             return condition_failed(entity, key, item, self._conditions)
 
         yield from ()  # it has nothing to read
@@ -59,6 +64,7 @@ class ConditionCheck(Write[None], Generic[E]):
             entity=self._entity.name,
             condition=key_condition(self._key),
             filter=" AND ".join(map(repr, self._conditions)),
+            requires=("the item exists", *map(repr, self._conditions)),
             page="1",
             write_units=1,
             write_range=UnitRange(1, ITEM_WRITE),

@@ -8,23 +8,28 @@ from __future__ import annotations
 
 from typing import Any, Generic, Self, TypeVar
 
+from tablewright.errors import NotFound
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
 from tablewright.plan.shape import Shape, key_condition, write_shape
-from tablewright.plan.writes.action import Action, Prepared, Verdict
+from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict
 from tablewright.plan.writes.effect import affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     Snapshot,
     WriteExpressions,
     condition_failed,
     expected_version,
+    of_another_kind,
+    refuse_base,
     snapshot,
     version_conflict,
     version_snapshot,
 )
 from tablewright.plan.writes.side_actions import side_actions
+from tablewright.plan.writes.side_shapes import sentinel_shapes
 from tablewright.plan.writes.write import Write
 from tablewright.values import Item
 
@@ -40,6 +45,10 @@ class Delete(Write[E | None], Generic[E]):
         self._entity = entity
         self._key = key
         self._version = version
+        if isinstance(entity, VariantsMap) and any(
+            len(variant.uniques) > len(entity.uniques) for variant in entity.variants
+        ):
+            refuse_base(entity, self._verb)
 
     def condition(self, condition: Condition[E]) -> Self:
         """Delete only if the condition holds for the stored item."""
@@ -55,16 +64,25 @@ class Delete(Write[E | None], Generic[E]):
         old: Item | None = None
         if entity.uniques:
             old = yield from read_item(context, entity, key)
+            other = of_another_kind(NotFound, entity, key, old)
+            if other is not None:
+                if alone:
+                    return Prepared([], lambda _: None)
+                raise other
             if old is None and not guards and not self._conditions:
                 return Prepared([], lambda _: None)
             names = frozenset().union(*(unique.key.depends_on for unique in entity.uniques))
             guards |= snapshot(old, sorted(entity.attributes[name].stored for name in names))
         effect = write_effect(entity, key, old, None, {}, affected_by_all(entity))
         expressions = WriteExpressions()
+        expressions.require_kind(entity, or_absent=True)
         expressions.require_unchanged(guards)
         expressions.require(self._conditions)
 
         def on_failure(current: Item | None) -> Verdict:
+            other = of_another_kind(NotFound, entity, key, current)
+            if other is not None:
+                return NothingToDo(None, other)
             conflict = version_conflict(entity, key, current, expected)
             if conflict is not None:
                 return conflict
@@ -90,4 +108,11 @@ class Delete(Write[E | None], Generic[E]):
             side_items=len(entity.uniques),
             conditions=self._conditions,
             reads=bool(entity.uniques),
+            requires=[*self._required_version(), *map(repr, self._conditions)],
+            actions=sentinel_shapes(entity, entity.uniques, "Delete"),
         )
+
+    def _required_version(self) -> list[str]:
+        if self._version is None or self._entity.version is None:
+            return []
+        return [f"{self._entity.version.name} = {self._version!r}"]

@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from tablewright.errors import ConditionFailed, VersionConflict, WriteRejected
+from tablewright.errors import (
+    ConditionFailed,
+    DeclarationError,
+    VersionConflict,
+    WriteRejected,
+)
 from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.condition import Compare, Condition
@@ -80,6 +85,19 @@ class WriteExpressions:
         key = self._marks.name(entity.table.attributes[0])
         self._conditions.append(f"(attribute_not_exists({key}) OR {_all_of(terms)})")
 
+    def require_kind(self, entity: EntityMap, *, or_absent: bool = False) -> None:
+        """Require that the stored item is of the kind of a variant; other entities have one."""
+        table = entity.table
+        if entity.base is None or table.type_attribute is None:
+            return
+        name = self._marks.name(table.type_attribute)
+        value = self._marks.value({"S": entity.type_name})
+        is_text = table.type_form == "text"
+        term = f"{name} = {value}" if is_text else f"contains({name}, {value})"
+        if or_absent:
+            term = f"(attribute_not_exists({self._marks.name(table.attributes[0])}) OR {term})"
+        self._conditions.append(term)
+
     def require(self, conditions: Sequence[Condition[Any]]) -> None:
         """Require conditions of the caller."""
         self._conditions += [condition.factor(self._marks) for condition in conditions]
@@ -103,7 +121,7 @@ def rejection(
     kind: type[WriteRejected], entity: EntityMap, key: Item, item: Item | None, reason: str
 ) -> WriteRejected:
     """Return the error for a rejected write: the entity, the key, the stored item, the reason."""
-    current = None if item is None else entity.decode(item)
+    current = None if item is None else entity.kind_of(item).decode(item)
     message = f"{entity.name} ({key_text(key)}): {reason}"
     return kind(message, entity=entity.name, key=key, current=current, reason=reason)
 
@@ -162,6 +180,32 @@ def version_conflict(
     else:
         reason = f"version {expected} was expected, but version {found} is stored"
     return rejection(VersionConflict, entity, key, item, reason)
+
+
+# -- variants ------------------------------------------------------------------------------------
+
+
+def of_another_kind(
+    kind: type[WriteRejected], entity: EntityMap, key: Item, item: Item | None
+) -> WriteRejected | None:
+    """Return the error for an item of another variant; None if it is of the entity's kind."""
+    if item is None or entity.is_kind_of(item):
+        return None
+    found = entity.kind_of(item)
+    is_known = found is not entity.base
+    reason = (
+        f"the stored item is of {f'the kind {found.name}' if is_known else 'an unknown kind'}, not "
+        f"{entity.name}, and a write keeps the kind; delete it first"
+    )
+    return rejection(kind, entity, key, item if is_known else None, reason)
+
+
+def refuse_base(entity: EntityMap, verb: str) -> None:
+    """Raise DeclarationError for a write through a base that concerns its variants' own keys."""
+    raise DeclarationError(
+        f"{verb} {entity.name}: it also concerns indexes, unique values or history of its "
+        f"variants; write through one of them: {', '.join(entity.type_names)}"
+    )
 
 
 # -- immutable attributes ------------------------------------------------------------------------

@@ -11,7 +11,7 @@ If this is interrupted, the same update continues where it stopped.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from tablewright.errors import (
@@ -26,8 +26,15 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.shape import Shape, key_condition, write_units
-from tablewright.plan.units import ITEM_READ, ITEM_WRITE, TRANSACTION_FACTOR, UnitRange
+from tablewright.plan.shape import Shape, key_condition, key_template, write_units
+from tablewright.plan.units import (
+    ITEM_READ,
+    ITEM_WRITE,
+    TRANSACTION_FACTOR,
+    UnitRange,
+    item_read,
+    item_write,
+)
 from tablewright.plan.writes.action import (
     Action,
     Prepared,
@@ -44,6 +51,7 @@ from tablewright.plan.writes.guard import (
     NOT_FOUND,
     WriteExpressions,
     condition_failed,
+    of_another_kind,
     rejection,
     snapshot,
     stored_version,
@@ -52,6 +60,7 @@ from tablewright.plan.writes.guard import (
 from tablewright.plan.writes.rows_below import Follower, followers, read_rows_below
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
+from tablewright.plan.writes.side_shapes import event_shapes, sentinel_shapes
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import entity_of, refuse_write_once
 from tablewright.values import Item
@@ -100,6 +109,9 @@ class Move(Update[E], Generic[E]):
         def on_failure(item: Item | None) -> Verdict:
             if item is None:
                 return rejection(NotFound, entity, key, None, NOT_FOUND)
+            other = of_another_kind(NotFound, entity, key, item)
+            if other is not None:
+                return other
             conflict = version_conflict(entity, key, item, self._expected)
             if conflict is not None:
                 return conflict
@@ -128,7 +140,52 @@ class Move(Update[E], Generic[E]):
                 2 * TRANSACTION_FACTOR,
                 math.inf if below else TRANSACTION_FACTOR * items * ITEM_WRITE,
             ),
+            steps=tuple(self._shapes_of_steps()),
+            sets=tuple(self._sets()),
+            requires=("the item exists", *self._required_texts()),
         )
+
+    def _required_texts(self) -> list[str]:
+        if self._entity.version is not None:
+            return super()._required_texts()
+        return ["it is unchanged since the read", *map(repr, self._all_conditions())]
+
+    def _shapes_of_steps(self) -> Iterator[Shape]:
+        """Yield the requests and actions of a move, for `explain`."""
+        entity, table = self._entity, self._entity.table.name
+        known, below = key_condition(self._key), followers(entity)
+        half = write_units(entity, len(entity.index_keys), 0) * TRANSACTION_FACTOR
+        most = item_write(len(entity.index_keys), 0) * TRANSACTION_FACTOR
+        read = item_read(consistent=True)
+        yield Shape("GetItem", table, entity.name, None, known, read_units=1, read_range=read)
+        if below:
+            names = ", ".join(member.entity.name for member in below)
+            partition = key_condition(dict([*self._key.items()][:1]))
+            rows = UnitRange(1, math.inf)
+            yield Shape("Query", table, names, None, partition, read_units=1, read_range=rows)
+        yield Shape(
+            "Delete",
+            table,
+            entity.name,
+            None,
+            known,
+            write_units=half,
+            write_range=most,
+            requires=("the item exists", *self._required_texts()),
+        )
+        yield Shape(
+            "Put",
+            table,
+            entity.name,
+            None,
+            key_template(entity),
+            write_units=half,
+            write_range=most,
+            sets=tuple(self._sets()),
+            requires=("the item does not exist",),
+        )
+        yield from sentinel_shapes(entity, entity.uniques, "Delete", "Put")
+        yield from event_shapes(entity, self._affected.histories)
 
 
 def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> WriteEffect:
@@ -162,6 +219,7 @@ def _move_actions(
     """Return the actions that delete a row as it was read, and put it under its new key."""
     entity, old, new = effect.entity, effect.old or {}, effect.new or {}
     expressions = WriteExpressions()
+    expressions.require_kind(entity)
     expressions.require(conditions)
     if entity.version is None:
         guarded = {*old, *(attribute.stored for attribute in entity.attributes.values())}

@@ -9,13 +9,13 @@ on the instance. A versioned entity is replaced only by a writer that has read i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Generic, Self, TypeVar
 
-from tablewright.errors import AlreadyExists, DeclarationError, InvalidValue
-from tablewright.mapping.entity import Values
+from tablewright.errors import AlreadyExists, ConditionFailed, DeclarationError, InvalidValue
+from tablewright.mapping.entity import HistoryMap, Values
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
@@ -27,12 +27,14 @@ from tablewright.plan.writes.guard import (
     WriteExpressions,
     condition_failed,
     immutable_changed,
+    of_another_kind,
     rejection,
     snapshot,
     version_conflict,
     version_snapshot,
 )
 from tablewright.plan.writes.side_actions import side_actions
+from tablewright.plan.writes.side_shapes import index_key_texts, sentinel_shapes
 from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
 from tablewright.symbol import Symbol
 from tablewright.values import Item
@@ -89,10 +91,14 @@ class EntityWrite(Write[E], Generic[E]):
 
         return Prepared([own, *side_actions(effect)], result, (effect,))
 
-    def _shape(self) -> Shape:
-        return self._shape_of_write(reads=False)
-
-    def _shape_of_write(self, *, reads: bool) -> Shape:
+    def _shape_of_write(
+        self,
+        *,
+        requires: Sequence[str],
+        actions: Sequence[Shape],
+        reads: bool = False,
+        events: Sequence[HistoryMap] = (),
+    ) -> Shape:
         entity, values = self._entity, vars(self._instance)
         known = not any(isinstance(values[name], Symbol) for name in entity.primary.depends_on)
         return write_shape(
@@ -102,7 +108,19 @@ class EntityWrite(Write[E], Generic[E]):
             indexes=entity.index_keys,
             index_rows=len(entity.index_keys),
             side_items=len(entity.uniques),
+            conditions=self._conditions,
             reads=reads,
+            sets=[
+                "every attribute",
+                *index_key_texts(entity.index_keys),
+                *(
+                    f"{each.event.name}, in a transaction, if it changes {each.attribute}"
+                    for each in events
+                ),
+            ],
+            requires=requires,
+            actions=actions,
+            optional=len(events),
         )
 
 
@@ -135,16 +153,23 @@ class Put(EntityWrite[E], Generic[E]):
         # Version 0 says that the entity was never stored, so that it replaces nothing.
         if affected.has_side_items and version != 0:
             old = yield from read_item(context, entity, key)
+            other = of_another_kind(ConditionFailed, entity, key, old)
+            if other is not None:
+                raise other
             sources = {entity.attributes[name].stored for name in affected.side_sources}
             # The first key attribute stands for whether the item exists.
             guards |= snapshot(old, sorted({*sources, entity.table.attributes[0]}))
         effect = write_effect(entity, key, old, new, values, affected, audit)
         expressions = WriteExpressions()
         expressions.require_unchanged(guards)
+        expressions.require_kind(entity, or_absent=True)
         expressions.require_immutable(entity, new)
         expressions.require(self._conditions)
 
         def on_failure(current: Item | None) -> Verdict:
+            other = of_another_kind(ConditionFailed, entity, key, current)
+            if other is not None:
+                return other
             conflict = version_conflict(entity, key, current, version)
             if conflict is not None:
                 return conflict
@@ -158,7 +183,21 @@ class Put(EntityWrite[E], Generic[E]):
         return self._prepared(effect, Action("Put", entity.table, body, on_failure))
 
     def _shape(self) -> Shape:
-        return self._shape_of_write(reads=affected_by_all(self._entity).has_side_items)
+        entity = self._entity
+        reads = affected_by_all(entity).has_side_items
+        guards = ["it is unchanged since the read"] if reads else []
+        if entity.version is not None:
+            guards = [f"{entity.version.name} = {vars(self._instance)[entity.version.name]!r}"]
+        return self._shape_of_write(
+            requires=[*guards, *map(repr, self._conditions)],
+            actions=[
+                *sentinel_shapes(entity, entity.uniques, "Put"),
+                # Of an item that is replaced, if its values differ.
+                *sentinel_shapes(entity, entity.uniques, "Delete", units=0),
+            ],
+            reads=reads,
+            events=entity.histories,
+        )
 
 
 class Create(EntityWrite[E], Generic[E]):
@@ -181,3 +220,9 @@ class Create(EntityWrite[E], Generic[E]):
         yield from ()  # it has nothing to read
         body = expressions.add_to({"Item": new})
         return self._prepared(effect, Action("Put", entity.table, body, on_failure))
+
+    def _shape(self) -> Shape:
+        return self._shape_of_write(
+            requires=["the item does not exist"],
+            actions=sentinel_shapes(self._entity, self._entity.uniques, "Put"),
+        )

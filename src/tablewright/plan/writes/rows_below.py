@@ -34,7 +34,7 @@ def followers(entity: EntityMap) -> list[Follower]:
     """Return the entities whose rows are below those of an entity, in its partition."""
     found = []
     for other in entity.table.entities:
-        if other is not entity:
+        if other is not entity and (other.base is None or other.base is not entity.base):
             follows = _follows(entity.primary, other.primary)
             if follows is not None:
                 found.append(Follower(other, follows))

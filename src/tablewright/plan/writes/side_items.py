@@ -45,7 +45,7 @@ def sentinel(entity: EntityMap, unique: UniqueMap, values: Values) -> Item | Non
     if item is None:
         return None
     if entity.table.type_attribute is not None:
-        item[entity.table.type_attribute] = {"S": unique.type_name}
+        item[entity.table.type_attribute] = entity.table.type_value(unique.type_name)
     for attribute in unique.keeps:
         value = attribute.converter.stored(values[attribute.name])
         if value is not None:

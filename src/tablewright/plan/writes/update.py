@@ -22,6 +22,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import ConditionFailed, InvalidValue, NotFound, ValidationException
 from tablewright.mapping.entity import STAMPS, EntityMap, Values
+from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import (
     ZERO,
     Change,
@@ -52,6 +53,8 @@ from tablewright.plan.writes.guard import (
     WriteExpressions,
     condition_failed,
     expected_version,
+    of_another_kind,
+    refuse_base,
     rejection,
     snapshot,
     stored_version,
@@ -60,6 +63,7 @@ from tablewright.plan.writes.guard import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
+from tablewright.plan.writes.side_shapes import event_shapes, index_key_texts, sentinel_shapes
 from tablewright.plan.writes.write import Write, refuse_write_once
 from tablewright.values import Item
 
@@ -90,6 +94,17 @@ class Update(Write[E], Generic[E]):
         if entity.updated_at is not None:
             names.add(entity.updated_at.name)
         self._affected = affected_by(entity, frozenset(names))
+        if isinstance(entity, VariantsMap):
+            self._check_base(entity, frozenset(names))
+
+    def _check_base(self, base: VariantsMap, names: frozenset[str]) -> None:
+        """Raise DeclarationError if the update concerns more than the base of variants knows."""
+        kept = {each.name.partition(".")[2] for each in self._affected.indexes}
+        for variant in base.variants:
+            affected = affected_by(variant, names)
+            own = {each.name.partition(".")[2] for each in affected.indexes} - kept
+            if own or affected.has_side_items or names & base.primary.depends_on:
+                refuse_base(base, self._verb)
 
     def _check(self) -> None:
         entity = self._entity
@@ -213,6 +228,9 @@ class Update(Write[E], Generic[E]):
         stored = yield from read_item(context, self._entity, self._key)
         if stored is None:
             raise rejection(NotFound, self._entity, self._key, None, NOT_FOUND)
+        other = of_another_kind(NotFound, self._entity, self._key, stored)
+        if other is not None:
+            raise other
         conflict = version_conflict(self._entity, self._key, stored, self._expected)
         if conflict is not None:
             raise conflict
@@ -273,6 +291,7 @@ class Update(Write[E], Generic[E]):
     ) -> dict[str, Any]:
         entity, expressions = self._entity, WriteExpressions()
         expressions.require_exists(entity.table)
+        expressions.require_kind(entity)
         expressions.require_unchanged(guards)
         expressions.require(self._all_conditions())
         self._render(changes, effect.new or {}, expressions)
@@ -309,6 +328,9 @@ class Update(Write[E], Generic[E]):
         def on_failure(item: Item | None) -> Verdict:
             if item is None:
                 return rejection(NotFound, entity, key, None, NOT_FOUND)
+            other = of_another_kind(NotFound, entity, key, item)
+            if other is not None:
+                return other
             conflict = version_conflict(entity, key, item, self._expected)
             if conflict is not None:
                 return conflict
@@ -357,4 +379,34 @@ class Update(Write[E], Generic[E]):
             side_items=2 * len(affected.uniques) + len(affected.histories),
             conditions=self._conditions,
             reads=affected.has_side_items or bool(self._needed()),
+            sets=self._sets(),
+            requires=["the item exists", *self._required_texts()],
+            actions=[
+                *sentinel_shapes(entity, affected.uniques, "Delete", "Put"),
+                *event_shapes(entity, affected.histories),
+            ],
         )
+
+    def _sets(self) -> list[str]:
+        """Return what the update sets, for `explain`."""
+        entity = self._entity
+        sets = [change.describe() for change in self._changes]
+        if entity.updated_at is not None:
+            sets.append(f"{entity.updated_at.name} = now")
+        if entity.version is not None:
+            sets.append(f"{entity.version.name} = {entity.version.name} + 1")
+        return [*sets, *index_key_texts(self._affected.indexes)]
+
+    def _required_texts(self) -> list[str]:
+        """Return what must hold of an item that exists, for `explain`."""
+        entity, needed = self._entity, self._needed()
+        reads = bool(needed) or self._affected.has_side_items
+        guards: list[str] = []
+        if self._instance is not None and entity.version is not None:
+            guards = [f"{entity.version.name} = {self._expected!r}"]
+        elif reads and entity.version is not None:
+            guards = [f"{entity.version.name} is unchanged since the read"]
+        elif reads:
+            names = "it is" if self._affected.has_side_items else ", ".join(sorted(needed))
+            guards = [f"{names} unchanged since the read"]
+        return [*guards, *map(repr, self._all_conditions())]

@@ -21,9 +21,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.entity import STAMPS, AttributeMap, EntityMap, Values
+from tablewright.errors import ConditionFailed, DeclarationError, InvalidValue
+from tablewright.mapping.entity import STAMPS, AttributeMap, EntityMap, UniqueMap, Values
 from tablewright.mapping.keys import AlternativeKeys, IndexKeys
+from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import (
     EMPTY_LIST,
     ZERO,
@@ -43,10 +44,13 @@ from tablewright.plan.writes.guard import (
     WriteExpressions,
     condition_failed,
     expected_version,
+    of_another_kind,
+    refuse_base,
     version_conflict,
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
+from tablewright.plan.writes.side_shapes import event_shapes, index_key_texts, sentinel_shapes
 from tablewright.plan.writes.update import Update
 from tablewright.symbol import Symbol
 from tablewright.values import Item
@@ -69,6 +73,8 @@ class Upsert(Update[E], Generic[E]):
     ) -> None:
         if not changes:
             raise InvalidValue(f"{entity.name}: upsert() needs at least one change")
+        if isinstance(entity, VariantsMap):  # which kind would it create?
+            refuse_base(entity, self._verb)
         super().__init__(entity, key, known, changes, instance)
         self._whole = {each.name: each for each in self._changes if len(each.operand.steps) == 1}
         self._check_keys()
@@ -217,6 +223,9 @@ class Upsert(Update[E], Generic[E]):
         stored = yield from read_item(context, entity, self._key)
         if stored is None:
             return self._creation(changes, audit)
+        other = of_another_kind(ConditionFailed, entity, self._key, stored)
+        if other is not None:
+            raise other
         conflict = version_conflict(entity, self._key, stored, self._expected)
         if conflict is not None:
             raise conflict
@@ -230,6 +239,7 @@ class Upsert(Update[E], Generic[E]):
         fixed, guarded = self._index_attributes(created)
         expressions = WriteExpressions()
         expressions.require_if_exists(entity.table, guarded)
+        expressions.require_kind(entity, or_absent=True)
         expressions.require(self._all_conditions())
         done = self._render(changes, created, expressions)
         update = expressions.update
@@ -243,6 +253,9 @@ class Upsert(Update[E], Generic[E]):
         def on_failure(item: Item | None) -> Verdict:
             if item is None:
                 return condition_failed(entity, self._key, None, self._all_conditions())
+            other = of_another_kind(ConditionFailed, entity, self._key, item)
+            if other is not None:
+                return other
             if any(name not in item for name in guarded):
                 return None  # read the item: it is not in an index where it should be
             return existing(item)
@@ -313,7 +326,18 @@ class Upsert(Update[E], Generic[E]):
             side_items=max(changed, self._reserves()),
             conditions=self._conditions,
             reads=self._reads,
+            sets=[*self._sets(), *index_key_texts(self._other_indexes())],
+            requires=self._required_texts() if self._conditions else (),
+            actions=[
+                *sentinel_shapes(entity, affected.uniques, "Delete", "Put"),
+                *sentinel_shapes(entity, self._other_uniques(), "Put", units=0),
+                *event_shapes(entity, affected.histories),
+            ],
         )
+
+    def _other_uniques(self) -> list[UniqueMap]:
+        """Return the unique values that only an item that it creates reserves."""
+        return [each for each in self._entity.uniques if each not in self._affected.uniques]
 
 
 def _holds(change: Change[Any], item: Item) -> bool:

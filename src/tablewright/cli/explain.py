@@ -1,0 +1,137 @@
+"""The command that explains patterns: requests, keys, what a write sets and requires, units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tablewright.cli import report
+from tablewright.cli.commands import DESIGNS, app, fail
+from tablewright.cli.designs import Name, load_or_fail
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tablewright.plans import AccessPattern, Shape
+
+
+@app.command(rich_help_panel=DESIGNS)
+def explain(
+    name: Name,
+    pattern: Annotated[
+        str | None,
+        typer.Argument(help="A pattern, perhaps with its module. Default: a list of all."),
+    ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Explain every pattern in full, not in a list.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Show the requests of access patterns without running them.
+
+    For each request: its key condition, what it sets and requires, and its capacity units, as an
+    estimate for items of a typical size and as the range that no run leaves.
+    """
+    import msgspec
+    from rich.console import Console
+
+    patterns = load_or_fail(name).patterns
+    if pattern is not None:
+        patterns = _select(patterns, name, pattern)
+    console = Console()
+    if json:
+        members = [as_members(found) for found in patterns]
+        typer.echo(msgspec.json.format(msgspec.json.encode(members), indent=2))
+    elif details or pattern is not None:
+        for found in patterns:
+            _print_pattern(console, found)
+    else:
+        _print_list(console, patterns)
+
+
+def as_members(found: AccessPattern) -> dict[str, Any]:
+    """Return what `--json` prints of a pattern."""
+    import msgspec
+
+    members = msgspec.to_builtins(found.shape)
+    del members["steps"]
+    return {
+        "pattern": found.name,
+        "label": found.label,
+        "location": found.location,
+        "doc": found.doc,
+        "parameters": found.parameters,
+        **members,
+        "requests": found.shape.requests,
+    }
+
+
+def _select(patterns: Sequence[AccessPattern], module: str, name: str) -> list[AccessPattern]:
+    """Return the patterns with this name; several, if modules of the design share it."""
+    from tablewright.hints import did_you_mean
+
+    found = [each for each in patterns if f".{each.label}".endswith(f".{name}")]
+    if not found:
+        hint = did_you_mean(name, [each.name for each in patterns])
+        known = f"; `tablewright explain {module}` lists its {len(patterns)} patterns"
+        fail(f"{module} has no pattern {name!r}{hint or known}")
+    return found
+
+
+def _print_list(console: Console, patterns: Sequence[AccessPattern]) -> None:
+    rows: list[Sequence[str]] = [("pattern", "request", "index", "read", "write")]
+    for found in patterns:
+        shape = found.shape
+        units = [
+            f"{amount:g}" if amount else "" for amount in (shape.read_units, shape.write_units)
+        ]
+        rows.append((found.name, shape.operation, shape.index or "", *units))
+    for line in report.table_lines(console.width, rows):
+        console.print(line.rstrip(), soft_wrap=True, markup=False, highlight=False)
+
+
+def _print_pattern(console: Console, found: AccessPattern) -> None:
+    shape = found.shape
+    title = f"{found.name}({', '.join(found.parameters)})"
+    console.print(report.fill(console, title), style="bold", markup=False, highlight=False)
+    about = [("about", found.doc.partition("\n")[0]), ("in", _relative(found.location))]
+    report.print_fields(console, [field for field in about if field[1]], "  ")
+    for number, request in enumerate(shape.requests, 1):
+        _print_request(console, request, f"  {number}. ", "     ")
+        for action in request.steps:
+            _print_request(console, action, "     - ", "       ")
+    if len(shape.requests) > 1:
+        report.print_fields(console, [("in all", shape.units)], "  ")
+    console.print()
+
+
+def _relative(location: str) -> str:
+    """Return a location as seen from the working directory, if it is below."""
+    return location.removeprefix(f"{Path.cwd()}/")
+
+
+def _print_request(console: Console, request: Shape, mark: str, indent: str) -> None:
+    console.print(
+        report.fill(
+            console, f"{mark}{request.operation} {request.entity} on {request.table}", indent
+        ),
+        markup=False,
+        highlight=False,
+    )
+    writes = request.write_range.high > 0
+    fields = [
+        ("index", request.index or ""),
+        ("key", request.condition),
+        ("order", request.order),
+        ("page", "" if writes else request.page),
+        ("filter", "" if writes else request.filter),
+        ("sets", "\n".join(request.sets)),
+        ("requires", "\n".join(request.requires)),
+    ]
+    if request.steps:  # its actions say it
+        fields = []
+    fields.append(("units", request.units))
+    report.print_fields(console, [field for field in fields if field[1]], indent)

@@ -1,0 +1,23 @@
+"""Infer: write a first design of an existing table from a sample of its items.
+
+    sample      items, keys and indexes of the table
+    classes     items divided by type attribute or key
+    structure   literals and variables of key texts
+    kinds       types of attributes
+    spellings   formats of values in keys
+    attributes  what the items of a class store, and what that explains
+    declaration attributes, keys and places, as the module will declare them
+    entity      the declarations of one class of items
+    design      all entities, without collisions, and their names
+    module      the source text
+
+Invariant: nothing is written to the table, and no text of an item becomes code.
+"""
+
+from __future__ import annotations
+
+from tablewright.infer.design import InferredDesign, infer_design
+from tablewright.infer.module import write_module
+from tablewright.infer.sample import SAMPLE_SIZE, Sample, read_sample
+
+__all__ = ["SAMPLE_SIZE", "InferredDesign", "Sample", "infer_design", "read_sample", "write_module"]

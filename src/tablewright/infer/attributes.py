@@ -1,0 +1,170 @@
+"""Attributes: what the items of a class store, and which texts in keys that explains.
+
+An attribute explains a variable of a key if its value, in one format, has the variable's text in
+every item that has the key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from tablewright.infer.declaration import Attribute
+from tablewright.infer.kinds import DATETIME, STR, Kind, kinds_of, stores_equal
+from tablewright.infer.names import quoted, snake_case
+from tablewright.infer.spellings import Spelling, spellings, spells
+from tablewright.infer.structure import Variable
+from tablewright.mapping.converters import converter
+from tablewright.mapping.delimiter import Delimiter
+from tablewright.mapping.paths import path_format
+from tablewright.schema import KeyAttribute
+from tablewright.values import Item
+
+#: Names with a quote, a backslash or a control character: the decoder of items has no such names.
+_UNUSABLE = re.compile(r'["\\\x00-\x1f]').search
+
+
+class StoredAttributes:
+    """The attributes of a class of items."""
+
+    def __init__(
+        self,
+        items: Sequence[Item],
+        *,
+        primary: Container[str],
+        generic: Container[str],
+        type_attribute: str | None,
+        ttl: str | None,
+    ) -> None:
+        """`generic` are key attributes without a name of their own, which explain nothing."""
+        self._items = items
+        self._primary = primary
+        self._generic = generic
+        self._ttl = ttl
+        names = dict.fromkeys(name for item in items for name in sorted(item))
+        #: The names that a design cannot declare.
+        self.undeclared = [name for name in names if _UNUSABLE(name)]
+        #: The attributes, by their names in items, without the keys that are composed.
+        self.by_name = {
+            name: self.make(name)
+            for name in names
+            if name not in primary
+            and name not in generic
+            and name != type_attribute
+            and not _UNUSABLE(name)
+        }
+
+    def make(self, name: str) -> Attribute:
+        """Return an attribute that some items have."""
+        values = {n: item[name] for n, item in enumerate(self._items) if name in item}
+        kinds = kinds_of(list(values.values()))
+        is_optional = len(values) < len(self._items) or any("NULL" in v for v in values.values())
+        is_ttl = name == self._ttl and kinds[0].source == "int"
+        kinds = (DATETIME,) if is_ttl else kinds
+        return Attribute(name, kinds, values, is_optional, is_ttl=is_ttl)
+
+    def add(self, name: str) -> Attribute:
+        """Return an attribute, which the entity declares from now on."""
+        return self.by_name.setdefault(name, self.make(name))
+
+    def explain(
+        self,
+        variable: Variable,
+        key: KeyAttribute,
+        members: list[int],
+        delimiter: Delimiter,
+        *,
+        sorts: bool,
+    ) -> Iterator[tuple[Attribute, Spelling]]:
+        """Yield the attributes, in a format, that have the texts of a variable."""
+        for attribute in self.by_name.values():
+            if attribute.stored == key.name or attribute.stored in self._generic:
+                continue
+            if not all(n in attribute.values for n in members):
+                continue
+            for kind in attribute.kinds:
+                values = _decoded(attribute, kind, members)
+                if values is None:
+                    continue
+                for spelling in spellings(kind, key.type, variable.texts):
+                    if spelling.formats and not _is_evidence(kind, variable.texts):
+                        continue
+                    if spells(spelling, delimiter, values, variable.texts, sorts=sorts):
+                        yield attribute, spelling
+                        break
+            if (
+                key.name not in self._primary
+            ):  # a document may lack a place, and a primary key must not
+                yield from self._inside(attribute, members, variable.texts)
+
+    def _inside(
+        self, attribute: Attribute, members: list[int], texts: tuple[str, ...]
+    ) -> Iterator[tuple[Attribute, Spelling]]:
+        """Yield the places inside of a document that have these texts."""
+        if attribute.kind.source != "dict[str, str]":
+            return
+        documents = [attribute.values[n].get("M", {}) for n in members]
+        for name in documents[0]:
+            found = [document.get(name, {}).get("S") for document in documents]
+            if found == list(texts):
+                yield attribute, _inside_spelling(attribute.kind, name)
+
+    def choose_kind(self, name: str, votes: Mapping[Kind, int], *, is_natural: bool) -> None:
+        """Give an attribute the type with most votes; a natural key is stored as it was."""
+        attribute = self.by_name[name]
+        kinds = attribute.kinds
+        if is_natural:
+            values = list(attribute.values.values())
+            kinds = tuple(kind for kind in kinds if stores_equal(kind, values)) or kinds[-1:]
+        attribute.kinds = (max(kinds, key=lambda kind: votes.get(kind, 0)),)
+
+    def condition(self, inside: list[int], outside: list[int]) -> tuple[Attribute, str] | None:
+        """Return what is true of all items inside of an index, and of none of the others."""
+        for attribute in self.by_name.values():
+            has = [[n in attribute.values for n in numbers] for numbers in (inside, outside)]
+            if all(has[0]) and not any(has[1]):
+                return attribute, "{}.exists()"
+            if not any(has[0]) and all(has[1]):
+                return attribute, "{}.not_exists()"
+        for attribute in self.by_name.values():
+            tag = {"str": "S", "bool": "BOOL"}.get(attribute.kind.source)
+            if tag is None or attribute.is_optional:
+                continue
+            contents = [attribute.values[n].get(tag) for n in range(len(self._items))]
+            within = {contents[n] for n in inside}
+            is_choice = len(set(contents)) <= len(contents) / 2
+            if len(within) == 1 and is_choice and within.isdisjoint(contents[n] for n in outside):
+                content = within.pop()
+                shown = f" == {quoted(str(content))}" if tag == "S" else f".in_([{content}])"
+                return attribute, f"{{}}{shown}"
+        return None
+
+
+def _decoded(attribute: Attribute, kind: Kind, members: list[int]) -> list[Any] | None:
+    """Return the values of items; None if one of them is NULL."""
+    values = [attribute.values[n] for n in members]
+    if any("NULL" in value for value in values):
+        return None
+    if attribute.is_ttl:
+        return [datetime.fromtimestamp(int(value["N"]), UTC) for value in values]
+    decode = converter(kind.type, attribute.stored).decode
+    return [decode(value) for value in values]
+
+
+def _inside_spelling(kind: Kind, name: str) -> Spelling:
+    how = path_format(lambda document: document[name], "it")
+    return Spelling(kind, f"{{}}.path(lambda inside: inside[{quoted(name)}])", (how,))
+
+
+def rank(explanation: tuple[Attribute, Spelling], word: str) -> tuple[bool, bool, bool]:
+    attribute, spelling = explanation
+    name = snake_case(attribute.stored)
+    words = snake_case(word.strip("#")).rstrip("_") if word else "?"
+    return bool(spelling.formats), not name.startswith(words[:4]), not name.endswith("id")
+
+
+def _is_evidence(kind: Kind, texts: Sequence[str]) -> bool:
+    """Whether texts that a format gives are hardly equal by chance."""
+    return len(set(texts)) > 1 or (kind is not STR and min(map(len, texts)) > 3)

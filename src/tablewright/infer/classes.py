@@ -1,0 +1,143 @@
+"""Classes: the items of a sample, divided into those that will be one entity each.
+
+Items are divided by a type attribute if the table has one: an attribute whose values divide the
+items as their keys do. Else they are divided by the literals of their keys.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from tablewright.infer.names import snake_case
+from tablewright.infer.sample import Sample
+from tablewright.infer.structure import is_word
+from tablewright.values import Item
+
+#: Names of type attributes, without case and underscores.
+_TYPE_NAMES = (
+    "entitytype", "type", "entity", "itemtype", "kind", "model", "objecttype", "recordtype",
+    "typename", "discriminator", "tp", "et", "en", "edbe",
+)  # fmt: skip
+
+#: A literal of a key; None is a variable.
+Skeleton = tuple[tuple[str | None, ...], ...]
+
+
+class ItemClass(Struct):
+    """Items of one entity."""
+
+    items: list[Item]
+    #: The content of the type attribute; None if they do not have it.
+    type_name: str | None = None
+
+
+def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
+    """Return the attribute that says of which entity an item is; None if there is none."""
+    keys = set(sample.keys.names)
+    counts = Counter(
+        name
+        for item in sample.items
+        for name, value in item.items()
+        if name not in keys and "S" in value
+    )
+    for index in sample.indexes:
+        for name in index.keys.names:
+            if _rank(name) == len(_TYPE_NAMES):
+                del counts[name]  # a literal of an index, not a type
+    ranked = sorted(counts, key=lambda name: (_rank(name), -counts[name], name))
+    skeletons = _skeletons(sample, delimiter)
+    for name in ranked:
+        is_named = _rank(name) < len(_TYPE_NAMES)
+        needed = len(sample.items) if not is_named else len(sample.items) / 2
+        if counts[name] >= needed and _divides(sample.items, skeletons, name, is_named=is_named):
+            return name
+    return None
+
+
+def _rank(name: str) -> int:
+    plain = snake_case(name).replace("_", "")
+    return _TYPE_NAMES.index(plain) if plain in _TYPE_NAMES else len(_TYPE_NAMES)
+
+
+def _divides(
+    items: Sequence[Item], skeletons: Sequence[Skeleton], name: str, *, is_named: bool
+) -> bool:
+    """Whether no two values of an attribute have keys of the same form."""
+    values: dict[Skeleton, set[str]] = defaultdict(set)
+    for item, skeleton in zip(items, skeletons, strict=True):
+        if name in item:
+            values[skeleton].add(item[name].get("S", ""))
+    distinct = {value for found in values.values() for value in found}
+    if any(len(found) > 1 for found in values.values()):
+        return False
+    return is_named or (1 < len(distinct) < len(items) and all(map(is_word, distinct)))
+
+
+def divide(sample: Sample, delimiter: str, type_attribute: str | None) -> list[ItemClass]:
+    """Return the classes of a sample, in the order of their first items' keys."""
+    found: dict[object, ItemClass] = {}
+    for item, skeleton in zip(sample.items, _skeletons(sample, delimiter), strict=True):
+        type_name = item.get(type_attribute, {}).get("S") if type_attribute else None
+        kind = found.setdefault(type_name or skeleton, ItemClass([], type_name))
+        kind.items.append(item)
+    return list(found.values())
+
+
+def _skeletons(sample: Sample, delimiter: str) -> list[Skeleton]:
+    """Return the literals of each item's key."""
+    names = [key.name for key in sample.keys if key.type == "S"]
+    words = {name: _Words(sample, name, delimiter) for name in names}
+    return [tuple(words[name].skeleton(item) for name in names) for item in sample.items]
+
+
+class _Words:
+    """Which words of a key attribute are literals, seen from the whole sample."""
+
+    def __init__(self, sample: Sample, name: str, delimiter: str) -> None:
+        self.name = name
+        self.delimiter = delimiter
+        self.keys = set(sample.keys.names)
+        self.sorts = name != sample.keys.partition[0].name
+        partition = sample.keys.partition[0].name
+        rows = [self._row(item) for item in sample.items]
+        self._firsts = Counter(row[0] for row in rows if len(row) > 1)
+        self._partitions: dict[str, set[str]] = defaultdict(set)
+        for item, row in zip(sample.items, rows, strict=True):
+            for text in row if len(row) > 1 else row[:1]:
+                self._partitions[text].add(str(item[partition]))
+        self._wholes = Counter(row[0] for row in rows if len(row) == 1)
+
+    def _row(self, item: Item) -> list[str]:
+        text: str = item[self.name]["S"]
+        return text.split(self.delimiter) if self.delimiter else [text]
+
+    def skeleton(self, item: Item) -> tuple[str | None, ...]:
+        row = self._row(item)
+        contents = {value.get("S") for name, value in item.items() if name not in self.keys}
+        if len(row) == 1:
+            return (row[0] if self._is_whole_literal(row[0], contents) else None,)
+        first = row[0] if self._is_first_literal(row[0]) else None
+        rest = (text if self._is_inner_literal(text, contents) else None for text in row[1:])
+        return (first, *rest)
+
+    def _is_first_literal(self, text: str) -> bool:
+        if text and not is_word(text):
+            return False
+        total, distinct = self._firsts.total(), len(self._firsts)
+        return total < 10 or distinct <= total / 2 or self._firsts[text] > 1
+
+    def _is_whole_literal(self, text: str, contents: set[str | None]) -> bool:
+        if not is_word(text) or text in contents:
+            return False
+        if not self.sorts:
+            return text.isupper() or (len(self._wholes) == 1 and self._wholes[text] > 1)
+        few = len(self._wholes) <= max(3, self._wholes.total() / 4)
+        return text.isupper() or (few and len(self._partitions[text]) > 1)
+
+    def _is_inner_literal(self, text: str, contents: set[str | None]) -> bool:
+        if not text:
+            return True
+        return is_word(text) and text.isupper() and text not in contents

@@ -1,0 +1,103 @@
+"""Declarations: the attributes, key and places that a module will declare.
+
+Filled in by `entity` and named by `design`; `module` writes them.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tablewright.infer.kinds import Kind
+from tablewright.infer.sample import SampleIndex
+from tablewright.infer.spellings import Spelling
+from tablewright.schema import KeyAttribute
+from tablewright.values import Item, Value
+
+
+class Attribute(Struct, eq=False):
+    """An attribute of an entity."""
+
+    #: Its name in items; for an attribute that is only in keys, of the first key attribute with it.
+    stored: str
+    kinds: tuple[Kind, ...]
+    #: Its content in each item, by the number of the item.
+    values: dict[int, Value]
+    is_optional: bool = False
+    is_key_only: bool = False
+    is_ttl: bool = False
+    #: The literal before it, in its first key.
+    word: str = ""
+    #: The index that it is for: an item without a value is not in it.
+    index: str = ""
+    name: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        return self.kinds[0]
+
+
+class Use(Struct, eq=False):
+    """A part of a key: an attribute in a format."""
+
+    attribute: Attribute
+    spelling: Spelling
+    prefix: str = ""
+    #: The key attribute is the attribute itself.
+    is_natural: bool = False
+
+    @property
+    def source(self) -> str:
+        return self.spelling.source.replace("{}", self.attribute.name, 1)
+
+
+class Path(Struct, eq=False):
+    """The elements of one key attribute."""
+
+    key: KeyAttribute
+    elements: list[str | Use]
+    is_ragged: bool = False
+
+    @property
+    def uses(self) -> list[Use]:
+        return [each for each in self.elements if isinstance(each, Use)]
+
+    @property
+    def is_natural(self) -> bool:
+        return any(use.is_natural for use in self.uses)
+
+
+class Place(Struct, eq=False):
+    """The place of an entity in an index."""
+
+    index: SampleIndex
+    partition: Path
+    sort: Path | None
+    #: The attribute of the condition, and the condition with {} for its name.
+    when: tuple[Attribute, str] | None = None
+    delimiter: str | None = None
+
+    @property
+    def paths(self) -> list[Path]:
+        return [self.partition, *([self.sort] if self.sort else [])]
+
+
+class InferredEntity(Struct, eq=False):
+    """An entity, as far as its items show it."""
+
+    items: list[Item]
+    type_name: str | None
+    attributes: list[Attribute]
+    partition: Path
+    sort: Path | None
+    places: list[Place]
+    #: Replaces the table's delimiter in the primary key.
+    delimiter: str | None = None
+    #: The indexes that cannot be declared, and the key attributes that they share with others.
+    shared: dict[str, list[str]] = {}
+    #: Attributes whose names a design cannot have.
+    undeclared: list[str] = []
+    name: str = ""
+
+    @property
+    def paths(self) -> list[Path]:
+        return [self.partition, *([self.sort] if self.sort else [])]

@@ -1,0 +1,275 @@
+"""Designs: the entities of a sample, without two that can have the same key, and with names.
+
+Names are those that a person would give: an entity has the name of its type or of its last literal,
+an id the name of the entity that it belongs to (`customer_id` in `c#12345`, where customers have
+the key `c#…`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+
+from msgspec import Struct
+
+from tablewright.infer.classes import ItemClass, divide, find_type_attribute
+from tablewright.infer.declaration import Attribute, InferredEntity, Path, Use
+from tablewright.infer.entity import infer_entity
+from tablewright.infer.kinds import DATE, DATETIME, STR
+from tablewright.infer.names import (
+    GENERIC,
+    VALUES,
+    class_name,
+    has_own_name,
+    id_name,
+    is_abbreviation,
+    singular,
+    snake_case,
+    unused,
+)
+from tablewright.infer.sample import Sample
+from tablewright.infer.spellings import Spelling
+from tablewright.infer.structure import find_delimiter
+from tablewright.mapping.converters import converter
+from tablewright.mapping.delimiter import MARK, Delimiter
+from tablewright.mapping.parts import KeyPart, natural_part
+from tablewright.mapping.template import Template, templates_can_collide
+
+_NAIVE_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*").fullmatch
+_LETTERS = re.compile(r"([A-Za-z]{3,})[-_]?\d").match
+
+
+class InferredDesign(Struct):
+    """A table and its entities, by name."""
+
+    sample: Sample
+    #: None if no key text is separated.
+    delimiter: Delimiter | None
+    type_attribute: str | None
+    entities: list[InferredEntity]
+    name: str = ""
+
+
+def infer_design(sample: Sample) -> InferredDesign:
+    """Return the design of a sample's items."""
+    texts = list(_key_texts(sample))
+    separator = find_delimiter(texts)
+    delimiter = Delimiter(separator, escapes=_has_escapes(texts, separator)) if separator else None
+    type_attribute = find_type_attribute(sample, separator)
+    classes = divide(sample, separator, type_attribute)
+    while True:
+        entities = [infer_entity(kind, sample, delimiter, type_attribute) for kind in classes]
+        pair = _colliding(entities, separator or "#")
+        if pair is None:
+            break
+        if type_attribute is not None:
+            type_attribute = None  # it does not say what the keys say
+            classes = divide(sample, separator, None)
+        else:
+            first, second = (classes[n] for n in pair)
+            merged = ItemClass([*first.items, *second.items])
+            classes = [merged, *(each for each in classes if each not in (first, second))]
+    design = InferredDesign(sample, delimiter, type_attribute, entities)
+    _name_entities(design)
+    if len(entities) == 1:
+        _make_natural(entities[0], design)
+    for entity in entities:
+        _name_attributes(entity, design)
+    entities.sort(key=lambda entity: entity.name)
+    return design
+
+
+def _key_texts(sample: Sample) -> Iterator[str]:
+    schemas = (sample.keys, *(index.keys for index in sample.indexes))
+    names = dict.fromkeys(key.name for keys in schemas for key in keys if key.type == "S")
+    for item in sample.items:
+        yield from (item[name]["S"] for name in names if name in item)
+
+
+def _has_escapes(texts: list[str], separator: str) -> bool:
+    """Whether the program that wrote the keys escaped the delimiter in values as this one does."""
+    if len(separator) > 1 or not MARK < separator < "\x7f":
+        return False
+    delimiter = Delimiter(separator)
+    values = [value for text in texts for value in text.split(separator)]
+    try:
+        return any(delimiter.read(value) != value for value in values)
+    except ValueError:
+        return False
+
+
+def _colliding(entities: list[InferredEntity], delimiter: str) -> tuple[int, int] | None:
+    """Return the numbers of two entities whose items can have the same key."""
+    templates = [
+        [_template(path, delimiter, entity.delimiter or delimiter) for path in entity.paths]
+        for entity in entities
+    ]
+    for (n, one), (m, other) in combinations(enumerate(templates), 2):
+        if all(map(templates_can_collide, one, other)):
+            return n, m
+    return None
+
+
+def _template(path: Path, delimiter: str, excluded: str) -> Template:
+    """Return the template of a path; values do not contain the `excluded` text."""
+    pieces: list[str | KeyPart] = []
+    for number, element in enumerate(path.elements):
+        text = delimiter if number else ""
+        text += element if isinstance(element, str) else element.prefix
+        if pieces and isinstance(pieces[-1], str):
+            pieces[-1] += text
+        elif text:
+            pieces.append(text)
+        if isinstance(element, Use):
+            pieces.append(_part(element, excluded))
+    return Template(tuple(pieces))
+
+
+def _part(use: Use, delimiter: str) -> KeyPart:
+    if use.is_natural:
+        return natural_part("it", converter(use.attribute.kind.type, ""))
+    return use.spelling.part(Delimiter(delimiter, escapes=False))
+
+
+# -- names of entities ---------------------------------------------------------------------------
+
+
+def _name_entities(design: InferredDesign) -> None:
+    design.name = class_name(design.sample.table)
+    # The name of an entity without a type is its type, too.
+    taken = {entity.type_name for entity in design.entities if entity.type_name is not None}
+    for entity in design.entities:
+        if entity.type_name is not None and class_name(entity.type_name) == entity.type_name:
+            entity.name = entity.type_name
+            continue
+        table = singular(snake_case(design.sample.table))
+        name = class_name(entity.type_name or _literal_name(entity) or table)
+        if name in taken and entity.type_name is None:
+            name = class_name("_".join([*_words(entity.partition), snake_case(name)]))
+        entity.name = unused(name, taken, "")
+        taken.add(entity.name)
+    if design.name in taken:
+        design.name = f"{design.name}Table"
+
+
+def _literal_name(entity: InferredEntity) -> str:
+    """Return the last literal of a key that says what the item is, or whose id it begins with."""
+    for path in reversed(entity.paths):
+        for word in reversed(_words(path)):
+            name = singular(snake_case(word).rstrip("_"))
+            if name not in GENERIC | VALUES:
+                return name
+    for path in reversed(entity.paths):
+        for use in path.uses:
+            stored = use.attribute.stored
+            is_named = has_own_name(stored) and not use.attribute.is_key_only
+            name = snake_case(stored) if is_named else ""
+            name = (name or _common_letters(use.attribute)).removesuffix("_id")
+            if name not in {"", "id", *VALUES}:
+                return name
+    return ""
+
+
+def _words(path: Path) -> list[str]:
+    literals = [each if isinstance(each, str) else each.prefix for each in path.elements]
+    return [word for text in literals for word in re.findall(r"[^\W\d][\w -]*", text)]
+
+
+def _make_natural(entity: InferredEntity, design: InferredDesign) -> None:
+    """Declare the key attributes themselves, where nothing says what they contain."""
+    for path in entity.paths:
+        use = path.elements[0]
+        if len(path.elements) == 1 and isinstance(use, Use) and use.attribute.is_key_only:
+            name = _key_only_name(use.attribute, design)
+            if name == snake_case(path.key.name) and not use.prefix:
+                use.attribute.is_key_only = False
+                use.attribute.kinds = (STR,)
+                use.spelling = Spelling(STR)
+                use.is_natural = True
+                path.is_ragged = False
+    if not any(path.is_ragged for path in entity.paths):
+        entity.delimiter = None
+
+
+# -- names of attributes -------------------------------------------------------------------------
+
+
+def _name_attributes(entity: InferredEntity, design: InferredDesign) -> None:
+    paths = (*entity.paths, *(path for place in entity.places for path in place.paths))
+    formats = " ".join(use.spelling.source for path in paths for use in path.uses)
+    taken = set(re.findall(r"\w+(?=\()", formats))
+    stored = [each for each in entity.attributes if not each.is_key_only]
+    for attribute in stored:
+        attribute.name = unused(snake_case(attribute.stored), taken)
+        taken.add(attribute.name)
+    taken |= {attribute.stored for attribute in stored} | {path.key.name for path in paths}
+    for attribute in entity.attributes:
+        if attribute.is_key_only:
+            name = _key_only_name(attribute, design)
+            if name in taken:
+                name = f"{snake_case(attribute.index) if attribute.index else 'key'}_{name}"
+            attribute.name = unused(name, taken)
+            taken.add(attribute.name)
+
+
+def _key_only_name(attribute: Attribute, design: InferredDesign) -> str:
+    word = (re.findall(r"[^\W\d][\w -]*", attribute.word) or [""])[-1]
+    texts = [value["S"] for value in attribute.values.values()]
+    if attribute.kind in (DATETIME, DATE) or all(map(_NAIVE_MOMENT, texts)):
+        return _name_elsewhere(attribute, design) or ("day" if attribute.kind is DATE else "time")
+    if word and (len(word) == 1 or word.lower() not in GENERIC):
+        plain = snake_case(word).rstrip("_")
+        owner = None if plain in VALUES else _owner(word, design)
+        return id_name(plain if owner is None or owner.name == class_name(word) else owner.name)
+    name = _name_elsewhere(attribute, design) or _common_letters(attribute)
+    if name:
+        return name
+    return snake_case(attribute.stored)
+
+
+def _common_letters(attribute: Attribute) -> str:
+    """Return the name of ids that begin with the same letters: `player_id` for `player001`."""
+    found = {
+        letters[1] if (letters := _LETTERS(value["S"])) else ""
+        for value in attribute.values.values()
+        if "S" in value
+    }
+    return id_name(found.pop()) if len(found) == 1 and "" not in found else ""
+
+
+def _name_elsewhere(attribute: Attribute, design: InferredDesign) -> str:
+    """Return the name of the stored attribute that is at the same place in another entity."""
+    for entity in design.entities:
+        for path in (*entity.paths, *(path for place in entity.places for path in place.paths)):
+            if path.key.name == attribute.stored and path.uses:
+                use = path.uses[-1]
+                before = [each for each in path.elements if isinstance(each, str)][-1:]
+                if not use.attribute.is_key_only and before == [attribute.word][: len(before)]:
+                    return snake_case(use.attribute.stored)
+    return ""
+
+
+def _owner(word: str, design: InferredDesign) -> InferredEntity | None:
+    """Return the entity whose ids follow a literal."""
+    short = singular(word.lower())
+    candidates = [each for each in design.entities if is_abbreviation(short, snake_case(each.name))]
+    ending = [each for each in candidates if _last_word(each) == word]
+    for entity in ending:
+        if {_last_literal(path) for path in entity.paths if path.uses} == {word}:
+            return entity
+    if len(ending) == 1:
+        return ending[0]
+    named = [each for each in candidates if snake_case(each.name).startswith(short)]
+    return min(named, key=lambda each: len(each.name), default=None)
+
+
+def _last_word(entity: InferredEntity) -> str:
+    """Return the literal before the last part of a primary key."""
+    paths = [path for path in entity.paths if path.uses]
+    return _last_literal(paths[-1]) if paths else ""
+
+
+def _last_literal(path: Path) -> str:
+    words = _words(path)
+    return words[-1] if words else ""

@@ -1,0 +1,256 @@
+"""Modules: the source of a design, as a person would write it.
+
+Invariants: texts of the table appear only as literals, names only as `names` makes them; the text
+is formatted as ruff does at its default width of 88 columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from tablewright import formats
+from tablewright.infer.declaration import Attribute, InferredEntity, Path, Place
+from tablewright.infer.design import InferredDesign
+from tablewright.infer.names import quoted, snake_case, unused
+from tablewright.infer.sample import SampleIndex
+
+WIDTH = 88
+_NAMES = ("GSI", "LSI", "Attr", "Entity", "Table", "attr", "index", "key", "ttl")
+
+
+def write_module(design: InferredDesign) -> str:
+    """Return the source of a design."""
+    indexes = _index_names(design)
+    body = [_table(design, indexes), *(_entity(each, design, indexes) for each in design.entities)]
+    text = "\n\n\n".join(body) + "\n"
+    count = len(design.sample.items)
+    summary = (
+        f"{design.sample.table}: a first design, inferred from {count} item{'s'[: count - 1]}."
+    )
+    return "\n".join([f'"""{summary}"""', "", *_imports(text), "", "", text])
+
+
+def _imports(text: str) -> Iterator[str]:
+    yield "from __future__ import annotations\n"
+    kinds = set(re.findall(r"\w+", " ".join(re.findall(r"Attr\[(.*)\] =", text))))
+    standard = []
+    moments = [name for name in ("date", "datetime") if name in kinds]
+    if moments:
+        standard.append(_import("datetime", moments))
+    if "Decimal" in kinds:
+        standard.append(_import("decimal", ["Decimal"]))
+    if "Any" in kinds:
+        standard.append(_import("typing", ["Any"]))
+    if standard:
+        yield "\n".join(standard) + "\n"
+    calls = set(re.findall(r"(?<![\w.])(\w+)\(", text))
+    names = [name for name in _NAMES if name in calls or name in ("Attr", "Entity", "Table")]
+    yield _import("tablewright", names)
+    used = [name for name in formats.__all__ if name in calls]
+    if used:
+        yield _import("tablewright.formats", used)
+
+
+def _import(module: str, names: Sequence[str]) -> str:
+    line = f"from {module} import {', '.join(names)}"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f"from {module} import (", *(f"    {name}," for name in names), ")"])
+
+
+def _call(start: str, arguments: Iterable[str], indent: str = "", end: str = "") -> str:
+    """Return a call on one line, or with its arguments on lines of their own."""
+    given = list(arguments)
+    line = f"{indent}{start}({', '.join(given)}){end}"
+    if len(line) <= WIDTH:
+        return line
+    inner = f"{indent}    {', '.join(given)}"
+    if len(inner) <= WIDTH:
+        return f"{indent}{start}(\n{inner}\n{indent}){end}"
+    lines = "".join(f"{indent}    {argument},\n" for argument in given)
+    return f"{indent}{start}(\n{lines}{indent}){end}"
+
+
+# -- the table -----------------------------------------------------------------------------------
+
+
+def _index_names(design: InferredDesign) -> dict[str, str]:
+    """Return the name of each index in the class of the table."""
+    names: dict[str, str] = {}
+    for index in design.sample.indexes:
+        names[index.name] = unused(snake_case(index.name), names.values())
+    return names
+
+
+def _table(design: InferredDesign, names: dict[str, str]) -> str:
+    sample = design.sample
+    arguments = ["Table"]
+    if design.name != sample.table:
+        arguments.append(f"name={quoted(sample.table)}")
+    partition, sort = sample.keys.names[0], sample.keys.sort[0].name if sample.keys.sort else None
+    if partition != "PK":
+        arguments.append(f"pk={quoted(partition)}")
+    if sort != "SK":
+        arguments.append(f"sk={None if sort is None else quoted(sort)}")
+    if design.type_attribute != "type":
+        shown = None if design.type_attribute is None else quoted(design.type_attribute)
+        arguments.append(f"type_attribute={shown}")
+    if design.delimiter is not None and design.delimiter.text != "#":
+        arguments.append(f"delimiter={quoted(design.delimiter.text)}")
+    if design.delimiter is None or not design.delimiter.escapes:
+        arguments.append("escape=False")
+    lines = [_call(f"class {design.name}", arguments, end=":")]
+    lines += [_index(index, names[index.name]) for index in sample.indexes if index.is_single]
+    lines += ["    pass"] * (len(lines) == 1)
+    lines += [
+        f"    # {index.name} has several attributes in a key; declare it yourself."
+        for index in sample.indexes
+        if not index.is_single
+    ]
+    return "\n".join(lines)
+
+
+def _index(index: SampleIndex, name: str) -> str:
+    keys = index.keys.names[1:] if index.is_local else index.keys.names
+    arguments = [quoted(key) for key in keys]
+    if name != index.name:
+        arguments.append(f"name={quoted(index.name)}")
+    if isinstance(index.projection, tuple):
+        included = ", ".join(map(quoted, index.projection))
+        arguments.append(f"project=({included}{',' * (len(index.projection) == 1)})")
+    elif index.projection != "ALL":
+        arguments.append(f"project={quoted(index.projection)}")
+    return _call(f"{name} = {'LSI' if index.is_local else 'GSI'}", arguments, "    ")
+
+
+# -- entities ------------------------------------------------------------------------------------
+
+
+def _entity(entity: InferredEntity, design: InferredDesign, names: dict[str, str]) -> str:
+    arguments = ["Entity", f"table={design.name}"]
+    if entity.type_name is not None and entity.type_name != entity.name:
+        arguments.append(f"type_name={quoted(entity.type_name)}")
+    lines = [_call(f"class {entity.name}", arguments, end=":")]
+    in_key = [use.attribute for path in entity.paths for use in path.uses]
+    first = list(dict.fromkeys(in_key))
+    others = sorted((a for a in entity.attributes if a not in first), key=lambda each: each.name)
+    lines += [_attribute(each) for each in (*first, *others)]
+    lines += [
+        f"    # {quoted(each)} is a name that a design cannot declare."
+        for each in entity.undeclared
+    ]
+    lines += [""] * (len(lines) > 1)
+    lines.append(_key(entity, design))
+    taken = {attribute.name for attribute in entity.attributes} | {"primary"}
+    for place in entity.places:
+        name = unused(names[place.index.name], taken)
+        taken.add(name)
+        if any(use.attribute.index for path in place.paths for use in path.uses):
+            lines.append("    # Nothing else in an item says whether it is in this index.")
+        lines.append(_place(place, name, names[place.index.name], entity, design))
+    lines += [
+        f"    # Items are in {names[index]}, too; it shares the key {', '.join(map(quoted, keys))}."
+        for index, keys in entity.shared.items()
+    ]
+    return "\n".join(lines)
+
+
+def _attribute(attribute: Attribute) -> str:
+    kind = attribute.kind.source
+    arguments = []
+    if attribute.is_key_only:
+        arguments.append("key_only=True")
+    elif attribute.name != attribute.stored:
+        arguments.append(f"name={quoted(attribute.stored)}")
+    if attribute.is_optional:
+        kind = kind if kind == "Any" else f"{kind} | None"
+        arguments.append("default=None")
+    function = "ttl" if attribute.is_ttl else "attr"
+    return _call(f"{attribute.name}: Attr[{kind}] = {function}", arguments, "    ")
+
+
+def _key(entity: InferredEntity, design: InferredDesign) -> str:
+    seen: set[str] = set()
+    arguments = [_path(path, design, entity.delimiter, seen) for path in entity.paths]
+    return _call("primary = key", [*arguments, *_delimiter(entity.delimiter)], "    ")
+
+
+def _place(
+    place: Place, name: str, index: str, entity: InferredEntity, design: InferredDesign
+) -> str:
+    seen: set[str] = set()
+    where = f"{design.name}.{index}"
+    if place.index.is_local:
+        assert place.sort is not None
+        _path(place.partition, design, entity.delimiter, seen)
+        sort = _path(place.sort, design, entity.delimiter, seen)
+        return _call(f"{name} = primary.local", [where, sort], "    ")
+    if _is_swapped(place, entity):
+        return _call(f"{name} = primary.swapped", [where], "    ")
+    arguments = [where, _path(place.partition, design, place.delimiter, seen)]
+    if place.sort is not None and place.sort.key.name != design.type_attribute:
+        arguments.append(_path(place.sort, design, place.delimiter, seen))
+    if place.when is not None:
+        attribute, condition = place.when
+        arguments.append(f"when={condition.replace('{}', attribute.name, 1)}")
+    return _call(f"{name} = index", [*arguments, *_delimiter(place.delimiter)], "    ")
+
+
+def _is_swapped(place: Place, entity: InferredEntity) -> bool:
+    """Whether the index has the keys of the table, the sort key first, and no part is repeated."""
+    sources = [use.source for path in entity.paths for use in path.uses]
+    has_own_keys = place.sort is entity.partition and place.partition is entity.sort
+    return has_own_keys and len(set(sources)) == len(sources)
+
+
+def _delimiter(delimiter: str | None) -> list[str]:
+    return [] if delimiter is None else [f"delimiter={quoted(delimiter)}"]
+
+
+def _path(path: Path, design: InferredDesign, other: str | None, seen: set[str]) -> str:
+    """Return the expression of a key attribute; `seen` are the parts that the key has already."""
+    if path.key.type == "N" and isinstance(path.elements[0], str):
+        return path.elements[0]
+    delimiter = "#" if design.delimiter is None else design.delimiter.text
+    glue = "/" if other is None else "+"
+    expression = ""
+    is_sum = False
+    pending: str | None = None  # a literal that the next part follows
+
+    def add(operator: str, operand: str) -> None:
+        nonlocal expression, is_sum
+        if not expression:
+            expression = operand
+            return
+        left = f"({expression})" if operator == "/" and is_sum else expression
+        expression = f"{left} {operator} {operand}"
+        is_sum = operator == "+"
+
+    for number, element in enumerate(path.elements):
+        is_last = number == len(path.elements) - 1
+        if isinstance(element, str):
+            pending = element
+            if is_last:
+                if not expression:
+                    expression = quoted(element)
+                elif element and glue == "/":
+                    add("/", quoted(element))
+                else:
+                    add("+", quoted(delimiter + element))
+            continue
+        source = element.source
+        source = f"{source}.again" if source in seen else source
+        seen.add(element.source)
+        if element.prefix or glue == "+":
+            before = pending + delimiter if pending is not None else ""
+            literal = before + element.prefix
+            if literal:
+                add(glue, quoted(literal))
+            add("+" if literal else glue, source)
+        else:
+            if pending is not None:
+                add("/", quoted(pending))
+            add("/", source)
+        pending = None
+    return expression

@@ -1,0 +1,100 @@
+"""Variants: several kinds of entity at one key, told apart by the type attribute.
+
+    Account                   the base: the key and the shared attributes; it has no items itself
+    ├── User(Account)         a variant: its own type name, and further attributes and indexes
+    └── Organisation(Account)
+
+    Account.primary("x")      a User or an Organisation, whichever is stored
+    User.primary("x")         a User, or None if another kind is stored
+
+Invariant: an item has one kind, which no write changes. An item at such a key whose type attribute
+is missing is an UnreadableItem, for nothing tells its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.json import Decoder
+
+from tablewright.errors import UnreadableItem
+from tablewright.mapping.entity import EntityMap
+from tablewright.values import Item, Value
+
+_plain = Decoder(dict[str, Any]).decode
+
+
+class VariantsMap(EntityMap):
+    """The compiled base of variants."""
+
+    variants: tuple[VariantMap, ...] = ()
+
+    @property
+    def type_names(self) -> tuple[str, ...]:
+        return tuple(variant.type_name for variant in self.variants)
+
+    def includes(self, entity: EntityMap | None) -> bool:
+        return entity is self or entity in self.variants
+
+    def kind_of(self, item: Mapping[str, Value]) -> EntityMap:
+        found = self.table.entity_of(item)
+        return found if found is not None and found in self.variants else self
+
+    def decode(self, item: Mapping[str, Value]) -> Any:
+        kind = self.kind_of(item)
+        if kind is self:
+            raise unknown_kind(self, item)
+        return kind.decode(item)
+
+    def decode_get(self, answer: bytes) -> Any:
+        item = _plain(answer).get("Item")
+        return None if item is None else self.decode(item)
+
+    def decode_page(
+        self, answer: bytes
+    ) -> tuple[list[Any], Item | None, tuple[UnreadableItem, ...]]:
+        page = _plain(answer)
+        entities, unreadable = self.decode_all(page["Items"])
+        return entities, page.get("LastEvaluatedKey"), unreadable
+
+
+class VariantMap(EntityMap):
+    """A compiled variant."""
+
+    base: VariantsMap  # pyright: ignore[reportIncompatibleVariableOverride]  # set once
+
+    def includes(self, entity: EntityMap | None) -> bool:
+        """Return whether items of an entity may be of this kind: those of the base are unknown."""
+        return entity is self or entity is self.base
+
+    def kind_of(self, item: Mapping[str, Value]) -> EntityMap:
+        return self.base.kind_of(item)
+
+    def is_kind_of(self, item: Mapping[str, Value]) -> bool:
+        return self.base.kind_of(item) is self
+
+    def decode(self, item: Mapping[str, Value]) -> Any:
+        if self.table.type_attribute not in item:
+            raise unknown_kind(self.base, item)
+        return super().decode(item)
+
+    def decode_get(self, answer: bytes) -> Any:
+        item = _plain(answer).get("Item")
+        return None if item is None else self.decode_kind(item)
+
+    def decode_kind(self, item: Mapping[str, Value]) -> Any:
+        kind = self.base.kind_of(item)
+        return self.decode(item) if kind is self or kind is self.base else None
+
+
+def unknown_kind(base: VariantsMap, item: Mapping[str, Value]) -> UnreadableItem:
+    """Return the error for an item of which nothing tells the kind."""
+    name = str(base.table.type_attribute)
+    kinds = ", ".join(base.type_names) or "no variant is declared"
+    found = f"no {name!r}" if name not in item else f"another {name!r}: {item[name]}"
+    key = ", ".join(f"{each}={item[each]}" for each in base.table.key(item))
+    return UnreadableItem(
+        f"{base.name}: the item has {found}, so its kind is unknown, of {kinds} ({key})",
+        item=dict(item),
+    )

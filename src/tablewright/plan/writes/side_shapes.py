@@ -1,0 +1,57 @@
+"""Side shapes: what `explain` shows of the side items of a write, and of the keys that it sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
+from tablewright.mapping.keys import AlternativeKeys, IndexKeys, KeyMap
+from tablewright.plan.shape import Shape, key_template, template_text
+from tablewright.plan.units import ITEM_WRITE, TRANSACTION_FACTOR, UnitRange
+
+
+def sentinel_shapes(
+    entity: EntityMap, uniques: Iterable[UniqueMap], *kinds: str, units: int = 1
+) -> list[Shape]:
+    """Return the actions of these kinds on the sentinels of unique values.
+
+    `units` is how many of them a typical write has, 0 or 1.
+    """
+    return [
+        _action(entity, kind, unique.type_name, template_text(unique.key, " AND "), units)
+        for unique in uniques
+        for kind in kinds
+    ]
+
+
+def event_shapes(entity: EntityMap, histories: Iterable[HistoryMap]) -> list[Shape]:
+    """Return the actions that write the events of histories."""
+    return [
+        _action(entity, "Put", history.event.name, key_template(history.event), 1)
+        for history in histories
+    ]
+
+
+def _action(entity: EntityMap, kind: str, name: str, condition: str, units: int) -> Shape:
+    return Shape(
+        operation=kind,
+        table=entity.table.name,
+        entity=name,
+        condition=condition,
+        page="1",
+        write_units=units * TRANSACTION_FACTOR,
+        write_range=UnitRange(0, ITEM_WRITE * TRANSACTION_FACTOR),
+    )
+
+
+def index_key_texts(keys: Iterable[IndexKeys]) -> Iterator[str]:
+    """Yield the index keys that a write sets: `GSI1PK="STATUS#{status}", GSI1SK="ORDER#{id}"`."""
+    for key in keys:
+        if key.composed:
+            places = key.keys if isinstance(key, AlternativeKeys) else (key,)
+            yield " or ".join(map(_place, places))
+
+
+def _place(key: KeyMap) -> str:
+    text = template_text(key, ", ")
+    return text if key.when is None else f"{text} (if {key.when!r})"

@@ -1,0 +1,219 @@
+"""Items are recognised by their type attribute, in each of its forms, or by their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tablewright import (
+    GSI,
+    Aggregate,
+    Attr,
+    Engine,
+    Entity,
+    Table,
+    attr,
+    batch_get,
+    children,
+    connect,
+    create,
+    index,
+    key,
+    put,
+    root,
+    unique,
+)
+from tablewright.database import Database
+from tests.model.declaring.declarations import raw, refused
+
+
+class Design:
+    """A table, its entities and an aggregate."""
+
+    def __init__(self, table: type[Table], index_: GSI) -> None:
+        class Customer(Entity, table=table):
+            customer: Attr[str] = attr()
+            email: Attr[str | None] = attr(default=None)
+            primary = key("CUST" / customer, "PROFILE")
+            listed = index(index_, "ALL", "CUST" / customer)
+            by_email = unique("EMAIL" / email)
+
+        class Order(Entity, table=table):
+            customer: Attr[str] = attr()
+            number: Attr[int] = attr(pad=3)
+            total: Attr[int] = attr(default=0)
+            primary = key("CUST" / customer, "ORDER" / number)
+            listed = index(index_, "ALL", "CUST" / customer / number)
+
+        class Whole(Aggregate):
+            profile: Customer = root()
+            orders: list[Order] = children()
+
+        self.table = table
+        self.customer: Any = Customer
+        self.order: Any = Order
+        self.whole: Any = Whole
+
+
+class Plain(Table, name="plain", type_attribute=None):
+    shared = GSI("GSI1PK", "GSI1SK")
+
+
+class Typed(Table, name="typed"):
+    shared = GSI("GSI1PK", "GSI1SK")
+
+
+class Sets(Table, name="sets", type_attribute="types", type_form="set"):
+    shared = GSI("GSI1PK", "GSI1SK")
+
+
+class Lists(Table, name="lists", type_attribute="types", type_form="list"):
+    shared = GSI("GSI1PK", "GSI1SK")
+
+
+DESIGNS = {table: Design(table, table.shared) for table in (Plain, Typed, Sets, Lists)}
+WRITTEN: dict[type[Table], Any] = {
+    Plain: {},
+    Typed: {"type": {"S": "Order"}},
+    Sets: {"types": {"SS": ["Order"]}},
+    Lists: {"types": {"L": [{"S": "Order"}]}},
+}
+
+
+@pytest.fixture(params=DESIGNS.values(), ids=[table.__name__ for table in DESIGNS])
+def design(request: pytest.FixtureRequest) -> Design:
+    design: Design = request.param
+    return design
+
+
+@pytest.fixture
+def db(design: Design) -> Iterator[Database]:
+    with connect(Engine(":memory:"), design.table) as db:
+        yield db
+
+
+KEYS = {
+    "PK": {"S": "CUST#ann"},
+    "SK": {"S": "ORDER#007"},
+    "GSI1PK": {"S": "ALL"},
+    "GSI1SK": {"S": "CUST#ann#007"},
+}
+VALUES = {"customer": {"S": "ann"}, "number": {"N": "7"}, "total": {"N": "5"}}
+
+
+def test_an_item_is_written_with_its_type(design: Design, db: Database) -> None:
+    db.run(create(design.order(customer="ann", number=7, total=5)))
+    assert raw(db, design.table) == [KEYS | VALUES | WRITTEN[design.table]]
+
+
+def check_reads(design: Design, db: Database, order: Any, profile: Any) -> None:
+    """Every kind of read finds the order, and the profile beside it."""
+    assert db.run(design.order.primary("ann", 7)) == order
+    assert db.run(batch_get([design.order.primary("ann", 7)])) == [order]
+    assert db.run(design.order.primary.within("ann")) == [order]
+    assert db.run(design.order.listed()) == [order]
+    assert db.run(design.customer.listed()) == [profile]
+    assert db.run(design.order.listed().count()) == 1
+    assert db.run(design.customer.listed().count()) == 1
+    assert db.run(design.order.listed().page_size(1).first()) == order
+    assert db.run(design.order.listed().select(design.order.total)) == [(5,)]
+    assert db.run(design.order.scan(reason="test")) == [order]
+    assert db.run(design.customer.scan(reason="test")) == [profile]
+    assert db.run(design.customer.scan(reason="test").count()) == 1
+    assert db.run(design.customer.by_email("a@b.c")) == profile
+    whole = db.run(design.whole.of(design.customer.primary("ann")))
+    assert (whole.profile, whole.orders) == (profile, [order])
+
+
+def test_items_are_found_by_every_read(design: Design, db: Database) -> None:
+    profile = db.run(create(design.customer(customer="ann", email="a@b.c")))
+    order = db.run(create(design.order(customer="ann", number=7, total=5)))
+    check_reads(design, db, order, profile)
+
+
+def test_items_of_other_programs_are_found_by_their_keys(design: Design, db: Database) -> None:
+    """They have no type attribute; whether the table has one does not matter."""
+    engine = db._transport.engine  # type: ignore[attr-defined]
+    profile = db.run(create(design.customer(customer="ann", email="a@b.c")))
+    for item in raw(db, design.table):
+        item.pop("type", None)
+        item.pop("types", None)
+        engine.call("PutItem", {"TableName": design.table.__table__.name, "Item": item})
+    engine.call("PutItem", {"TableName": design.table.__table__.name, "Item": KEYS | VALUES})
+    order = design.order(customer="ann", number=7, total=5)
+    check_reads(design, db, order, profile)
+    moved = design.customer.primary("ann").update(design.customer.customer.set("bob"))
+    db.run(moved)
+    assert db.run(design.order.primary("bob", 7)) is not None
+    assert db.run(design.order.primary("ann", 7)) is None
+
+
+def test_items_of_another_type_are_left_out(design: Design, db: Database) -> None:
+    if design.table is Plain:
+        pytest.skip("it has no types")
+    engine = db._transport.engine  # type: ignore[attr-defined]
+    name = design.table.__table__.type_attribute
+    other = KEYS | VALUES | {name: {"S": "Invoice"}}
+    engine.call("PutItem", {"TableName": design.table.__table__.name, "Item": other})
+    assert db.run(design.order.listed()) == []
+    assert db.run(design.order.scan(reason="test")) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "types"),
+    [
+        (Sets, {"SS": ["Audited", "Order"]}),
+        (Lists, {"L": [{"S": "Audited"}, {"S": "Order"}]}),
+        (Sets, {"L": [{"S": "Order"}]}),
+        (Lists, {"SS": ["Order"]}),
+    ],
+)
+def test_an_item_may_have_several_types(table: type[Table], types: Any) -> None:
+    design = DESIGNS[table]
+    with connect(Engine(":memory:"), table) as db:
+        engine = db._transport.engine  # type: ignore[attr-defined]
+        item = KEYS | VALUES | {"types": types}
+        engine.call("PutItem", {"TableName": table.__table__.name, "Item": item})
+        order = db.run(design.order.primary("ann", 7))
+        assert db.run(design.order.listed()) == [order]
+        assert db.run(design.customer.listed()) == []
+        db.run(put(order))
+        assert raw(db, table) == [KEYS | VALUES | WRITTEN[table]]
+
+
+def test_variants_are_told_apart_by_sets() -> None:
+    class Shop(Table, name="shop", type_attribute="types", type_form="set"): ...
+
+    class Account(Entity, table=Shop, variants=True):
+        name: Attr[str] = attr()
+        primary = key("ACCOUNT" / name, "ACCOUNT")
+
+    class User(Account):
+        pass
+
+    class Company(Account):
+        pass
+
+    with connect(":memory:", Shop) as db:
+        db.run(create(User(name="ann")))
+        assert type(db.run(Account.primary("ann"))) is User
+        assert db.run(Company.primary("ann")) is None
+        db.run(put(User(name="ann")))
+        with pytest.raises(Exception, match="of the kind User, not Company"):
+            db.run(put(Company(name="ann")))
+
+
+def test_a_form_that_does_not_exist_is_refused() -> None:
+    with refused("Shop: type_form='map' is not one of 'text', 'set', 'list'", __file__):
+
+        class Shop(Table, type_form="map"):  # type: ignore[arg-type]
+            pass
+
+
+def test_a_key_is_not_a_set() -> None:
+    with refused("Shop: 'types' is a key of by_type, which cannot be a set", __file__):
+
+        class Shop(Table, type_attribute="types", type_form="set"):
+            by_type = GSI("types", "PK")

@@ -1,0 +1,125 @@
+"""`tablewright explain`: a list of patterns, one pattern in full, JSON, and misspelled names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands import run
+
+STATUS = """\
+update_order_status(customer_id, order_id, status)
+  about  Update order status (state transition)
+  in     LOCATION
+  1. GetItem Order on commerce_single_table
+     key    PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"
+     page   1
+     units  about 1 read (0 to 100)
+  2. TransactWriteItems Order on commerce_single_table
+     units  about 14 write (1 to 6,400)
+     - Update Order on commerce_single_table
+       index     gsi_status_orders, gsi_customer_status_orders
+       key       PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"
+       sets      status = {status}
+                 version = version + 1
+                 GSI2PK="STATUS#{status}",
+                 GSI2SK="ORDER#{created_at}#CUST#{customer_id}#{order_id}"
+                 GSI3PK="CUST#{customer_id}#STATUS#{status}",
+                 GSI3SK="ORDER#{created_at}#{order_id}"
+       requires  the item exists
+                 version is unchanged since the read
+       units     about 12 write (2 to 5,600)
+     - Put StatusEvent on commerce_single_table
+       key    PK="CUST#{customer_id}" AND
+              SK="ORDER_STATUS_EVT#{order_id}#V#{version}"
+       units  about 2 write (0 to 800)
+  in all  about 1 read (0 to 100), about 14 write (1 to 6,400)
+
+"""
+
+
+@pytest.fixture(autouse=True)
+def eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+def test_a_pattern_is_explained_in_full() -> None:
+    done = run("explain", "commerce", "update_order_status")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    where = next(line for line in lines if line.startswith("  in  "))
+    assert where.rpartition(":")[0].endswith("designs/commerce/__init__.py")
+    assert done.stdout == STATUS.replace("  in     LOCATION", where)
+
+
+def test_the_patterns_of_a_design_are_listed_in_80_columns() -> None:
+    done = run("explain", "commerce")
+    header, *rows = done.stdout.splitlines()
+    assert header.split() == ["pattern", "request", "index", "read", "write"]
+    assert rows[0].split() == ["customer_profile", "GetItem", "0.5"]
+    assert max(map(len, rows)) <= 80
+
+
+def test_details_explain_every_pattern() -> None:
+    done = run("explain", "commerce", "--details")
+    assert STATUS.splitlines()[-2] in done.stdout
+    assert all(len(line) <= 80 or "__init__.py" in line for line in done.stdout.splitlines())
+
+
+def test_json_has_every_request() -> None:
+    (found,) = json.loads(run("explain", "commerce", "update_order_status", "--json").stdout)
+    assert found["label"] == "tablewright.designs.commerce.update_order_status"
+    assert found["parameters"] == ["customer_id", "order_id", "status"]
+    assert [request["operation"] for request in found["requests"]] == [
+        "GetItem",
+        "TransactWriteItems",
+    ]
+    update, event = found["requests"][1]["steps"]
+    assert update["sets"][:2] == ["status = {status}", "version = version + 1"]
+    assert event["entity"] == "StatusEvent"
+    assert found["read_range"] == {"low": 0, "high": 100}
+
+
+def test_a_cost_without_a_limit_is_null_in_json() -> None:
+    name = "composite.rename_section"
+    (found,) = json.loads(run("explain", "menu", name, "--json").stdout)
+    assert found["write_range"]["high"] is None
+
+
+def test_patterns_of_one_name_are_all_explained() -> None:
+    titles = [
+        line
+        for line in run("explain", "menu", "rename_section").stdout.splitlines()
+        if line.startswith("rename_section(")
+    ]
+    assert len(titles) == 4
+    assert run("explain", "menu", "joins.rename_section").stdout.count("rename_section(") == 1
+
+
+def test_a_misspelled_pattern_has_a_hint() -> None:
+    done = run("explain", "commerce", "update_ordr_status")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        2,
+        "",
+        "tablewright: commerce has no pattern 'update_ordr_status'; did you mean "
+        "'update_order_status'?\n",
+    )
+    assert "`tablewright explain commerce` lists its 19" in run("explain", "commerce", "x").stderr
+
+
+def test_a_misspelled_design_has_a_hint() -> None:
+    done = run("explain", "comerce")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "did you mean 'commerce'?" in done.stderr
+
+
+def test_an_exception_in_the_module_is_shown_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import tablewright\n\ntablewright.nothing\n")
+    done = run("explain", str(tmp_path / "mine.py"))
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[1:] == [
+        f'  File "{tmp_path / "mine.py"}", line 3',
+        "    tablewright.nothing",
+    ]
