@@ -248,6 +248,18 @@ def an_index_is_a_range_too() -> None:
     assert_type(Visit.by_day(TODAY, "o", "r"), Range[Visit, datetime])
 
 
+def an_index_with_several_attributes_is_a_range() -> None:
+    agent = AgentId("a")
+    assert_type(Visit.by_org("o", "r"), Range[Visit, AgentId, datetime])
+    assert_type(Visit.by_org("o", "r").eq(agent), Range[Visit, datetime])
+    assert_type(Visit.by_org("o", "r").eq(agent).gte(NOW), Query[Visit])
+    assert_type(Visit.by_org("o", "r").eq(agent, NOW), Range[Visit])
+    assert_type(Visit.by_agent(agent), Range[Visit, str, str, datetime])
+    assert_type(Visit.by_agent(agent).eq("o").begins_with("r"), Query[Visit])
+    assert_type(Visit.by_agent(agent).eq("o", "r", NOW), Range[Visit])
+    assert_type(Visit.by_all("o", agent, "r"), Range[Visit])
+
+
 def at_binds_the_parts_from_the_left() -> None:
     files = File.primary.within("o")
     assert_type(files.eq(1), Range[File, datetime, UUID])
@@ -487,10 +499,10 @@ def a_database_gives_what_the_plan_is_for() -> None:
     comment = Comment(org_id="o", number=1, at=NOW, text="t")
     usage = Usage(org_id="o", at=NOW, source="s", seconds=1)
     assert_type(db.run(hire(some_agent())), Agent)
-    found = db.run(create(some_ticket()))
-    assert_type(found, Ticket)
-    assert_type(save(found).condition(Ticket.title == "x").audit(by="me"), Save[Ticket])
-    assert_type(db.run(save(found)), Ticket)
+    stored = db.run(create(some_ticket()))
+    assert_type(stored, Ticket)
+    assert_type(save(stored).condition(Ticket.title == "x").audit(by="me"), Save[Ticket])
+    assert_type(db.run(save(stored)), Ticket)
     assert_type(db.run(put(Settings())), Settings)
     assert_type(db.run(ticket("o", 1)), Ticket | None)
     assert_type(db.run(Agent.by_email("A@x.y")), Agent | None)

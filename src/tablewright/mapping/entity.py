@@ -24,7 +24,7 @@ from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
 from tablewright.mapping.parts import natural_part
 from tablewright.mapping.stored_key import RawCheck, StoredKey, check_key_only
-from tablewright.mapping.template import Template, encode_natural, templates_can_collide
+from tablewright.mapping.template import Template, encode_natural
 from tablewright.mapping.tracking import Tracking
 from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
@@ -403,14 +403,11 @@ class EntityMap:
         return {name: key[name] for name in self.primary.attributes if name in key}
 
     def _natural_key(self, values: Mapping[str, Any]) -> Item:
-        natural: Item = {}
-        templates = (self.primary.partition, self.primary.sort)
-        for name, template in zip(self.primary.attributes, templates, strict=True):
-            if name is not None and template is not None and template.natural is not None:
-                natural[name] = encode_natural(
-                    template.natural, values[template.parts[0].attribute]
-                )
-        return natural
+        return {
+            name: encode_natural(template.natural, values[template.parts[0].attribute])
+            for name, template in self.primary.templates.items()
+            if template.natural is not None
+        }
 
     def templates(self, other_than: KeyMap | None = None) -> list[dict[str, Template]]:
         """Return the template of each attribute of the items that can be a key.
@@ -423,7 +420,7 @@ class EntityMap:
             for attribute in self.attributes.values()
             if not attribute.is_key_only
         } | self._type_template(self.type_name)
-        found |= _by_attribute(self.primary)
+        found |= self.primary.templates
         choices = [
             each.keys if isinstance(each, AlternativeKeys) else (each,) for each in self.index_keys
         ]
@@ -434,14 +431,14 @@ class EntityMap:
             if other_than is None or other_than not in same:
                 whole = dict(found)
                 for key in chosen:
-                    whole |= _by_attribute(key)
+                    whole |= key.templates
                 combinations.append(whole)
         return combinations
 
     def sentinel_templates(self, unique: UniqueMap) -> dict[str, Template]:
         """Return the same for the sentinel items of a unique value."""
         kept = {attribute.stored: _natural(attribute) for attribute in unique.keeps}
-        return kept | self._type_template(unique.type_name) | _by_attribute(unique.key)
+        return kept | self._type_template(unique.type_name) | unique.key.templates
 
     def _type_template(self, name: str) -> dict[str, Template]:
         attribute = self.table.type_attribute
@@ -455,7 +452,7 @@ class EntityMap:
             return self.primary
         own = [each for each in self.indexes if each.index == key.index]
         for each in own:
-            if each is key or templates_can_collide(each.partition, key.partition):
+            if each is key or each.can_equal(each.partition_attributes, key.templates):
                 return each
         return own[0] if own else None
 
@@ -465,11 +462,6 @@ def _natural(attribute: AttributeMap) -> Template:
     return Template(
         (natural_part(attribute.name, attribute.converter),), (0,), natural=attribute.converter
     )
-
-
-def _by_attribute(key: KeyMap) -> dict[str, Template]:
-    pairs = zip(key.attributes, (key.partition, key.sort), strict=True)
-    return {name: template for name, template in pairs if name and template is not None}
 
 
 def content_of(item: Mapping[str, Value], name: str) -> str:

@@ -30,8 +30,4 @@ def key_from(primary: KeyMap, arguments: tuple[Any, ...]) -> Item:
     """Return the key of the table that the arguments of a call give."""
     if len(arguments) != len(primary.parameters):
         primary.check_arguments(arguments, complete=True)
-    partition, sort = primary.attributes
-    key = {partition: primary.partition_value(arguments)}
-    if sort is not None:
-        key[sort] = primary.sort_value(arguments)
-    return key
+    return primary.encode(arguments)

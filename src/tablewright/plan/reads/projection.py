@@ -12,7 +12,7 @@ from tablewright.plan.reads.query_request import Path
 
 def key_names(entity: EntityMap, key: KeyMap) -> list[str]:
     """Return the attributes that every row of an index has."""
-    names = [*entity.table.attributes, *key.attributes]
+    names = (*entity.table.attributes, *key.attributes)
     return [name for name in dict.fromkeys(names) if name is not None]
 
 
