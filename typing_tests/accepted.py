@@ -491,6 +491,9 @@ def a_pattern_is_called_as_it_was_written() -> None:
     assert_type(load_usage([Usage(org_id="o", at=NOW, source="s", seconds=1)]), BatchWrite)
     assert_type(explain(ticket), Shape)
     assert_type(access_patterns(Desk), list[AccessPattern])
+    assert_type(explain(access_patterns(Desk)[0]), Shape)
+    assert_type(explain(close_ticket).requests, tuple[Shape, ...])
+    assert_type(explain(close_ticket).sets, tuple[str, ...])
 
 
 def a_database_gives_what_the_plan_is_for() -> None:
