@@ -25,6 +25,7 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.converters.times import NAIVE
 from tablewright.mapping.entity import STAMPS, EntityMap
 from tablewright.mapping.schema import core_schema_of
+from tablewright.mapping.tracking import NEW, note_assignment
 from tablewright.mapping.variants import VariantMap, VariantsMap
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.attribute import Attr, Reference, attr, created_at, ttl, updated_at, version
@@ -35,10 +36,14 @@ from tablewright.model.find import find
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
 from tablewright.model.validation import entity_model, strict
+from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
-from tablewright.values import Item
+
+#: What an entity keeps beside its values: a key as it was read, where it has another spelling than
+#: the values give; and what `mapping.tracking` keeps.
+_KEPT = ("_stored_key", "_assigned", "_snapshot")
 
 
 @dataclass_transform(
@@ -50,8 +55,7 @@ class Entity:
     A subclass without a table is abstract: other entities inherit its attributes.
     """
 
-    #: A key as it was read, where it has another spelling than the values give.
-    __slots__ = ("__dict__", "__weakref__", "_stored_key")
+    __slots__ = ("__dict__", "__weakref__", *_KEPT)
 
     __entity__: ClassVar[EntityMap]
     __model__: ClassVar[type[pydantic.BaseModel]]
@@ -101,6 +105,7 @@ class Entity:
 
         def __init__(self, /, **values: Any) -> None:
             vars(self).update(_validated(type(self), values))
+            object.__setattr__(self, "_assigned", NEW)
 
         def __setattr__(self, name: str, value: Any) -> None:
             attribute = self.__entity__.attributes.get(name)
@@ -114,6 +119,7 @@ class Entity:
                 model.__pydantic_validator__.validate_assignment(holder, name, value)
             except pydantic.ValidationError as error:
                 raise _invalid(type(self), error) from None
+            note_assignment(self, name)
             vars(self)[name] = vars(holder)[name]
 
     @classmethod
@@ -130,6 +136,32 @@ class Entity:
         """Return a plan that reads the whole table; `reason` says why that is acceptable."""
         return Scan(cls.__entity__, reason)
 
+    @classmethod
+    def changes_from(cls, patch: pydantic.BaseModel | Mapping[str, Any]) -> list[Change[Self]]:
+        """Return the changes that set the fields of a partial model or dict.
+
+        Only fields that were set become changes (`model_fields_set`). Raises InvalidValue for a
+        field that is not an attribute, or whose value is not valid for it.
+        """
+        if isinstance(patch, pydantic.BaseModel):
+            fields = {name: getattr(patch, name) for name in patch.model_fields_set}
+        elif isinstance(patch, Mapping):
+            fields = dict(patch)
+        else:
+            raise InvalidValue(f"changes_from() takes a pydantic model or a dict, not {patch!r}")
+        model = cls.__model__
+        changes: list[Change[Self]] = []
+        for name in sorted(fields):
+            if name not in cls.__entity__.attributes:
+                raise InvalidValue(_unknown(cls, name))
+            holder = model.model_construct()
+            try:
+                model.__pydantic_validator__.validate_assignment(holder, name, fields[name])
+            except pydantic.ValidationError as error:
+                raise _invalid(cls, error) from None
+            changes.append(getattr(cls, name).set(vars(holder)[name]))
+        return changes
+
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(other) == vars(self)
 
@@ -139,14 +171,17 @@ class Entity:
         """List the attributes; keys and `where` are for the class."""
         return sorted(self.__entity__.attributes)
 
-    def __getstate__(self) -> tuple[dict[str, Any], Item | None]:
-        return dict(vars(self)), getattr(self, "_stored_key", None)
+    def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        kept = {name: getattr(self, name) for name in _KEPT if hasattr(self, name)}
+        if kept.get("_assigned"):
+            kept["_assigned"] = dict(kept["_assigned"])
+        return dict(vars(self)), kept
 
-    def __setstate__(self, state: tuple[dict[str, Any], Item | None]) -> None:
-        values, stored_key = state
+    def __setstate__(self, state: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        values, kept = state
         vars(self).update(values)
-        if stored_key is not None:
-            object.__setattr__(self, "_stored_key", stored_key)
+        for name, value in kept.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
@@ -247,7 +282,7 @@ def _type_name(annotation: Any) -> str:
 
 _CLASS_VARIABLES = ("ClassVar", "typing.ClassVar", "t.ClassVar")
 
-_RESERVED = frozenset({"where", "scan", "model_config"})
+_RESERVED = frozenset({"where", "scan", "changes_from", "model_config"})
 
 
 def _refuse_reserved(cls: type, declared: EntityDeclaration) -> None:
@@ -329,6 +364,7 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
 def _build(cls: type[Entity], values: dict[str, Any]) -> Any:
     made = object.__new__(cls)
     vars(made).update(values)
+    object.__setattr__(made, "_assigned", NEW)
     return made
 
 
