@@ -95,7 +95,7 @@ class _Inference:
         primary = [found[key.name] for key in self.sample.keys]
         drafts = [(index, [found[key.name] for key in index.keys]) for index in self.indexes]
         for each in (primary, *(each for _, each in drafts)):
-            _join_if_ragged(each, self.items)
+            _join_if_ragged(each, self.items, self.split)
         self._choose_kinds(list(found.values()))
         paths = [self._path(draft) for draft in primary]
         self.own_paths = {path.key.name: path for path in paths}
@@ -278,11 +278,13 @@ class _Inference:
             return place
         place.when = self.stored.condition(members, wrong)
         if place.when is None:  # nothing of the item says whether it is in the index
-            position, draft = next(
-                (n, draft) for n, draft in enumerate(drafts) if self._is_composed(draft)
-            )
-            draft.elements = draft.elements if draft.variables else [draft.whole(self.items)]
+            composed = [n for n, draft in enumerate(drafts) if self._is_composed(draft)]
+            position = min(composed, key=lambda n: not drafts[n].variables)
+            draft = drafts[position]
+            if not draft.variables:
+                draft.elements = [draft.whole(self.items, self.split)]
             paths[position] = self._path(draft, is_alone=True)
+            place.delimiter = None if index.is_local else self._other_delimiter(paths)
             paths[position].uses[0].attribute.index = index.name
             place.partition, place.sort = paths[0], paths[1] if len(paths) > 1 else None
         return place
@@ -314,17 +316,19 @@ class _Draft(Struct, eq=False):
     def is_ragged(self) -> bool:
         return any(variable.is_ragged for variable in self.variables)
 
-    def whole(self, items: Sequence[Item]) -> Variable:
-        return Variable(tuple(items[n][self.key.name][self.key.type] for n in self.members))
+    def whole(self, items: Sequence[Item], delimiter: str) -> Variable:
+        """Return the whole text of the key attribute as one variable."""
+        texts = tuple(items[n][self.key.name][self.key.type] for n in self.members)
+        is_ragged = bool(delimiter) and any(delimiter in text for text in texts)
+        return Variable(texts, is_ragged=is_ragged)
 
 
-def _join_if_ragged(drafts: Sequence[_Draft], items: Sequence[Item]) -> None:
+def _join_if_ragged(drafts: Sequence[_Draft], items: Sequence[Item], delimiter: str) -> None:
     """Make a variable of each text whose variables could not be told apart in a ragged key."""
     if any(draft.is_ragged for draft in drafts):
         for draft in drafts:
             if any(isinstance(each, Variable) for each in draft.elements[:-1]):
-                draft.elements = [draft.whole(items)]
-                draft.variables[0].is_ragged = True
+                draft.elements = [draft.whole(items, delimiter)]
 
 
 def _is_rare(texts: Collection[str]) -> bool:

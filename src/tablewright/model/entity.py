@@ -25,6 +25,7 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.converters.times import NAIVE
 from tablewright.mapping.entity import STAMPS, EntityMap
 from tablewright.mapping.schema import core_schema_of
+from tablewright.mapping.tracking import NEW, note_assignment
 from tablewright.mapping.variants import VariantMap, VariantsMap
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.attribute import Attr, Reference, attr, created_at, ttl, updated_at, version
@@ -35,11 +36,15 @@ from tablewright.model.find import find
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
 from tablewright.model.validation import entity_model, strict
+from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.symbol import Symbol, contains_symbol
-from tablewright.values import Item
+
+#: What an entity keeps beside its values: a key as it was read, where it has another spelling than
+#: the values give; and what `mapping.tracking` keeps.
+_KEPT = ("_stored_key", "_assigned", "_snapshot")
 
 
 @dataclass_transform(
@@ -51,8 +56,7 @@ class Entity:
     A subclass without a table is abstract: other entities inherit its attributes.
     """
 
-    #: A key as it was read, where it has another spelling than the values give.
-    __slots__ = ("__dict__", "__weakref__", "_stored_key")
+    __slots__ = ("__dict__", "__weakref__", *_KEPT)
 
     __entity__: ClassVar[EntityMap]
     __model__: ClassVar[type[pydantic.BaseModel]]
@@ -102,6 +106,7 @@ class Entity:
 
         def __init__(self, /, **values: Any) -> None:
             vars(self).update(_validated(type(self), values))
+            object.__setattr__(self, "_assigned", NEW)
 
         def __setattr__(self, name: str, value: Any) -> None:
             attribute = self.__entity__.attributes.get(name)
@@ -116,9 +121,11 @@ class Entity:
             except (pydantic.ValidationError, DeclarationError) as error:
                 if not contains_symbol(value):
                     raise _refused(type(self), error) from None
-                vars(self)[name] = _traced_value(type(self), name, value)
+                entered = _traced_value(type(self), name, value)
             else:
-                vars(self)[name] = vars(holder)[name]
+                entered = vars(holder)[name]
+            note_assignment(self, name)
+            vars(self)[name] = entered
 
     @classmethod
     def where(cls, *conditions: Condition[Self]) -> Query[Self]:
@@ -134,6 +141,32 @@ class Entity:
         """Return a plan that reads the whole table; `reason` says why that is acceptable."""
         return Scan(cls.__entity__, reason)
 
+    @classmethod
+    def changes_from(cls, patch: pydantic.BaseModel | Mapping[str, Any]) -> list[Change[Self]]:
+        """Return the changes that set the fields of a partial model or dict.
+
+        Only fields that were set become changes (`model_fields_set`). Raises InvalidValue for a
+        field that is not an attribute, or whose value is not valid for it.
+        """
+        if isinstance(patch, pydantic.BaseModel):
+            fields = {name: getattr(patch, name) for name in patch.model_fields_set}
+        elif isinstance(patch, Mapping):
+            fields = dict(patch)
+        else:
+            raise InvalidValue(f"changes_from() takes a pydantic model or a dict, not {patch!r}")
+        model = cls.__model__
+        changes: list[Change[Self]] = []
+        for name in sorted(fields):
+            if name not in cls.__entity__.attributes:
+                raise InvalidValue(_unknown(cls, name))
+            holder = model.model_construct()
+            try:
+                model.__pydantic_validator__.validate_assignment(holder, name, fields[name])
+            except pydantic.ValidationError as error:
+                raise _invalid(cls, error) from None
+            changes.append(getattr(cls, name).set(vars(holder)[name]))
+        return changes
+
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(other) == vars(self)
 
@@ -143,14 +176,17 @@ class Entity:
         """List the attributes; keys and `where` are for the class."""
         return sorted(self.__entity__.attributes)
 
-    def __getstate__(self) -> tuple[dict[str, Any], Item | None]:
-        return dict(vars(self)), getattr(self, "_stored_key", None)
+    def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        kept = {name: getattr(self, name) for name in _KEPT if hasattr(self, name)}
+        if kept.get("_assigned"):
+            kept["_assigned"] = dict(kept["_assigned"])
+        return dict(vars(self)), kept
 
-    def __setstate__(self, state: tuple[dict[str, Any], Item | None]) -> None:
-        values, stored_key = state
+    def __setstate__(self, state: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        values, kept = state
         vars(self).update(values)
-        if stored_key is not None:
-            object.__setattr__(self, "_stored_key", stored_key)
+        for name, value in kept.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
@@ -211,16 +247,6 @@ def _check_base(entity: VariantsMap, type_name: str | None) -> None:
         )
 
 
-class WriteOnce(Entity):
-    """The base class of entities that are created and deleted, but never changed.
-
-    The same as `write_once=True`; the type checkers know the base class, and reject `put` and
-    `update` of its entities.
-    """
-
-    __write_once__: ClassVar[Literal[True]] = True  # type: ignore[assignment]  # no Rewritable
-
-
 def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
     """Return the types of the attributes of a class and its bases.
 
@@ -261,7 +287,7 @@ def _type_name(annotation: Any) -> str:
 
 _CLASS_VARIABLES = ("ClassVar", "typing.ClassVar", "t.ClassVar")
 
-_RESERVED = frozenset({"where", "scan", "model_config"})
+_RESERVED = frozenset({"where", "scan", "changes_from", "model_config"})
 
 
 def _refuse_reserved(cls: type, declared: EntityDeclaration) -> None:
@@ -383,6 +409,7 @@ def _traced_value(cls: type[Entity], name: str, value: Any) -> Any:
 def _build(cls: type[Entity], values: dict[str, Any]) -> Any:
     made = object.__new__(cls)
     vars(made).update(values)
+    object.__setattr__(made, "_assigned", NEW)
     return made
 
 
@@ -410,3 +437,13 @@ def _invalid(cls: type[Entity], found: Sequence[ErrorDetails]) -> InvalidValue:
 def _unknown(cls: type[Entity], name: str) -> str:
     hint = did_you_mean(name, cls.__entity__.attributes)
     return f"{cls.__name__} has no attribute {name!r}{hint}"
+
+
+class WriteOnce(Entity):
+    """The base class of entities that are created and deleted, but never changed.
+
+    The same as `write_once=True`; the type checkers know the base class, and reject `put` and
+    `update` of its entities.
+    """
+
+    __write_once__: ClassVar[Literal[True]] = True  # type: ignore[assignment]  # no Rewritable

@@ -347,7 +347,20 @@ def index(
     under those names: `index(Shop.by_region, (tenant_id, region), (status, created_at))`.
     The entity is in the index while every part has a value and `when` is true.
     """
+    _check_index(index, when)
     return IndexPlace(index, _paths(partition), _paths(sort), when, delimiter=delimiter)
+
+
+def _check_index(index: object, when: object) -> None:
+    if not isinstance(index, (GSI, LSI)):  # an LSI is refused with its own message
+        raise DeclarationError(
+            f"index() takes a GSI of the table first, such as Shop.orders, not {index!r}"
+        )
+    if when is not None and not isinstance(when, Condition):
+        raise DeclarationError(
+            f"index(…, when={when!r}): when takes a condition on attributes, such as "
+            'when=status == "open"'
+        )
 
 
 @overload

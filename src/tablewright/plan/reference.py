@@ -169,13 +169,16 @@ def _call(
 #: The names of a reference that plans use; completion leaves them out.
 _INTERNAL = frozenset(
     [
+        "again",
         "attribute",
         "check",
         "check_member",
         "converter",
+        "declared",
         "encode",
         "encode_member",
         "encode_or_leave",
+        "formats",
         "label",
         "name",
         "read",

@@ -86,6 +86,7 @@ class EntityWrite(Write[E], Generic[E]):
             """Return the instance, with what the library counts as it was written."""
             for stamp in self._entity.stamps:
                 vars(self._instance)[stamp.name] = effect.values[stamp.name]
+            self._entity.tracking.remember(self._instance, effect.new or {})
             return self._instance
 
         return Prepared([own, *side_actions(effect)], result, (effect,))
