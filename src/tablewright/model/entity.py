@@ -7,18 +7,18 @@
 
 The class is compiled when it is defined. Pydantic validates values when an entity is created, when
 an attribute is set, and in FastAPI and `TypeAdapter`. A converter for its type decodes a value that
-is read from the table.
+is read from the table. While a pattern is traced, symbols enter without validation.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform, get_origin
 
 import pydantic
-from pydantic_core import core_schema
+from pydantic_core import ErrorDetails, core_schema
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
@@ -40,6 +40,7 @@ from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
+from tablewright.symbol import Symbol, contains_symbol
 
 #: What an entity keeps beside its values: a key as it was read, where it has another spelling than
 #: the values give; and what `mapping.tracking` keeps.
@@ -119,10 +120,14 @@ class Entity:
             holder = model.model_construct(**vars(self))
             try:
                 model.__pydantic_validator__.validate_assignment(holder, name, value)
-            except pydantic.ValidationError as error:
-                raise _invalid(type(self), error) from None
+            except (pydantic.ValidationError, DeclarationError) as error:
+                if not contains_symbol(value):
+                    raise _refused(type(self), error) from None
+                entered = _traced_value(type(self), name, value)
+            else:
+                entered = vars(holder)[name]
             note_assignment(self, name)
-            vars(self)[name] = vars(holder)[name]
+            vars(self)[name] = entered
 
     @classmethod
     def where(cls, *conditions: Condition[Self]) -> Query[Self]:
@@ -358,9 +363,49 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
             )
     try:
         model = cls.__model__.__pydantic_validator__.validate_python(values)
-    except pydantic.ValidationError as error:
-        raise _invalid(cls, error) from None
+    except (pydantic.ValidationError, DeclarationError) as error:
+        if not any(map(contains_symbol, values.values())):
+            raise _refused(cls, error) from None
+        return _traced(cls, values)
     return dict(vars(model))
+
+
+def _traced(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of an entity that a traced pattern makes: validated where they are known.
+
+    Raise InvalidValue for a value that is wrong whatever the arguments are.
+    """
+    attributes = cls.__entity__.attributes
+    problems = [_unknown(cls, name) for name in values if name not in attributes]
+    made: dict[str, Any] = {}
+    for name, attribute in attributes.items():
+        if name in values:
+            made[name] = _traced_value(cls, name, values[name])
+        elif attribute.default is not None:
+            made[name] = attribute.default()
+        else:
+            problems.append(f"{cls.__name__}.{name} has no value")
+    if problems:
+        raise InvalidValue("; ".join(problems))
+    return made
+
+
+def _traced_value(cls: type[Entity], name: str, value: Any) -> Any:
+    """Return a value as pydantic validates it, or as it is if it contains a symbol."""
+    model = cls.__model__
+    holder = model.model_construct()
+    try:
+        model.__pydantic_validator__.validate_assignment(holder, name, value)
+    except DeclarationError:  # a validator needs the value
+        if not contains_symbol(value):
+            raise
+        return value
+    except pydantic.ValidationError as error:
+        known = [each for each in error.errors() if not isinstance(each["input"], Symbol)]
+        if known:
+            raise _invalid(cls, known) from None
+        return value
+    return vars(holder)[name]
 
 
 def _build(cls: type[Entity], values: dict[str, Any]) -> Any:
@@ -370,9 +415,15 @@ def _build(cls: type[Entity], values: dict[str, Any]) -> Any:
     return made
 
 
-def _invalid(cls: type[Entity], error: pydantic.ValidationError) -> InvalidValue:
+def _refused(
+    cls: type[Entity], error: pydantic.ValidationError | DeclarationError
+) -> InvalidValue | DeclarationError:
+    return error if isinstance(error, DeclarationError) else _invalid(cls, error.errors())
+
+
+def _invalid(cls: type[Entity], found: Sequence[ErrorDetails]) -> InvalidValue:
     problems = []
-    for problem in error.errors():
+    for problem in found:
         place = ".".join(str(step) for step in problem["loc"])
         if problem["type"] == "extra_forbidden":
             problems.append(_unknown(cls, str(problem["loc"][0])))
