@@ -109,6 +109,12 @@ class Symbol:
         )
 
 
+class Parameter(Symbol):
+    """A parameter of the pattern itself, whose name says which part of a key it is for."""
+
+    __slots__ = ()
+
+
 def contains_symbol(value: Any) -> bool:
     """Return whether a value, or one inside of it, is known only when a traced pattern runs."""
     if isinstance(value, (list, tuple, set, frozenset)):

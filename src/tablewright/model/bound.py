@@ -17,6 +17,7 @@ from tablewright.model.attribute import KeyPath, Piece
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
 from tablewright.plan.reads.range import Range
+from tablewright.symbol import Parameter
 
 E = TypeVar("E")
 A = TypeVar("A")
@@ -88,6 +89,8 @@ class BoundKey(Generic[E, P, S]):
         if named:
             labels = ", ".join(part.label for part in self._key.parameters)
             raise DeclarationError(f"{self._key.name} takes its values by position: {labels}")
+        if Parameter in map(type, values):
+            self._key.check_names(values)
         return Get(self._entity, values)
 
     def __repr__(self) -> str:
@@ -172,6 +175,8 @@ def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Any:
             f"{key.name} takes {labels}, the parts of its partition key; {len(values)} values were "
             "given. Pass the parts of the sort key to eq()"
         )
+    if Parameter in map(type, values):
+        key.check_names(values)
     return Range(entity, key, values)
 
 
@@ -202,4 +207,6 @@ class BoundUnique(Generic[E, P, S]):
     ) -> GetByUnique[E]: ...
     def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """Return the plan that gets the entity with this value."""
+        if Parameter in map(type, values):
+            self._unique.key.check_names(values)
         return GetByUnique(self._entity, self._unique, values)
