@@ -22,6 +22,7 @@ from tablewright import (
     Page,
     Put,
     Query,
+    Save,
     Transaction,
     Update,
     Upsert,
@@ -34,6 +35,7 @@ from tablewright import (
     delete,
     explain,
     put,
+    save,
     transact,
     transact_get,
     update,
@@ -394,6 +396,8 @@ def writes_are_typed_by_their_entity() -> None:
     assert_type(one.update(Ticket.title.set("x"), Ticket.log.append("x")), Update[Ticket])
     assert_type(one.update(Ticket.title.set("x")).condition(unchanged), Update[Ticket])
     assert_type(upsert(found, Ticket.title.set("x")).condition(unchanged), Upsert[Ticket])
+    assert_type(Ticket.changes_from({"title": "x"}), list[Change[Ticket]])
+    assert_type(update(found, *Ticket.changes_from({"title": "x"})), Update[Ticket])
     assert_type(one.update(Ticket.title.set("x")).audit(by="me", reason="so"), Update[Ticket])
     assert_type(one.delete(), Delete[Ticket])
     assert_type(condition_check(one), ConditionCheck[Ticket])
@@ -498,7 +502,10 @@ def a_database_gives_what_the_plan_is_for() -> None:
     comment = Comment(org_id="o", number=1, at=NOW, text="t")
     usage = Usage(org_id="o", at=NOW, source="s", seconds=1)
     assert_type(db.run(hire(some_agent())), Agent)
-    assert_type(db.run(create(some_ticket())), Ticket)
+    stored = db.run(create(some_ticket()))
+    assert_type(stored, Ticket)
+    assert_type(save(stored).condition(Ticket.title == "x").audit(by="me"), Save[Ticket])
+    assert_type(db.run(save(stored)), Ticket)
     assert_type(db.run(put(Settings())), Settings)
     assert_type(db.run(ticket("o", 1)), Ticket | None)
     assert_type(db.run(Agent.by_email("A@x.y")), Agent | None)

@@ -32,6 +32,7 @@ from tablewright import (
     key,
     put,
     root,
+    save,
     transact,
     transact_get,
     unique,
@@ -190,6 +191,10 @@ first.update(Comment.text.set("x"))  # E: another entity's attribute
 update(found, Comment.text.set("x"))  # E: another entity's attribute
 first.upsert(Comment.text.set("x"))  # E: another entity's attribute
 upsert(found, Comment.text.set("x"))  # E: another entity's attribute
+update(found, *Comment.changes_from({"text": "x"}))  # E: another entity's changes
+Ticket.changes_from("title")  # E: a model or a dict
+save(first)  # E: a key is not an entity
+save(found).condition(Comment.text == "t")  # E: another entity's attribute
 first.update(Ticket.title == "x")  # E: a condition is not a change
 first.update(title="x")  # E: a change, not a name
 Ticket.titel.set("x")  # E: no such attribute

@@ -58,8 +58,9 @@ if TYPE_CHECKING:
     from tablewright.plan.writes.batch_write import batch_write
     from tablewright.plan.writes.condition_check import condition_check
     from tablewright.plan.writes.delete import Delete
-    from tablewright.plan.writes.entry import create, delete, put, update, upsert
+    from tablewright.plan.writes.entry import create, delete, put, save, update, upsert
     from tablewright.plan.writes.put import Create, Put
+    from tablewright.plan.writes.save import Save
     from tablewright.plan.writes.transaction import Transaction, transact
     from tablewright.plan.writes.update import Update
     from tablewright.plan.writes.upsert import Upsert
@@ -95,8 +96,9 @@ _HOMES = {
     "plan.writes.batch_write": ("batch_write",),
     "plan.writes.condition_check": ("condition_check",),
     "plan.writes.delete": ("Delete",),
-    "plan.writes.entry": ("create", "delete", "put", "update", "upsert"),
+    "plan.writes.entry": ("create", "delete", "put", "save", "update", "upsert"),
     "plan.writes.put": ("Create", "Put"),
+    "plan.writes.save": ("Save",),
     "plan.writes.transaction": ("Transaction", "transact"),
     "plan.writes.update": ("Update",),
     "plan.writes.upsert": ("Upsert",),
@@ -132,6 +134,7 @@ __all__ = [
     "Page",
     "Put",
     "Query",
+    "Save",
     "Table",
     "Tenancy",
     "Transaction",
@@ -157,6 +160,7 @@ __all__ = [
     "key",
     "put",
     "root",
+    "save",
     "transact",
     "transact_get",
     "ttl",

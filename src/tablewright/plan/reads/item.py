@@ -13,11 +13,13 @@ from tablewright.plan.plan import Context, Request, Steps
 from tablewright.values import Item
 
 
-class _ItemAnswer(Struct, rename="pascal"):
+class ItemAnswer(Struct, rename="pascal"):
+    """The answer of a GetItem, or one of those of a TransactGetItems."""
+
     item: Item | None = None
 
 
-_decode = msgspec.json.Decoder(_ItemAnswer).decode
+_decode = msgspec.json.Decoder(ItemAnswer).decode
 
 
 def read_item(context: Context, entity: EntityMap, key: Item) -> Steps[Item | None]:
