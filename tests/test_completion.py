@@ -33,6 +33,7 @@ OFFERED: dict[str, set[str]] = {
     "Then": set(),
     "TransactGet": set(),
     "Transaction": set(),
+    "Save": {"audit", "condition"},
     "Update": {"audit", "condition"},
     "Upsert": {"audit", "condition"},
     "Write": set(),
@@ -78,7 +79,7 @@ def test_a_database_offers_what_users_call() -> None:
 
 def test_an_entity_offers_its_attributes_and_keys_beside_where_and_scan() -> None:
     declared = {name for name in vars(commerce.Order) if not name.startswith("_")}
-    assert offered(commerce.Order) == declared | {"scan", "where"}
+    assert offered(commerce.Order) == declared | {"changes_from", "scan", "where"}
 
 
 def test_a_key_offers_the_partition_it_is_in() -> None:

@@ -23,6 +23,7 @@ from tablewright import (
     Projection,
     Put,
     Query,
+    Save,
     Transaction,
     Update,
     Upsert,
@@ -35,6 +36,7 @@ from tablewright import (
     delete,
     explain,
     put,
+    save,
     transact,
     transact_get,
     update,
@@ -247,6 +249,18 @@ def an_index_is_a_range_too() -> None:
     assert_type(Visit.by_day(TODAY, "o", "r"), Range[Visit, datetime])
 
 
+def an_index_with_several_attributes_is_a_range() -> None:
+    agent = AgentId("a")
+    assert_type(Visit.by_org("o", "r"), Range[Visit, AgentId, datetime])
+    assert_type(Visit.by_org("o", "r").eq(agent), Range[Visit, datetime])
+    assert_type(Visit.by_org("o", "r").eq(agent).gte(NOW), Query[Visit])
+    assert_type(Visit.by_org("o", "r").eq(agent, NOW), Range[Visit])
+    assert_type(Visit.by_agent(agent), Range[Visit, str, str, datetime])
+    assert_type(Visit.by_agent(agent).eq("o").begins_with("r"), Query[Visit])
+    assert_type(Visit.by_agent(agent).eq("o", "r", NOW), Range[Visit])
+    assert_type(Visit.by_all("o", agent, "r"), Range[Visit])
+
+
 def at_binds_the_parts_from_the_left() -> None:
     files = File.primary.within("o")
     assert_type(files.eq(1), Range[File, datetime, UUID])
@@ -383,6 +397,8 @@ def writes_are_typed_by_their_entity() -> None:
     assert_type(one.update(Ticket.title.set("x"), Ticket.log.append("x")), Update[Ticket])
     assert_type(one.update(Ticket.title.set("x")).condition(unchanged), Update[Ticket])
     assert_type(upsert(found, Ticket.title.set("x")).condition(unchanged), Upsert[Ticket])
+    assert_type(Ticket.changes_from({"title": "x"}), list[Change[Ticket]])
+    assert_type(update(found, *Ticket.changes_from({"title": "x"})), Update[Ticket])
     assert_type(one.update(Ticket.title.set("x")).audit(by="me", reason="so"), Update[Ticket])
     assert_type(one.delete(), Delete[Ticket])
     assert_type(condition_check(one), ConditionCheck[Ticket])
@@ -493,6 +509,9 @@ def a_pattern_is_called_as_it_was_written() -> None:
     assert_type(load_usage([Usage(org_id="o", at=NOW, source="s", seconds=1)]), BatchWrite)
     assert_type(explain(ticket), Shape)
     assert_type(access_patterns(Desk), list[AccessPattern])
+    assert_type(explain(access_patterns(Desk)[0]), Shape)
+    assert_type(explain(close_ticket).requests, tuple[Shape, ...])
+    assert_type(explain(close_ticket).sets, tuple[str, ...])
 
 
 def a_database_gives_what_the_plan_is_for() -> None:
@@ -501,7 +520,10 @@ def a_database_gives_what_the_plan_is_for() -> None:
     comment = Comment(org_id="o", number=1, at=NOW, text="t")
     usage = Usage(org_id="o", at=NOW, source="s", seconds=1)
     assert_type(db.run(hire(some_agent())), Agent)
-    assert_type(db.run(create(some_ticket())), Ticket)
+    stored = db.run(create(some_ticket()))
+    assert_type(stored, Ticket)
+    assert_type(save(stored).condition(Ticket.title == "x").audit(by="me"), Save[Ticket])
+    assert_type(db.run(save(stored)), Ticket)
     assert_type(db.run(put(Settings())), Settings)
     assert_type(db.run(ticket("o", 1)), Ticket | None)
     assert_type(db.run(Agent.by_email("A@x.y")), Agent | None)

@@ -87,6 +87,9 @@ class Desk(Table, name="desk", pk="pk", sk="sk", type_attribute="kind"):
     open_only = GSI("gsi3pk", "gsi3sk", name="gsi_open")
     reverse = GSI("sk", "pk", name="gsi_reverse")
     id_lookup = GSI("id", "kind", name="gsi_id", project="KEYS_ONLY")
+    by_org = GSI(("org_id", "room"), ("agent_id", "at"), name="gsi_org")
+    by_agent = GSI("agent_id", ("org_id", "room", "at"), name="gsi_agent")
+    by_all = GSI(("org_id", "agent_id", "room"), name="gsi_all")
     tenancy = Tenancy(
         "org_id",
         write=("ORG#{org_id}", "ORG#{org_id}#*"),
@@ -256,6 +259,9 @@ class Visit(Entity, table=Desk):
     room: Attr[str] = attr()
     at: Attr[datetime] = attr()
     primary = key("VISIT" / org_id / agent_id / room, "AT" / at)
+    by_org = index(Desk.by_org, (org_id, room), (agent_id, at))
+    by_agent = index(Desk.by_agent, agent_id, (org_id, room, at))
+    by_all = index(Desk.by_all, (org_id, agent_id, room))
     by_day = index(Desk.by_day, "VISITS" / day(at) / org_id / room, "AT" / at)
 
 

@@ -32,6 +32,7 @@ from tablewright import (
     key,
     put,
     root,
+    save,
     transact,
     transact_get,
     unique,
@@ -101,6 +102,13 @@ found.note.lower()  # E: the note may be None
 found.details.sumary.lower()  # E: no such field
 
 # -- keys
+Visit.by_org("o")  # E: the second attribute of the partition key is missing
+Visit.by_org("o", 1)  # E: room is a str
+Visit.by_org("o", "r", AgentId("a"))  # E: sort attributes are given to eq()
+Visit.by_org("o", "r").gte(NOW)  # E: the agent comes before the time
+Visit.by_org("o", "r").eq("a")  # E: str is not an AgentId
+Visit.by_agent(AgentId("a")).eq("o", NOW)  # E: the room is missing
+Visit.by_all("o", "r")  # E: one of three attributes is missing
 Ticket.primary("o")  # E: a part is missing
 Ticket.primary("o", "1")  # E: number is an int
 Ticket.primary("o", 1, 2)  # E: a part too many
@@ -183,6 +191,10 @@ first.update(Comment.text.set("x"))  # E: another entity's attribute
 update(found, Comment.text.set("x"))  # E: another entity's attribute
 first.upsert(Comment.text.set("x"))  # E: another entity's attribute
 upsert(found, Comment.text.set("x"))  # E: another entity's attribute
+update(found, *Comment.changes_from({"text": "x"}))  # E: another entity's changes
+Ticket.changes_from("title")  # E: a model or a dict
+save(first)  # E: a key is not an entity
+save(found).condition(Comment.text == "t")  # E: another entity's attribute
 first.update(Ticket.title == "x")  # E: a condition is not a change
 first.update(title="x")  # E: a change, not a name
 Ticket.titel.set("x")  # E: no such attribute

@@ -59,8 +59,9 @@ if TYPE_CHECKING:
     from tablewright.plan.writes.batch_write import batch_write
     from tablewright.plan.writes.condition_check import condition_check
     from tablewright.plan.writes.delete import Delete
-    from tablewright.plan.writes.entry import create, delete, put, update, upsert
+    from tablewright.plan.writes.entry import create, delete, put, save, update, upsert
     from tablewright.plan.writes.put import Create, Put
+    from tablewright.plan.writes.save import Save
     from tablewright.plan.writes.transaction import Transaction, transact
     from tablewright.plan.writes.update import Update
     from tablewright.plan.writes.upsert import Upsert
@@ -97,8 +98,9 @@ _HOMES = {
     "plan.writes.batch_write": ("batch_write",),
     "plan.writes.condition_check": ("condition_check",),
     "plan.writes.delete": ("Delete",),
-    "plan.writes.entry": ("create", "delete", "put", "update", "upsert"),
+    "plan.writes.entry": ("create", "delete", "put", "save", "update", "upsert"),
     "plan.writes.put": ("Create", "Put"),
+    "plan.writes.save": ("Save",),
     "plan.writes.transaction": ("Transaction", "transact"),
     "plan.writes.update": ("Update",),
     "plan.writes.upsert": ("Upsert",),
@@ -135,6 +137,7 @@ __all__ = [
     "Projection",
     "Put",
     "Query",
+    "Save",
     "Table",
     "Tenancy",
     "Transaction",
@@ -160,6 +163,7 @@ __all__ = [
     "key",
     "put",
     "root",
+    "save",
     "transact",
     "transact_get",
     "ttl",

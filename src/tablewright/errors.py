@@ -109,18 +109,23 @@ def _user_line() -> str:
 def location_of(error: BaseException) -> str:
     """Return `file:line` of the user's code that failed, or "" if none did.
 
-    This is the innermost line of the traceback that is not this package's or Python's.
+    This is the innermost line of the traceback that is not this package's or Python's; that of an
+    installed package counts only if there is no other.
     """
     if isinstance(error, DeclarationError):
         return error.location
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
-    found, traceback = "", error.__traceback__
+    found, installed, traceback = "", "", error.__traceback__
     while traceback is not None:
         if _is_user_code(traceback.tb_frame):
-            found = f"{traceback.tb_frame.f_code.co_filename}:{traceback.tb_lineno}"
+            file = traceback.tb_frame.f_code.co_filename
+            if "site-packages" in file:
+                installed = f"{file}:{traceback.tb_lineno}"
+            else:
+                found = f"{file}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
-    return found
+    return found or installed
 
 
 def _is_user_code(frame: FrameType) -> bool:

@@ -31,6 +31,7 @@ from tablewright.plan.writes.batch_write import BatchWrite
 from tablewright.plan.writes.condition_check import ConditionCheck
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import Create, Put
+from tablewright.plan.writes.save import Save
 from tablewright.plan.writes.transaction import Transaction
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
@@ -58,6 +59,7 @@ __all__ = [
     "Query",
     "Range",
     "Ref",
+    "Save",
     "Scan",
     "Shape",
     "Single",

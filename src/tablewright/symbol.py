@@ -2,8 +2,9 @@
 
 A pattern is traced once, when it is defined: its body runs with a symbol for each argument, and the
 plan that it returns has the shape of the pattern. A symbol can be passed on, called and used in
-arithmetic, and its attributes can be read. An operation whose result depends on the value (a
-comparison, `if`, `len`) raises DeclarationError, because the shape would depend on the arguments.
+arithmetic, its attributes can be read, and it can be a member of a list, a set or a dict that is
+written. An operation whose result depends on the value (a comparison, `if`, `len`, a look-up in a
+dict) raises DeclarationError, because the shape would depend on the arguments.
 
     >>> order = Symbol("order")
     >>> Symbol.text(order.total + 1)
@@ -12,10 +13,20 @@ comparison, `if`, `len`) raises DeclarationError, because the shape would depend
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from functools import partialmethod
+from opcode import opmap
 from typing import Any, NoReturn
 
 from tablewright.errors import DeclarationError
+
+#: The instructions of `{a, b}`, `{*tags}`, `{tag for tag in tags}` and the same for dicts.
+_DISPLAYS = {
+    opmap[name]
+    for name in ("BUILD_SET", "SET_ADD", "SET_UPDATE", "BUILD_MAP", "MAP_ADD")
+    if name in opmap
+}
 
 
 class Symbol:
@@ -30,6 +41,11 @@ class Symbol:
     def text(symbol: Symbol) -> str:
         """Return the text of a symbol inside a key or a value."""
         return f"{{{symbol._expression}}}"
+
+    @staticmethod
+    def expression(symbol: Symbol) -> str:
+        """Return the expression that a symbol stands for."""
+        return symbol._expression
 
     def __getattr__(self, name: str) -> Symbol:
         if name.startswith("__"):
@@ -80,7 +96,26 @@ class Symbol:
 
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __len__ = __iter__ = __contains__ = __str__ = __format__ = __int__ = __index__ = _refuse
-    __hash__ = _refuse  # a dict finds a key by its value
+
+    def __hash__(self) -> int:
+        """Return a hash where a set or a dict is written down; refuse a look-up by value."""
+        code = sys._getframe(1)
+        if code.f_code.co_code[code.f_lasti] in _DISPLAYS:
+            return object.__hash__(self)
+        raise DeclarationError(
+            f"the code looks up {self._expression!r} by its value, which is not known while the "
+            "pattern is traced; write one pattern for each case. Write a set of arguments as "
+            "{a, b} or {*tags}"
+        )
+
+
+def contains_symbol(value: Any) -> bool:
+    """Return whether a value, or one inside of it, is known only when a traced pattern runs."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return any(map(contains_symbol, value))
+    if isinstance(value, Mapping):
+        return any(contains_symbol(each) for pair in value.items() for each in pair)
+    return isinstance(value, Symbol)
 
 
 def _expression_of(value: Any) -> str:

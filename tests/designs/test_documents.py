@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, index, key
 from tablewright.publish import document
 from tablewright.verify import Design
+from tests.commands import run
+from tests.test_docs import blocks
 
 
 class Loans(Table, name="documented_loans", pk="copy", sk=None):
@@ -75,3 +81,13 @@ def test_the_partitions_of_a_tenant_show_who_may_access_them() -> None:
         ["`PLANS#*`", "read, as all tenants"],
     ):
         assert row in rows
+
+
+@pytest.mark.slow
+# Starlette would have its test client use the successor of httpx.
+@pytest.mark.filterwarnings("ignore:Using `httpx`")
+def test_the_tutorial_can_be_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lending.py").write_text("\n\n".join(blocks("docs/tutorial.md", "python")))
+    assert run("docs", "lending.py", "-o", "lending.md").returncode == 0
+    assert "| condition" in (tmp_path / "lending.md").read_text()

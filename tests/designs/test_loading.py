@@ -98,7 +98,7 @@ def test_a_function_may_import_when_it_is_called(folder: Path) -> None:
 
 # -- what cannot be imported -----------------------------------------------------------------------
 
-COMMANDS = [["verify"], ["docs"]]
+COMMANDS = [["verify"], ["docs"], ["explain"]]
 FAILURES = {
     "an unknown name": ("x = 1\nclass Note(Entty): ...\n", 2, "NameError: name 'Entty'"),
     "a missing module": (
@@ -108,6 +108,12 @@ FAILURES = {
     ),
     "a syntax error": ("x = 1\nclass Note(: ...\n", 2, "SyntaxError: invalid syntax"),
     "a script": ("import sys\nsys.exit('usage: …')\n", 2, "SystemExit: usage: …"),
+    "Python's library": ("import re\nre.compile('(')\n", 2, "error: missing ), unterminated"),
+    "another package": (
+        "import rich.text\n\nrich.text.Text.from_markup('[/x]')\n",
+        3,
+        "MarkupError: closing tag '[/x]'",
+    ),
     "a declaration": (
         MODELS + "class Other(Entity, table=Notes): ...\n",
         10,

@@ -43,3 +43,11 @@ def test_the_range_of_a_pattern_is_finite_but_for_moves(name: str) -> None:
         if not shape.page.startswith("2 for each row"):
             assert not math.isinf(shape.read_range.high), pattern.name
             assert not math.isinf(shape.write_range.high), pattern.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_estimate_of_a_pattern_and_of_each_request_is_in_its_range(name: str) -> None:
+    for pattern in load(name).patterns:
+        for shape in (pattern.shape, *pattern.shape.requests):
+            assert shape.read_units in shape.read_range, (pattern.name, str(shape))
+            assert shape.write_units in shape.write_range, (pattern.name, str(shape))

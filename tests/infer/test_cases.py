@@ -217,6 +217,12 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         {"names": keys("pk", "sk")},
         ["key_pk: Attr[str] = attr(key_only=True)", 'primary = key(key_pk, "profile")'],
     ),
+    "many words as ids": (
+        [item(PK="STOCK", SK=f"A{chr(65 + n)}") for n in range(26)]
+        + [item(PK=f"A{chr(65 + n)}", SK=f"PRICE#B{chr(65 + n)}") for n in range(26)],
+        {},
+        ['primary = key("STOCK", sk)', 'primary = key(pk, "PRICE" / price)'],
+    ),
     "types with the same key": (
         [
             item(PK="ACCOUNT#1", SK="ACCOUNT#1", type="User"),
@@ -239,8 +245,8 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         orders("n", "1", "2", "3", "4", is_in="3"),
         BY_KEY,
         [
-            "gsi1_pk: Attr[str | None] = attr(key_only=True, default=None)",
-            'gsi1 = index(Things.gsi1, gsi1_pk, "ORDER" / order_id)',
+            "gsi1_order_id: Attr[str | None] = attr(key_only=True, default=None)",
+            'gsi1 = index(Things.gsi1, "OPEN", "ORDER" / gsi1_order_id)',
         ],
     ),
     "a place inside of a document": (

@@ -66,8 +66,8 @@ def composed_templates(entity: EntityMap) -> dict[str, Template]:
     return {
         name: template
         for key in (entity.primary, *entity.indexes)
-        for name, template in zip(key.attributes, (key.partition, key.sort), strict=True)
-        if name is not None and template is not None and template.natural is None
+        for name, template in key.templates.items()
+        if template.natural is None
     }
 
 

@@ -72,9 +72,9 @@ def template(
 def keyed(partition: Pieces, sort: Pieces | None) -> KeyMap:
     """Return a key whose parts are asked for once each, in their order."""
     numbers: dict[str, int] = {}
-    first = template(*partition, numbers=numbers)
-    second = template(*sort, numbers=numbers) if sort else None
-    return KeyMap(WHERE, ("PK", "SK" if sort else None), first, second)
+    first = {"PK": template(*partition, numbers=numbers)}
+    second = {"SK": template(*sort, numbers=numbers)} if sort else {}
+    return KeyMap(WHERE, first, second)
 
 
 def natural(kind: Any, name: str = "id") -> Template:

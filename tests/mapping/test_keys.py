@@ -14,7 +14,8 @@ from tablewright.mapping.codec import Codec
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.formats import coded
-from tablewright.mapping.keys import Comparison, KeyMap, SortCondition
+from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
+from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
@@ -42,7 +43,7 @@ def test_a_value_that_is_used_again_is_asked_for_once() -> None:
     made = keyed(["CUST", TEXT], ["PROFILE", TEXT, "AT", NUMBER])
     assert made.parameters == (TEXT, NUMBER)
     assert made.partition_arity == 1
-    assert made.sort_value(("C1", 7)) == {"S": "PROFILE#C1#AT#007"}
+    assert made.encode(("C1", 7))["SK"] == {"S": "PROFILE#C1#AT#007"}
 
 
 def test_values_compose_the_attributes_of_a_key() -> None:
@@ -65,8 +66,8 @@ def test_nothing_is_composed_while_a_part_has_no_value(absent: str) -> None:
     [(str, "a#b", {"S": "a#b"}), (int, -7, {"N": "-7"}), (bytes, b"\x00", {"B": "AA=="})],
 )
 def test_a_natural_key_is_stored_as_the_attribute_is(kind: Any, value: Any, stored: Any) -> None:
-    made = KeyMap(WHERE, ("id", None), natural(kind), None)
-    assert made.partition_value((value,)) == stored
+    made = KeyMap(WHERE, {"id": natural(kind)}, {})
+    assert made.encode((value,)) == made.partition_values((value,)) == {"id": stored}
     assert made.composed == ()
     assert made.compose({"id": value}) == {}
 
@@ -97,9 +98,7 @@ def test_a_call_with_another_number_of_values_is_refused(
     ("sort", "arguments", "beginning", "following"),
     [
         (("ORDER", TEXT), ("C",), "ORDER#", TEXT),
-        (("ORDER", TEXT), ("C", "1"), "ORDER#1", None),
         (("ORDER", TEXT, "ITEM", NUMBER), ("C", "1"), "ORDER#1#ITEM#", NUMBER),
-        (("ORDER", TEXT, "ITEM"), ("C", "1"), "ORDER#1#ITEM", None),
         ((TEXT, NUMBER), ("C",), "", TEXT),
         ((TEXT, NUMBER), ("C", "1"), "1#", NUMBER),
         (("O", OTHER, "X", TEXT), ("C",), "O#C#X#", TEXT),
@@ -110,11 +109,18 @@ def test_a_beginning_ends_at_a_delimiter(
     sort: tuple[str | KeyPart, ...],
     arguments: tuple[Any, ...],
     beginning: str,
-    following: KeyPart | None,
+    following: KeyPart,
 ) -> None:
+    found = keyed(["CUST", OTHER], sort).next_part(len(arguments))
+    assert found is not None
+    assert found.part is following
+    assert found.prefix(arguments) == beginning
+
+
+@pytest.mark.parametrize("sort", [("ORDER", TEXT), ("ORDER", TEXT, "ITEM"), ("ORDER", OTHER)])
+def test_no_part_follows_a_key_of_which_all_are_bound(sort: tuple[str | KeyPart, ...]) -> None:
     made = keyed(["CUST", OTHER], sort)
-    assert made.prefix(arguments) == beginning
-    assert made.next_part(len(arguments)) is following
+    assert made.next_part(len(made.parameters)) is None
 
 
 # -- conditions ----------------------------------------------------------------------------------
@@ -231,17 +237,24 @@ def test_a_comparison_is_one_condition_on_the_sort_key(
     alone: tuple[Any, ...] | None,
 ) -> None:
     """In a partition that is shared with other entities, and in one that is not."""
-    arguments = ("C1", *bound)
-    assert made.condition(arguments, comparison, operands, is_exclusive=False) == _sort(shared)
-    assert made.condition(arguments, comparison, operands, is_exclusive=True) == _sort(alone)
+    for is_exclusive, told in ((False, shared), (True, alone)):
+        found = made.condition(("C1", *bound), comparison, operands, is_exclusive=is_exclusive)
+        if told is not None and told[0] == "=":
+            assert found.fixed() == {"PK": {"S": "CUST#C1"}, "SK": {"S": told[1]}}
+        else:
+            assert found == _on_key(told)
 
 
-def _sort(told: tuple[Any, ...] | None, excluded: str | None = None) -> SortCondition | None:
+def _on_key(
+    told: tuple[Any, ...] | None, excluded: str | None = None, partition: str = "CUST#C1"
+) -> KeyCondition:
+    equal = {"PK": {"S": partition}}
     if told is None:
-        return None
+        return KeyCondition(equal)
     comparison, *texts = told
     left_out = None if excluded is None else {"S": excluded}
-    return SortCondition(comparison, tuple({"S": text} for text in texts), left_out)
+    values = tuple({"S": text} for text in texts)
+    return KeyCondition(equal, SortCondition("SK", comparison, values, left_out))
 
 
 @pytest.mark.parametrize(
@@ -257,15 +270,15 @@ def test_a_bound_that_between_lets_through_is_named_to_be_left_out(
     made: KeyMap, comparison: Comparison, told: tuple[Any, ...], excluded: str
 ) -> None:
     """DynamoDB takes one condition, and BETWEEN includes both ends."""
-    assert made.condition(("C1",), comparison, (7,), is_exclusive=False) == _sort(told, excluded)
+    assert made.condition(("C1",), comparison, (7,), is_exclusive=False) == _on_key(told, excluded)
 
 
 @pytest.mark.parametrize("comparison", [">", "<"])
 def test_nothing_is_left_out_where_no_key_ends_at_the_bound(comparison: Comparison) -> None:
     for made in (ITEMS, CLOSED, SCORED):
         found = made.condition(("C1",), comparison, (7,), is_exclusive=False)
-        assert found is not None
-        assert found.excluded is None
+        assert found.sort is not None
+        assert found.sort.excluded is None
 
 
 @pytest.mark.parametrize(
@@ -289,24 +302,27 @@ def test_a_natural_sort_key_is_compared_as_it_is_stored(
     told: tuple[Any, ...] | None,
     alone: bool,
 ) -> None:
-    made = KeyMap(WHERE, ("PK", "id"), template("ORDER"), natural(kind))
+    made = KeyMap(WHERE, {"PK": template("ORDER")}, {"id": natural(kind)})
     found = made.condition((), comparison, operands, is_exclusive=alone)
-    assert found == (None if told is None else SortCondition(told[0], tuple(told[1:])))
+    assert found.equal == {"PK": {"S": "ORDER"}}
+    assert found.sort == (None if told is None else SortCondition("id", told[0], tuple(told[1:])))
 
 
 def test_a_natural_sort_key_that_is_given_is_an_equality() -> None:
-    made = KeyMap(WHERE, ("PK", "id"), template("ORDER"), natural(int))
-    assert made.condition((7,), None, (), is_exclusive=False) == SortCondition("=", ({"N": "7"},))
+    made = KeyMap(WHERE, {"PK": template("ORDER")}, {"id": natural(int)})
+    found = made.condition((7,), None, (), is_exclusive=False)
+    assert found == KeyCondition({"PK": {"S": "ORDER"}, "id": {"N": "7"}})
 
 
 def test_a_key_without_a_sort_key_has_no_condition_on_it() -> None:
     made = keyed(["CUST", TEXT], None)
-    assert made.condition(("C1",), None, (), is_exclusive=False) is None
+    assert made.condition(("C1",), None, (), is_exclusive=False) == _on_key(None)
 
 
 def test_arguments_that_are_not_known_yet_stand_in_the_condition_by_name() -> None:
     found = ITEMS.condition((Symbol("c"), Symbol("o")), ">=", (Symbol("from"),), is_exclusive=False)
-    assert found == _sort(("between", "ORDER#{o}#ITEM#{from}", "ORDER#{o}#ITEM$"))
+    told = ("between", "ORDER#{o}#ITEM#{from}", "ORDER#{o}#ITEM$")
+    assert found == _on_key(told, partition="CUST#{c}")
 
 
 # -- which comparisons a key supports ------------------------------------------------------------
@@ -333,7 +349,7 @@ COMPARISONS: tuple[Comparison, ...] = ("=", "<", ">=", "between", "begins_with")
 def test_a_key_condition_compares_only_what_sorts_as_the_attribute_does(
     sort: Template, supported: list[Comparison]
 ) -> None:
-    made = KeyMap(WHERE, ("PK", "SK"), template("CUSTOMER"), sort)
+    made = KeyMap(WHERE, {"PK": template("CUSTOMER")}, {"SK": sort})
     assert [each for each in COMPARISONS if made.can_compare(0, each)] == supported
 
 
@@ -348,7 +364,7 @@ def test_the_values_of_the_partition_key_are_enough_for_a_query() -> None:
     made.check_arguments(("C1",), complete=False)
     made.check_arguments(("C1", 7), complete=False)
     made.check_arguments(("C1", 7), complete=True)
-    assert made.partition_value(("C1",)) == {"S": "CUSTOMER#C1"}
+    assert made.partition_values(("C1",)) == {"PK": {"S": "CUSTOMER#C1"}}
     assert made.show() == "PK=CUSTOMER#{name}, SK=O#{number}"
 
 
@@ -356,8 +372,10 @@ def test_an_equality_ends_at_the_whole_delimiter() -> None:
     """With `::` between parts, `a:b` is another value than `a`."""
     pair = Delimiter("::", escapes=False)
     names = [part(str, name=name, delimiter=pair) for name in "ab"]
-    made = KeyMap(WHERE, ("PK", "SK"), template("P"), template(*names, delimiter=pair))
-    assert made.condition((), "=", ("a",), is_exclusive=False) == _sort(("begins_with", "a::"))
+    sort = {"SK": template(*names, delimiter=pair)}
+    made = KeyMap(WHERE, {"PK": template("P")}, sort)
+    found = made.condition((), "=", ("a",), is_exclusive=False)
+    assert found == _on_key(("begins_with", "a::"), partition="P")
 
 
 # -- what a table knows of its entities ----------------------------------------------------------
@@ -421,7 +439,7 @@ def test_a_query_is_mixed_where_others_can_begin_as_it_does() -> None:
     order, item = _map(Order).primary, _map(Item).primary
     assert STORE.may_contain_others(order, 1)  # ORDER#… are orders and items
     assert STORE.may_contain_others(item, 1)
-    assert STORE.may_contain_others(order, 2)  # ORDER#007 and what goes on from it
+    assert not STORE.may_contain_others(order, 2)  # SK = ORDER#007 is no item
     assert not STORE.may_contain_others(item, 2)  # ORDER#007#ITEM#… are items
     assert not STORE.may_contain_others(_map(Customer).primary, 1)
     assert not STORE.may_contain_others(_map(Product).primary, 0)

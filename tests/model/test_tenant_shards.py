@@ -12,9 +12,9 @@ from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, connect, index,
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.formats import shard
-from tablewright.mapping.keys import SortCondition
+from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
-from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plans import Plan
 from tablewright.values import Value
 
@@ -314,10 +314,10 @@ def query(condition: KeyCondition | None, *, continues: bool = False, **members:
 
 def test_a_query_is_proved_by_the_values_of_its_condition(meters: Database) -> None:
     own = meters.for_tenant(owner=7)
-    assert b'"Count":3' in own.run(query(KeyCondition(("owner", "SK"), SEVEN)))
+    assert b'"Count":3' in own.run(query(KeyCondition({"owner": SEVEN})))
     for value in ({"N": "70"}, {"S": "7"}, {"S": "{'N': '7'}"}):
         with pytest.raises(TenantViolation):
-            own.run(query(KeyCondition(("owner", "SK"), value)))
+            own.run(query(KeyCondition({"owner": value})))
 
 
 @pytest.mark.parametrize(
@@ -336,16 +336,16 @@ def test_a_query_with_members_that_could_widen_it_is_refused(
     meters: Database, members: dict[str, Any]
 ) -> None:
     with pytest.raises(TenantViolation):
-        meters.for_tenant(owner=7).run(query(KeyCondition(("owner", "SK"), SEVEN), **members))
+        meters.for_tenant(owner=7).run(query(KeyCondition({"owner": SEVEN}), **members))
 
 
 @pytest.mark.parametrize("start", [{"owner": {"N": "70"}, "SK": {"S": "M#00"}}, {}, None, "7"])
 def test_a_start_key_of_anothers_is_refused(meters: Database, start: Any) -> None:
     own = meters.for_tenant(owner=7)
-    street = KeyCondition(("GSI1PK", "GSI1SK"), {"S": "STREET"})
+    street = KeyCondition({"GSI1PK": {"S": "STREET"}})
     for plan in (
-        query(KeyCondition(("owner", "SK"), SEVEN), ExclusiveStartKey=start),
-        query(KeyCondition(("owner", "SK"), SEVEN), ExclusiveStartKey=start, continues=True),
+        query(KeyCondition({"owner": SEVEN}), ExclusiveStartKey=start),
+        query(KeyCondition({"owner": SEVEN}), ExclusiveStartKey=start, continues=True),
         query(street, IndexName="by_street", ExclusiveStartKey=start),
     ):
         with pytest.raises(TenantViolation):
@@ -356,14 +356,14 @@ def test_a_sort_key_counts_only_if_it_is_fixed(meters: Database) -> None:
     own = meters.for_tenant(owner=7)
     for comparison in (">=", "begins_with", "between"):
         condition = KeyCondition(
-            ("SK", "owner"), {"S": "M#00"}, SortCondition(comparison, (SEVEN, SEVEN))
+            {"SK": {"S": "M#00"}}, SortCondition("owner", comparison, (SEVEN, SEVEN))
         )
         with pytest.raises(TenantViolation):
             own.run(query(condition))
 
 
 def test_a_scan_is_refused_whatever_it_carries(meters: Database) -> None:
-    for condition in (None, KeyCondition(("owner", "SK"), SEVEN)):
+    for condition in (None, KeyCondition({"owner": SEVEN})):
         request = QueryRequest("Scan", {"TableName": "meters"}, Selection(condition))
         with pytest.raises(TenantViolation, match="a Scan may reach items of other tenants"):
             meters.for_tenant(owner=7).run(Raw(request))

@@ -189,6 +189,7 @@ def test_an_asynchronous_database_reads_the_same() -> None:
     async def read() -> tuple[Customer | None, Customer | None]:
         async with await connect_async(":memory:", Store) as db:
             await db.run(create(ANN))
-            return await db.run(transact_get(Customer.primary("C1"), Customer.primary("C2")))
+            plan = transact_get(Customer.primary("C1"), Customer.primary("C2"))
+            return await db.run(plan)
 
     assert asyncio.run(read()) == (ANN, None)

@@ -29,9 +29,9 @@ from tablewright import (
 )
 from tablewright.database import Database
 from tablewright.errors import InvalidCursor, TablewrightError, TenantViolation
-from tablewright.mapping.keys import Comparison, SortCondition
+from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
-from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plans import Plan, backfill
 from tablewright.values import Item, Value
 from tests.examples import examples
@@ -399,15 +399,15 @@ def query_requests(draw: st.DrawFn, world: World, mine: Value, theirs: Value) ->
     table = world.table.__table__
     values = spellings(mine, theirs) | st.just({"S": "STATE#open"}) | st.just({"S": "red"})
     index = draw(st.sampled_from([None, *table.indexes.values()]))
-    attributes = draw(
-        st.just(table.attributes if index is None else index.attributes)
-        | st.sampled_from([(table.attributes[0], None), ("SK", table.attributes[0])])
-    )
+    keys = table.attributes if index is None else index.attributes
+    names = [*filter(None, keys), table.attributes[0], "SK"]
+    equal = {name: draw(values) for name in draw(st.lists(st.sampled_from(names), max_size=3))}
     comparison: Comparison | None = draw(
         st.sampled_from([None, "=", "begins_with", ">=", "between"])
     )
     bounds = [draw(values | st.just({"S": "I"})) for _ in range(1 + (comparison == "between"))]
-    sort = None if comparison is None else SortCondition(comparison, tuple(bounds))
+    compared = draw(st.sampled_from(names))
+    sort = None if comparison is None else SortCondition(compared, comparison, tuple(bounds))
     members: dict[str, Any] = {"TableName": table.name}
     if index is not None:
         members["IndexName"] = index.name
@@ -429,7 +429,7 @@ def query_requests(draw: st.DrawFn, world: World, mine: Value, theirs: Value) ->
             ]
         )
     )
-    condition = KeyCondition(attributes, draw(values), sort)
+    condition = KeyCondition(equal, sort)
     operation: Any = draw(st.sampled_from(["Query"] * 9 + ["Scan"]))
     return QueryRequest(operation, members, Selection(condition), draw(st.booleans()))
 

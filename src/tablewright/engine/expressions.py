@@ -27,7 +27,7 @@ from tablewright.expression.legacy import (
 from tablewright.wire import requests
 from tablewright.wire.members import Structure
 
-ProjectionRequest = requests.GetItemInput | requests.KeysAndAttributes | requests.TransactGet
+ProjectionRequest = requests.GetItemInput | requests.KeysAndAttributes | requests.TransactGetEntry
 
 
 def read_condition(

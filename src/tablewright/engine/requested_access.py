@@ -193,7 +193,7 @@ def _transact_get_items(request: requests.TransactGetItemsInput) -> Iterator[Req
 
 
 def _get(
-    request: requests.GetItemInput | requests.TransactGet, keys: dict[str, tuple[str, ...]]
+    request: requests.GetItemInput | requests.TransactGetEntry, keys: dict[str, tuple[str, ...]]
 ) -> RequestedAccess:
     return RequestedAccess(
         "GetItem",

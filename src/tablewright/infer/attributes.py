@@ -15,7 +15,7 @@ from tablewright.infer.declaration import Attribute
 from tablewright.infer.kinds import DATETIME, STR, Kind, kinds_of, stores_equal
 from tablewright.infer.names import quoted, snake_case
 from tablewright.infer.spellings import Spelling, spellings, spells
-from tablewright.infer.structure import Variable
+from tablewright.infer.structure import VaryingPart
 from tablewright.mapping.converters import converter
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.paths import path_format
@@ -71,7 +71,7 @@ class StoredAttributes:
 
     def explain(
         self,
-        variable: Variable,
+        variable: VaryingPart,
         key: KeyAttribute,
         members: list[int],
         delimiter: Delimiter,

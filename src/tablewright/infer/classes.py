@@ -26,7 +26,7 @@ _TYPE_NAMES = (
 Skeleton = tuple[tuple[str | None, ...], ...]
 
 
-class ItemClass(Struct):
+class ItemClass(Struct, eq=False):
     """Items of one entity."""
 
     items: list[Item]
@@ -109,6 +109,7 @@ class _Words:
             for text in row if len(row) > 1 else row[:1]:
                 self._partitions[text].add(str(item[partition]))
         self._wholes = Counter(row[0] for row in rows if len(row) == 1)
+        self._inner = Counter(text for row in rows for text in row[1:] if text.isupper())
 
     def _row(self, item: Item) -> list[str]:
         text: str = item[self.name]["S"]
@@ -132,12 +133,20 @@ class _Words:
     def _is_whole_literal(self, text: str, contents: set[str | None]) -> bool:
         if not is_word(text) or text in contents:
             return False
+        if text.isupper() and _are_few(self._wholes):
+            return True
         if not self.sorts:
-            return text.isupper() or (len(self._wholes) == 1 and self._wholes[text] > 1)
+            return len(self._wholes) == 1 and self._wholes[text] > 1
         few = len(self._wholes) <= max(3, self._wholes.total() / 4)
-        return text.isupper() or (few and len(self._partitions[text]) > 1)
+        return few and len(self._partitions[text]) > 1
 
     def _is_inner_literal(self, text: str, contents: set[str | None]) -> bool:
         if not text:
             return True
-        return is_word(text) and text.isupper() and text not in contents
+        is_literal = is_word(text) and text.isupper() and text not in contents
+        return is_literal and _are_few(self._inner)
+
+
+def _are_few(words: Counter[str]) -> bool:
+    """Whether words are names of entities; there are more values than entities."""
+    return len(words) <= max(10, words.total() / 4)

@@ -50,7 +50,7 @@ class Use(Struct, eq=False):
         return self.spelling.source.replace("{}", self.attribute.name, 1)
 
 
-class Path(Struct, eq=False):
+class InferredPath(Struct, eq=False):
     """The elements of one key attribute."""
 
     key: KeyAttribute
@@ -70,14 +70,14 @@ class Place(Struct, eq=False):
     """The place of an entity in an index."""
 
     index: SampleIndex
-    partition: Path
-    sort: Path | None
+    partition: InferredPath
+    sort: InferredPath | None
     #: The attribute of the condition, and the condition with {} for its name.
     when: tuple[Attribute, str] | None = None
     delimiter: str | None = None
 
     @property
-    def paths(self) -> list[Path]:
+    def paths(self) -> list[InferredPath]:
         return [self.partition, *([self.sort] if self.sort else [])]
 
 
@@ -87,8 +87,8 @@ class InferredEntity(Struct, eq=False):
     items: list[Item]
     type_name: str | None
     attributes: list[Attribute]
-    partition: Path
-    sort: Path | None
+    partition: InferredPath
+    sort: InferredPath | None
     places: list[Place]
     #: Replaces the table's delimiter in the primary key.
     delimiter: str | None = None
@@ -99,5 +99,5 @@ class InferredEntity(Struct, eq=False):
     name: str = ""
 
     @property
-    def paths(self) -> list[Path]:
+    def paths(self) -> list[InferredPath]:
         return [self.partition, *([self.sort] if self.sort else [])]

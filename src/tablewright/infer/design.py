@@ -14,7 +14,7 @@ from itertools import combinations
 from msgspec import Struct
 
 from tablewright.infer.classes import ItemClass, divide, find_type_attribute
-from tablewright.infer.declaration import Attribute, InferredEntity, Path, Use
+from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Use
 from tablewright.infer.entity import infer_entity
 from tablewright.infer.kinds import DATE, DATETIME, STR
 from tablewright.infer.names import (
@@ -111,7 +111,7 @@ def _colliding(entities: list[InferredEntity], delimiter: str) -> tuple[int, int
     return None
 
 
-def _template(path: Path, delimiter: str, excluded: str) -> Template:
+def _template(path: InferredPath, delimiter: str, excluded: str) -> Template:
     """Return the template of a path; values do not contain the `excluded` text."""
     pieces: list[str | KeyPart] = []
     for number, element in enumerate(path.elements):
@@ -171,7 +171,7 @@ def _literal_name(entity: InferredEntity) -> str:
     return ""
 
 
-def _words(path: Path) -> list[str]:
+def _words(path: InferredPath) -> list[str]:
     literals = [each if isinstance(each, str) else each.prefix for each in path.elements]
     return [word for text in literals for word in re.findall(r"[^\W\d][\w -]*", text)]
 
@@ -270,6 +270,6 @@ def _last_word(entity: InferredEntity) -> str:
     return _last_literal(paths[-1]) if paths else ""
 
 
-def _last_literal(path: Path) -> str:
+def _last_literal(path: InferredPath) -> str:
     words = _words(path)
     return words[-1] if words else ""

@@ -17,12 +17,12 @@ from msgspec import Struct
 
 from tablewright.infer.attributes import StoredAttributes, rank
 from tablewright.infer.classes import ItemClass
-from tablewright.infer.declaration import Attribute, InferredEntity, Path, Place, Use
+from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place, Use
 from tablewright.infer.kinds import DATETIME, STR, Kind, text_kinds
 from tablewright.infer.names import has_own_name
 from tablewright.infer.sample import Sample, SampleIndex
 from tablewright.infer.spellings import Spelling, key_only_spellings, reads_back
-from tablewright.infer.structure import Element, Variable, find_elements
+from tablewright.infer.structure import Element, VaryingPart, find_elements
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item
@@ -68,7 +68,7 @@ class _Inference:
             ttl=sample.ttl,
         )
         self.key_only: list[Attribute] = []
-        self.own_paths: dict[str, Path] = {}
+        self.own_paths: dict[str, InferredPath] = {}
 
     def _members(self, index: SampleIndex) -> list[int]:
         """Return the numbers of the items in an index."""
@@ -95,7 +95,7 @@ class _Inference:
         primary = [found[key.name] for key in self.sample.keys]
         drafts = [(index, [found[key.name] for key in index.keys]) for index in self.indexes]
         for each in (primary, *(each for _, each in drafts)):
-            _join_if_ragged(each, self.items)
+            _join_if_ragged(each, self.items, self.split)
         self._choose_kinds(list(found.values()))
         paths = [self._path(draft) for draft in primary]
         self.own_paths = {path.key.name: path for path in paths}
@@ -120,7 +120,7 @@ class _Inference:
             return _Draft(key, members, [contents[0]], sorts)
         is_own = has_own_name(key.name)
         if key.type != "S":
-            variable = Variable(tuple(contents))
+            variable = VaryingPart(tuple(contents))
             is_constant = len(set(contents)) == 1 and sorts and self.partitions > 1
             explained = self.stored.explain(variable, key, members, self.delimiter, sorts=sorts)
             if is_constant and not is_own and not any(explained):
@@ -128,7 +128,7 @@ class _Inference:
             return _Draft(key, members, [variable], sorts)
 
         def explains(texts: tuple[str, ...]) -> bool:
-            variable = Variable(texts)
+            variable = VaryingPart(texts)
             return any(self.stored.explain(variable, key, members, self.delimiter, sorts=sorts))
 
         def is_value(texts: tuple[str, ...]) -> bool:
@@ -145,11 +145,13 @@ class _Inference:
         elif not is_primary:  # an item with this attribute that is not in the index keeps it
             draft.is_natural = sum(key.name in item for item in self.items) > len(members)
         if draft.is_natural:
-            draft.elements = [Variable(tuple(contents))]
+            draft.elements = [VaryingPart(tuple(contents))]
             self.stored.add(key.name)
         return draft
 
-    def _explain(self, draft: _Draft, variable: Variable) -> Iterator[tuple[Attribute, Spelling]]:
+    def _explain(
+        self, draft: _Draft, variable: VaryingPart
+    ) -> Iterator[tuple[Attribute, Spelling]]:
         delimiter = self._delimiter_of(draft)
         return self.stored.explain(variable, draft.key, draft.members, delimiter, sorts=draft.sorts)
 
@@ -164,12 +166,12 @@ class _Inference:
         for name in self.stored.by_name:
             self.stored.choose_kind(name, votes[name], is_natural=name in natural)
 
-    def _path(self, draft: _Draft, *, is_alone: bool = False) -> Path:
+    def _path(self, draft: _Draft, *, is_alone: bool = False) -> InferredPath:
         """Return a key attribute whose variables are attributes; `is_alone` makes new ones."""
         if draft.is_natural:
             attribute = self.stored.by_name[draft.key.name]
             use = Use(attribute, Spelling(attribute.kind), is_natural=True)
-            return Path(draft.key, [use])
+            return InferredPath(draft.key, [use])
         elements: list[str | Use] = []
         word = ""
         for element in draft.elements:
@@ -181,9 +183,9 @@ class _Inference:
             elements.append(use)
             is_alone = False
             word = ""
-        return Path(draft.key, elements, draft.is_ragged)
+        return InferredPath(draft.key, elements, draft.is_ragged)
 
-    def _use(self, draft: _Draft, variable: Variable, word: str, *, is_alone: bool) -> Use:
+    def _use(self, draft: _Draft, variable: VaryingPart, word: str, *, is_alone: bool) -> Use:
         delimiter = self._delimiter_of(draft)
         found = [each for each in self._explain(draft, variable) if each[0].kind == each[1].kind]
         if found and not is_alone:
@@ -234,7 +236,7 @@ class _Inference:
         texts = [text for variable in draft.variables for text in variable.texts]
         return Delimiter(_absent(_OTHER_DELIMITERS, texts), escapes=False)
 
-    def _other_delimiter(self, paths: Sequence[Path]) -> str | None:
+    def _other_delimiter(self, paths: Sequence[InferredPath]) -> str | None:
         """Return the delimiter of a key in whose values the table's is; None for the table's."""
         if not any(path.is_ragged for path in paths):
             return None
@@ -264,7 +266,7 @@ class _Inference:
         return places, shared
 
     @staticmethod
-    def _all(paths: list[Path], places: list[Place]) -> list[Path]:
+    def _all(paths: list[InferredPath], places: list[Place]) -> list[InferredPath]:
         return [*paths, *(path for place in places for path in place.paths)]
 
     def _place(self, index: SampleIndex, drafts: list[_Draft]) -> Place:
@@ -278,11 +280,13 @@ class _Inference:
             return place
         place.when = self.stored.condition(members, wrong)
         if place.when is None:  # nothing of the item says whether it is in the index
-            position, draft = next(
-                (n, draft) for n, draft in enumerate(drafts) if self._is_composed(draft)
-            )
-            draft.elements = draft.elements if draft.variables else [draft.whole(self.items)]
+            composed = [n for n, draft in enumerate(drafts) if self._is_composed(draft)]
+            position = min(composed, key=lambda n: not drafts[n].variables)
+            draft = drafts[position]
+            if not draft.variables:
+                draft.elements = [draft.whole(self.items, self.split)]
             paths[position] = self._path(draft, is_alone=True)
+            place.delimiter = None if index.is_local else self._other_delimiter(paths)
             paths[position].uses[0].attribute.index = index.name
             place.partition, place.sort = paths[0], paths[1] if len(paths) > 1 else None
         return place
@@ -291,7 +295,7 @@ class _Inference:
         names = {*self.sample.keys.names, self.type_attribute}
         return not draft.is_natural and draft.key.name not in names
 
-    def _has_values(self, paths: Sequence[Path], number: int) -> bool:
+    def _has_values(self, paths: Sequence[InferredPath], number: int) -> bool:
         values = [use.attribute.values.get(number) for path in paths for use in path.uses]
         return not any(value is None or "NULL" in value for value in values)
 
@@ -307,24 +311,26 @@ class _Draft(Struct, eq=False):
     is_natural: bool = False
 
     @property
-    def variables(self) -> list[Variable]:
-        return [each for each in self.elements if isinstance(each, Variable)]
+    def variables(self) -> list[VaryingPart]:
+        return [each for each in self.elements if isinstance(each, VaryingPart)]
 
     @property
     def is_ragged(self) -> bool:
         return any(variable.is_ragged for variable in self.variables)
 
-    def whole(self, items: Sequence[Item]) -> Variable:
-        return Variable(tuple(items[n][self.key.name][self.key.type] for n in self.members))
+    def whole(self, items: Sequence[Item], delimiter: str) -> VaryingPart:
+        """Return the whole text of the key attribute as one variable."""
+        texts = tuple(items[n][self.key.name][self.key.type] for n in self.members)
+        is_ragged = bool(delimiter) and any(delimiter in text for text in texts)
+        return VaryingPart(texts, is_ragged=is_ragged)
 
 
-def _join_if_ragged(drafts: Sequence[_Draft], items: Sequence[Item]) -> None:
+def _join_if_ragged(drafts: Sequence[_Draft], items: Sequence[Item], delimiter: str) -> None:
     """Make a variable of each text whose variables could not be told apart in a ragged key."""
     if any(draft.is_ragged for draft in drafts):
         for draft in drafts:
-            if any(isinstance(each, Variable) for each in draft.elements[:-1]):
-                draft.elements = [draft.whole(items)]
-                draft.variables[0].is_ragged = True
+            if any(isinstance(each, VaryingPart) for each in draft.elements[:-1]):
+                draft.elements = [draft.whole(items, delimiter)]
 
 
 def _is_rare(texts: Collection[str]) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from tablewright import formats
-from tablewright.infer.declaration import Attribute, InferredEntity, Path, Place
+from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place
 from tablewright.infer.design import InferredDesign
 from tablewright.infer.names import quoted, snake_case, unused
 from tablewright.infer.sample import SampleIndex
@@ -208,7 +208,7 @@ def _delimiter(delimiter: str | None) -> list[str]:
     return [] if delimiter is None else [f"delimiter={quoted(delimiter)}"]
 
 
-def _path(path: Path, design: InferredDesign, other: str | None, seen: set[str]) -> str:
+def _path(path: InferredPath, design: InferredDesign, other: str | None, seen: set[str]) -> str:
     """Return the expression of a key attribute; `seen` are the parts that the key has already."""
     if path.key.type == "N" and isinstance(path.elements[0], str):
         return path.elements[0]

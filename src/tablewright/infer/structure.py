@@ -1,7 +1,7 @@
 """Structure: literals and variables in the texts of one key attribute.
 
-    ORDER#1#ITEM#7, ORDER#1#ITEM#8     "ORDER", Variable(1, 1), "ITEM", Variable(7, 8)
-    #METADATA#p1                       "#METADATA", Variable(p1)
+    ORDER#1#ITEM#7, ORDER#1#ITEM#8     "ORDER", VaryingPart(1, 1), "ITEM", VaryingPart(7, 8)
+    #METADATA#p1                       "#METADATA", VaryingPart(p1)
     METADATA, METADATA                 "METADATA"
 
 A word that all texts have at one place is a literal; what differs, and what contains digits, is a
@@ -26,7 +26,7 @@ _WORD = re.compile(r"[^\W\d]([^\W\d]|[_ -])*|[vV]\d+").fullmatch
 _PREFIX = re.compile(r"[A-Za-z_]+[:|~/#]").match
 
 
-class Variable(Struct, eq=False):
+class VaryingPart(Struct, eq=False):
     """A place in a key whose text differs from item to item."""
 
     texts: tuple[str, ...]
@@ -36,7 +36,7 @@ class Variable(Struct, eq=False):
     is_ragged: bool = False
 
 
-Element = str | Variable
+Element = str | VaryingPart
 #: Whether an attribute has these texts.
 Explains = Callable[[tuple[str, ...]], bool]
 
@@ -161,14 +161,14 @@ def _add_literal(elements: list[Element], text: str, delimiter: str) -> None:
         elements.append(text)
 
 
-def _variable(texts: tuple[str, ...], explains: Explains) -> Variable:
+def _variable(texts: tuple[str, ...], explains: Explains) -> VaryingPart:
     if not explains(texts):
         prefixes = {found[0] if (found := _PREFIX(text)) else "" for text in texts}
         if len(prefixes) == 1 and len(set(texts)) > 1:
             prefix = prefixes.pop()
             if all(len(text) > len(prefix) for text in texts):
-                return Variable(tuple(text[len(prefix) :] for text in texts), prefix)
-    return Variable(texts)
+                return VaryingPart(tuple(text[len(prefix) :] for text in texts), prefix)
+    return VaryingPart(texts)
 
 
 def _ragged(rows: list[list[str]], delimiter: str) -> list[Element]:
@@ -181,4 +181,4 @@ def _ragged(rows: list[list[str]], delimiter: str) -> list[Element]:
         shared = 0
     literals: list[Element] = [delimiter.join(rows[0][:shared])] if shared else []
     rest = tuple(delimiter.join(row[shared:]) for row in rows)
-    return [*literals, Variable(rest, is_ragged=True)]
+    return [*literals, VaryingPart(rest, is_ragged=True)]

@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeAlias, get_args, get_origin
 import pydantic
 
 from tablewright.errors import InvalidValue
-from tablewright.symbol import Symbol
+from tablewright.symbol import contains_symbol
 
 Check: TypeAlias = Callable[[Any], Any]
 
@@ -80,7 +80,7 @@ def checked_by(validate: Callable[[Any], Any], where: str) -> Check:
     """Return a check whose errors name the attribute; it lets symbols pass."""
 
     def check(value: Any) -> Any:
-        if _is_symbolic(value):
+        if contains_symbol(value):
             return value
         try:
             return validate(value)
@@ -89,10 +89,3 @@ def checked_by(validate: Callable[[Any], Any], where: str) -> Check:
             raise InvalidValue(f"{where}: {problem['input']!r}: {problem['msg']}") from None
 
     return check
-
-
-def _is_symbolic(value: Any) -> bool:
-    """Return whether a value is known only when a traced pattern runs."""
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return any(isinstance(member, Symbol) for member in value)
-    return isinstance(value, Symbol)

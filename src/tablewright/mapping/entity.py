@@ -24,7 +24,8 @@ from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
 from tablewright.mapping.parts import natural_part
 from tablewright.mapping.stored_key import RawCheck, StoredKey, check_key_only
-from tablewright.mapping.template import Template, encode_natural, templates_can_collide
+from tablewright.mapping.template import Template, encode_natural
+from tablewright.mapping.tracking import Tracking
 from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
 
@@ -177,6 +178,7 @@ class EntityMap:
         self._names = tuple(attribute.stored for attribute in stored)
         self._readers = tuple((attribute.name, attribute.converter.decode) for attribute in stored)
         self._fields = (*self._names, *self._stored_key.names)
+        self.tracking = Tracking(stored)
         self._raw_check = RawCheck(primary, attributes, self._fields)
         self._get, self._page = _decoders(self._fields)
         self._composed = frozenset(name for key in (primary, *indexes) for name in key.composed)
@@ -253,18 +255,27 @@ class EntityMap:
 
     def decode(self, item: Mapping[str, Value]) -> Any:
         """Return the entity of an item; raise UnreadableItem, which names the item."""
+        stored = tuple(map(item.get, self._fields))
         try:
-            return self._decode(tuple(map(item.get, self._fields)))
+            entity = self._decode(stored)
         except UnreadableItem as error:
             names = [name for name in self.table.attributes if name is not None and name in item]
             key = ", ".join(f'{name}="{content_of(item, name)}"' for name in names)
             raise UnreadableItem(f"{error} (the item with {key})", item=dict(item)) from None
+        if self.tracking.keeps:
+            self.tracking.keep_fields(entity, stored)
+        return entity
 
     def decode_get(self, answer: bytes) -> Any:
         """Return the entity in the answer of a GetItem, or None."""
         item = self._get(answer).Item
+        if item is None:
+            return None
         try:
-            return None if item is None else self._decode(astuple(item))
+            entity = self._decode(astuple(item))
+            if self.tracking.keeps:
+                self.tracking.keep_answer(entity, answer)
+            return entity
         except UnreadableItem:
             return self.decode(_plain(answer)["Item"])  # raises an error that names the item
 
@@ -275,10 +286,13 @@ class EntityMap:
         cannot be read."""
         page = self._page(answer)
         try:
-            return [self._decode(astuple(item)) for item in page.Items], page.LastEvaluatedKey, ()
+            entities = [self._decode(astuple(item)) for item in page.Items]
+            if self.tracking.keeps:
+                self.tracking.keep_page(entities, answer)
+            return entities, page.LastEvaluatedKey, ()
         except UnreadableItem:
-            entities, unreadable = self.decode_all(_plain(answer)["Items"])
-            return entities, page.LastEvaluatedKey, unreadable
+            readable, unreadable = self.decode_all(_plain(answer)["Items"])
+            return readable, page.LastEvaluatedKey, unreadable
 
     def decode_all(
         self, items: Iterable[Mapping[str, Value]]
@@ -349,6 +363,14 @@ class EntityMap:
             return key  # its key has changed
         return key | kept
 
+    def as_stored(self, entity: Any) -> Any:
+        """Return an entity as it was when it was last read or written; None if it never was."""
+        before: Any = _new(self.type)
+        key = getattr(entity, "_stored_key", None)
+        if key is not None:
+            object.__setattr__(before, "_stored_key", key)
+        return before if self.tracking.restore(before, entity, self.value_if_absent) else None
+
     def value_if_absent(self, name: str) -> Any:
         """Return the value of an attribute that an item does not have."""
         attribute = self.attributes[name]
@@ -389,14 +411,11 @@ class EntityMap:
         return {name: key[name] for name in self.primary.attributes if name in key}
 
     def _natural_key(self, values: Mapping[str, Any]) -> Item:
-        natural: Item = {}
-        templates = (self.primary.partition, self.primary.sort)
-        for name, template in zip(self.primary.attributes, templates, strict=True):
-            if name is not None and template is not None and template.natural is not None:
-                natural[name] = encode_natural(
-                    template.natural, values[template.parts[0].attribute]
-                )
-        return natural
+        return {
+            name: encode_natural(template.natural, values[template.parts[0].attribute])
+            for name, template in self.primary.templates.items()
+            if template.natural is not None
+        }
 
     def templates(self, other_than: KeyMap | None = None) -> list[dict[str, Template]]:
         """Return the template of each attribute of the items that can be a key.
@@ -409,7 +428,7 @@ class EntityMap:
             for attribute in self.attributes.values()
             if not attribute.is_key_only
         } | self._type_template(self.type_name)
-        found |= _by_attribute(self.primary)
+        found |= self.primary.templates
         choices = [
             each.keys if isinstance(each, AlternativeKeys) else (each,) for each in self.index_keys
         ]
@@ -420,14 +439,14 @@ class EntityMap:
             if other_than is None or other_than not in same:
                 whole = dict(found)
                 for key in chosen:
-                    whole |= _by_attribute(key)
+                    whole |= key.templates
                 combinations.append(whole)
         return combinations
 
     def sentinel_templates(self, unique: UniqueMap) -> dict[str, Template]:
         """Return the same for the sentinel items of a unique value."""
         kept = {attribute.stored: _natural(attribute) for attribute in unique.keeps}
-        return kept | self._type_template(unique.type_name) | _by_attribute(unique.key)
+        return kept | self._type_template(unique.type_name) | unique.key.templates
 
     def _type_template(self, name: str) -> dict[str, Template]:
         attribute = self.table.type_attribute
@@ -441,7 +460,7 @@ class EntityMap:
             return self.primary
         own = [each for each in self.indexes if each.index == key.index]
         for each in own:
-            if each is key or templates_can_collide(each.partition, key.partition):
+            if each is key or each.can_equal(each.partition_attributes, key.templates):
                 return each
         return own[0] if own else None
 
@@ -451,11 +470,6 @@ def _natural(attribute: AttributeMap) -> Template:
     return Template(
         (natural_part(attribute.name, attribute.converter),), (0,), natural=attribute.converter
     )
-
-
-def _by_attribute(key: KeyMap) -> dict[str, Template]:
-    pairs = zip(key.attributes, (key.partition, key.sort), strict=True)
-    return {name: template for name, template in pairs if name and template is not None}
 
 
 def content_of(item: Mapping[str, Value], name: str) -> str:

@@ -1,65 +1,70 @@
-"""Keys: templates of literals and parts, and the conditions that a query puts on them.
+"""Keys: the attributes of a key, each with its template, filled in by calls and by entities.
 
 A template is filled in with the values of an entity when an item is written, and with the
 arguments of a call when an item is read:
 
     "ORDER" / created_at / order_id   ->   ORDER#2026-01-15T10:15:30.000000Z#O100
 
-A call binds parts from the left. The bound parts and the comparison of the next part result in one
-condition on the sort key. Every prefix ends with `#`, so order 1 never matches order 10; `$` sorts
-right after `#`:
+A call binds parts from the left. A key of the table, and of most indexes, has a partition key
+attribute and a sort key attribute. A global index may have up to four of each, all of them natural:
 
-    nothing bound                       begins_with(SK, "ORDER#")
-    .eq(day)                            begins_with(SK, "ORDER#day#")
-    .eq(day, id)                        SK = "ORDER#day#id"
-    .gte(day)                           SK BETWEEN "ORDER#day" AND "ORDER$"
-    .gt(day)                            SK BETWEEN "ORDER#day$" AND "ORDER$"
-    .lte(day)                           SK BETWEEN "ORDER#" AND "ORDER#day$"
-
-If no other entity can be in the partition, the bounds that exclude other entities are left out:
-`PK = "USER"`, `SK >= "AT#1719473962"`.
+    GSI(("tenantId", "region"), ("status", "createdAt"))
+    by_region("t1", "eu").eq(PAID).gte(monday)
+        tenantId = "t1" AND region = "eu" AND status = "PAID" AND createdAt >= "2026-…"
 
 This module must not know items, requests or entities.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError
+from tablewright.mapping.key_condition import (
+    FLIPPED,
+    Comparison,
+    KeyCondition,
+    SortCondition,
+    compare_text,
+    compare_value,
+)
 from tablewright.mapping.parts import KeyPart
-from tablewright.mapping.template import Composer, Template, encode_natural, encode_value
-from tablewright.values import Value
-
-#: How a query compares the next part; `begins_with` takes the start of a text.
-Comparison: TypeAlias = Literal["=", "<", "<=", ">", ">=", "between", "begins_with"]
-FLIPPED: dict[Comparison, Comparison] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-
-class SortCondition(Struct, frozen=True):
-    """A condition on the sort key, as DynamoDB takes it."""
-
-    comparison: Comparison
-    values: tuple[Value, ...]
-    #: A key that matches the condition but not the comparison: it must be filtered out.
-    excluded: Value | None = None
+from tablewright.mapping.template import (
+    Composer,
+    Template,
+    templates_can_collide,
+    value_encoder,
+)
+from tablewright.values import Item, Value
 
 
-class _Next(Struct, frozen=True):
-    """The part of a sort key that follows the bound ones."""
+class NextPart(Struct, frozen=True):
+    """The part of a sort key that follows the bound ones, to which a comparison applies."""
 
-    #: Composes what stands before the part.
+    part: KeyPart
+    #: The key attribute that contains the part.
+    attribute: str
+    template: Template
+    #: The number of pieces before the part, and what composes them.
+    position: int
     prefix: Composer
-    #: None if every part is bound.
-    part: KeyPart | None
     #: What tells the end of the part: a delimiter, or the first character of a literal; "" if
     #: another part follows, None if nothing does.
-    following: str | None = None
+    following: str | None
     #: The keys sort as the values of the part do.
-    is_in_order: bool = True
+    is_in_order: bool
+
+
+class _Binding(Struct, frozen=True):
+    """What a call with some number of arguments determines."""
+
+    #: The key attributes that must equal one value, and what encodes it.
+    equal: tuple[tuple[str, Callable[[Sequence[Any]], Value]], ...]
+    #: None if every part is bound.
+    next: NextPart | None
 
 
 class IndexMap(Struct, frozen=True):
@@ -67,9 +72,15 @@ class IndexMap(Struct, frozen=True):
 
     name: str
     kind: Literal["global", "local"]
-    attributes: tuple[str, str | None]
+    partition: tuple[str, ...]
+    sort: tuple[str, ...] = ()
     #: ALL, KEYS_ONLY, or the stored names of the attributes that it contains besides its keys.
     projection: Literal["ALL", "KEYS_ONLY"] | tuple[str, ...] = "ALL"
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The key attributes, those of the partition key first."""
+        return self.partition + self.sort
 
 
 class IndexCondition(Protocol):
@@ -86,88 +97,110 @@ class KeyMap:
     def __init__(
         self,
         name: str,
-        attributes: tuple[str, str | None],
-        partition: Template,
-        sort: Template | None,
+        partition: Mapping[str, Template],
+        sort: Mapping[str, Template],
         *,
         index: IndexMap | None = None,
         when: IndexCondition | None = None,
         provided: frozenset[str] = frozenset(),
     ) -> None:
         self.name = name
-        self.attributes = attributes
-        self.partition = partition
-        self.sort = sort
+        #: The template of each key attribute, those of the partition key first.
+        self.templates = {**partition, **sort}
+        self.attributes = tuple(self.templates)
+        self.partition_attributes = tuple(partition)
+        self.sort_attributes = tuple(sort)
         self.index = index
         self.when = when
         #: The attributes that are composed for this key: not natural, and not in `provided`.
         self.composed = tuple(
             attribute
-            for attribute, template in zip(attributes, (partition, sort), strict=True)
-            if attribute is not None
-            and template is not None
-            and template.natural is None
-            and attribute not in provided
+            for attribute, template in self.templates.items()
+            if template.natural is None and attribute not in provided
         )
         #: The parts whose values a call takes: the partition key's first, then the sort key's.
         parameters: dict[int, KeyPart] = {}
-        for template in _present(partition, sort):
+        for template in self.templates.values():
             for part, slot in zip(template.parts, template.slots, strict=True):
                 parameters.setdefault(slot, part)
         self.parameters = tuple(parameters[slot] for slot in sorted(parameters))
         #: How many of the parameters are in the partition key.
-        self.partition_arity = len(set(partition.slots))
+        self.partition_arity = len({slot for each in partition.values() for slot in each.slots})
+        parts = [part for template in self.templates.values() for part in template.parts]
+        self._required = tuple(part.attribute for part in parts)
         #: The attributes of the entity that the key depends on.
-        self.depends_on = frozenset(
-            part.attribute for template in _present(partition, sort) for part in template.parts
-        ) | (when.attributes if when is not None else frozenset())
-        self._partition = Composer(partition)
-        self._sort = None if sort is None else Composer(sort)
-        self._required = tuple(
-            part.attribute for template in _present(partition, sort) for part in template.parts
+        self.depends_on = frozenset(self._required) | (
+            when.attributes if when is not None else frozenset()
         )
         #: Parts that may have no value although their attribute has one.
         self._optional = tuple(
-            (part.attribute, part.argument)
-            for template in _present(partition, sort)
-            for part in template.parts
-            if part.notation.is_optional
+            (part.attribute, part.argument) for part in parts if part.notation.is_optional
         )
         self._forms = tuple(
             (
                 attribute,
                 template.tag,
-                composer.form,
+                Composer(template).form,
                 tuple((part.attribute, part.attribute_text) for part in template.parts),
             )
-            for attribute, template, composer in (
-                (attributes[0], partition, self._partition),
-                (attributes[1], sort, self._sort),
-            )
-            if attribute in self.composed and template is not None and composer is not None
+            for attribute, template in self.templates.items()
+            if attribute in self.composed
         )
-        #: For each number of bound arguments in the sort key: what follows them.
-        self._prefixes = [] if sort is None else self._compose_prefixes(sort)
+        self._encoders = tuple(
+            (attribute, value_encoder(template)) for attribute, template in self.templates.items()
+        )
+        #: For each number of bound arguments in the sort key: what they determine.
+        self._bindings = self._make_bindings(sort)
 
-    def _compose_prefixes(self, sort: Template) -> list[_Next]:
-        prefixes: list[_Next] = []
+    def _make_bindings(self, sort: Mapping[str, Template]) -> list[_Binding]:
+        bindings: list[_Binding] = []
         bound = self.partition_arity
-        part_number = -1
-        for position, piece in enumerate(sort.pieces):
-            if isinstance(piece, KeyPart):
-                part_number += 1
-                if sort.slots[part_number] == bound:  # the first use of this argument
-                    following = _following(sort, position)
-                    is_in_order = not following or piece.sorts_before(following)
-                    prefixes.append(_Next(Composer(sort, position), piece, following, is_in_order))
+        count = len(self.partition_attributes)
+        for number, (attribute, template) in enumerate(sort.items(), count):
+            slots = iter(template.slots)
+            for position, piece in enumerate(template.pieces):
+                if isinstance(piece, KeyPart) and next(slots) == bound:  # not bound before it
+                    following = _following(template, position)
+                    found = NextPart(
+                        part=piece,
+                        attribute=attribute,
+                        template=template,
+                        position=position,
+                        prefix=Composer(template, position),
+                        following=following,
+                        is_in_order=not following or piece.sorts_before(following),
+                    )
+                    bindings.append(_Binding(self._encoders[:number], found))
                     bound += 1
-        prefixes.append(_Next(Composer(sort), None))
-        return prefixes
+        bindings.append(_Binding(self._encoders, None))
+        return bindings
+
+    @property
+    def partition(self) -> Template:
+        """The template of the only partition key attribute."""
+        (attribute,) = self.partition_attributes
+        return self.templates[attribute]
+
+    @property
+    def sort(self) -> Template | None:
+        """The template of the only sort key attribute; None if there is none."""
+        if not self.sort_attributes:
+            return None
+        (attribute,) = self.sort_attributes
+        return self.templates[attribute]
+
+    @property
+    def has_several_attributes(self) -> bool:
+        """Whether the partition key or the sort key consists of several attributes."""
+        return len(self.partition_attributes) > 1 or len(self.sort_attributes) > 1
 
     def show(self) -> str:
-        """Return both templates as documents show them: `PK=USER, SK=USER#{id}`."""
-        pairs = zip(self.attributes, (self.partition, self.sort), strict=True)
-        return ", ".join(f"{name}={each.show()}" for name, each in pairs if each is not None)
+        """Return all templates as documents show them: `PK=USER, SK=USER#{id}`."""
+        return ", ".join(f"{name}={each.show()}" for name, each in self.templates.items())
+
+    def can_equal(self, attributes: Sequence[str], others: Mapping[str, Template]) -> bool:
+        """Return whether these key attributes can have the values of other templates."""
+        return all(templates_can_collide(self.templates[each], others[each]) for each in attributes)
 
     # -- from the arguments of a call --------------------------------------------------------
 
@@ -189,38 +222,33 @@ class KeyMap:
                 "given"
             )
 
-    def partition_value(self, arguments: Sequence[Any]) -> Value:
+    def encode(self, arguments: Sequence[Any]) -> Item:
+        """Return the key of a call that binds all parts."""
+        return {attribute: encode(arguments) for attribute, encode in self._encoders}
+
+    def partition_values(self, arguments: Sequence[Any]) -> Item:
         """Return the partition key of a call."""
-        return encode_value(self.partition, self._partition, arguments)
+        encoders = self._encoders[: len(self.partition_attributes)]
+        return {attribute: encode(arguments) for attribute, encode in encoders}
 
-    def sort_value(self, arguments: Sequence[Any]) -> Value:
-        """Return the sort key of a call that binds all parts."""
-        assert self.sort is not None
-        assert self._sort is not None
-        return encode_value(self.sort, self._sort, arguments)
-
-    def next_part(self, bound: int) -> KeyPart | None:
+    def next_part(self, bound: int) -> NextPart | None:
         """Return the part that a comparison applies to after `bound` arguments."""
-        return self._prefixes[bound - self.partition_arity].part if self._prefixes else None
+        return self._bindings[bound - self.partition_arity].next
 
-    def is_in_order(self, bound: int) -> bool:
-        """Return whether the keys sort as the values of the next part do."""
-        return self._prefixes[bound - self.partition_arity].is_in_order
+    def determined(self, bound: int) -> tuple[str, ...]:
+        """Return the key attributes that `bound` arguments determine."""
+        return tuple(name for name, _ in self._bindings[bound - self.partition_arity].equal)
 
     def can_compare(self, bound: int, comparison: Comparison) -> bool:
         """Return whether a key condition can compare the attribute of the next part."""
-        part = self.next_part(bound)
-        if part is None or self.sort is None or not part.is_exact:
+        following = self.next_part(bound)
+        if following is None or not following.part.is_exact:
             return False
-        if self.sort.natural is not None or self.sort.tag != "S":
+        if not following.template.is_text:
             return True
         if comparison == "begins_with":
-            return part.is_free_text
-        return part.is_ordered and self.is_in_order(bound)
-
-    def prefix(self, arguments: Sequence[Any]) -> str:
-        """Return the start of the sort key that the arguments determine, with its delimiter."""
-        return self._prefixes[len(arguments) - self.partition_arity].prefix(arguments)
+            return following.part.is_free_text
+        return following.part.is_ordered and following.is_in_order
 
     def condition(
         self,
@@ -229,31 +257,41 @@ class KeyMap:
         operands: Sequence[Any],
         *,
         is_exclusive: bool,
-    ) -> SortCondition | None:
-        """Return the condition on the sort key; None for the whole partition.
+    ) -> KeyCondition:
+        """Return the condition on the key.
 
         `is_exclusive`: no other entity can be in this partition.
         """
-        if self.sort is None:
-            return None
-        part = self.next_part(len(arguments))
-        if part is None:
-            return SortCondition("=", (self.sort_value(arguments),))
-        if self.sort.natural is not None or self.sort.tag != "S":
-            return _whole_condition(self.sort, part, comparison, operands)
-        prefix = self.prefix(arguments)
+        binding = self._bindings[len(arguments) - self.partition_arity]
+        equal = {attribute: encode(arguments) for attribute, encode in binding.equal}
+        following = binding.next
+        if following is None:
+            return KeyCondition(equal)
+        attribute, part = following.attribute, following.part
+        if not following.template.is_text:
+            if comparison is None:
+                return KeyCondition(equal)
+            return KeyCondition(
+                equal, compare_value(attribute, following.template, part, comparison, operands)
+            )
+        prefix = following.prefix(arguments)
+        unbounded = is_exclusive and len(arguments) == self.partition_arity
         if comparison is None:
-            if not prefix or (is_exclusive and len(arguments) == self.partition_arity):
-                return None
-            return SortCondition("begins_with", (_text(prefix),))
+            if not prefix or unbounded:
+                return KeyCondition(equal)
+            return KeyCondition(equal, SortCondition(attribute, "begins_with", ({"S": prefix},)))
         if part.is_descending and comparison != "begins_with":
             comparison, operands = FLIPPED.get(comparison, comparison), operands[::-1]
-        return _composed_condition(
-            prefix,
-            comparison,
-            [prefix + part.text(operand) for operand in operands],
-            following=self._prefixes[len(arguments) - self.partition_arity].following,
-            is_exclusive=is_exclusive and len(arguments) == self.partition_arity,
+        return KeyCondition(
+            equal,
+            compare_text(
+                attribute,
+                prefix,
+                comparison,
+                [prefix + part.text(operand) for operand in operands],
+                following=following.following,
+                is_exclusive=unbounded,
+            ),
         )
 
     # -- from the values of an entity --------------------------------------------------------
@@ -311,10 +349,6 @@ def group_by_index(keys: Sequence[KeyMap]) -> tuple[IndexKeys, ...]:
     )
 
 
-def _present(*templates: Template | None) -> list[Template]:
-    return [template for template in templates if template is not None]
-
-
 def _following(sort: Template, position: int) -> str | None:
     """Return what tells the end of a part; "" before another part, None if nothing follows."""
     if position + 1 == len(sort.pieces):
@@ -323,78 +357,3 @@ def _following(sort: Template, position: int) -> str | None:
     if not isinstance(piece, str):
         return ""
     return delimiter if piece.startswith(delimiter) else piece[0]
-
-
-def _text(text: str) -> Value:
-    return {"S": text}
-
-
-def _whole_condition(
-    sort: Template, part: KeyPart, comparison: Comparison | None, operands: Sequence[Any]
-) -> SortCondition | None:
-    """Return the condition on a sort key that is one value, not a composed text."""
-    if comparison is None:
-        return None
-    if part.is_descending:
-        comparison, operands = FLIPPED.get(comparison, comparison), operands[::-1]
-    if sort.natural is None:
-        values: list[Value] = [{sort.tag: part.text(operand)} for operand in operands]
-    else:
-        values = [encode_natural(sort.natural, operand) for operand in operands]
-    return SortCondition(comparison, tuple(values))
-
-
-#: Sorts after every text that continues a key, where no literal says how it continues.
-HIGHEST = "\U0010ffff"
-
-
-def after(text: str) -> str:
-    """Return the lowest text that sorts after every text which begins with this one.
-
-    >>> after("ORDER#")
-    'ORDER$'
-    """
-    return text[:-1] + chr(ord(text[-1]) + 1) if ord(text[-1]) < 0xD7FF else text + HIGHEST
-
-
-def _composed_condition(
-    prefix: str,
-    comparison: Comparison,
-    bounds: list[str],
-    *,
-    following: str | None,
-    is_exclusive: bool,
-) -> SortCondition:
-    """Return the condition on a composed sort key; `following` tells the end of the part."""
-    if comparison == "begins_with":
-        return SortCondition("begins_with", (_text(bounds[0]),))
-    is_last = following is None
-    lowest, highest = prefix, after(prefix) if prefix else ""
-    unbounded = is_exclusive or not prefix
-    # A key `bound#…` equals the bound in this part; `bound$` sorts after all such keys.
-    end = "" if following is None else after(following) if following else HIGHEST
-    if comparison == "=":
-        if following is None:
-            return SortCondition("=", (_text(bounds[0]),))
-        return SortCondition("begins_with", (_text(bounds[0] + following),))
-    if comparison == "between":
-        return SortCondition("between", (_text(bounds[0]), _text(bounds[1] + end)))
-    bound = bounds[0]
-    if comparison == ">=":
-        if unbounded:
-            return SortCondition(">=", (_text(bound),))
-        return SortCondition("between", (_text(bound), _text(highest)))
-    if comparison == ">":
-        if unbounded:
-            return SortCondition(">", (_text(bound + end),))
-        excluded = _text(bound) if is_last else None
-        return SortCondition("between", (_text(bound + end), _text(highest)), excluded)
-    if comparison == "<=":
-        if unbounded:
-            return SortCondition("<=", (_text(bound + end),))
-        return SortCondition("between", (_text(lowest), _text(bound + end)))
-    if unbounded:
-        return SortCondition("<", (_text(bound),))
-    return SortCondition(
-        "between", (_text(lowest), _text(bound)), _text(bound) if is_last else None
-    )

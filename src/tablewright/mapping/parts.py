@@ -8,6 +8,7 @@ shorter text comes the delimiter, and a space or `!` sorts below `#`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -40,7 +41,14 @@ class KeyPart(Struct, frozen=True):
     def argument(self, value: Any) -> Any:
         """Return the argument of a call for a value of the attribute."""
         derive = self.notation.derive
-        return value if derive is None or isinstance(value, Symbol) else derive(value)
+        if derive is None:
+            return value
+        return self._shown(value) if isinstance(value, Symbol) else derive(value)
+
+    def _shown(self, symbol: Symbol) -> Symbol:
+        """Return the symbol of what is derived: `{day(visit.at)}`."""
+        whole = rf"\b{re.escape(self.attribute)}\b(?=[,)])"
+        return Symbol(re.sub(whole, lambda _: Symbol.expression(symbol), self.label, count=1))
 
     @property
     def is_ordered(self) -> bool:

@@ -120,9 +120,8 @@ class StoredKey:
 
 
 def _attributes(key: KeyMap) -> Iterator[_KeyAttribute]:
-    pairs = zip(key.attributes, (key.partition, key.sort), strict=True)
-    for name, template in pairs:
-        if name is not None and template is not None and template.natural is None:
+    for name, template in key.templates.items():
+        if template.natural is None:
             yield _KeyAttribute(name, template, Parser(template, any_spelling=True))
 
 

@@ -14,16 +14,16 @@ from typing import Any, Literal, TypeAlias
 from tablewright.errors import DeclarationError
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap, content_of
-from tablewright.mapping.keys import IndexMap, KeyMap, after
+from tablewright.mapping.key_condition import after
+from tablewright.mapping.keys import IndexMap, KeyMap, NextPart
 from tablewright.mapping.language import (
-    EMPTY,
     NOTHING,
     Language,
     intersects,
     literal,
     sequence,
 )
-from tablewright.mapping.template import Parser, Template, can_begin_with, templates_can_collide
+from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
 
 TypeForm: TypeAlias = Literal["text", "set", "list"]
@@ -143,9 +143,7 @@ class TableMap:
         return key_types
 
     def _refuse_collision(self, key: KeyMap, theirs: KeyMap) -> None:
-        if templates_can_collide(key.partition, theirs.partition) and (
-            key.sort is None or theirs.sort is None or templates_can_collide(key.sort, theirs.sort)
-        ):
+        if key.can_equal(key.attributes, theirs.templates):
             raise DeclarationError(
                 f"{key.name}: {key.show()} can be the same key as {theirs.name}: "
                 f"{theirs.show()}; begin each of them with its own literal"
@@ -182,8 +180,7 @@ class TableMap:
         """
         if key not in self._exclusive:
             self._exclusive[key] = not (key.index is None and key.partition.parts) and not any(
-                templates_can_collide(key.partition, partition)
-                for partition, _ in self._others(key)
+                key.can_equal(key.partition_attributes, other) for other in self._others(key)
             )
         return self._exclusive[key]
 
@@ -191,15 +188,11 @@ class TableMap:
         """Return whether a query with `bound` arguments can return items of other entities."""
         facts = self._shared
         if (key, bound) not in facts:
-            beginning, end = _beginning(key, bound), _end(key, bound)
+            determined, following = key.determined(bound), key.next_part(bound)
             facts[key, bound] = any(
-                templates_can_collide(key.partition, partition)
-                and (
-                    sort is None
-                    or can_begin_with(sort, beginning)
-                    or intersects(sort.language(), end)
-                )
-                for partition, sort in self._others(key)
+                key.can_equal(determined, other)
+                and (following is None or _can_follow(following, other[following.attribute]))
+                for other in self._others(key)
             )
         return facts[key, bound]
 
@@ -211,25 +204,26 @@ class TableMap:
         Each has the name of its entity, or of the unique value of a sentinel.
         """
         found: list[tuple[str, Template | None]] = []
+        sort = key.sort_attributes
         for entity in self.entities:
             is_member = any(member.includes(entity) for member in members)
             holders = [] if is_member else [(entity.name, t) for t in entity.templates()]
             holders += [(u.key.name, entity.sentinel_templates(u)) for u in entity.uniques]
-            for name, templates in holders:
-                found += [
-                    (name, sort)
-                    for partition, sort in _keys_in(key, [templates])
-                    if templates_can_collide(key.partition, partition)
-                ]
+            found += [
+                (name, templates[sort[0]] if sort else None)
+                for name, templates in holders
+                if _is_in_index(key, templates)
+                and key.can_equal(key.partition_attributes, templates)
+            ]
         return found
 
-    def _others(self, key: KeyMap) -> list[tuple[Template, Template | None]]:
-        """Return the keys that all other items have in the same index."""
+    def _others(self, key: KeyMap) -> list[dict[str, Template]]:
+        """Return the templates of all other items that are in the same index."""
         holders = []
         for entity in self.entities:
             holders += entity.templates(other_than=key)
             holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
-        return _keys_in(key, holders)
+        return [each for each in holders if _is_in_index(key, each)]
 
 
 def _type_names(value: Value) -> list[str]:
@@ -239,40 +233,27 @@ def _type_names(value: Value) -> list[str]:
     return [value["S"]] if "S" in value else list(value.get("SS", ()))
 
 
-def _keys_in(
-    key: KeyMap, holders: list[dict[str, Template]]
-) -> list[tuple[Template, Template | None]]:
-    """Return the keys of items in the index of a key.
+def _is_in_index(key: KeyMap, templates: Mapping[str, Template]) -> bool:
+    """Return whether items with these templates are in the index of a key.
 
     DynamoDB adds an item to every index whose key attributes it has, even if its entity does not
     declare that.
     """
-    partition, sort = key.attributes
-    return [
-        (templates[partition], None if sort is None else templates[sort])
-        for templates in holders
-        if partition in templates and (sort is None or sort in templates)
-    ]
+    return all(name in templates for name in key.attributes)
 
 
-def _beginning(key: KeyMap, bound: int) -> Language:
-    """Return the texts with which the sort keys of a query with `bound` arguments begin."""
-    following = key.next_part(bound)
-    if key.sort is None:
-        return EMPTY
-    pieces = key.sort.pieces
-    return key.sort.language(last=None if following is None else pieces.index(following))
+def _can_follow(following: NextPart, other: Template) -> bool:
+    """Return whether a query of a range of this part can match another template's values."""
+    beginning = following.template.language(last=following.position)
+    return can_begin_with(other, beginning) or intersects(other.language(), _end(following))
 
 
-def _end(key: KeyMap, bound: int) -> Language:
+def _end(following: NextPart) -> Language:
     """Return the upper bounds of the sort keys, which BETWEEN includes: `ORDER$`."""
-    following = key.next_part(bound)
-    if key.sort is None or following is None:
-        return NOTHING
-    before = key.sort.pieces[: key.sort.pieces.index(following)]
+    before = following.template.pieces[: following.position]
     if not before or not isinstance(before[-1], str):
         return NOTHING
-    return sequence(key.sort.language(last=len(before) - 1), literal(after(before[-1])))
+    return sequence(following.template.language(last=len(before) - 1), literal(after(before[-1])))
 
 
 def _recognizers(key: KeyMap, *, any_spelling: bool) -> tuple[Match, Match]:

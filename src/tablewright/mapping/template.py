@@ -16,7 +16,7 @@ items, requests or entities.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -54,6 +54,11 @@ class Template(Struct, frozen=True):
     #: Stores an attribute as it is; the key is that attribute, not a composed value.
     natural: Converter | None = None
     tag: Tag = "S"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its values are texts that are composed of pieces, not one stored value."""
+        return self.natural is None and self.tag == "S"
 
     @property
     def parts(self) -> tuple[KeyPart, ...]:
@@ -152,11 +157,14 @@ class Parser:
         return tuple(part.read(each) for part, each in zip(self.parts, texts, strict=True))
 
 
-def encode_value(template: Template, composer: Composer, arguments: Sequence[Any]) -> Value:
-    """Return the value of a key attribute for the arguments of a call."""
-    if template.natural is None:
-        return {template.tag: composer(arguments)}
-    return encode_natural(template.natural, arguments[template.slots[0]])
+def value_encoder(template: Template) -> Callable[[Sequence[Any]], Value]:
+    """Return the function that gives the value of a key attribute for the arguments of a call."""
+    natural = template.natural
+    if natural is None:
+        compose, tag = Composer(template), template.tag
+        return lambda arguments: {tag: compose(arguments)}
+    (slot,) = template.slots
+    return lambda arguments: encode_natural(natural, arguments[slot])
 
 
 def encode_natural(natural: Converter, value: Any) -> Value:

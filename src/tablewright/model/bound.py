@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.model.attribute import KeyPath
+from tablewright.model.attribute import KeyPath, Piece
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
 from tablewright.plan.reads.range import Range
@@ -27,6 +27,8 @@ F = TypeVar("F")
 G = TypeVar("G")
 P = TypeVar("P")
 S = TypeVar("S")
+P_co = TypeVar("P_co", covariant=True)
+S_co = TypeVar("S_co", covariant=True)
 Ts = TypeVarTuple("Ts")
 Us = TypeVarTuple("Us")
 
@@ -102,17 +104,43 @@ class BoundKey(Generic[E, P, S]):
             raise _no_method(self, name, ".within")
 
 
-class BoundIndex(Generic[E, P, S]):
+class BoundIndex(Generic[E, P_co, S_co]):
     """An entity's place in an index."""
 
     def __init__(self, entity: EntityMap, key: KeyMap) -> None:
         self._entity = entity
         self._key = key
 
-    def __call__(self: BoundIndex[E, KeyPath[*Us], KeyPath[*Ts]], *values: *Us) -> Range[E, *Ts]:
+    @overload
+    def __call__(
+        self: BoundIndex[E, KeyPath[*Us], KeyPath[*Ts]], *values: *Us
+    ) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(self: BoundIndex[E, tuple[Piece[A]], KeyPath[*Ts]], a: A, /) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(
+        self: BoundIndex[E, tuple[Piece[A], Piece[B]], KeyPath[*Ts]], a: A, b: B, /
+    ) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(
+        self: BoundIndex[E, tuple[Piece[A], Piece[B], Piece[C]], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        /,
+    ) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(
+        self: BoundIndex[E, tuple[Piece[A], Piece[B], Piece[C], Piece[D]], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        /,
+    ) -> Range[E, *Ts]: ...
+    def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Us
         """Return the query for all items of the entity in one partition of the index."""
-        found: Range[E, *Ts] = _range(self._entity, self._key, values)
-        return found
+        return _range(self._entity, self._key, values)
 
     def __repr__(self) -> str:
         return f"{self._key.name}: {self._key.show()}"

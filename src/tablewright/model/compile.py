@@ -12,7 +12,6 @@ from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.template import templates_can_collide
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
 from tablewright.model.declared import EntityDeclaration
 from tablewright.model.exclusion import exclude_each_other
@@ -86,13 +85,7 @@ def _primary(declared: EntityDeclaration) -> KeyMap:
             'write one: primary = key("…" / …, "…" / …)'
         )
     ((name, value),) = found.items()
-    primary = declared.key_map(
-        name,
-        declared.table.attributes,
-        value.partition,
-        value.sort,
-        delimiter=value.delimiter,
-    )
+    primary = _table_key(declared, name, value.partition, value.sort, value.delimiter)
     for part in primary.parameters:
         if part.notation.is_optional:
             raise DeclarationError(
@@ -105,6 +98,24 @@ def _primary(declared: EntityDeclaration) -> KeyMap:
                 "annotate it without None"
             )
     return primary
+
+
+def _table_key(
+    declared: EntityDeclaration,
+    name: str,
+    partition: KeyPath[Any],
+    sort: KeyPath[Any] | None,
+    delimiter: str | None,
+) -> KeyMap:
+    """Return a key of the table: that of an entity, or of a sentinel."""
+    first, second = declared.table.attributes
+    return declared.key_map(
+        name,
+        ((first,), () if second is None else (second,)),
+        (partition,),
+        () if sort is None else (sort,),
+        delimiter=delimiter,
+    )
 
 
 def _index(
@@ -125,18 +136,18 @@ def _index(
     if value.swapped and table.attributes[1] is None:
         raise DeclarationError(f"{declared.name}.{name}: {table.owner} has no sort key to swap")
     sort = value.sort
-    if index.attributes[1] == table.type_attribute is not None:
+    if index.sort == (table.type_attribute,):
         type_name = _type_name(declared)
-        if sort is not None and sort.pieces != (type_name,):
+        if sort and [path.pieces for path in sort] != [(type_name,)]:
             raise DeclarationError(
                 f"{declared.name}.{name}: the sort key of {index.name} is the type, which is "
                 f"{type_name!r} here; leave the second path out"
             )
-        sort = KeyPath((type_name,))
+        sort = (KeyPath((type_name,)),)
     _check_when(declared, f"{declared.name}.{name}", value.when)
     key = declared.key_map(
         name,
-        index.attributes,
+        (index.partition, index.sort),
         value.partition,
         sort,
         index=index,
@@ -148,8 +159,8 @@ def _index(
             f"{key.name}: {index.name} has attributes of the item as its keys, so when= cannot "
             "keep the item out of it; compose a key"
         )
-    for attribute, template in zip(index.attributes, (key.partition, key.sort), strict=True):
-        if attribute in table.attributes and template is not None:
+    for attribute, template in key.templates.items():
+        if attribute in table.attributes:
             own = primary.partition if attribute == table.attributes[0] else primary.sort
             if own is None or own.show() != template.show():
                 raise DeclarationError(
@@ -197,10 +208,7 @@ def _check_distinguishable(key: KeyMap, other: KeyMap) -> None:
     """Raise DeclarationError if a query of one place cannot leave out the items of the other."""
     index = key.index
     assert index is not None
-    collides = templates_can_collide(key.partition, other.partition) and (
-        key.sort is None or other.sort is None or templates_can_collide(key.sort, other.sort)
-    )
-    if collides and index.projection != "ALL":
+    if key.can_equal(key.attributes, other.templates) and index.projection != "ALL":
         raise DeclarationError(
             f"{key.name} and {other.name} can have the same key in {index.name}, which does not "
             'contain whole items, so a query cannot tell them apart; use project="ALL", or begin '
@@ -211,16 +219,15 @@ def _check_distinguishable(key: KeyMap, other: KeyMap) -> None:
 def _unique(
     declared: EntityDeclaration, name: str, value: Unique[Any, Any], primary: KeyMap
 ) -> UniqueMap:
-    attributes = declared.table.attributes
     sort = value.sort
-    if sort is None and attributes[1] is not None:
+    if sort is None and declared.table.attributes[1] is not None:
         sort = KeyPath(
             tuple(
                 RepeatedPiece(piece) if isinstance(piece, Piece) else piece
                 for piece in value.partition.pieces
             )
         )
-    key = declared.key_map(name, attributes, value.partition, sort, delimiter=value.delimiter)
+    key = _table_key(declared, name, value.partition, sort, value.delimiter)
     if not key.depends_on:
         raise DeclarationError(f"{key.name}: unique() has no attribute; name the unique one")
     if value.keep is None:
@@ -281,8 +288,8 @@ def _check_key_only(entity: EntityMap) -> None:
     templates = [
         template
         for key in (entity.primary, *entity.indexes)
-        for template in (key.partition, key.sort)
-        if template is not None and template.natural is None
+        for template in key.templates.values()
+        if template.natural is None
     ]
     parsed = {
         part.attribute

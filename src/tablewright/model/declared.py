@@ -202,6 +202,11 @@ class EntityDeclaration:
         if len(path.pieces) == 1 and isinstance(path.pieces[0], Attr):
             found = self.maps.get(path.pieces[0].name)
             if found is not None and found.stored == attribute:
+                if found.is_key_only:
+                    raise DeclarationError(
+                        f"{self.name}.{found.name} is key_only, so no item has the key attribute "
+                        f"{attribute!r}; leave key_only out"
+                    )
                 if found.has_value_if_absent:
                     raise DeclarationError(
                         f"{self.name}.{found.name} is a natural key, which cannot be None; make "
@@ -238,40 +243,80 @@ class EntityDeclaration:
     def key_map(
         self,
         name: str,
-        attributes: tuple[str, str | None],
-        partition: KeyPath[Any],
-        sort: KeyPath[Any] | None,
+        attributes: tuple[tuple[str, ...], tuple[str, ...]],
+        partition: tuple[KeyPath[Any], ...],
+        sort: tuple[KeyPath[Any], ...],
         *,
         index: IndexMap | None = None,
         when: Any = None,
         delimiter: str | None = None,
     ) -> KeyMap:
-        """Return the compiled key; `delimiter` replaces the table's."""
+        """Return the compiled key, with a path for each attribute of partition key and sort key.
+
+        `delimiter` replaces the table's.
+        """
         where = f"{self.name}.{name}"
         separator = self.table.delimiter
         if delimiter is not None:
             separator = Delimiter(delimiter, escapes=separator.escapes)
             separator.check(where)
-        if (attributes[1] is None) != (sort is None):
-            wanted = "no sort key" if attributes[1] is None else f"a sort key, {attributes[1]!r}"
+        if bool(attributes[1]) != bool(sort):
+            named = ", ".join(map(repr, attributes[1]))
+            wanted = f"a sort key, {named}" if named else "no sort key"
             raise DeclarationError(
                 f"{where}: {index.name if index else self.table.name} has {wanted}; "
                 f"{'leave the second path out' if sort else 'pass a second path'}"
             )
         parameters: dict[tuple[str, str], int] = {}
-        first = self.template(partition, where, attributes[0], parameters, separator, sorts=False)
-        second = None
-        if sort is not None and attributes[1] is not None:
-            second = self.template(sort, where, attributes[1], parameters, separator, sorts=True)
+        sides = []
+        for names, paths, sorts in zip(attributes, (partition, sort), (False, True), strict=True):
+            if len(names) > 1 or len(paths) > 1:
+                self._check_natural(where, names, paths)
+            sides.append(
+                {
+                    attribute: self.template(
+                        path, where, attribute, parameters, separator, sorts=sorts
+                    )
+                    for attribute, path in zip(names, paths, strict=True)
+                }
+            )
+        first, second = sides
         provided: frozenset[str] = frozenset()
         if index is not None:
             provided = frozenset(name for name in self.table.attributes if name is not None)
             if self.table.type_attribute is not None:
                 provided |= {self.table.type_attribute}
-        for attribute, template in zip(attributes, (first, second), strict=True):
-            if template is not None and template.natural is None:
-                self._refuse_taken(where, str(attribute))
-        return KeyMap(where, attributes, first, second, index=index, when=when, provided=provided)
+        for attribute, template in (first | second).items():
+            if template.natural is None:
+                self._refuse_taken(where, attribute)
+        return KeyMap(where, first, second, index=index, when=when, provided=provided)
+
+    def _check_natural(
+        self, where: str, names: tuple[str, ...], paths: tuple[KeyPath[Any], ...]
+    ) -> None:
+        """Raise DeclarationError unless the paths are the attributes with these stored names."""
+        stored = {each.stored: each.name for each in self.maps.values()}
+        shown = ", ".join(stored.get(name, "…") for name in names)
+        fix = f"write {shown}" if len(names) == 1 else f"write ({shown})"
+        if len(names) != len(paths):
+            raise DeclarationError(
+                f"{where}: the key consists of {', '.join(names)}, and {len(paths)} "
+                f"path{'s are' if len(paths) != 1 else ' is'} given; {fix}"
+            )
+        for name, path in zip(names, paths, strict=True):
+            piece = path.pieces[0]
+            if len(path.pieces) != 1 or not isinstance(piece, Attr):
+                raise DeclarationError(
+                    f"{where}: {name!r} is one of several attributes of a key, which DynamoDB "
+                    "takes as they are stored; give an attribute without literals and formats: "
+                    f"{fix}"
+                )
+            found = self.maps.get(piece.name)
+            if found is not None and found.stored != name:
+                raise DeclarationError(
+                    f"{where}: {piece.name} is stored as {found.stored!r}, not as {name!r}; {fix}, "
+                    f"or give it attr(name={name!r})"
+                )
 
     def _refuse_taken(self, where: str, attribute: str) -> None:
         """Raise DeclarationError if a composed key would overwrite an attribute."""

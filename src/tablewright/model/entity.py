@@ -7,24 +7,25 @@
 
 The class is compiled when it is defined. Pydantic validates values when an entity is created, when
 an attribute is set, and in FastAPI and `TypeAdapter`. A converter for its type decodes a value that
-is read from the table.
+is read from the table. While a pattern is traced, symbols enter without validation.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform, get_origin
 
 import pydantic
-from pydantic_core import core_schema
+from pydantic_core import ErrorDetails, core_schema
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.converters.times import NAIVE
 from tablewright.mapping.entity import STAMPS, EntityMap
 from tablewright.mapping.schema import core_schema_of
+from tablewright.mapping.tracking import NEW, note_assignment
 from tablewright.mapping.variants import VariantMap, VariantsMap
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.attribute import Attr, Reference, attr, created_at, ttl, updated_at, version
@@ -35,10 +36,15 @@ from tablewright.model.find import find
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
 from tablewright.model.validation import entity_model, strict
+from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
-from tablewright.values import Item
+from tablewright.symbol import Symbol, contains_symbol
+
+#: What an entity keeps beside its values: a key as it was read, where it has another spelling than
+#: the values give; and what `mapping.tracking` keeps.
+_KEPT = ("_stored_key", "_assigned", "_snapshot")
 
 
 @dataclass_transform(
@@ -50,8 +56,7 @@ class Entity:
     A subclass without a table is abstract: other entities inherit its attributes.
     """
 
-    #: A key as it was read, where it has another spelling than the values give.
-    __slots__ = ("__dict__", "__weakref__", "_stored_key")
+    __slots__ = ("__dict__", "__weakref__", *_KEPT)
 
     __entity__: ClassVar[EntityMap]
     __model__: ClassVar[type[pydantic.BaseModel]]
@@ -101,6 +106,7 @@ class Entity:
 
         def __init__(self, /, **values: Any) -> None:
             vars(self).update(_validated(type(self), values))
+            object.__setattr__(self, "_assigned", NEW)
 
         def __setattr__(self, name: str, value: Any) -> None:
             attribute = self.__entity__.attributes.get(name)
@@ -112,9 +118,14 @@ class Entity:
             holder = model.model_construct(**vars(self))
             try:
                 model.__pydantic_validator__.validate_assignment(holder, name, value)
-            except pydantic.ValidationError as error:
-                raise _invalid(type(self), error) from None
-            vars(self)[name] = vars(holder)[name]
+            except (pydantic.ValidationError, DeclarationError) as error:
+                if not contains_symbol(value):
+                    raise _refused(type(self), error) from None
+                entered = _traced_value(type(self), name, value)
+            else:
+                entered = vars(holder)[name]
+            note_assignment(self, name)
+            vars(self)[name] = entered
 
     @classmethod
     def where(cls, *conditions: Condition[Self]) -> Query[Self]:
@@ -130,6 +141,32 @@ class Entity:
         """Return a plan that reads the whole table; `reason` says why that is acceptable."""
         return Scan(cls.__entity__, reason)
 
+    @classmethod
+    def changes_from(cls, patch: pydantic.BaseModel | Mapping[str, Any]) -> list[Change[Self]]:
+        """Return the changes that set the fields of a partial model or dict.
+
+        Only fields that were set become changes (`model_fields_set`). Raises InvalidValue for a
+        field that is not an attribute, or whose value is not valid for it.
+        """
+        if isinstance(patch, pydantic.BaseModel):
+            fields = {name: getattr(patch, name) for name in patch.model_fields_set}
+        elif isinstance(patch, Mapping):
+            fields = dict(patch)
+        else:
+            raise InvalidValue(f"changes_from() takes a pydantic model or a dict, not {patch!r}")
+        model = cls.__model__
+        changes: list[Change[Self]] = []
+        for name in sorted(fields):
+            if name not in cls.__entity__.attributes:
+                raise InvalidValue(_unknown(cls, name))
+            holder = model.model_construct()
+            try:
+                model.__pydantic_validator__.validate_assignment(holder, name, fields[name])
+            except pydantic.ValidationError as error:
+                raise _invalid(cls, error) from None
+            changes.append(getattr(cls, name).set(vars(holder)[name]))
+        return changes
+
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(other) == vars(self)
 
@@ -139,14 +176,17 @@ class Entity:
         """List the attributes; keys and `where` are for the class."""
         return sorted(self.__entity__.attributes)
 
-    def __getstate__(self) -> tuple[dict[str, Any], Item | None]:
-        return dict(vars(self)), getattr(self, "_stored_key", None)
+    def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        kept = {name: getattr(self, name) for name in _KEPT if hasattr(self, name)}
+        if kept.get("_assigned"):
+            kept["_assigned"] = dict(kept["_assigned"])
+        return dict(vars(self)), kept
 
-    def __setstate__(self, state: tuple[dict[str, Any], Item | None]) -> None:
-        values, stored_key = state
+    def __setstate__(self, state: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        values, kept = state
         vars(self).update(values)
-        if stored_key is not None:
-            object.__setattr__(self, "_stored_key", stored_key)
+        for name, value in kept.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
@@ -207,16 +247,6 @@ def _check_base(entity: VariantsMap, type_name: str | None) -> None:
         )
 
 
-class WriteOnce(Entity):
-    """The base class of entities that are created and deleted, but never changed.
-
-    The same as `write_once=True`; the type checkers know the base class, and reject `put` and
-    `update` of its entities.
-    """
-
-    __write_once__: ClassVar[Literal[True]] = True  # type: ignore[assignment]  # no Rewritable
-
-
 def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
     """Return the types of the attributes of a class and its bases.
 
@@ -257,7 +287,7 @@ def _type_name(annotation: Any) -> str:
 
 _CLASS_VARIABLES = ("ClassVar", "typing.ClassVar", "t.ClassVar")
 
-_RESERVED = frozenset({"where", "scan", "model_config"})
+_RESERVED = frozenset({"where", "scan", "changes_from", "model_config"})
 
 
 def _refuse_reserved(cls: type, declared: EntityDeclaration) -> None:
@@ -331,20 +361,67 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
             )
     try:
         model = cls.__model__.__pydantic_validator__.validate_python(values)
-    except pydantic.ValidationError as error:
-        raise _invalid(cls, error) from None
+    except (pydantic.ValidationError, DeclarationError) as error:
+        if not any(map(contains_symbol, values.values())):
+            raise _refused(cls, error) from None
+        return _traced(cls, values)
     return dict(vars(model))
+
+
+def _traced(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of an entity that a traced pattern makes: validated where they are known.
+
+    Raise InvalidValue for a value that is wrong whatever the arguments are.
+    """
+    attributes = cls.__entity__.attributes
+    problems = [_unknown(cls, name) for name in values if name not in attributes]
+    made: dict[str, Any] = {}
+    for name, attribute in attributes.items():
+        if name in values:
+            made[name] = _traced_value(cls, name, values[name])
+        elif attribute.default is not None:
+            made[name] = attribute.default()
+        else:
+            problems.append(f"{cls.__name__}.{name} has no value")
+    if problems:
+        raise InvalidValue("; ".join(problems))
+    return made
+
+
+def _traced_value(cls: type[Entity], name: str, value: Any) -> Any:
+    """Return a value as pydantic validates it, or as it is if it contains a symbol."""
+    model = cls.__model__
+    holder = model.model_construct()
+    try:
+        model.__pydantic_validator__.validate_assignment(holder, name, value)
+    except DeclarationError:  # a validator needs the value
+        if not contains_symbol(value):
+            raise
+        return value
+    except pydantic.ValidationError as error:
+        known = [each for each in error.errors() if not isinstance(each["input"], Symbol)]
+        if known:
+            raise _invalid(cls, known) from None
+        return value
+    return vars(holder)[name]
 
 
 def _build(cls: type[Entity], values: dict[str, Any]) -> Any:
     made = object.__new__(cls)
     vars(made).update(values)
+    object.__setattr__(made, "_assigned", NEW)
     return made
 
 
-def _invalid(cls: type[Entity], error: pydantic.ValidationError) -> InvalidValue:
+def _refused(
+    cls: type[Entity], error: pydantic.ValidationError | DeclarationError
+) -> InvalidValue | DeclarationError:
+    return error if isinstance(error, DeclarationError) else _invalid(cls, error.errors())
+
+
+def _invalid(cls: type[Entity], found: Sequence[ErrorDetails]) -> InvalidValue:
     problems = []
-    for problem in error.errors():
+    for problem in found:
         place = ".".join(str(step) for step in problem["loc"])
         if problem["type"] == "extra_forbidden":
             problems.append(_unknown(cls, str(problem["loc"][0])))
@@ -360,3 +437,13 @@ def _invalid(cls: type[Entity], error: pydantic.ValidationError) -> InvalidValue
 def _unknown(cls: type[Entity], name: str) -> str:
     hint = did_you_mean(name, cls.__entity__.attributes)
     return f"{cls.__name__} has no attribute {name!r}{hint}"
+
+
+class WriteOnce(Entity):
+    """The base class of entities that are created and deleted, but never changed.
+
+    The same as `write_once=True`; the type checkers know the base class, and reject `put` and
+    `update` of its entities.
+    """
+
+    __write_once__: ClassVar[Literal[True]] = True  # type: ignore[assignment]  # no Rewritable

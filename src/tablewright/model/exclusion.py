@@ -50,8 +50,7 @@ def exclude_each_other(one: KeyMap, other: KeyMap, attributes: Mapping[str, Attr
 
 
 def _holds(key: KeyMap, values: Mapping[str, Any]) -> bool:
-    templates = [each for each in (key.partition, key.sort) if each is not None]
-    parts = [part.attribute for template in templates for part in template.parts]
+    parts = [part.attribute for template in key.templates.values() for part in template.parts]
     return all(values[name] is not None for name in parts) and (
         key.when is None or key.when.holds(values)
     )

@@ -5,7 +5,7 @@
 
 Equality conditions bind the parts of a key from the left; one comparison may apply to the next
 part. The other conditions become a filter. Of several usable keys, the one that binds most
-conditions is chosen.
+conditions is chosen, and first of all one whose own attributes need no filter.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import Comparison, KeyMap
+from tablewright.mapping.key_condition import Comparison
+from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart, make_part
 from tablewright.plan.condition import Call, Compare, Condition
 from tablewright.plan.reads.projection import is_projected
@@ -48,7 +49,10 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
     matches = [match for match in found if match is not None and match.used]
     if not matches:
         raise DeclarationError(_refusal(entity, conditions))
-    best = max(matches, key=lambda match: len(match.used))
+    best = max(
+        matches,
+        key=lambda match: (_can_filter_rest(entity, match, conditions), len(match.used)),
+    )
     plan: Query[Any] = Range(entity, best.key, best.arguments)
     if best.comparison is not None:
         plan = plan._compared(best.comparison, *best.operands)  # type: ignore[attr-defined]
@@ -79,15 +83,25 @@ def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]])
         if optional and not any(_needs_a_value(each, left.attribute) for each in conditions):
             return None  # items in which that part has no value are not in the index
     comparison, operands = None, ()
-    following = key.next_part(len(arguments)) if key.sort is not None else None
+    following = key.next_part(len(arguments))
     if following is not None:
         for condition in conditions:
-            found = _comparison(condition, following.attribute)
+            found = _comparison(condition, following.part.attribute)
             if found is not None and key.can_compare(len(arguments), found[0]):
                 comparison, operands = found
                 used.append(condition)
                 break
     return Match(key, tuple(arguments), comparison, operands, used)
+
+
+def _can_filter_rest(entity: EntityMap, match: Match, conditions: Sequence[Condition[Any]]) -> bool:
+    """Return whether no other condition is on a key attribute, which DynamoDB does not filter."""
+    return not any(
+        entity.attributes[name].stored in match.key.attributes
+        for condition in conditions
+        if condition not in match.used
+        for name in condition.attributes
+    )
 
 
 def _needs_a_value(condition: Condition[Any], attribute: str) -> bool:

@@ -30,13 +30,20 @@ E = TypeVar("E")
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
+D = TypeVar("D")
 T = TypeVar("T")
 P = TypeVar("P")
 S = TypeVar("S")
 V = TypeVar("V")
+#: Of places in an index, which may be tuples of subclasses of Piece.
+P_co = TypeVar("P_co", covariant=True)
+S_co = TypeVar("S_co", covariant=True)
 #: Paths, in functions that also take other arguments.
 P_ = TypeVar("P_", bound=KeyPath[*tuple[Any, ...]])
 S_ = TypeVar("S_", bound=KeyPath[*tuple[Any, ...]])
+#: The same, or the attributes of a key that has several.
+Pn = TypeVar("Pn", bound=KeyPath[*tuple[Any, ...]] | tuple[Piece[Any], ...])
+Sn = TypeVar("Sn", bound=KeyPath[*tuple[Any, ...]] | tuple[Piece[Any], ...])
 Ts = TypeVarTuple("Ts")
 
 
@@ -44,14 +51,21 @@ def _path(path: Any) -> KeyPath[Any]:
     return path if isinstance(path, KeyPath) else KeyPath((path,))
 
 
-class IndexPlace(Generic[P, S]):
+def _paths(given: Any) -> tuple[KeyPath[Any], ...]:
+    """Return a path for each attribute of a partition key or a sort key."""
+    if given is None:
+        return ()
+    return tuple(map(_path, given)) if isinstance(given, tuple) else (_path(given),)
+
+
+class IndexPlace(Generic[P_co, S_co]):
     """A place in an index, declared in the body of an entity."""
 
     def __init__(
         self,
         index: GSI | LSI,
-        partition: Any,
-        sort: Any,
+        partition: tuple[KeyPath[Any], ...],
+        sort: tuple[KeyPath[Any], ...],
         when: Any = None,
         *,
         local: bool = False,
@@ -68,7 +82,27 @@ class IndexPlace(Generic[P, S]):
 
     if TYPE_CHECKING:
 
-        def __get__(self, instance: Any, owner: type[E]) -> BoundIndex[E, P, S]: ...
+        @overload
+        def __get__(
+            self: IndexPlace[P, tuple[Piece[A]]], instance: Any, owner: type[E]
+        ) -> BoundIndex[E, P, KeyPath[A]]: ...
+        @overload
+        def __get__(
+            self: IndexPlace[P, tuple[Piece[A], Piece[B]]], instance: Any, owner: type[E]
+        ) -> BoundIndex[E, P, KeyPath[A, B]]: ...
+        @overload
+        def __get__(
+            self: IndexPlace[P, tuple[Piece[A], Piece[B], Piece[C]]], instance: Any, owner: type[E]
+        ) -> BoundIndex[E, P, KeyPath[A, B, C]]: ...
+        @overload
+        def __get__(
+            self: IndexPlace[P, tuple[Piece[A], Piece[B], Piece[C], Piece[D]]],
+            instance: Any,
+            owner: type[E],
+        ) -> BoundIndex[E, P, KeyPath[A, B, C, D]]: ...
+        @overload
+        def __get__(self, instance: Any, owner: type[E]) -> BoundIndex[E, P_co, S_co]: ...
+        def __get__(self, instance: Any, owner: Any) -> Any: ...
 
 
 class PrimaryKey(Generic[P, S]):
@@ -97,7 +131,9 @@ class PrimaryKey(Generic[P, S]):
     def local(self, index: LSI, sort: S_, /) -> IndexPlace[P, S_]: ...
     def local(self, index: LSI, sort: Any, /) -> Any:
         """Declare a place in a local index: the same partition key, another sort key."""
-        return IndexPlace(index, self.partition, _path(sort), local=True, delimiter=self.delimiter)
+        return IndexPlace(
+            index, (self.partition,), (_path(sort),), local=True, delimiter=self.delimiter
+        )
 
     def swapped(self, index: GSI, /) -> IndexPlace[S, P]:
         """Declare a place in an index with the keys of the table, the sort key first."""
@@ -107,7 +143,7 @@ class PrimaryKey(Generic[P, S]):
                 "swapped() does not take a sort key with .again; write "
                 "index(…, path of the sort key, path of the partition key)"
             )
-        return IndexPlace(index, sort, self.partition, swapped=True, delimiter=self.delimiter)
+        return IndexPlace(index, (sort,), (self.partition,), swapped=True, delimiter=self.delimiter)
 
 
 class Unique(Generic[P, S]):
@@ -230,12 +266,12 @@ def index(
 def index(
     index: GSI,
     partition: str,
-    sort: S_,
+    sort: Sn,
     /,
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> IndexPlace[KeyPath[()], S_]: ...
+) -> IndexPlace[KeyPath[()], Sn]: ...
 @overload
 def index(
     index: GSI,
@@ -260,42 +296,42 @@ def index(
 def index(
     index: GSI,
     partition: Piece[A],
-    sort: S_,
+    sort: Sn,
     /,
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> IndexPlace[KeyPath[A], S_]: ...
+) -> IndexPlace[KeyPath[A], Sn]: ...
 @overload
 def index(
     index: GSI,
-    partition: P_,
+    partition: Pn,
     sort: str | int | RepeatedPiece | None = None,
     /,
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> IndexPlace[P_, KeyPath[()]]: ...
+) -> IndexPlace[Pn, KeyPath[()]]: ...
 @overload
 def index(
     index: GSI,
-    partition: P_,
+    partition: Pn,
     sort: Piece[T],
     /,
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> IndexPlace[P_, KeyPath[T]]: ...
+) -> IndexPlace[Pn, KeyPath[T]]: ...
 @overload
 def index(
     index: GSI,
-    partition: P_,
-    sort: S_,
+    partition: Pn,
+    sort: Sn,
     /,
     *,
     when: Condition[Any] | None = None,
     delimiter: str | None = None,
-) -> IndexPlace[P_, S_]: ...
+) -> IndexPlace[Pn, Sn]: ...
 def index(
     index: GSI,
     partition: Any,
@@ -307,11 +343,24 @@ def index(
 ) -> Any:
     """Declare a place in a global index.
 
+    For an index with several attributes in a key, give a tuple of the attributes that are stored
+    under those names: `index(Shop.by_region, (tenant_id, region), (status, created_at))`.
     The entity is in the index while every part has a value and `when` is true.
     """
-    return IndexPlace(
-        index, _path(partition), None if sort is None else _path(sort), when, delimiter=delimiter
-    )
+    _check_index(index, when)
+    return IndexPlace(index, _paths(partition), _paths(sort), when, delimiter=delimiter)
+
+
+def _check_index(index: object, when: object) -> None:
+    if not isinstance(index, (GSI, LSI)):  # an LSI is refused with its own message
+        raise DeclarationError(
+            f"index() takes a GSI of the table first, such as Shop.orders, not {index!r}"
+        )
+    if when is not None and not isinstance(when, Condition):
+        raise DeclarationError(
+            f"index(…, when={when!r}): when takes a condition on attributes, such as "
+            'when=status == "open"'
+        )
 
 
 @overload

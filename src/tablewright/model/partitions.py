@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from tablewright.encoding.numbers import normalise_number
 from tablewright.errors import ValidationException
-from tablewright.mapping.keys import SortCondition
+from tablewright.mapping.key_condition import SortCondition
 from tablewright.values import Value
 
 #: The type tag of a key value and its content, in a form in which equal values are equal.

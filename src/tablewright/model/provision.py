@@ -29,7 +29,7 @@ def definition(table: TableMap, name: str) -> dict[str, Any]:
     types = key_types(table)
     request: dict[str, Any] = {
         "TableName": name,
-        "KeySchema": _key_schema(table.attributes),
+        "KeySchema": _key_schema(table.attributes[:1], table.attributes[1:]),
         "AttributeDefinitions": [
             {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
         ],
@@ -44,9 +44,7 @@ def definition(table: TableMap, name: str) -> dict[str, Any]:
 
 def key_types(table: TableMap) -> dict[str, str]:
     """Return the type of every key attribute of the table and its indexes."""
-    names = list(table.attributes)
-    for index in table.indexes.values():
-        names += index.attributes
+    names = [*table.attributes, *(n for index in table.indexes.values() for n in index.attributes)]
     return {name: table.key_types.get(name, "S") for name in names if name is not None}
 
 
@@ -57,8 +55,8 @@ def ttl_attribute(table: TableMap) -> str | None:
     return None
 
 
-def _key_schema(attributes: tuple[str, str | None]) -> list[dict[str, str]]:
-    kinds = zip(attributes, ("HASH", "RANGE"), strict=True)
+def _key_schema(partition: tuple[str, ...], sort: tuple[str | None, ...]) -> list[dict[str, str]]:
+    kinds = [*((name, "HASH") for name in partition), *((name, "RANGE") for name in sort)]
     return [{"AttributeName": name, "KeyType": kind} for name, kind in kinds if name is not None]
 
 
@@ -68,7 +66,7 @@ def _index(index: IndexMap) -> dict[str, Any]:
         projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
     return {
         "IndexName": index.name,
-        "KeySchema": _key_schema(index.attributes),
+        "KeySchema": _key_schema(index.partition, index.sort),
         "Projection": projection,
     }
 
@@ -197,7 +195,11 @@ def _compare_index(
 
 
 def _shown(schema: list[dict[str, str]]) -> str:
-    return " + ".join(key["AttributeName"] for key in schema)
+    sides = [
+        ", ".join(key["AttributeName"] for key in schema if key["KeyType"] == kind)
+        for kind in ("HASH", "RANGE")
+    ]
+    return " + ".join(filter(None, sides))
 
 
 def _projected(index: dict[str, Any]) -> str:

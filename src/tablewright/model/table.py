@@ -4,6 +4,7 @@ class Commerce(Table, name="commerce_single_table", type_attribute="entityType")
     customer_orders = GSI("GSI1PK", "GSI1SK", name="gsi_customer_orders")
     by_sku = LSI("SKU")
     id_lookup = GSI("id", "tp", project="KEYS_ONLY")
+    by_region = GSI(("tenantId", "region"), ("status", "createdAt"))
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from tablewright.errors import DeclarationError
+from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap, TypeForm
@@ -23,13 +25,21 @@ Project: TypeAlias = Literal["ALL", "KEYS_ONLY"] | tuple[str, ...]
 
 
 class GSI:
-    """A global secondary index: any partition key, and a sort key if there is one."""
+    """A global secondary index: any partition key, and a sort key if there is one.
+
+    Each of them is an attribute, or a tuple of up to four attributes.
+    """
 
     def __init__(
-        self, pk: str, sk: str | None = None, *, name: str | None = None, project: Project = "ALL"
+        self,
+        pk: str | tuple[str, ...],
+        sk: str | tuple[str, ...] | None = None,
+        *,
+        name: str | None = None,
+        project: Project = "ALL",
     ) -> None:
-        self.pk = pk
-        self.sk = sk
+        self.pk = (pk,) if isinstance(pk, str) else pk
+        self.sk = (sk,) if isinstance(sk, str) else sk or ()
         self.name = name
         self.project: Project = project
 
@@ -37,12 +47,20 @@ class GSI:
         self.name = self.name or name
 
     def compile(self, table: TableMap) -> IndexMap:
-        if self.pk == self.sk:
-            raise DeclarationError(
-                f"{table.owner}.{self.name}: the partition key and the sort key are both "
-                f"{self.pk!r}"
-            )
-        return IndexMap(str(self.name), "global", (self.pk, self.sk), self.project)
+        where = f"{table.owner}.{self.name}"
+        for kind, names in (("partition", self.pk), ("sort", self.sk)):
+            if len(names) > MAX_INDEX_KEY_ATTRIBUTES:
+                raise DeclarationError(
+                    f"{where}: the {kind} key has {len(names)} attributes, and DynamoDB takes at "
+                    f"most {MAX_INDEX_KEY_ATTRIBUTES}; remove some, or compose a key of them"
+                )
+        if not self.pk:
+            raise DeclarationError(f"{where} has no partition key; name its attributes")
+        names = (*self.pk, *self.sk)
+        for name in names:
+            if names.count(name) > 1:
+                raise DeclarationError(f"{where}: {name!r} is in the key twice; name it once")
+        return IndexMap(str(self.name), "global", self.pk, self.sk, self.project)
 
 
 class LSI:
@@ -61,7 +79,7 @@ class LSI:
             raise DeclarationError(
                 f"{table.owner}.{self.name}: a table without a sort key has no local indexes"
             )
-        return IndexMap(str(self.name), "local", (table.attributes[0], self.sk), self.project)
+        return IndexMap(str(self.name), "local", table.attributes[:1], (self.sk,), self.project)
 
 
 def _is_gsi(value: Any) -> bool:
@@ -75,7 +93,7 @@ def _check_tenancy(tenancy: Tenancy, table: TableMap, indexes: set[Any]) -> None
                 f"{table.owner}: Tenancy(filtered=…) takes global indexes of the table, not "
                 f"{index!r}"
             )
-        if table.attributes[0] in (index.pk, index.sk):
+        if table.attributes[0] in (*index.pk, *index.sk):
             raise DeclarationError(
                 f"{table.owner}: the table's partition key is a key of {index.name}, and DynamoDB "
                 "does not filter by keys; query it with the partition: ….eq(…)"

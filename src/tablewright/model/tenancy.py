@@ -26,7 +26,7 @@ reads, the shared partitions:
 Only the table's partition key decides whose an item is. So a query of an index passes without a
 filter only if the partition key is fixed, `Order.by_system_key(order_id).eq(user_id)`, or bounded
 by a prefix of the tenant. It gets a filter if the index is named in `filtered`, or if the partition
-of the index equals a shard of the tenant; every other one is refused.
+of the index (one of its attributes) equals a shard of the tenant; every other one is refused.
 
 Invariants: keys are compared as typed values (see `partitions`). Expressions are never parsed: a
 Query is checked by the values of its QueryRequest, from which the expressions are rendered
@@ -43,14 +43,15 @@ from typing import Any
 
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.mapping.delimiter import Delimiter
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.model.partitions import Partitions
 from tablewright.model.shards import Shard, SharedPartition, refuse_collisions, shard_value
 from tablewright.model.touched import AccessKind, Unclear, touched_items
 from tablewright.plan.plan import AnyRequest
-from tablewright.plan.reads.query_request import KeyCondition, OneOf, QueryRequest
-from tablewright.values import Value
+from tablewright.plan.reads.query_request import OneOf, QueryRequest
+from tablewright.values import Item, Value
 
 
 class Tenancy:
@@ -216,12 +217,12 @@ class TenantGuard:
         if self._is_inside(condition):
             self._check_start(members)
             return request
-        fixed = dict(condition.fixed())
+        fixed = condition.fixed()
         name = members.get("IndexName")
         if name is None:
             raise self._outside("read", fixed.get(self.partition))
         index = self.table.indexes.get(name) if isinstance(name, str) else None
-        if index is None or not self._is_filterable(index, condition.partition):
+        if index is None or not self._is_filterable(index, fixed):
             raise TenantViolation(
                 f"this database is scoped to {self.tenant}; a query of the index {_plain(name)} by "
                 f"{_shown({key: _content(value) for key, value in fixed.items()})} can return "
@@ -236,24 +237,21 @@ class TenantGuard:
 
     def _is_inside(self, condition: KeyCondition) -> bool:
         """Whether the condition fixes the table's partition key, or bounds it, to own ones."""
-        name, sort_name = condition.attributes
-        if name == self.partition:
-            return condition.partition in self.readable
-        return (
-            sort_name == self.partition
-            and condition.sort is not None
-            and self.readable.covers(condition.sort)
-        )
+        if self.partition in condition.equal:
+            return condition.equal[self.partition] in self.readable
+        sort = condition.sort
+        return sort is not None and sort.attribute == self.partition and self.readable.covers(sort)
 
     def _check_start(self, members: Mapping[str, Any]) -> None:
         if "ExclusiveStartKey" in members:
             self._check_item("read", members["ExclusiveStartKey"])
 
-    def _is_filterable(self, index: IndexMap, partition: Value) -> bool:
+    def _is_filterable(self, index: IndexMap, fixed: Item) -> bool:
         """Whether the query may be sent with a filter by tenant."""
         # DynamoDB filters by no key attribute of the index.
         return self.partition not in index.attributes and (
-            index.name in self.filtered or partition in self.readable
+            index.name in self.filtered
+            or any(fixed.get(name) in self.readable for name in index.partition)
         )
 
 

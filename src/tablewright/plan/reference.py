@@ -27,7 +27,7 @@ from tablewright.mapping.paths import (
 from tablewright.plan import change, condition
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
-from tablewright.symbol import Symbol
+from tablewright.symbol import Symbol, contains_symbol
 from tablewright.values import SET_MEMBER, Value
 
 E = TypeVar("E")
@@ -169,13 +169,16 @@ def _call(
 #: The names of a reference that plans use; completion leaves them out.
 _INTERNAL = frozenset(
     [
+        "again",
         "attribute",
         "check",
         "check_member",
         "converter",
+        "declared",
         "encode",
         "encode_member",
         "encode_or_leave",
+        "formats",
         "label",
         "name",
         "read",
@@ -328,7 +331,8 @@ class Ref(Comparable[E, T]):
     def add_to_set(self, members: Any) -> Change[E]:
         """Add members to a set."""
         if self.check_member is not None and not isinstance(members, Symbol):
-            members = type(members)(map(self.check_member, members))
+            checked = list(map(self.check_member, members))
+            members = members if contains_symbol(members) else type(members)(checked)
         return change.AddToSet(self, self.attribute, members)
 
     @overload

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import IndexKeys, KeyMap, SortCondition
+from tablewright.mapping.key_condition import KeyCondition
+from tablewright.mapping.keys import IndexKeys, KeyMap
 from tablewright.plan.units import NOTHING, TRANSACTION_FACTOR, UnitRange, item_read, item_write
 from tablewright.values import Value
 
@@ -133,24 +134,20 @@ def key_template(entity: EntityMap) -> str:
 
 def template_text(key: KeyMap, separator: str) -> str:
     """Render the templates of a key: `PK="USER" AND SK="USER#{id}"`."""
-    templates = zip(key.attributes, (key.partition, key.sort), strict=True)
-    return separator.join(
-        f'{name}="{template.show()}"' for name, template in templates if template is not None
-    )
+    return separator.join(f'{name}="{each.show()}"' for name, each in key.templates.items())
 
 
-def query_condition(key: KeyMap, partition: Value, sort: SortCondition | None) -> str:
+def query_condition(condition: KeyCondition) -> str:
     """Render the key condition of a query."""
-    name, sort_name = key.attributes
-    text = f"{name}={content(partition)}"
+    text, sort = key_condition(condition.equal), condition.sort
     if sort is None:
         return text
     values = [content(value) for value in sort.values]
     if sort.comparison == "between":
-        return f"{text} AND {sort_name} BETWEEN {values[0]} AND {values[1]}"
+        return f"{text} AND {sort.attribute} BETWEEN {values[0]} AND {values[1]}"
     if sort.comparison == "begins_with":
-        return f"{text} AND begins_with({sort_name}, {values[0]})"
-    return f"{text} AND {sort_name}{sort.comparison}{values[0]}"
+        return f"{text} AND begins_with({sort.attribute}, {values[0]})"
+    return f"{text} AND {sort.attribute}{sort.comparison}{values[0]}"
 
 
 def typical_size(entity: EntityMap) -> int:

@@ -51,7 +51,7 @@ def index_chart(table: TableMap, name: str) -> str:
         for key in entity.indexes
         if key.index == index
     ]
-    header = ["Entity", *_present(index.attributes)]
+    header = ["Entity", *index.attributes]
     if any(row[-1] for row in rows):
         return markdown([*header, "condition"], rows)
     return markdown(header, [row[:-1] for row in rows])
@@ -77,8 +77,7 @@ def _present(attributes: tuple[str, str | None]) -> list[str]:
 
 
 def _key_templates(key: KeyMap, entity: EntityMap) -> list[str]:
-    templates = [key.partition] if key.sort is None else [key.partition, key.sort]
-    return [_template(template, entity) for template in templates]
+    return [_template(template, entity) for template in key.templates.values()]
 
 
 def _template(template: Template, entity: EntityMap) -> str:

@@ -106,9 +106,8 @@ def key_map(table: TableMap) -> str:
         lines.append(f'  {entity.name}["{entity.name}"]')
         for key in (entity.primary, *entity.indexes):
             target = "base" if key.index is None else _node(key.index.name)
-            pairs = zip(key.attributes, (key.partition, key.sort), strict=True)
             label = "<br/>".join(
-                f"{name} {template.show()}" for name, template in pairs if template is not None
+                f"{name} {template.show()}" for name, template in key.templates.items()
             )
             lines.append(f'  {entity.name} -->|"{label}"| {target}')
     return "\n".join(lines)

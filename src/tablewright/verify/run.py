@@ -347,8 +347,7 @@ def _index_problem(table: TableMap, scan: Scanner) -> str:
     """Check that each index contains exactly the items that have its key attributes."""
     items = scan.items(table)
     for index in table.indexes.values():
-        names = [name for name in index.attributes if name is not None]
-        expected = [item for item in items if all(name in item for name in names)]
+        expected = [item for item in items if all(name in item for name in index.attributes)]
         found = scan.items(table, index.name)
         positions = [[_sort_position(table, item) for item in part] for part in (expected, found)]
         if positions[0] != positions[1]:

@@ -425,7 +425,7 @@ class TransactWriteItemsInput(Structure):
     token: Annotated[str, Length(1, 36)] | None = field(name="ClientRequestToken", default=None)
 
 
-class TransactGet(Structure):
+class TransactGetEntry(Structure):
     model_name = "Get"
     attributes_to_get: ClassVar[None] = None  # transactions have no legacy parameters
 
@@ -436,7 +436,7 @@ class TransactGet(Structure):
 
 
 class TransactGetItem(Structure):
-    get: TransactGet
+    get: TransactGetEntry
 
 
 class TransactGetItemsInput(Structure):

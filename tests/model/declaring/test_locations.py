@@ -21,6 +21,7 @@ from tablewright import (
     attr,
     children,
     history,
+    index,
     key,
     root,
 )
@@ -83,6 +84,16 @@ def test_a_format() -> None:
 def test_a_key_that_is_called_with_too_few_values() -> None:
     with refused_here(1, "Order.primary takes order_id; 0 values were given"):
         Order.primary()  # type: ignore[call-arg]
+
+
+def test_an_index_that_is_no_index() -> None:
+    with refused_here(1, "index() takes a GSI of the table first, such as Shop.orders, not 'x'"):
+        index("x", "A")  # type: ignore[call-overload]
+
+
+def test_a_condition_of_an_index_that_is_no_condition() -> None:
+    with refused_here(1, "when takes a condition on attributes"):
+        index(Shop.orders, "A", when=True)  # type: ignore[call-overload]
 
 
 def test_a_pattern_is_located_at_the_line_of_its_body() -> None:

@@ -268,6 +268,17 @@ def test_a_default_that_does_not_fit_is_refused() -> None:
             primary = key("DOG" / name, "DOG")
 
 
+def test_a_variable_of_an_abstract_entity_that_is_not_an_attribute_is_refused() -> None:
+    class Animal(Entity):
+        size: int
+
+    with refused("Cow.size: int is", "write size: Attr[int] = attr()", __file__):
+
+        class Cow(Animal, table=Club):
+            name: Attr[str] = attr()
+            primary = key("COW" / name, "COW")
+
+
 def test_a_variable_that_is_not_an_attribute_is_refused() -> None:
     with refused("Dog.size: int | None is", "write size: Attr[int | None] = attr()", __file__):
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.mapping.keys import SortCondition
+from tablewright.mapping.key_condition import SortCondition
 from tablewright.model.partitions import Partitions
 from tests.model.tenancy.market import s
 
@@ -53,7 +53,7 @@ def test_what_is_another_key_or_none_is_not_in_the_set(value: Any) -> None:
 def test_a_range_is_covered_if_all_its_keys_are_in_the_set(
     comparison: Any, values: list[Any], is_covered: bool
 ) -> None:
-    assert OWN.covers(SortCondition(comparison, tuple(values))) == is_covered
+    assert OWN.covers(SortCondition("PK", comparison, tuple(values))) == is_covered
 
 
 def test_a_set_is_shown_with_stars() -> None:

@@ -386,6 +386,7 @@ def test_explain_tells_whether_the_item_is_read() -> None:
     assert str(explain(Counter.primary("x").upsert(Counter.hits.increment(1)))) == (
         'UpdateItem on stats: PK="COUNTER#x" AND SK="COUNTER"\n'
         "  actions: 1\n"
+        "  sets: hits = hits + 1\n"
         "  units: about 1 write (1 to 400)"
     )
     shape = explain(User.primary("1").upsert(User.email.set("a@x")))

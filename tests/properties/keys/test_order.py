@@ -58,7 +58,7 @@ wide_values = st.tuples(
 @given(st.lists(wide_values, min_size=2, max_size=6))
 def test_the_order_of_keys_is_the_order_of_values(rows: list[tuple[Any, ...]]) -> None:
     def text(row: tuple[Any, ...]) -> str:
-        key_text: Any = Wide.primary._key.sort_value(row)["S"]
+        key_text: Any = Wide.primary._key.encode(row)["SK"]["S"]
         return str(key_text)
 
     by_values = sorted(rows, key=lambda row: (*row[:7], -row[7], row[8]))

@@ -14,7 +14,7 @@ from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException
-from tablewright.wire.requests import TransactGet, TransactGetItemsInput
+from tablewright.wire.requests import TransactGetEntry, TransactGetItemsInput
 from tablewright.wire.responses import GetItemOutput, TransactGetItemsOutput
 
 
@@ -57,7 +57,7 @@ class _TransactionGet:
     table: StoredTable
     key: bytes
 
-    def __init__(self, request: TransactGet) -> None:
+    def __init__(self, request: TransactGetEntry) -> None:
         self.request = request
         self.project = read_projection(request)
         self.key_values = normalise_item(request.key)

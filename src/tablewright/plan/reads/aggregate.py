@@ -19,13 +19,14 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import KeyMap, SortCondition
+from tablewright.mapping.key_condition import KeyCondition, SortCondition
+from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import Parser, Template, extends, templates_can_collide
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page
 from tablewright.plan.reads.projection import check_projected
 from tablewright.plan.reads.query import checked_size
-from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.reads.single import Single, in_turn
 from tablewright.plan.reads.span import Span, bound, hull, span_of
 from tablewright.plan.shape import (
@@ -121,6 +122,12 @@ class Load(Plan[T | None], Generic[T]):
         self._size: int | None = None
         self._is_consistent = False
         self._entity = kind.root.entity
+        if key.has_several_attributes:
+            raise DeclarationError(
+                f"{kind.name}: {key.name} has a key of several attributes, in which nothing says "
+                "what belongs to a root; read the root there, and its aggregate by its primary "
+                f"key: {kind.name}.of({key.name}(…).first())"
+            )
         self._extends = self._check_members()
         _check_nested(kind, key)
 
@@ -224,20 +231,22 @@ class Load(Plan[T | None], Generic[T]):
         table = self._entity.table
         return table.sort_keys_beside(self._key, self._kind.entities())
 
-    def _sort(self) -> SortCondition | None:
-        """Return the condition on the sort key: the rows below the root, or the span of all."""
+    def _condition(self) -> KeyCondition:
+        """Return the condition on the key: the rows below the root, or the span of all."""
+        partition = self._key.partition_values(self._arguments)
         if self._key.sort is None or self._key.sort.tag != "S":
-            return None
+            return KeyCondition(partition)
         if not self._extends:
             others = [span_of(sort) for _, sort in self._sort_keys_beside()]
             extended = any(extends(sort, self._key.sort) for _, sort in self._member_keys())
-            return bound(
-                self._key, self._arguments, self._span(), others, root_is_last=not extended
+            return KeyCondition(
+                partition,
+                bound(self._key, self._arguments, self._span(), others, root_is_last=not extended),
             )
-        root = self._key.sort_value(self._arguments)
-        return SortCondition(
-            "between", (root, {"S": root["S"] + self._key.partition.delimiter.above})
-        )
+        (sort,) = self._key.sort_attributes
+        root = self._key.encode(self._arguments)[sort]
+        end = {"S": root["S"] + self._key.partition.delimiter.above}
+        return KeyCondition(partition, SortCondition(sort, "between", (root, end)))
 
     def _steps(self, context: Context) -> Steps[T | None]:
         self._check_limit()
@@ -250,9 +259,7 @@ class Load(Plan[T | None], Generic[T]):
             members["ConsistentRead"] = True
         if self._size is not None:
             members["Limit"] = self._size + 1
-        partition = self._key.partition_value(self._arguments)
-        selection = Selection(KeyCondition(self._key.attributes, partition, self._sort()))
-        request = QueryRequest("Query", members, selection)
+        request = QueryRequest("Query", members, Selection(self._condition()))
         rows: list[MemberRow] = []
         for _ in range(MAX_REQUESTS):
             page = decode_page((yield request))
@@ -288,14 +295,13 @@ class Load(Plan[T | None], Generic[T]):
         return rows
 
     def _sort_key(self, item: Item) -> str:
-        sort = self._key.attributes[1]
-        return "" if sort is None else str(next(iter(item[sort].values())))
+        return "".join(str(*item[sort].values()) for sort in self._key.sort_attributes)
 
     def _root_sort_key(self) -> str | None:
         """Return the sort key of the root, if the call gives all of it."""
         if self._key.sort is None or len(self._arguments) < len(self._key.parameters):
             return None
-        return str(next(iter(self._key.sort_value(self._arguments).values())))
+        return self._sort_key(self._key.encode(self._arguments))
 
     def _assembled(self, rows: list[MemberRow]) -> T | None:
         """Return the aggregate that the rows make."""
@@ -311,9 +317,7 @@ class Load(Plan[T | None], Generic[T]):
             table=self._entity.table.name,
             entity=", ".join(entity.name for entity in self._kind.entities()),
             index=None if self._key.index is None else self._key.index.name,
-            condition=query_condition(
-                self._key, self._key.partition_value(self._arguments), self._sort()
-            ),
+            condition=query_condition(self._condition()),
             order="descending" if self._descending else "ascending",
             page="all pages" if self._size is None else f"1 + {shown(self._size)}",
             read_units=read_units(

@@ -18,7 +18,7 @@ from tablewright.plan.reads.single import Single
 from tablewright.plan.shape import Shape, key_condition, read_units, typical_size
 from tablewright.plan.units import item_read
 from tablewright.plan.writes.delete import Delete
-from tablewright.plan.writes.entry import update_item
+from tablewright.plan.writes.move import update_item
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
 from tablewright.plan.writes.write import IsRewritable

@@ -13,11 +13,13 @@ from tablewright.plan.plan import Context, Request, Steps
 from tablewright.values import Item
 
 
-class _ItemAnswer(Struct, rename="pascal"):
+class ItemAnswer(Struct, rename="pascal"):
+    """The answer of a GetItem, or one of those of a TransactGetItems."""
+
     item: Item | None = None
 
 
-_decode = msgspec.json.Decoder(_ItemAnswer).decode
+_decode = msgspec.json.Decoder(ItemAnswer).decode
 
 
 def read_item(context: Context, entity: EntityMap, key: Item) -> Steps[Item | None]:
@@ -30,8 +32,4 @@ def key_from(primary: KeyMap, arguments: tuple[Any, ...]) -> Item:
     """Return the key of the table that the arguments of a call give."""
     if len(arguments) != len(primary.parameters):
         primary.check_arguments(arguments, complete=True)
-    partition, sort = primary.attributes
-    key = {partition: primary.partition_value(arguments)}
-    if sort is not None:
-        key[sort] = primary.sort_value(arguments)
-    return key
+    return primary.encode(arguments)

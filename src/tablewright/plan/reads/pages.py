@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from tablewright.errors import UnreadableItem
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import Comparison, KeyMap, SortCondition
+from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
+from tablewright.mapping.keys import KeyMap
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.cursor import open_cursor, seal_cursor
@@ -29,7 +30,6 @@ from tablewright.plan.reads.projection import (
 )
 from tablewright.plan.reads.query_request import (
     Filter,
-    KeyCondition,
     OneOf,
     Path,
     QueryRequest,
@@ -45,7 +45,7 @@ from tablewright.plan.shape import (
     typical_size,
 )
 from tablewright.plan.units import page_read
-from tablewright.values import Item, Value
+from tablewright.values import Item
 
 R = TypeVar("R")
 
@@ -103,7 +103,7 @@ class Pages(Plan[Page[R]], Generic[R]):
     def _page(self, context: Context) -> Steps[Page[R]]:
         """Return the results of a page, what of it cannot be read, and the cursor for the next."""
         self._check_projection()
-        request, filtered, excluded = self._request(context)
+        request, filtered, excluding = self._request(context)
         binding: tuple[Any, ...] = (
             self._pattern,
             context.tenant,
@@ -119,8 +119,8 @@ class Pages(Plan[Page[R]], Generic[R]):
             start, remaining = position if isinstance(position, tuple) else (position, None)
             request = request.next_page(start)  # of a page before: only cursors of ours open
         size = _smaller(self._size, remaining)
-        if filtered or excluded is not None or self._columns:
-            found, last = yield from self._filtered_page(request, filtered, excluded, size)
+        if filtered or excluding is not None or self._columns:
+            found, last = yield from self._filtered_page(request, filtered, excluding, size)
             results, unreadable = self._results(found)
         else:
             if size is not None:
@@ -136,7 +136,11 @@ class Pages(Plan[Page[R]], Generic[R]):
         return Page(results, seal_cursor(context.secret, binding, end), unreadable)
 
     def _filtered_page(
-        self, request: QueryRequest, filtered: bool, excluded: Value | None, size: int | None
+        self,
+        request: QueryRequest,
+        filtered: bool,
+        excluding: SortCondition | None,
+        size: int | None,
     ) -> Steps[tuple[list[Item], Item | None]]:
         """Read until a page from which items are left out is full, or all is read.
 
@@ -150,7 +154,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             if size is not None:
                 request = request.with_members(Limit=limit)
             page = decode_page((yield request))
-            found += self._matching(page.items, excluded)
+            found += self._matching(page.items, excluding)
             last = page.last_evaluated_key
             if last is None or (found and (size is None or len(found) >= size)):
                 break
@@ -172,16 +176,16 @@ class Pages(Plan[Page[R]], Generic[R]):
         """Whether the range may contain items of other entities."""
         return self._entity.table.may_contain_others(self._key, len(self._arguments))
 
-    def _sort_condition(self) -> SortCondition | None:
+    def _key_condition(self) -> KeyCondition:
         exclusive = self._entity.table.is_exclusive(self._key)
         return self._key.condition(
             self._arguments, self._comparison, self._operands, is_exclusive=exclusive
         )
 
-    def _request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
-        """Return the request, whether some items of a page may have to be left out, and the sort
-        key to leave out."""
-        sort = self._sort_condition()
+    def _request(self, context: Context) -> tuple[QueryRequest, bool, SortCondition | None]:
+        """Return the request, whether some items of a page may have to be left out, and the
+        condition if its `excluded` has to be."""
+        condition = self._key_condition()
         members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
         if self._key.index is not None:
             members["IndexName"] = self._key.index.name
@@ -189,17 +193,15 @@ class Pages(Plan[Page[R]], Generic[R]):
             members["ScanIndexForward"] = False
         if self._is_consistent:
             members["ConsistentRead"] = True
-        partition = self._key.partition_value(self._arguments)
-        selection = Selection(
-            KeyCondition(self._key.attributes, partition, sort), self._filters(), self._paths()
-        )
+        selection = Selection(condition, self._filters(), self._paths())
         filtered = (
             bool(selection.filters)
             or self._may_contain_others
             or members.get("IndexName") in context.filtered
         )
         request = QueryRequest(self._operation, members, selection)
-        return request, filtered, None if sort is None else sort.excluded
+        sort = condition.sort
+        return request, filtered, None if sort is None or sort.excluded is None else sort
 
     def _is_projected(self, stored: str) -> bool:
         return is_projected(self._entity, self._key, stored)
@@ -233,14 +235,13 @@ class Pages(Plan[Page[R]], Generic[R]):
 
     # -- the results -------------------------------------------------------------------------
 
-    def _matching(self, items: list[Item], excluded: Value | None) -> list[Item]:
+    def _matching(self, items: list[Item], excluding: SortCondition | None) -> list[Item]:
         """Return the items of this entity, without the one that the comparison leaves out."""
-        sort = self._key.attributes[1]
         return [
             item
             for item in items
             if self._entity.includes(self._entity.table.entity_of(item))
-            and (excluded is None or sort is None or item[sort] != excluded)
+            and (excluding is None or item[excluding.attribute] != excluding.excluded)
             and (not self._has_alternatives or self._is_in_place(item))
         ]
 
@@ -284,7 +285,6 @@ class Pages(Plan[Page[R]], Generic[R]):
 
     def _shape(self) -> Shape:
         self._check_projection()
-        sort = self._sort_condition()
         filtered = self._filter is not None or self._may_contain_others
         sizes = [size for size in (self._size, self._total) if isinstance(size, int)]
         size = min(sizes, default=TYPICAL_PAGE)
@@ -298,7 +298,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             table=self._entity.table.name,
             entity=self._entity.name,
             index=None if self._key.index is None else self._key.index.name,
-            condition=query_condition(self._key, self._key.partition_value(self._arguments), sort),
+            condition=query_condition(self._key_condition()),
             order="descending" if self._descending else "ascending",
             page=self._page_shape(bool(filters)),
             filter=" AND ".join(filters),

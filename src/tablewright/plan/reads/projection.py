@@ -36,7 +36,7 @@ class ProjectionRow:
 
 def key_names(entity: EntityMap, key: KeyMap) -> list[str]:
     """Return the attributes that every row of an index has."""
-    names = [*entity.table.attributes, *key.attributes]
+    names = (*entity.table.attributes, *key.attributes)
     return [name for name in dict.fromkeys(names) if name is not None]
 
 

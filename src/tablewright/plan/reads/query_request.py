@@ -1,6 +1,6 @@
 """Query requests: what a Query or a Scan selects, kept as values until the request is sent.
 
-    KeyCondition(("PK", "SK"), {"S": "C1"}, SortCondition("begins_with", ({"S": "ORDER#"},)))
+    KeyCondition({"PK": {"S": "C1"}}, SortCondition("SK", "begins_with", ({"S": "ORDER#"},)))
 
 A `Selection` holds the key condition, the filters and the paths to return. Its expressions are
 rendered once, when `body` is first read. Code that has to know which keys a request reaches, such
@@ -14,45 +14,16 @@ This module must not know entities, plans or tenants.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.mapping.keys import SortCondition
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.plan.expressions import Placeholders
 from tablewright.values import Item, Value
 
 Path: TypeAlias = tuple[str | int, ...]
-
-
-class KeyCondition(Struct, frozen=True):
-    """The condition that a query puts on the key of a table or an index."""
-
-    attributes: tuple[str, str | None]
-    partition: Value
-    sort: SortCondition | None = None
-
-    def fixed(self) -> Iterator[tuple[str, Value]]:
-        """Yield the key attributes that must equal one value, each with that value."""
-        name, sort_name = self.attributes
-        yield name, self.partition
-        if sort_name is not None and self.sort is not None and self.sort.comparison == "=":
-            yield sort_name, self.sort.values[0]
-
-    def text(self, marks: Placeholders) -> str:
-        """Render the condition as a KeyConditionExpression."""
-        name, sort_name = self.attributes
-        text = f"{marks.name(name)} = {marks.value(self.partition)}"
-        if self.sort is None or sort_name is None:
-            return text
-        mark = marks.name(sort_name)
-        values = [marks.value(value) for value in self.sort.values]
-        if self.sort.comparison == "between":
-            return f"{text} AND {mark} BETWEEN {values[0]} AND {values[1]}"
-        if self.sort.comparison == "begins_with":
-            return f"{text} AND begins_with({mark}, {values[0]})"
-        return f"{text} AND {mark} {self.sort.comparison} {values[0]}"
 
 
 class Filter(Protocol):
@@ -111,7 +82,7 @@ class Selection(Struct, eq=False):
             marks = Placeholders()
             members: dict[str, Any] = {}
             if self.condition is not None:
-                members["KeyConditionExpression"] = self.condition.text(marks)
+                members["KeyConditionExpression"] = _key_expression(self.condition, marks)
             if self.filters:
                 members["FilterExpression"] = " AND ".join(
                     [condition.factor(marks) for condition in self.filters]
@@ -120,6 +91,23 @@ class Selection(Struct, eq=False):
                 members["ProjectionExpression"] = ", ".join(map(marks.path, self.paths))
             self._rendered = members | marks.members()
         return self._rendered
+
+
+def _key_expression(condition: KeyCondition, marks: Placeholders) -> str:
+    """Render a KeyConditionExpression."""
+    terms = [
+        f"{marks.name(name)} = {marks.value(value)}" for name, value in condition.equal.items()
+    ]
+    sort = condition.sort
+    if sort is not None:
+        name, values = marks.name(sort.attribute), [marks.value(value) for value in sort.values]
+        if sort.comparison == "between":
+            terms.append(f"{name} BETWEEN {values[0]} AND {values[1]}")
+        elif sort.comparison == "begins_with":
+            terms.append(f"begins_with({name}, {values[0]})")
+        else:
+            terms.append(f"{name} {sort.comparison} {values[0]}")
+    return " AND ".join(terms)
 
 
 class QueryRequest(Struct, frozen=True):

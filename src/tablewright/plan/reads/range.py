@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar, TypeVarTuple, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.keys import Comparison
+from tablewright.mapping.key_condition import Comparison
 from tablewright.plan.reads.query import Query
 from tablewright.symbol import Symbol
 
@@ -50,10 +50,10 @@ class Range(Query[R], Generic[R, *Rest]):
 
     def begins_with(self: Range[R, Text, *Behind], start: Text) -> Query[R]:
         """Where the next part begins with this text."""
-        part = self._key.next_part(len(self._arguments))
-        if part is not None and not part.is_free_text and self._key.sort.natural is None:  # type: ignore[union-attr]
+        found = self._key.next_part(len(self._arguments))
+        if found and not found.part.is_free_text and found.template.natural is None:
             raise DeclarationError(
-                f"{self._key.name}: {part.label} is not a text; compare whole values"
+                f"{self._key.name}: {found.part.label} is not a text; compare whole values"
             )
         return self._compared("begins_with", start)
 
@@ -78,30 +78,31 @@ class Range(Query[R], Generic[R, *Rest]):
         return self._compared("between", low, high)
 
     def _compared(self, comparison: Comparison, *operands: Any) -> Query[R]:
-        key, bound = self._key, len(self._arguments)
+        key = self._key
         if self._comparison is not None:
             raise DeclarationError(
                 f"{key.name}: DynamoDB compares a sort key once; for two bounds use "
                 "between(low, high)"
             )
-        part = key.next_part(bound)
-        if part is None:
+        found = key.next_part(len(self._arguments))
+        if found is None:
             raise DeclarationError(
                 f"{key.name}: every part is bound; there is nothing left to compare"
             )
-        if comparison != "begins_with" and key.sort is not None and key.sort.natural is None:
+        part = found.part
+        if comparison != "begins_with" and found.template.natural is None:
             if not part.is_ordered:
                 raise DeclarationError(
                     f"{key.name}: {part.label} is a number without pad=…, so 10 sorts before 9"
                 )
-            if not key.is_in_order(bound):
+            if not found.is_in_order:
                 raise DeclarationError(
                     f"{key.name}: {part.label} is text followed by other parts, so keys do not "
                     "sort like its values; make it the last part, or use begins_with()"
                 )
         if comparison == "between" and not any(isinstance(v, Symbol) for v in operands):
             low, high = operands
-            is_text = key.sort is not None and key.sort.natural is None and key.sort.tag == "S"
+            is_text = found.template.is_text
             first, last = map(part.text, operands) if is_text else operands
             if first < last if is_text and part.is_descending else first > last:
                 raise InvalidValue(

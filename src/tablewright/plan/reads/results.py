@@ -49,11 +49,11 @@ class Count(Plan[int]):
 
     def _steps(self, context: Context) -> Steps[int]:
         query = self._query._replace(_columns=())
-        request, _, excluded = query._request(context)
+        request, _, excluding = query._request(context)
         # Items are read, not only counted, if some of them have to be left out here: a filter lets
         # items without a type attribute pass, which only their keys tell apart.
         entity, key = query._entity, query._key
-        reads_items = excluded is not None or (
+        reads_items = excluding is not None or (
             query._may_contain_others
             and (query._has_alternatives or entity.table.type_attribute not in key.attributes)
         )
@@ -66,7 +66,7 @@ class Count(Plan[int]):
         total = 0
         while True:
             page = decode_page((yield request))
-            total += len(query._matching(page.items, excluded)) if reads_items else page.count
+            total += len(query._matching(page.items, excluding)) if reads_items else page.count
             if query._total is not None and total >= query._total:
                 return query._total
             if page.last_evaluated_key is None:

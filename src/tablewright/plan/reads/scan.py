@@ -9,6 +9,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_condition import SortCondition
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context
 from tablewright.plan.reads.pages import MAX_REQUESTS
@@ -16,7 +17,6 @@ from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.shape import Shape
 from tablewright.plan.units import page_read
-from tablewright.values import Value
 
 R = TypeVar("R")
 
@@ -42,7 +42,7 @@ class Scan(Query[R], Generic[R]):
     def desc(self) -> Any:
         raise DeclarationError(f"{self._entity.name}: a scan has no order; query a key or an index")
 
-    def _request(self, context: Context) -> tuple[QueryRequest, bool, Value | None]:
+    def _request(self, context: Context) -> tuple[QueryRequest, bool, SortCondition | None]:
         members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
         if self._is_consistent:
             members["ConsistentRead"] = True

@@ -18,7 +18,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.mapping.keys import HIGHEST, KeyMap, SortCondition, after
+from tablewright.mapping.key_condition import HIGHEST, SortCondition, after
+from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import Template
 
 
@@ -70,10 +71,13 @@ def bound(
         return None
     low, high = whole.low, whole.high
     root = span_of(key.sort)
-    if key.sort is not None and len(arguments) == len(key.parameters):
-        text = key.sort_value(arguments)["S"]
+    (sort,) = key.sort_attributes
+    if len(arguments) == len(key.parameters):
+        text = key.encode(arguments)[sort]["S"]
         low = text if root.low == whole.low else low
         high = text if root.high == whole.high and root_is_last else high
     if below and above:
-        return SortCondition("between", ({"S": low}, {"S": high}))
-    return SortCondition(">=", ({"S": low},)) if below else SortCondition("<=", ({"S": high},))
+        return SortCondition(sort, "between", ({"S": low}, {"S": high}))
+    if below:
+        return SortCondition(sort, ">=", ({"S": low},))
+    return SortCondition(sort, "<=", ({"S": high},))

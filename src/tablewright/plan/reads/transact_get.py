@@ -25,11 +25,11 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.plan.reads.batch_get import item_identity, keys_range
 from tablewright.plan.reads.get import Get
+from tablewright.plan.reads.item import ItemAnswer
 from tablewright.plan.shape import Shape
 from tablewright.plan.units import TRANSACTION_FACTOR
 from tablewright.plan.writes.action import TRANSIENT
 from tablewright.plan.writes.commit import CONTENTION
-from tablewright.values import Item
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -39,12 +39,8 @@ D = TypeVar("D")
 E = TypeVar("E")
 
 
-class _ItemAnswer(Struct, rename="pascal"):
-    item: Item | None = None
-
-
 class _Answer(Struct, rename="pascal"):
-    responses: list[_ItemAnswer]
+    responses: list[ItemAnswer]
 
 
 _decode = msgspec.json.Decoder(_Answer).decode

@@ -1,9 +1,9 @@
 """Writes: plans that change items. The way of one write, from the call to the result:
 
-entry.py            put, create, update, upsert, delete: make the plan
+entry.py            put, create, update, save, upsert, delete: make the plan
 put.py delete.py    the plans: read what has to be known (`_prepare`), then compute
 update.py upsert.py
-move.py
+move.py save.py
 effect.py           WriteEffect: the old and the new item, index keys, side items; computed once
 side_items.py       the sentinels and events of an effect
 guard.py            the condition on what was read, and the error if it does not hold

@@ -109,7 +109,7 @@ class WriteEffect(Struct, frozen=True):
 
 def _row(entity: EntityMap, index: IndexMap, item: Item | None) -> Item | None:
     """Return the row that DynamoDB keeps of an item in an index; None if it is not in it."""
-    if item is None or any(name not in item for name in index.attributes if name is not None):
+    if item is None or any(name not in item for name in index.attributes):
         return None
     if index.projection == "ALL":
         return item

@@ -3,6 +3,7 @@
 put(order)                                     write it, whether it exists or not
 create(order)                                  AlreadyExists if it exists
 update(order, Order.status.set(PAID))          change attributes of the version at hand
+save(order)                                    what was assigned, as an update
 upsert(Counter(page="x"), Counter.hits.increment(1))    the same, or create it with the changes
 delete(order)                                  delete the version at hand
 
@@ -11,19 +12,16 @@ delete(order)                                  delete the version at hand
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from tablewright.errors import InvalidValue
-from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.change import Change
 from tablewright.plan.writes.delete import Delete
-from tablewright.plan.writes.move import Move
+from tablewright.plan.writes.move import update_instance
 from tablewright.plan.writes.put import Create, Put
+from tablewright.plan.writes.save import Save
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
 from tablewright.plan.writes.write import IsEntity, IsRewritable, entity_of
-from tablewright.values import Item
 
 Stored = TypeVar("Stored", bound=IsEntity)
 Rewritable = TypeVar("Rewritable", bound=IsRewritable)
@@ -41,10 +39,12 @@ def create(instance: Stored) -> Create[Stored]:
 
 def update(instance: Rewritable, *changes: Change[Rewritable]) -> Update[Rewritable]:
     """Change attributes of an entity: of the version at hand, if it is versioned."""
-    entity = entity_of(instance)
-    values = vars(instance)
-    known = {name: values[name] for name in entity.primary.depends_on}
-    return update_item(entity, entity.stored_key(instance), known, changes, instance)
+    return update_instance(instance, changes)
+
+
+def save(instance: Rewritable) -> Save[Rewritable]:
+    """Write what has changed in an entity since it was read or written; nothing if nothing has."""
+    return Save(instance)
 
 
 def upsert(instance: Rewritable, *changes: Change[Rewritable]) -> Upsert[Rewritable]:
@@ -61,21 +61,3 @@ def delete(instance: Stored) -> Delete[Stored]:
     values = vars(instance)
     version = None if entity.version is None else values[entity.version.name]
     return Delete(entity, entity.stored_key(instance), version)
-
-
-def update_item(
-    entity: EntityMap,
-    key: Item,
-    known: Values,
-    changes: Sequence[Change[Any]],
-    instance: Any = None,
-) -> Update[Any]:
-    """Return the update of the item with a key: a move, if it changes the primary key.
-
-    `known` are the attributes that the key consists of.
-    """
-    if not changes:
-        raise InvalidValue(f"{entity.name}: update() needs at least one change")
-    # Update reports what is not a change.
-    moves = any(getattr(change, "name", "") in entity.primary.depends_on for change in changes)
-    return (Move if moves else Update)(entity, key, known, changes, instance)

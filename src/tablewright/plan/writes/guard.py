@@ -56,7 +56,7 @@ class WriteExpressions:
         present = [f"attribute_exists({self._marks.name(name)})" for name in names]
         if present:
             absent = f"attribute_not_exists({self._marks.name(table.attributes[0])})"
-            self._conditions.append(f"({absent} OR ({' AND '.join(present)}))")
+            self._conditions.append(f"({absent} OR {_all_of(present)})")
 
     def require_unchanged(self, read: Snapshot) -> None:
         """Require that attributes are still as they were read."""
@@ -83,7 +83,7 @@ class WriteExpressions:
             else:
                 terms.append(term)
         key = self._marks.name(entity.table.attributes[0])
-        self._conditions.append(f"(attribute_not_exists({key}) OR ({' AND '.join(terms)}))")
+        self._conditions.append(f"(attribute_not_exists({key}) OR {_all_of(terms)})")
 
     def require_kind(self, entity: EntityMap, *, or_absent: bool = False) -> None:
         """Require that the stored item is of the kind of a variant; other entities have one."""
@@ -110,6 +110,11 @@ class WriteExpressions:
             body["UpdateExpression"] = self.update.text()
         body.update(self._marks.members())
         return body
+
+
+def _all_of(terms: list[str]) -> str:
+    """Join terms; DynamoDB rejects redundant parentheses."""
+    return terms[0] if len(terms) == 1 else f"({' AND '.join(terms)})"
 
 
 def rejection(

@@ -22,7 +22,8 @@ from tablewright.errors import (
     WriteRejected,
 )
 from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
-from tablewright.mapping.entity import Values
+from tablewright.mapping.entity import EntityMap, Values
+from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.shape import Shape, key_condition, key_template, write_units
@@ -61,7 +62,7 @@ from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
 from tablewright.plan.writes.side_shapes import event_shapes, sentinel_shapes
 from tablewright.plan.writes.update import Update
-from tablewright.plan.writes.write import refuse_write_once
+from tablewright.plan.writes.write import entity_of, refuse_write_once
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -92,9 +93,7 @@ class Move(Update[E], Generic[E]):
             yield from _check_first(own, context)
             yield from _move_in_steps(own, moves, context)
             raise RetryWrite  # and look for rows that were added meanwhile
-        return Prepared(
-            _all(own, *moves), lambda _: self._written(values), effects=(effect, *effects)
-        )
+        return Prepared(_all(own, *moves), lambda _: self._written(new), effects=(effect, *effects))
 
     def _without_key_changes(self) -> Update[E]:
         """Return the same update without the changes of natural key attributes, which stay."""
@@ -287,3 +286,32 @@ def _send(actions: list[Action], context: Context) -> Steps[None]:
         if isinstance(verdict, WriteRejected):
             raise verdict from None
         raise RetryWrite from None
+
+
+# -- an update, or a move ------------------------------------------------------------------------
+
+
+def update_item(
+    entity: EntityMap,
+    key: Item,
+    known: Values,
+    changes: Sequence[Change[Any]],
+    instance: Any = None,
+) -> Update[Any]:
+    """Return the update of the item with a key: a move, if it changes the primary key.
+
+    `known` are the attributes that the key consists of.
+    """
+    if not changes:
+        raise InvalidValue(f"{entity.name}: update() needs at least one change")
+    # Update reports what is not a change.
+    moves = any(getattr(change, "name", "") in entity.primary.depends_on for change in changes)
+    return (Move if moves else Update)(entity, key, known, changes, instance)
+
+
+def update_instance(instance: Any, changes: Sequence[Change[Any]]) -> Update[Any]:
+    """Return the update of an entity's item."""
+    entity = entity_of(instance)
+    values = vars(instance)
+    known = {name: values[name] for name in entity.primary.depends_on}
+    return update_item(entity, entity.stored_key(instance), known, changes, instance)

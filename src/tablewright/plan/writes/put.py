@@ -86,6 +86,7 @@ class EntityWrite(Write[E], Generic[E]):
             """Return the instance, with what the library counts as it was written."""
             for stamp in self._entity.stamps:
                 vars(self._instance)[stamp.name] = effect.values[stamp.name]
+            self._entity.tracking.remember(self._instance, effect.new or {})
             return self._instance
 
         return Prepared([own, *side_actions(effect)], result, (effect,))
@@ -99,11 +100,11 @@ class EntityWrite(Write[E], Generic[E]):
         events: Sequence[HistoryMap] = (),
     ) -> Shape:
         entity, values = self._entity, vars(self._instance)
-        known = not any(isinstance(values[name], Symbol) for name in entity.primary.depends_on)
+        is_argument = all(_is_attribute(values[name], name) for name in entity.primary.depends_on)
         return write_shape(
             entity,
             "PutItem",
-            key_condition(entity.key_of(values)) if known else key_template(entity),
+            key_template(entity) if is_argument else key_condition(entity.key_of(values)),
             indexes=entity.index_keys,
             index_rows=len(entity.index_keys),
             side_items=len(entity.uniques),
@@ -121,6 +122,11 @@ class EntityWrite(Write[E], Generic[E]):
             actions=actions,
             optional=len(events),
         )
+
+
+def _is_attribute(value: Any, name: str) -> bool:
+    """Return whether a value is this attribute of an entity that a traced pattern takes."""
+    return isinstance(value, Symbol) and Symbol.expression(value).endswith(f".{name}")
 
 
 class Put(EntityWrite[E], Generic[E]):

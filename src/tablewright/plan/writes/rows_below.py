@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import KeyMap, SortCondition
+from tablewright.mapping.key_condition import KeyCondition, SortCondition
+from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import extends, templates_can_collide
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.pages import decode_page
-from tablewright.plan.reads.query_request import KeyCondition, QueryRequest, Selection
+from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.values import Item
 
 
@@ -80,11 +81,11 @@ def read_rows_below(
     below = None
     if all(extends(each.primary.sort, entity.primary.sort) for each in by_entity):  # type: ignore[arg-type]
         start = key[sort]["S"] + entity.primary.partition.delimiter.text
-        below = SortCondition("begins_with", ({"S": start},))
+        below = SortCondition(sort, "begins_with", ({"S": start},))
     request = QueryRequest(
         "Query",
         {"TableName": context.name_of(entity.table), "ConsistentRead": True},
-        Selection(KeyCondition((partition, sort), key[partition], below)),
+        Selection(KeyCondition({partition: key[partition]}, below)),
     )
     rows: list[tuple[Follower, Item]] = []
     while True:

@@ -47,10 +47,8 @@ class Transaction(Plan[None]):
 
 def _in_transaction(step: Shape) -> UnitRange:
     """Return the units of a write in a transaction, where each item counts double."""
-    alone = step.write_range
     doubles = step.operation != "TransactWriteItems"  # its range is that of a transaction already
-    high = alone.high * (TRANSACTION_FACTOR if doubles else 1)
-    return UnitRange(alone.low * TRANSACTION_FACTOR, high)
+    return step.write_range * (TRANSACTION_FACTOR if doubles else 1)
 
 
 def transact(*writes: Write[Any]) -> Transaction:

@@ -163,9 +163,9 @@ class Update(Write[E], Generic[E]):
 
         def result(returned: Item | None) -> E | None:
             if returned is not None:
-                return self._decoded(returned)
+                return self._written(returned)
             if self._affected.has_side_items:  # of a transaction DynamoDB returns nothing
-                return self._written(effect.values)
+                return self._written(effect.new or {})
             return self._changed_instance(changes)
 
         return Prepared([action, *side_actions(effect)], result, (effect,), "ALL_NEW")
@@ -338,36 +338,34 @@ class Update(Write[E], Generic[E]):
                 return None
             error = condition_failed(entity, key, item, self._all_conditions())
             if self._change_conditions() and all(each.matches(item) for each in self._conditions):
-                return NothingToDo(self._decoded(item), error)
+                return NothingToDo(self._written(item), error)
             return error
 
         return on_failure
 
     # -- the result --------------------------------------------------------------------------
 
-    def _decoded(self, item: Item) -> E:
-        """Return the entity of an item; the caller's instance, if there is one."""
+    def _written(self, item: Item) -> E:
+        """Return the entity of a stored item: the caller's instance, if there is one."""
         entity: E = self._entity.decode(item)
-        return entity if self._instance is None else self._written(vars(entity))
-
-    def _written(self, values: Values) -> E:
-        """Return the entity with these values; the caller's instance, if there is one."""
-        entity: E = self._instance
-        if entity is None:
-            entity = object.__new__(self._entity.type)
-        vars(entity).update(values)
-        return entity
+        if self._instance is None:
+            return entity
+        vars(self._instance).update(vars(entity))
+        self._entity.tracking.remember(self._instance, item)
+        return self._instance  # type: ignore[no-any-return]
 
     def _changed_instance(self, changes: EncodedChanges) -> E | None:
         """Return the caller's instance with the changes, after a transaction that read nothing."""
         if self._instance is None:
             return None
-        entity, values = self._entity, vars(self._instance)
-        item = self._apply(changes, entity.encode(values))
+        entity, instance = self._entity, self._instance
+        item = self._apply(changes, entity.encode(vars(instance)))
         names = {change.name for change, _ in changes}
         if entity.version is not None:
             names.add(entity.version.name)
-        return self._written(read_values(entity, item, names))
+        vars(instance).update(read_values(entity, item, names))
+        entity.tracking.remember_some(instance, item, names)
+        return instance  # type: ignore[no-any-return]
 
     def _shape(self) -> Shape:
         entity, affected = self._entity, self._affected

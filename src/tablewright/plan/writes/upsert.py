@@ -291,7 +291,7 @@ class Upsert(Update[E], Generic[E]):
             return condition_failed(entity, key, None, self._conditions) if item is None else None
 
         action = Action("Put", entity.table, expressions.add_to({"Item": new}), on_failure)
-        return Prepared([action, *side_actions(effect)], lambda _: self._written(values), (effect,))
+        return Prepared([action, *side_actions(effect)], lambda _: self._written(new), (effect,))
 
     @property
     def _expected(self) -> Any:
@@ -309,7 +309,7 @@ class Upsert(Update[E], Generic[E]):
     def _result(self, returned: Item | None) -> E | None:
         if returned is None:  # of a transaction DynamoDB returns nothing
             return None
-        return self._written(vars(self._entity.decode(returned)))
+        return self._written(returned)
 
     def _changed_instance(self, changes: EncodedChanges) -> E | None:
         return None  # the instance is not what was stored

@@ -1,0 +1,129 @@
+"""Save: write what has changed in an entity since it was read or written.
+
+    order = db.run(Order.primary("C1", "O1"))
+    order.status = PAID
+    order.lines.append("gift wrap")
+    db.run(save(order))          # an update that sets these two attributes, and their index keys
+
+The difference is found when the plan is run, and becomes an `Update` of the entity as it was: with
+its version, index keys, unique values and history. A changed attribute of the key makes it a move.
+If nothing has changed, nothing is sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Self, TypeVar
+
+from msgspec.structs import replace
+
+from tablewright.errors import InvalidValue
+from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.plan.change import Change
+from tablewright.plan.condition import Condition
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reads.item import key_from
+from tablewright.plan.reference import Ref
+from tablewright.plan.shape import Shape, key_condition
+from tablewright.plan.units import UnitRange
+from tablewright.plan.writes.action import Prepared
+from tablewright.plan.writes.move import Move, update_instance
+from tablewright.plan.writes.update import Update
+from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
+from tablewright.symbol import Symbol
+from tablewright.values import Item
+
+E = TypeVar("E")
+
+
+class Save(Write[E], Generic[E]):
+    """Write what has changed in an entity; returns the entity."""
+
+    _verb = "save"
+
+    def __init__(self, instance: E) -> None:
+        self._instance = instance
+        self._entity = entity_of(instance)
+        refuse_write_once(self._entity, self._verb)
+        if not self._is_symbolic:
+            self._update()  # raises what is known before it is run
+
+    @property
+    def _is_symbolic(self) -> bool:
+        """Whether it is part of a pattern that is traced."""
+        return any(isinstance(value, Symbol) for value in vars(self._instance).values())
+
+    def condition(self, condition: Condition[E]) -> Self:
+        """Write only if the condition holds for the stored item."""
+        return self._with_condition(condition)
+
+    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
+        """Record who changes the entity and why, in its history."""
+        return self._replace(_by=by, _reason=reason)
+
+    def _update(self) -> Update[E] | None:
+        """Return the update of the entity as it was; None if nothing has changed."""
+        entity = self._entity
+        before = entity.as_stored(self._instance)
+        if before is None:
+            raise InvalidValue(
+                f"save({entity.name}): this one was not read from the table, so what has changed "
+                "is not known; use create(…) or put(…)"
+            )
+        changes = _differences(entity, vars(before), vars(self._instance))
+        if not changes:
+            return None
+        return update_instance(before, changes)._replace(
+            _conditions=self._conditions, _by=self._by, _reason=self._reason
+        )
+
+    def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
+        update, instance = self._update(), self._instance
+        if update is None:
+            return Prepared([], lambda _: instance)
+        prepared = yield from update._prepare(context, attempt, alone=alone)
+        make = prepared.result
+
+        def result(returned: Item | None) -> E:
+            self._entity.tracking.take_over(instance, make(returned))
+            return instance
+
+        return replace(prepared, result=result)
+
+    def _shape(self) -> Shape:
+        entity = self._entity
+        if self._is_symbolic:  # at most, it is a move
+            key = key_from(entity.primary, entity.key_arguments(self._instance))
+            whole = Move(entity, key, {}, ())._shape()
+            return replace(
+                whole,
+                operation="UpdateItem",
+                page="what has changed",
+                read_range=UnitRange(0, whole.read_range.high),
+                write_range=UnitRange(0, whole.write_range.high),
+            )
+        update = self._update()
+        if update is not None:
+            return update._shape()
+        condition = key_condition(entity.stored_key(self._instance))
+        return Shape("no request", entity.table.name, entity.name, condition=condition, page="0")
+
+
+def _differences(
+    entity: EntityMap, before: dict[str, Any], after: dict[str, Any]
+) -> list[Change[Any]]:
+    """Return the changes that make the values before to those after."""
+    changes: list[Change[Any]] = []
+    for name, attribute in entity.attributes.items():
+        if not _is_same(attribute, before[name], after[name]):
+            ref: Ref[Any, Any] = Ref(f"{entity.name}.{name}", attribute)
+            changes.append(ref.set(after[name]))
+    return changes
+
+
+def _is_same(attribute: AttributeMap, before: Any, after: Any) -> bool:
+    """Whether two values are equal, or are stored in the same way."""
+    if before is after or before == after:
+        return True
+    if attribute.is_key_only or before is None or after is None:
+        return False
+    return attribute.store(before) == attribute.store(after)
