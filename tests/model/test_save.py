@@ -374,9 +374,9 @@ def test_refusals(db: Database) -> None:
         primary = key("EVENT" / event_id, "EVENT")
 
     with pytest.raises(DeclarationError, match="write-once"):
-        save(Event(event_id="1"))  # type: ignore[type-var]
+        save(Event(event_id="1"))
     with pytest.raises(DeclarationError, match="write-once"):
-        upsert(Event(event_id="1"), Event.event_id.set("2"))  # type: ignore[type-var]
+        upsert(Event(event_id="1"), Event.event_id.set("2"))
 
 
 def test_what_is_saved_is_validated(db: Database) -> None:

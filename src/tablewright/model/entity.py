@@ -81,6 +81,8 @@ class Entity:
         cls.__type_name__ = type_name or cls.__name__  # type: ignore[attr-defined]
         compiled = table.__table__ if base is None else base.table  # type: ignore[union-attr]
         declared = EntityDeclaration(cls, compiled, hints, base)
+        if base is not None:
+            write_once = write_once or base.owner.__entity__.is_write_once  # type: ignore[attr-defined]
         _refuse_reserved(cls, declared)
         entity = compile_entity(
             declared,

@@ -138,6 +138,24 @@ def test_a_move_does_not_take_write_once_rows_along(db: Database) -> None:
     assert db.run(Account.primary("A1").update(Account.number.set("A2"))).number == "A2"
 
 
+def test_variants_of_a_write_once_base_are_write_once() -> None:
+    class Shop(Table, name="variants"): ...
+
+    class Event(Entity, table=Shop, variants=True, write_once=True):
+        event: Attr[str] = attr()
+        primary = key("EVENT" / event, "EVENT")
+
+    class Login(Event):
+        user: Attr[str] = attr(default="")
+
+    for write in (
+        lambda: put(Login(event="E1")),
+        lambda: Login.primary("E1").update(Login.user.set("x")),
+    ):
+        with pytest.raises(DeclarationError, match="Login is write-once"):
+            write()
+
+
 # -- immutable attributes ------------------------------------------------------------------------
 
 
