@@ -165,7 +165,7 @@ class Entity:
             try:
                 model.__pydantic_validator__.validate_assignment(holder, name, fields[name])
             except pydantic.ValidationError as error:
-                raise _invalid(cls, error) from None
+                raise _refused(cls, error) from None
             changes.append(getattr(cls, name).set(vars(holder)[name]))
         return changes
 
