@@ -123,7 +123,7 @@ class Entity:
             except (pydantic.ValidationError, DeclarationError) as error:
                 if not contains_symbol(value):
                     raise _refused(type(self), error) from None
-                entered = _traced_value(type(self), name, value)
+                entered = _entered(type(self), name, value)
             else:
                 entered = vars(holder)[name]
             note_assignment(self, name)
@@ -156,17 +156,11 @@ class Entity:
             fields = dict(patch)
         else:
             raise InvalidValue(f"changes_from() takes a pydantic model or a dict, not {patch!r}")
-        model = cls.__model__
         changes: list[Change[Self]] = []
         for name in sorted(fields):
             if name not in cls.__entity__.attributes:
                 raise InvalidValue(_unknown(cls, name))
-            holder = model.model_construct()
-            try:
-                model.__pydantic_validator__.validate_assignment(holder, name, fields[name])
-            except pydantic.ValidationError as error:
-                raise _invalid(cls, error) from None
-            changes.append(getattr(cls, name).set(vars(holder)[name]))
+            changes.append(getattr(cls, name).set(_entered(cls, name, fields[name])))
         return changes
 
     def __eq__(self, other: object) -> bool:
@@ -380,7 +374,7 @@ def _traced(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, attribute in attributes.items():
         if name in values:
-            made[name] = _traced_value(cls, name, values[name])
+            made[name] = _entered(cls, name, values[name])
         elif attribute.default is not None:
             made[name] = attribute.default()
         else:
@@ -390,7 +384,7 @@ def _traced(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _traced_value(cls: type[Entity], name: str, value: Any) -> Any:
+def _entered(cls: type[Entity], name: str, value: Any) -> Any:
     """Return a value as pydantic validates it, or as it is if it contains a symbol."""
     model = cls.__model__
     holder = model.model_construct()
