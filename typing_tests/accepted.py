@@ -20,6 +20,7 @@ from tablewright import (
     GetByUnique,
     Load,
     Page,
+    Projection,
     Put,
     Query,
     Save,
@@ -418,6 +419,23 @@ def a_unique_value_is_looked_up() -> None:
 def keys_are_read_together() -> None:
     assert_type(batch_get([Ticket.primary("o", 1), Ticket.primary("o", 2)]), BatchGet[Ticket])
     assert_type(batch_get(Ticket.primary("o", n) for n in (1, 2)).consistent(), BatchGet[Ticket])
+
+
+class TicketLine(Projection[Ticket]):
+    number: int
+    title: str
+
+
+def a_projection_lists_attributes(db: Database) -> None:
+    tickets = Ticket.primary.within("o")
+    assert_type(tickets.select(TicketLine), Query[TicketLine])
+    page = db.run(tickets.select(TicketLine).desc().page_size(3))
+    assert_type(page, Page[TicketLine])
+    assert_type(page[0].title, str)
+    assert_type(db.run(tickets.select(TicketLine).first()), TicketLine | None)
+    many = tickets.select(*[Ticket.title, Ticket.title])
+    assert_type(many, Query[tuple[Any, ...]])
+    TicketLine(number=1, title="t")
 
 
 def keys_of_several_entities_are_read_together(db: Database, agent_id: AgentId) -> None:

@@ -255,6 +255,8 @@ put([found])  # E: a list is not an entity
 batch_write([first])  # E: a read is not a write
 batch_write([update(found, Ticket.title.set("x"))])  # E: a batch takes no updates
 db.transaction().add(first)  # E: a read is not a write
+tickets.select(Ticket)  # E: an entity is not a projection
+tickets.select(Comment.text, Comment.text)  # E: of another entity
 transact_get(first, found)  # E: an entity is not a key
 transact_get(first, tickets)  # E: a range is not a key
 db.run(transact_get(first, first))[1].title.lower()  # E: it may not be there

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tablewright.model.entity import Entity, WriteOnce
     from tablewright.model.key import history, index, key, unique
     from tablewright.model.pattern import access_pattern, explain
+    from tablewright.model.projection import Projection
     from tablewright.model.table import GSI, LSI, Table
     from tablewright.model.tenancy import Tenancy
     from tablewright.plan.reads.aggregate import Load
@@ -83,6 +84,7 @@ _HOMES = {
     "model.entity": ("Entity", "WriteOnce"),
     "model.key": ("history", "index", "key", "unique"),
     "model.pattern": ("access_pattern", "explain"),
+    "model.projection": ("Projection",),
     "model.table": ("GSI", "LSI", "Table"),
     "model.tenancy": ("Tenancy",),
     "plan.reads.aggregate": ("Load",),
@@ -132,6 +134,7 @@ __all__ = [
     "GetByUnique",
     "Load",
     "Page",
+    "Projection",
     "Put",
     "Query",
     "Save",

@@ -338,6 +338,14 @@ class EntityMap:
         keys = zip(self._stored_key.names, stored[len(self._names) :], strict=True)
         return self._stored_key.values({name: value for name, value in keys if value is not None})
 
+    def key_sources(self, name: str) -> list[str]:
+        """Return the key attributes from which the value of an attribute can be parsed."""
+        return self._stored_key.sources(name)
+
+    def values_in_keys(self, item: Mapping[str, Value]) -> Values:
+        """Return the values that the key attributes of an item determine."""
+        return self._stored_key.values(item)
+
     def values(self, item: Mapping[str, Value]) -> Values:
         """Return the values of an item's entity, by attribute, whatever its key is."""
         return dict(vars(self._build(tuple(map(item.get, self._fields)))))

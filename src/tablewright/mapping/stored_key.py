@@ -93,6 +93,15 @@ class StoredKey:
             f"({names}) give {next(iter(composed.values()))!r}, by {each.template.show()}"
         )
 
+    def sources(self, attribute: str) -> list[str]:
+        """Return the key attributes that each determine the value of an attribute."""
+        return [
+            each.name
+            for each in self._all
+            for part in each.template.parts
+            if part.attribute == attribute and part.notation.derive is None
+        ]
+
     def values(self, stored: Mapping[str, Value]) -> dict[str, Any]:
         """Return the attributes whose values the key determines; raise UnreadableItem if none."""
         found: dict[str, Any] = {}

@@ -400,11 +400,6 @@ def check_reference(reference: Any, entity: EntityMap) -> None:
         )
     if entity.attributes.get(reference.name) is not reference.attribute:
         raise DeclarationError(f"{reference!r} is not an attribute of {entity.name}")
-    if reference.attribute.is_key_only:
-        raise DeclarationError(
-            f"{reference!r} is stored only inside keys, so DynamoDB cannot compare or read it by "
-            f"itself; use a key of {entity.name}"
-        )
 
 
 def check_condition(given: Any, entity: EntityMap) -> None:
@@ -415,3 +410,8 @@ def check_condition(given: Any, entity: EntityMap) -> None:
         )
     for operand in given.operands():
         check_reference(operand, entity)
+        if entity.attributes[operand.name].is_key_only:
+            raise DeclarationError(
+                f"{operand!r} is stored only inside keys, so DynamoDB cannot compare it by itself; "
+                f"use a key of {entity.name}"
+            )

@@ -149,6 +149,7 @@ class Bottle(Entity, table=Thin):
     crate: Attr[str] = attr()
     bottle: Attr[str] = attr()
     tag: Attr[str] = attr(default="t")
+    size: Attr[int] = attr(default=1)
     primary = key("CRATE" / crate, "BOTTLE" / bottle)
     by_keys = index(Thin.keys, "TAG" / tag, "CRATE" / crate / "BOTTLE" / bottle)
     by_notes = index(Thin.notes, "TAG" / tag, "CRATE" / crate / "BOTTLE" / bottle)
@@ -165,7 +166,7 @@ def test_an_index_that_does_not_hold_the_whole_root_is_refused_when_the_plan_is_
 
 
 def test_an_index_that_does_not_hold_a_whole_member_is_refused_when_the_plan_is_made() -> None:
-    with pytest.raises(DeclarationError, match="the index notes does not contain bottle"):
+    with pytest.raises(DeclarationError, match="the index notes does not contain size"):
         FullCrate.of(Crate.by_notes("t").eq("1"))
 
 

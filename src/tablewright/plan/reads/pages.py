@@ -7,6 +7,7 @@ match items of other entities leaves them out, and continues to read until the p
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Generic, Literal, Self, TypeVar
 
 import msgspec
@@ -25,6 +26,7 @@ from tablewright.plan.reads.projection import (
     is_projected,
     key_names,
     paths_to_read,
+    read_columns,
 )
 from tablewright.plan.reads.query_request import (
     Filter,
@@ -78,6 +80,8 @@ class Pages(Plan[Page[R]], Generic[R]):
     _is_consistent = False
     _is_strict = False
     _columns: tuple[Ref[Any, Any], ...] = ()
+    #: Makes the result of the values of the columns.
+    _row: Callable[[list[Any]], Any] = tuple
 
     def __init__(self, entity: EntityMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
         if len(arguments) < key.partition_arity:
@@ -227,7 +231,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         return filters if self._filter is None else (*filters, self._filter)
 
     def _paths(self) -> list[Path]:
-        return paths_to_read(self._entity, self._key, [column.steps for column in self._columns])
+        return paths_to_read(self._entity, self._key, self._columns)
 
     # -- the results -------------------------------------------------------------------------
 
@@ -258,7 +262,13 @@ class Pages(Plan[Page[R]], Generic[R]):
     def _results(self, items: list[Item]) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
         if not self._columns:
             return self._entity.decode_all(items)
-        return [tuple(column.read(item) for column in self._columns) for item in items], ()
+        rows, unreadable = [], []
+        for item in items:
+            try:
+                rows.append(self._row(read_columns(self._entity, self._columns, item)))
+            except UnreadableItem as error:
+                unreadable.append(UnreadableItem(str(error), item=dict(item)))
+        return rows, tuple(unreadable)
 
     def _position(self, item: Item) -> Item:
         """Return the key after which a query continues."""

@@ -1,13 +1,37 @@
-"""Projection: which attributes a table or an index holds, and which paths a query asks for."""
+"""Projection: which attributes a table or an index holds, and which of them a query reads.
+
+A selected attribute is read as it is stored. Where it is stored only inside of keys, or the index
+does not hold it, its value is parsed from a key attribute that determines it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.reads.query_request import Path
+from tablewright.plan.reference import Ref
+from tablewright.values import Value
+
+
+class ProjectionMap(Struct, frozen=True):
+    """A compiled projection: the attributes to read, and what is made of their values."""
+
+    name: str
+    entity: EntityMap
+    columns: tuple[Ref[Any, Any], ...]
+    build: Callable[..., Any]
+
+
+class ProjectionRow:
+    """The base class of projections, for the types of queries; see `model.projection`."""
+
+    __projection__: ClassVar[ProjectionMap]
 
 
 def key_names(entity: EntityMap, key: KeyMap) -> list[str]:
@@ -24,12 +48,20 @@ def is_projected(entity: EntityMap, key: KeyMap, stored: str) -> bool:
     return index.projection != "KEYS_ONLY" and stored in index.projection
 
 
+def source_of(entity: EntityMap, key: KeyMap, attribute: AttributeMap) -> str | None:
+    """Return the stored attribute from which an attribute is read; None if the index has none."""
+    if not attribute.is_key_only and is_projected(entity, key, attribute.stored):
+        return attribute.stored
+    sources = entity.key_sources(attribute.name)
+    return next((name for name in sources if is_projected(entity, key, name)), None)
+
+
 def check_projected(
     entity: EntityMap, key: KeyMap, attributes: Sequence[AttributeMap] = ()
 ) -> None:
     """Raise DeclarationError unless an index holds these attributes; all, if none is named."""
     wanted = attributes or entity.attributes.values()
-    missing = [each.stored for each in wanted if not is_projected(entity, key, each.stored)]
+    missing = [each.stored for each in wanted if source_of(entity, key, each) is None]
     if missing and key.index is not None:
         raise DeclarationError(
             f"{key.name}: the index {key.index.name} does not contain {', '.join(missing)}; "
@@ -37,20 +69,51 @@ def check_projected(
         )
 
 
-def paths_to_read(entity: EntityMap, key: KeyMap, columns: Sequence[Path]) -> list[Path]:
-    """Return the paths to ask for, so that the columns can be read; none for whole items."""
-    if not columns:
-        return []
-    names = key_names(entity, key)  # a cursor needs them
+def key_paths(entity: EntityMap, key: KeyMap) -> list[Path]:
+    """Return the paths that say which item it is: a cursor needs its keys, and a page its type."""
+    names = key_names(entity, key)
     type_attribute = entity.table.type_attribute
     if type_attribute is not None and is_projected(entity, key, type_attribute):
         names.append(type_attribute)
-    paths = {(name,) for name in names} | {_up_to_list(column) for column in columns}
+    return [(name,) for name in dict.fromkeys(names)]
+
+
+def paths_to_read(entity: EntityMap, key: KeyMap, columns: Sequence[Ref[Any, Any]]) -> list[Path]:
+    """Return the paths to ask for, so that the columns can be read; none for whole items."""
+    if not columns:
+        return []
+    paths = set(key_paths(entity, key))
+    for column in columns:
+        source = source_of(entity, key, column.attribute)
+        if source is not None:
+            is_stored = source == column.attribute.stored
+            paths.add(_up_to_list(column.steps) if is_stored else (source,))
     # DynamoDB rejects a path inside another.
     return sorted(
         (path for path in paths if not any(path[:n] in paths for n in range(1, len(path)))),
         key=str,
     )
+
+
+def read_columns(
+    entity: EntityMap, columns: Sequence[Ref[Any, Any]], item: Mapping[str, Value]
+) -> list[Any]:
+    """Return the values of the columns in an item; raise UnreadableItem."""
+    values = []
+    in_keys: dict[str, Any] | None = None
+    for column in columns:
+        if column.attribute.stored in item and not column.attribute.is_key_only:
+            values.append(column.read(item))
+            continue
+        if in_keys is None:
+            in_keys = dict(entity.values_in_keys(item))
+        if column.name in in_keys and len(column.steps) == 1:
+            values.append(in_keys[column.name])
+        elif len(column.steps) == 1:
+            values.append(entity.value_if_absent(column.name))
+        else:
+            values.append(column.read(item))
+    return values
 
 
 def _up_to_list(path: Path) -> Path:

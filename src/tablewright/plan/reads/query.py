@@ -3,7 +3,7 @@
     Order.timeline("C1")                               a Range: everything in the partition
     Order.timeline("C1").gte(monday)                   a Query: a part of it, in order
     .desc()  .page_size(20)  .limit(100)  .filter(…)  .after(cursor)  .consistent()
-    .first()  .count()  .select(Order.order_id, Order.total)
+    .first()  .count()  .select(Order.order_id, Order.total)  .select(OrderLine)
 
 A page is a sequence of entities, with a cursor if there are more. `page_size` is the size of a
 page, `limit` the number of results on all pages together; a cursor carries what remains of it.
@@ -17,6 +17,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.pages import Pages
+from tablewright.plan.reads.projection import ProjectionRow
 from tablewright.plan.reads.results import Count, First
 from tablewright.plan.reference import Ref, check_condition, check_reference
 from tablewright.symbol import Symbol
@@ -27,6 +28,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
 F = TypeVar("F")
+Row = TypeVar("Row", bound=ProjectionRow)
 
 
 class Query(Pages[R], Generic[R]):
@@ -89,6 +91,8 @@ class Query(Pages[R], Generic[R]):
         return Count(self)
 
     @overload
+    def select(self, projection: type[Row], /) -> Query[Row]: ...
+    @overload
     def select(self, a: Ref[R, A], /) -> Query[tuple[A]]: ...
     @overload
     def select(self, a: Ref[R, A], b: Ref[R, B], /) -> Query[tuple[A, B]]: ...
@@ -102,13 +106,28 @@ class Query(Pages[R], Generic[R]):
     def select(
         self, a: Ref[R, A], b: Ref[R, B], c: Ref[R, C], d: Ref[R, D], f: Ref[R, F], /
     ) -> Query[tuple[A, B, C, D, F]]: ...
-    def select(self, *columns: Ref[Any, Any]) -> Any:
-        """Return only these attributes, as tuples; DynamoDB sends nothing else."""
+    @overload
+    def select(self, a: Ref[R, Any], /, *more: Ref[R, Any]) -> Query[tuple[Any, ...]]: ...
+    def select(self, *columns: Any) -> Any:
+        """Return only these attributes, as tuples or as a projection; DynamoDB sends nothing else.
+
+        An attribute that is stored only inside keys is parsed from the key.
+        """
         if not columns:
             raise InvalidValue("select() needs at least one attribute")
-        for column in columns:
-            check_reference(column, self._entity)
-        return self._replace(_columns=columns)
+        projection = getattr(columns[0], "__projection__", None)
+        if projection is None:
+            for column in columns:
+                check_reference(column, self._entity)
+            return self._replace(_columns=columns, _row=tuple)
+        if len(columns) > 1:
+            raise DeclarationError(f"select() takes {projection.name} alone, or attributes")
+        if self._entity not in (projection.entity, projection.entity.base):
+            raise DeclarationError(
+                f"select({projection.name}): it is a projection of {projection.entity.name}, not "
+                f"of {self._entity.name}"
+            )
+        return self._replace(_columns=projection.columns, _row=projection.build)
 
 
 def checked_size(method: str, size: Any) -> Any:

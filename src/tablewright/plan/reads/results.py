@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.pages import Pages, decode_page
-from tablewright.plan.reads.projection import paths_to_read
+from tablewright.plan.reads.projection import key_paths
 from tablewright.plan.reads.query_request import Selection
 from tablewright.plan.reads.single import Single
 from tablewright.plan.shape import Shape
@@ -60,7 +60,7 @@ class Count(Plan[int]):
         if not reads_items:
             request = request.with_members(Select="COUNT")
         elif not query._has_alternatives:
-            paths = paths_to_read(entity, key, [(key.attributes[0],)])
+            paths = key_paths(entity, key)
             selection = Selection(request.selection.condition, request.selection.filters, paths)
             request = replace(request, selection=selection)
         total = 0
