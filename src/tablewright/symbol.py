@@ -109,6 +109,10 @@ class Symbol:
         )
 
 
+#: The names of the patterns that are being traced: without any, there is no Parameter to look for.
+TRACES: list[str] = []
+
+
 class Parameter(Symbol):
     """A parameter of the pattern itself, whose name says which part of a key it is for."""
 

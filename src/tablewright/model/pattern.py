@@ -32,7 +32,7 @@ from tablewright.model.annotations import namespace, resolve
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
-from tablewright.symbol import Parameter, Symbol
+from tablewright.symbol import TRACES, Parameter, Symbol
 
 Ps = ParamSpec("Ps")
 T = TypeVar("T", bound=Plan[Any])
@@ -148,6 +148,7 @@ def _trace(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pla
             named[parameter.name] = arguments[parameter.name]
         elif parameter.kind is not parameter.VAR_KEYWORD:
             positional.append(arguments[parameter.name])
+    TRACES.append(name)
     try:
         plan = function(*positional, **named)
         if not isinstance(plan, Plan):
@@ -166,6 +167,8 @@ def _trace(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pla
             "arguments have no values; compute with them before the call, and pass the result"
         )
         raise DeclarationError(message, location=location_of(error)) from error
+    finally:
+        TRACES.pop()
 
 
 def alternatives(name: str, hint: Any) -> list[Any]:

@@ -172,3 +172,11 @@ def test_a_call_may_have_any_values() -> None:
         return Repo.primary.within(owner, name)
 
     assert explain(right("name", "owner")).condition.startswith('PK="REPO#name#owner"')
+
+
+def test_an_index_takes_its_values_by_position() -> None:
+    place: Any = Repo.by_branch
+    with pytest.raises(
+        DeclarationError, match=r"by_branch takes its values by position: branch, n"
+    ):
+        place(branch="main", name="tw")

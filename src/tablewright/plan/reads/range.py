@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, TypeVarTuple, overload
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.key_condition import Comparison
 from tablewright.plan.reads.query import Query
-from tablewright.symbol import Parameter, Symbol
+from tablewright.symbol import TRACES, Symbol
 
 R = TypeVar("R")
 A = TypeVar("A")
@@ -44,7 +44,7 @@ class Range(Query[R], Generic[R, *Rest]):
     def eq(self, *values: Any) -> Any:
         """Where the next parts of the sort key have these values."""
         arguments = self._arguments + values
-        if Parameter in map(type, values):
+        if TRACES:
             self._key.check_names(arguments, len(self._arguments))
         if len(arguments) > len(self._key.parameters):
             self._key.check_arguments(arguments, complete=False)
@@ -57,36 +57,33 @@ class Range(Query[R], Generic[R, *Rest]):
             raise DeclarationError(
                 f"{self._key.name}: {found.part.label} is not a text; compare whole values"
             )
-        return self._limited("begins_with", start)
+        return self._compared("begins_with", start)
 
     def gte(self: Range[R, A, *Behind], value: A) -> Query[R]:
         """Limit the next part to this value and above."""
-        return self._limited(">=", value)
+        return self._compared(">=", value)
 
     def gt(self: Range[R, A, *Behind], value: A) -> Query[R]:
         """Limit the next part to values above this one."""
-        return self._limited(">", value)
+        return self._compared(">", value)
 
     def lte(self: Range[R, A, *Behind], value: A) -> Query[R]:
         """Limit the next part to this value and below."""
-        return self._limited("<=", value)
+        return self._compared("<=", value)
 
     def lt(self: Range[R, A, *Behind], value: A) -> Query[R]:
         """Limit the next part to values below this one."""
-        return self._limited("<", value)
+        return self._compared("<", value)
 
     def between(self: Range[R, A, *Behind], low: A, high: A) -> Query[R]:
         """Limit the next part to values from `low` to `high`, both included."""
-        return self._limited("between", low, high)
+        return self._compared("between", low, high)
 
-    def _limited(self, comparison: Comparison, *operands: Any) -> Query[R]:
-        """Return the query with a comparison of the next part, after a check of the names."""
-        if Parameter in map(type, operands):
+    def _compared(self, comparison: Comparison, *operands: Any, is_named: bool = False) -> Query[R]:
+        """Return the query with a comparison; `is_named`: the caller names the part."""
+        if TRACES and not is_named:
             for operand in operands:
                 self._key.check_names((*self._arguments, operand), len(self._arguments))
-        return self._compared(comparison, *operands)
-
-    def _compared(self, comparison: Comparison, *operands: Any) -> Query[R]:
         key = self._key
         if self._comparison is not None:
             raise DeclarationError(
