@@ -123,3 +123,45 @@ def test_an_exception_in_the_module_is_shown_with_its_place(tmp_path: Path) -> N
         f'  File "{tmp_path / "mine.py"}", line 3',
         "    tablewright.nothing",
     ]
+
+
+LATER = """
+from tablewright import Aggregate, Attr, Entity, Load, Table
+from tablewright import access_pattern, attr, children, key, root
+
+class Code(Table, name="code"): ...
+
+class Repo(Entity, table=Code):
+    name: Attr[str] = attr()
+    primary = key("REPO" / name, "REPO")
+
+class Issue(Entity, table=Code):
+    name: Attr[str] = attr()
+    number: Attr[str] = attr()
+    primary = key("REPO" / name, "ISSUE" / number)
+
+class RepoWithIssues(Aggregate):
+    repo: Repo = root()
+    issues: list[Issue] = children()
+
+@access_pattern
+def newest_issues(name: str) -> Load[RepoWithIssues]:
+    return RepoWithIssues.of(Repo.primary(name)).desc().limit(5)
+
+class Label(Entity, table=Code):
+    name: Attr[str] = attr()
+    label: Attr[str] = attr()
+    primary = key("REPO" / name, "LABEL" / label)
+"""
+
+
+@pytest.mark.parametrize("command", ["explain", "docs"])
+def test_a_pattern_that_a_later_entity_makes_impossible_is_reported(
+    command: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(LATER)
+    done = run(command, str(tmp_path / "mine.py"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("tablewright: ")
+    assert "rows of Label (LABEL#{label}) can lie between" in done.stderr
+    assert done.stderr.count("\n") == 1

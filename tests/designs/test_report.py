@@ -15,6 +15,7 @@ DESIGN = '''
 
 from __future__ import annotations
 from tablewright import Attr, Entity, Get, Query, Table, access_pattern, attr, create, key
+from tablewright import batch_get, transact_get
 from tablewright.plans import Scan
 from tablewright.verify import Check, Raises
 from tablewright.errors import AlreadyExists
@@ -103,6 +104,20 @@ def test_details_are_printed_on_demand(tmp_path: Path) -> None:
         "      cost     1 request, 0.5 read units",
     ]
     assert "      scan     declared: nightly export" in lines
+
+
+@pytest.mark.parametrize(
+    ("plan", "cells"),
+    [
+        ('batch_get([Note.primary("0"), Note.primary("9")])', ["BatchGetItem", "1", "1"]),
+        ('transact_get(Note.primary("0"), Note.primary("9"))', ["TransactGetItems", "1", "4"]),
+    ],
+)
+def test_the_items_of_every_read_are_counted(tmp_path: Path, plan: str, cells: list[str]) -> None:
+    kind = "list" if "batch" in plan else "tuple"
+    _, lines = verify(tmp_path, f'Check("both", {plan}, {kind}([all[0], None]))')
+    (line,) = [line for line in lines if line.startswith("ok")]
+    assert line.split() == ["ok", "both", *cells]
 
 
 def test_a_difference_is_shown_as_a_diff(tmp_path: Path) -> None:

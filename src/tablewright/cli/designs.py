@@ -153,13 +153,13 @@ def docs(
     ] = None,
 ) -> None:
     """Write the document of a design: diagrams, keys, patterns, sample items."""
-    from tablewright.errors import DesignLoadError
+    from tablewright.errors import TablewrightError
     from tablewright.publish import document
 
     design = load_or_fail(name)
     try:
         text = document(design)
-    except DesignLoadError as error:
+    except TablewrightError as error:
         fail(str(error))
     if output is None:
         typer.echo(text, nl=False)

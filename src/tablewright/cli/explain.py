@@ -41,6 +41,7 @@ def explain(
     patterns = load_or_fail(name).patterns
     if pattern is not None:
         patterns = _select(patterns, name, pattern)
+    _check_shapes(patterns)
     console = Console()
     if json:
         members = [as_members(found) for found in patterns]
@@ -79,6 +80,17 @@ def _select(patterns: Sequence[AccessPattern], module: str, name: str) -> list[A
         known = f"; `tablewright explain {module}` lists its {len(patterns)} patterns"
         fail(f"{module} has no pattern {name!r}{hint or known}")
     return found
+
+
+def _check_shapes(patterns: Sequence[AccessPattern]) -> None:
+    """Exit if a pattern is no longer possible, because of an entity that was declared after it."""
+    from tablewright.errors import TablewrightError
+
+    for found in patterns:
+        try:
+            _ = found.shape
+        except TablewrightError as error:
+            fail(f"pattern {found.name}: {error}")
 
 
 def _print_list(console: Console, patterns: Sequence[AccessPattern]) -> None:

@@ -78,7 +78,8 @@ def _cells(result: Result) -> tuple[str, str, str, str]:
     items = str(result.returned)
     if result.read > result.returned and not result.write_units:
         items = f"{result.returned} of {result.read}"
-    return result.check, result.operation, items, f"{result.units:g}"
+    name = " ".join(result.check.split())
+    return name, result.operation, items, f"{result.units:g}"
 
 
 def table_lines(width: int, rows: Sequence[Sequence[str]]) -> list[str]:

@@ -22,7 +22,7 @@ from tablewright.plan.events import consumed_units
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query
-from tablewright.plan.shape import Shape
+from tablewright.plan.shape import READS, Shape
 from tablewright.plan.writes.entry import put
 from tablewright.plan.writes.put import EntityWrite
 from tablewright.plan.writes.side_items import sentinel
@@ -65,10 +65,6 @@ class Result(Struct, frozen=True):
     scan: str = ""
 
 
-#: Operations that consume read units; the others consume write units.
-READS = frozenset({"GetItem", "BatchGetItem", "Query", "Scan"})
-
-
 class Meter:
     """A transport that adds up the requests, the items read and the consumed capacity."""
 
@@ -90,12 +86,21 @@ class Meter:
             self.read_units += consumed_units(response.body)
         else:
             self.write_units += consumed_units(response.body)
-        self.read += decoded.get("ScannedCount", 1 if "Item" in decoded else 0)
-        self.read += sum(map(len, decoded.get("Responses", {}).values()))
+        self.read += _count_items(decoded)
         return response
 
     def close(self) -> None:
         """Do nothing: the owner closes the transport."""
+
+
+def _count_items(answer: dict[str, Any]) -> int:
+    """Count the items that a request has read."""
+    responses = answer.get("Responses", [])
+    if isinstance(responses, dict):  # of BatchGetItem: items by table
+        return sum(map(len, responses.values()))
+    if responses:  # of TransactGetItems: one for each key
+        return sum("Item" in response for response in responses)
+    return int(answer.get("ScannedCount", "Item" in answer))
 
 
 def verify(design: Design, database: Database) -> Iterator[Result]:
