@@ -25,6 +25,7 @@ from tablewright import (
     index,
     key,
     root,
+    union,
     unique,
     update_all,
     version,
@@ -450,6 +451,11 @@ def test_patterns() -> None:
             lambda: delete_all(Session.primary.within("u").select(Session.state)),
             DeclarationError,
             "select",
+        ),
+        (
+            lambda: delete_all(union(Session.primary.within("u"), Login.primary.within("u"))),
+            DeclarationError,
+            "a union of Session, Login",
         ),
         (lambda: delete_all(Session.of_user("u")), DeclarationError, "does not contain state"),
         (

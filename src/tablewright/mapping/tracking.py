@@ -116,7 +116,7 @@ class Tracking:
 def note_assignment(entity: Any, name: str) -> None:
     """Keep the value of an attribute before it is assigned for the first time."""
     try:
-        assigned: dict[str, Any] | None = entity._assigned
+        assigned: Any = entity._assigned
     except AttributeError:
         assigned = {}
         _set(entity, "_assigned", assigned)

@@ -61,6 +61,12 @@ class RangeWrite(Plan[int]):
                 raise DeclarationError(
                     f"{self._verb}() writes every item of a query, so it takes none with {option}"
                 )
+        if len(query._entities()) > 1:
+            names = ", ".join(entity.name for entity in query._entities())
+            raise DeclarationError(
+                f"{self._verb}() takes a query of one entity, not a union of {names}; write each "
+                "of them"
+            )
         if isinstance(self._entity, VariantsMap):
             raise DeclarationError(
                 f"{self._verb}(): {self._entity.name} has variants; write each of them: "
