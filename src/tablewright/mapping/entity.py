@@ -194,6 +194,11 @@ class EntityMap:
             if part.attribute in self._key_only and part.attribute not in primary.depends_on
         )
 
+    @property
+    def index_rows(self) -> int:
+        """In how many indexes an item can be: also in those on attributes that it has anyway."""
+        return self.table.index_rows({*self._names, *self._composed})
+
     # -- kinds: a base of variants has several, see `variants.py` -----------------------------
 
     @property

@@ -67,6 +67,14 @@ class TableMap:
         self._exclusive: dict[KeyMap, bool] = {}
         self._shared: dict[tuple[tuple[KeyMap, ...], int], bool] = {}
 
+    def index_rows(self, stored: Collection[str]) -> int:
+        """Return in how many indexes an item with these attributes can be.
+
+        Every item has the attributes of the key and the type, so `GSI("SK", "PK")` has all items.
+        """
+        present = {*self.attributes, self.type_attribute, *stored}
+        return sum(present.issuperset(index.attributes) for index in self.indexes.values())
+
     def add(self, entity: EntityMap) -> None:
         """Add an entity; raise DeclarationError if its items can be confused with another's."""
         inherited = [unique for unique in entity.uniques if unique.key in entity.inherits]

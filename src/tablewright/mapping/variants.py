@@ -34,6 +34,10 @@ class VariantsMap(EntityMap):
     def type_names(self) -> tuple[str, ...]:
         return tuple(variant.type_name for variant in self.variants)
 
+    @property
+    def index_rows(self) -> int:
+        return max((each.index_rows for each in self.variants), default=super().index_rows)
+
     def includes(self, entity: EntityMap | None) -> bool:
         return entity is self or entity in self.variants
 

@@ -76,6 +76,8 @@ class Piece(Generic[T]):
     def __truediv__(self, behind: Piece[U | None]) -> KeyPath[T, U]: ...
     @overload
     def __truediv__(self, behind: Piece[U]) -> KeyPath[T, U]: ...
+    @overload
+    def __truediv__(self, behind: KeyPath[*Ts]) -> KeyPath[T, *Ts]: ...
     def __truediv__(self, behind: Any) -> Any:
         return KeyPath((self, DELIMITER, behind))
 
@@ -92,6 +94,8 @@ class Piece(Generic[T]):
     def __add__(self, behind: Piece[U | None]) -> KeyPath[T, U]: ...
     @overload
     def __add__(self, behind: Piece[U]) -> KeyPath[T, U]: ...
+    @overload
+    def __add__(self, behind: KeyPath[*Ts]) -> KeyPath[T, *Ts]: ...
     def __add__(self, behind: Any) -> Any:
         return KeyPath((self, behind))
 
@@ -136,9 +140,21 @@ class KeyPath(Generic[*Ts]):
     """
 
     def __init__(
-        self, pieces: tuple[str | int | Piece[Any] | RepeatedPiece | PathDelimiter, ...]
+        self,
+        pieces: tuple[Any, ...],
     ) -> None:
-        self.pieces = pieces
+        # `/` binds closer than `+`: "v" + number / name is "v" + (number / name).
+        self.pieces: tuple[Any, ...] = tuple(
+            piece
+            for each in pieces
+            for piece in (each.pieces if isinstance(each, KeyPath) else (each,))
+        )
+
+    def __rtruediv__(self, before: str) -> KeyPath[*Ts]:
+        return KeyPath((before, DELIMITER, self))
+
+    def __radd__(self, before: str) -> KeyPath[*Ts]:
+        return KeyPath((before, self))
 
     @overload
     def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[*Ts]: ...
@@ -146,6 +162,10 @@ class KeyPath(Generic[*Ts]):
     def __truediv__(self, behind: Piece[U | None]) -> KeyPath[*Ts, U]: ...
     @overload
     def __truediv__(self, behind: Piece[U]) -> KeyPath[*Ts, U]: ...
+    @overload
+    def __truediv__(self, behind: KeyPath[U]) -> KeyPath[*Ts, U]: ...
+    @overload
+    def __truediv__(self, behind: KeyPath[U, V]) -> KeyPath[*Ts, U, V]: ...
     def __truediv__(self, behind: Any) -> Any:
         return KeyPath((*self.pieces, DELIMITER, behind))
 
@@ -155,6 +175,10 @@ class KeyPath(Generic[*Ts]):
     def __add__(self, behind: Piece[U | None]) -> KeyPath[*Ts, U]: ...
     @overload
     def __add__(self, behind: Piece[U]) -> KeyPath[*Ts, U]: ...
+    @overload
+    def __add__(self, behind: KeyPath[U]) -> KeyPath[*Ts, U]: ...
+    @overload
+    def __add__(self, behind: KeyPath[U, V]) -> KeyPath[*Ts, U, V]: ...
     def __add__(self, behind: Any) -> Any:
         return KeyPath((*self.pieces, behind))
 

@@ -17,7 +17,14 @@ from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexKeys, KeyMap
-from tablewright.plan.units import NOTHING, TRANSACTION_FACTOR, UnitRange, item_read, item_write
+from tablewright.plan.units import (
+    ITEM_WRITE,
+    NOTHING,
+    TRANSACTION_FACTOR,
+    UnitRange,
+    item_read,
+    item_write,
+)
 from tablewright.values import Value
 
 #: The assumed size of a value of each type in bytes, for estimates.
@@ -192,6 +199,10 @@ def write_shape(
     most = max(side_items, len(actions)) + optional
     several = side_items > 0
     units = write_units(entity, index_rows, side_items)
+    # Side items can have index rows, too.
+    rows = sum(max(0, action.write_units - TRANSACTION_FACTOR) for action in actions)
+    largest = ITEM_WRITE * TRANSACTION_FACTOR
+    more = UnitRange(0, sum(action.write_range.high - largest for action in actions))
     shape = Shape(
         operation="TransactWriteItems" if several else operation,
         table=entity.table.name,
@@ -201,10 +212,10 @@ def write_shape(
         page=str(1 + side_items),
         filter=" AND ".join(map(repr, conditions)),
         read_units=1 if reads else 0,
-        write_units=units * (TRANSACTION_FACTOR if several else 1),
+        write_units=units * (TRANSACTION_FACTOR if several else 1) + rows,
         # An entity that was never stored is not read.
         read_range=UnitRange(0, item_read(consistent=True).high) if reads else NOTHING,
-        write_range=item_write(len(entity.index_keys), most),
+        write_range=item_write(entity.index_rows, most) + more,
         sets=tuple(sets),
         requires=tuple(requires),
     )
@@ -218,7 +229,7 @@ def write_shape(
         read_units=0,
         read_range=NOTHING,
         write_units=write_units(entity, index_rows, 0) * factor,
-        write_range=item_write(len(entity.index_keys), 0) * factor,
+        write_range=item_write(entity.index_rows, 0) * factor,
     )
     read = Shape(
         operation="GetItem",

@@ -162,7 +162,7 @@ class DeleteAggregate(Plan[int]):
         entities = self._kind.entities()
         names = ", ".join(entity.name for entity in entities)
         condition = query_condition(_key_condition(load))
-        units = sum(write_units(each, len(each.index_keys), len(each.uniques)) for each in entities)
+        units = sum(write_units(each, each.index_rows, len(each.uniques)) for each in entities)
         whole = Shape(
             operation="TransactWriteItems",
             table=self._entity.table.name,

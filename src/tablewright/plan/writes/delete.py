@@ -105,7 +105,7 @@ class Delete(Write[E | None], Generic[E]):
             entity,
             "DeleteItem",
             key_condition(self._key),
-            index_rows=len(entity.index_keys),
+            index_rows=entity.index_rows,
             side_items=len(entity.uniques),
             conditions=self._conditions,
             reads=bool(entity.uniques),

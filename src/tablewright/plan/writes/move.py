@@ -122,8 +122,8 @@ class Move(Update[E], Generic[E]):
         entity = self._entity
         below = ", ".join(member.entity.name for member in followers(entity))
         # The item, its index rows and its sentinels are deleted and put.
-        units = 2 * write_units(entity, len(entity.index_keys), len(entity.uniques))
-        items = 2 * (1 + len(entity.index_keys) + len(entity.uniques)) + len(entity.histories)
+        units = 2 * write_units(entity, entity.index_rows, len(entity.uniques))
+        items = 2 * (1 + entity.index_rows + len(entity.uniques)) + len(entity.histories)
         return Shape(
             operation="TransactWriteItems",
             table=entity.table.name,
@@ -151,8 +151,8 @@ class Move(Update[E], Generic[E]):
         """Yield the requests and actions of a move, for `explain`."""
         entity, table = self._entity, self._entity.table.name
         known, below = key_condition(self._key), followers(entity)
-        half = write_units(entity, len(entity.index_keys), 0) * TRANSACTION_FACTOR
-        most = item_write(len(entity.index_keys), 0) * TRANSACTION_FACTOR
+        half = write_units(entity, entity.index_rows, 0) * TRANSACTION_FACTOR
+        most = item_write(entity.index_rows, 0) * TRANSACTION_FACTOR
         read = item_read(consistent=True)
         yield Shape("GetItem", table, entity.name, None, known, read_units=1, read_range=read)
         if below:

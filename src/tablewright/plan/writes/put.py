@@ -112,7 +112,7 @@ class EntityWrite(Write[E], Generic[E]):
             "PutItem",
             key_template(entity) if is_argument else key_condition(entity.key_of(values)),
             indexes=entity.index_keys,
-            index_rows=len(entity.index_keys),
+            index_rows=entity.index_rows,
             side_items=len(entity.uniques),
             conditions=self._conditions,
             reads=reads,

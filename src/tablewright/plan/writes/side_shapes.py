@@ -18,7 +18,14 @@ def sentinel_shapes(
     `units` is how many of them a typical write has, 0 or 1.
     """
     return [
-        _action(entity, kind, unique.type_name, template_text(unique.key, " AND "), units)
+        _action(
+            entity,
+            kind,
+            unique.type_name,
+            template_text(unique.key, " AND "),
+            units,
+            entity.table.index_rows({kept.stored for kept in unique.keeps}),
+        )
         for unique in uniques
         for kind in kinds
     ]
@@ -27,20 +34,29 @@ def sentinel_shapes(
 def event_shapes(entity: EntityMap, histories: Iterable[HistoryMap]) -> list[Shape]:
     """Return the actions that write the events of histories."""
     return [
-        _action(entity, "Put", history.event.name, key_template(history.event), 1)
+        _action(
+            entity,
+            "Put",
+            history.event.name,
+            key_template(history.event),
+            1,
+            history.event.index_rows,
+        )
         for history in histories
     ]
 
 
-def _action(entity: EntityMap, kind: str, name: str, condition: str, units: int) -> Shape:
+def _action(
+    entity: EntityMap, kind: str, name: str, condition: str, units: int, index_rows: int
+) -> Shape:
     return Shape(
         operation=kind,
         table=entity.table.name,
         entity=name,
         condition=condition,
         page="1",
-        write_units=units * TRANSACTION_FACTOR,
-        write_range=UnitRange(0, ITEM_WRITE * TRANSACTION_FACTOR),
+        write_units=units * (1 + index_rows) * TRANSACTION_FACTOR,
+        write_range=UnitRange(0, (1 + 2 * index_rows) * ITEM_WRITE * TRANSACTION_FACTOR),
     )
 
 

@@ -375,7 +375,7 @@ class Update(Write[E], Generic[E]):
             key_condition(self._key),
             indexes=affected.indexes,
             # A row whose key changes is deleted and put; any other is written again.
-            index_rows=len(entity.index_keys) + len(affected.indexes),
+            index_rows=entity.index_rows + len(affected.indexes),
             side_items=2 * len(affected.uniques) + len(affected.histories),
             conditions=self._conditions,
             reads=affected.has_side_items or bool(self._needed()),

@@ -322,7 +322,7 @@ class Upsert(Update[E], Generic[E]):
             "UpdateItem",
             key_condition(self._key),
             indexes=(*affected.indexes, *self._other_indexes()),
-            index_rows=len(entity.index_keys) + len(affected.indexes),
+            index_rows=entity.index_rows + len(affected.indexes),
             side_items=max(changed, self._reserves()),
             conditions=self._conditions,
             reads=self._reads,
