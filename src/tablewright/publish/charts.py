@@ -64,7 +64,8 @@ def entity_notes(table: TableMap) -> str:
         if entity.version is not None:
             lines.append(f"- Each write of {entity.name} increments `{entity.version.stored}`.")
         lines += [
-            f"- Each change of {entity.name}.{history.attribute} adds one {history.event.name}."
+            f"- Each {'write' if history.always else 'change'} of "
+            f"{entity.name}.{history.attribute} adds one {history.event.name}."
             for history in entity.histories
         ]
         if entity.ttl is not None:
