@@ -34,12 +34,15 @@ from tablewright import (
     connect_async,
     create,
     delete,
+    delete_all,
     explain,
     put,
     save,
     transact,
     transact_get,
+    union,
     update,
+    update_all,
     upsert,
 )
 from tablewright.database import AsyncDatabase, Database
@@ -421,6 +424,19 @@ def keys_are_read_together() -> None:
     assert_type(batch_get(Ticket.primary("o", n) for n in (1, 2)).consistent(), BatchGet[Ticket])
 
 
+def several_entities_are_in_one_range(db: Database) -> None:
+    comments, files = Comment.primary.within("o"), File.primary.within("o")
+    both = union(comments, files)
+    assert_type(both, Range[Comment | File, int])
+    assert_type(both.gte(3), Query[Comment | File])
+    assert_type(db.run(both.gte(3).desc().page_size(2)), Page[Comment | File])
+    assert_type(db.run(both.first()), Comment | File | None)
+    three = union(comments, files, Ticket.primary.within("o"))
+    assert_type(three.gte(3), Query[Comment | File | Ticket])
+    same = union(comments, StatusEvent.primary.within("o"))
+    assert_type(same, Range[Comment | StatusEvent, int])
+
+
 class TicketLine(Projection[Ticket]):
     number: int
     title: str
@@ -524,6 +540,9 @@ def a_database_gives_what_the_plan_is_for() -> None:
     assert_type(stored, Ticket)
     assert_type(save(stored).condition(Ticket.title == "x").audit(by="me"), Save[Ticket])
     assert_type(db.run(save(stored)), Ticket)
+    tickets = Ticket.primary.within("o")
+    assert_type(db.run(update_all(tickets, Ticket.title.set("A title"))), int)
+    assert_type(db.run(delete_all(Settings.scan(reason="test"), progress=print)), int)
     assert_type(db.run(put(Settings())), Settings)
     assert_type(db.run(ticket("o", 1)), Ticket | None)
     assert_type(db.run(Agent.by_email("A@x.y")), Agent | None)

@@ -27,6 +27,7 @@ from tablewright import (
     create,
     created_at,
     delete,
+    delete_all,
     history,
     index,
     key,
@@ -35,8 +36,10 @@ from tablewright import (
     save,
     transact,
     transact_get,
+    union,
     unique,
     update,
+    update_all,
     updated_at,
     upsert,
     version,
@@ -195,6 +198,10 @@ update(found, *Comment.changes_from({"text": "x"}))  # E: another entity's chang
 Ticket.changes_from("title")  # E: a model or a dict
 save(first)  # E: a key is not an entity
 save(found).condition(Comment.text == "t")  # E: another entity's attribute
+update_all(tickets, Comment.text.set("x"))  # E: another entity's attribute
+update_all(first, Ticket.title.set("x"))  # E: a key is not a query
+delete_all(first)  # E: a key is not a query
+delete_all(tickets, progress=5)  # E: a function
 first.update(Ticket.title == "x")  # E: a condition is not a change
 first.update(title="x")  # E: a change, not a name
 Ticket.titel.set("x")  # E: no such attribute
@@ -255,6 +262,9 @@ put([found])  # E: a list is not an entity
 batch_write([first])  # E: a read is not a write
 batch_write([update(found, Ticket.title.set("x"))])  # E: a batch takes no updates
 db.transaction().add(first)  # E: a read is not a write
+union(tickets, first)  # E: a key is not a range
+union(tickets, Agent.primary.within()).gte(3)  # E: an int and an id are not compared at once
+union(tickets, Comment.primary.within("o")).gte("3")  # E: number is an int
 tickets.select(Ticket)  # E: an entity is not a projection
 tickets.select(Comment.text, Comment.text)  # E: of another entity
 transact_get(first, found)  # E: an entity is not a key

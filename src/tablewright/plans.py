@@ -24,13 +24,16 @@ from tablewright.plan.reads.results import Count, First
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.single import Single, Then
 from tablewright.plan.reads.transact_get import TransactGet
+from tablewright.plan.reads.union import UnionRange
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape
 from tablewright.plan.writes.backfill import Backfill, backfill
 from tablewright.plan.writes.batch_write import BatchWrite
+from tablewright.plan.writes.collection import DeleteAggregate
 from tablewright.plan.writes.condition_check import ConditionCheck
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import Create, Put
+from tablewright.plan.writes.range_write import DeleteRange, UpdateRange
 from tablewright.plan.writes.save import Save
 from tablewright.plan.writes.transaction import Transaction
 from tablewright.plan.writes.update import Update
@@ -48,6 +51,8 @@ __all__ = [
     "Count",
     "Create",
     "Delete",
+    "DeleteAggregate",
+    "DeleteRange",
     "First",
     "Get",
     "GetByUnique",
@@ -66,7 +71,9 @@ __all__ = [
     "Then",
     "TransactGet",
     "Transaction",
+    "UnionRange",
     "Update",
+    "UpdateRange",
     "Upsert",
     "Write",
     "access_patterns",
