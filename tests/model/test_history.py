@@ -545,7 +545,9 @@ def test_a_history_of_every_write_repeats_the_value(engine: Engine) -> None:
     rooms.run(create(Room(room_id="1", degrees=20)))
     rooms.run(Room.primary("1").update(Room.degrees.set(20)))
     rooms.run(Room.primary("1").update(Room.note.set("warm")))  # not of the attribute
-    rooms.run(put(rooms.run(Room.primary("1"))))
+    room = rooms.run(Room.primary("1"))
+    assert room is not None
+    rooms.run(put(room))
     found = engine.call("Scan", {"TableName": "rooms"})["Items"]
     events = [item for item in found if item["type"]["S"] == "Reading"]
     assert [(item["SK"]["S"], item["old"]["N"], item["new"]["N"]) for item in events] == [
