@@ -8,6 +8,7 @@ import pytest
 
 from tablewright import Engine, Query, connect, explain
 from tablewright.database import Database
+from tablewright.designs.catalog import load
 from tablewright.designs.commerce import (
     Commerce,
     Order,
@@ -18,7 +19,6 @@ from tablewright.designs.commerce import (
     orders_by_status,
     update_order_status_with_history,
 )
-from tablewright.designs.catalog import load
 from tablewright.designs.commerce.checks import checks
 from tablewright.errors import AlreadyExists, DeclarationError, VersionConflict
 from tablewright.model.pattern import why_scan
