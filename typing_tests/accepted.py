@@ -34,12 +34,14 @@ from tablewright import (
     connect_async,
     create,
     delete,
+    delete_all,
     explain,
     put,
     save,
     transact,
     transact_get,
     update,
+    update_all,
     upsert,
 )
 from tablewright.database import AsyncDatabase, Database
@@ -105,6 +107,7 @@ from typing_tests.design import (
     settings,
     some_agents,
     ticket,
+    ticket_of_number,
     ticket_with_comments,
     tickets_of,
     titled,
@@ -503,6 +506,7 @@ def one_plan_follows_from_another() -> None:
 def a_pattern_is_called_as_it_was_written() -> None:
     assert_type(settings(), Get[Settings])
     assert_type(ticket("o", number=1), Get[Ticket])
+    assert_type(ticket_of_number("7"), Get[Ticket])
     assert_type(agents(), Range[Agent, AgentId])
     assert_type(agents().eq(AgentId("a")), Range[Agent])
     assert_type(due_tickets(status=Status.OPEN, due=TODAY), Query[Ticket])
@@ -545,6 +549,9 @@ def a_database_gives_what_the_plan_is_for() -> None:
     assert_type(stored, Ticket)
     assert_type(save(stored).condition(Ticket.title == "x").audit(by="me"), Save[Ticket])
     assert_type(db.run(save(stored)), Ticket)
+    tickets = Ticket.primary.within("o")
+    assert_type(db.run(update_all(tickets, Ticket.title.set("A title"))), int)
+    assert_type(db.run(delete_all(Settings.scan(reason="test"), progress=print)), int)
     assert_type(db.run(put(Settings())), Settings)
     assert_type(db.run(ticket("o", 1)), Ticket | None)
     assert_type(db.run(Agent.by_email("A@x.y")), Agent | None)

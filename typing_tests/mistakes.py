@@ -27,6 +27,7 @@ from tablewright import (
     create,
     created_at,
     delete,
+    delete_all,
     history,
     index,
     key,
@@ -37,6 +38,7 @@ from tablewright import (
     transact_get,
     unique,
     update,
+    update_all,
     updated_at,
     upsert,
     version,
@@ -113,6 +115,7 @@ Ticket.primary("o")  # E: a part is missing
 Ticket.primary("o", "1")  # E: number is an int
 Ticket.primary("o", 1, 2)  # E: a part too many
 Ticket.primary(number=1, org_id="o")  # E: parts are given in order
+Ticket.by_title(org_id="o")  # E: parts are given in order
 Settings.primary("x")  # E: the key has no parts
 Agent.primary("a")  # E: str is not an AgentId
 Usage.primary("o", NOW, "s")  # E: the month is missing
@@ -195,6 +198,10 @@ update(found, *Comment.changes_from({"text": "x"}))  # E: another entity's chang
 Ticket.changes_from("title")  # E: a model or a dict
 save(first)  # E: a key is not an entity
 save(found).condition(Comment.text == "t")  # E: another entity's attribute
+update_all(tickets, Comment.text.set("x"))  # E: another entity's attribute
+update_all(first, Ticket.title.set("x"))  # E: a key is not a query
+delete_all(first)  # E: a key is not a query
+delete_all(tickets, progress=5)  # E: a function
 first.update(Ticket.title == "x")  # E: a condition is not a change
 first.update(title="x")  # E: a change, not a name
 Ticket.titel.set("x")  # E: no such attribute
@@ -323,6 +330,16 @@ def number_of(org_id: str) -> int:
 @access_pattern
 def wrong_result(org_id: str) -> Update[Ticket]:
     return Ticket.primary(org_id, 1)  # E: a key is not an update
+
+
+@access_pattern(rebinds="org_id")  # E: a tuple of names
+def rebound(org_id: str) -> Get[Ticket]:
+    return Ticket.primary(org_id, 1)
+
+
+@access_pattern(rebinds=("number",))
+def wrongly_rebound(number: str) -> Query[Ticket]:
+    return Ticket.primary(number, 1)  # E: a key is one item
 
 
 @access_pattern

@@ -38,6 +38,7 @@ from tablewright.plan.reads.pages import decode_page, smaller
 from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.results import Count
 from tablewright.plan.shape import Shape
+from tablewright.symbol import TRACES
 from tablewright.values import Item
 
 R = TypeVar("R")
@@ -62,6 +63,8 @@ def all_shards(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Any:
             f"{key.name}.all_shards() takes {labels}, the parts before the shard; {len(values)} "
             "values were given"
         )
+    if TRACES:
+        key.check_names(values)
     return ShardedRange(entity, key, values, count)
 
 
