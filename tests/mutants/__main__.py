@@ -38,6 +38,18 @@ class Package(NamedTuple):
     untraced: tuple[str, ...] = ()
 
 
+#: The modules that keys are made of.
+KEY_MODULES = (
+    "delimiter",
+    "formats",
+    "key_condition",
+    "keys",
+    "language",
+    "notation",
+    "parts",
+    "stored_key",
+    "template",
+)
 PACKAGES = {
     "engine": Package(
         ("engine/**/*.py",),
@@ -59,7 +71,9 @@ PACKAGES = {
             "tests/durability/test_sharing.py",
         ),
     ),
-    "mapping": Package(("mapping/keys.py", "mapping/parts.py"), ("tests/mapping",)),
+    "mapping": Package(
+        tuple(f"mapping/{name}.py" for name in KEY_MODULES), ("tests/mapping", "tests/model/keys")
+    ),
     "plan": Package(
         ("plan/writes/*.py",),
         (

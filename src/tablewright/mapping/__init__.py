@@ -1,1 +1,21 @@
-"""Mapping between Python classes and items: converters, keys, entities, tables."""
+"""Mapping between Python classes and items: converters, keys, entities, tables.
+
+What a key is made of, from the smallest part to the whole:
+
+    language       the texts that are possible, and whether two of them can be equal
+    delimiter      what separates parts, and how a value that contains it is escaped
+    notation       how the values of a type are written; codec: how users write them
+    formats        other notations: `day`, `iso`, `descending`; paths: a place in a document
+    parts          one value in a key: an attribute in a notation, with a delimiter
+    template       one key attribute: literals and parts, composed and parsed
+    keys           a whole key, filled in by calls and by entities; key_condition: a query's
+    stored_key     what the key of a stored item says about its entity
+
+What an item is:
+
+    converters     how values of each type are stored; constraints: what pydantic checks
+    entity         an entity's values <-> its item; variants: several kinds at one key
+    tracking       what an entity was when it was read
+    table          the entities of a table, and which of them can share a partition
+    schema         entities and pages as pydantic types
+"""
