@@ -10,6 +10,7 @@ from tablewright.designs import commerce
 
 READS = {"consistent", "desc", "limit"}
 QUERY = READS | {"after", "asc", "count", "filter", "first", "page_size", "select", "strict"}
+RANGE = QUERY | {"begins_with", "between", "eq", "gt", "gte", "lt", "lte"}
 OFFERED: dict[str, set[str]] = {
     "Backfill": set(),
     "BatchGet": {"consistent"},
@@ -27,13 +28,14 @@ OFFERED: dict[str, set[str]] = {
     "Plan": set(),
     "Put": {"audit", "condition", "stamps"},
     "Query": QUERY,
-    "Range": QUERY | {"begins_with", "between", "eq", "gt", "gte", "lt", "lte"},
+    "Range": RANGE,
     "Scan": QUERY,
     "Single": {"then"},
     "Then": set(),
     "TransactGet": set(),
     "Transaction": set(),
     "Save": {"audit", "condition"},
+    "UnionRange": RANGE,
     "Update": {"audit", "condition"},
     "Upsert": {"audit", "condition"},
     "Write": set(),

@@ -39,6 +39,7 @@ from tablewright import (
     save,
     transact,
     transact_get,
+    union,
     update,
     upsert,
 )
@@ -419,6 +420,19 @@ def a_unique_value_is_looked_up() -> None:
 def keys_are_read_together() -> None:
     assert_type(batch_get([Ticket.primary("o", 1), Ticket.primary("o", 2)]), BatchGet[Ticket])
     assert_type(batch_get(Ticket.primary("o", n) for n in (1, 2)).consistent(), BatchGet[Ticket])
+
+
+def several_entities_are_in_one_range(db: Database) -> None:
+    comments, files = Comment.primary.within("o"), File.primary.within("o")
+    both = union(comments, files)
+    assert_type(both, Range[Comment | File, int])
+    assert_type(both.gte(3), Query[Comment | File])
+    assert_type(db.run(both.gte(3).desc().page_size(2)), Page[Comment | File])
+    assert_type(db.run(both.first()), Comment | File | None)
+    three = union(comments, files, Ticket.primary.within("o"))
+    assert_type(three.gte(3), Query[Comment | File | Ticket])
+    same = union(comments, StatusEvent.primary.within("o"))
+    assert_type(same, Range[Comment | StatusEvent, int])
 
 
 class TicketLine(Projection[Ticket]):

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from tablewright.plan.reads.query import Query
     from tablewright.plan.reads.results import First
     from tablewright.plan.reads.transact_get import transact_get
+    from tablewright.plan.reads.union import union
     from tablewright.plan.writes.batch_write import batch_write
     from tablewright.plan.writes.condition_check import condition_check
     from tablewright.plan.writes.delete import Delete
@@ -95,6 +96,7 @@ _HOMES = {
     "plan.reads.query": ("Query",),
     "plan.reads.results": ("First",),
     "plan.reads.transact_get": ("transact_get",),
+    "plan.reads.union": ("union",),
     "plan.writes.batch_write": ("batch_write",),
     "plan.writes.condition_check": ("condition_check",),
     "plan.writes.delete": ("Delete",),
@@ -167,6 +169,7 @@ __all__ = [
     "transact",
     "transact_get",
     "ttl",
+    "union",
     "unique",
     "update",
     "updated_at",

@@ -24,6 +24,7 @@ from tablewright.plan.reads.results import Count, First
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.single import Single, Then
 from tablewright.plan.reads.transact_get import TransactGet
+from tablewright.plan.reads.union import UnionRange
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape
 from tablewright.plan.writes.backfill import Backfill, backfill
@@ -66,6 +67,7 @@ __all__ = [
     "Then",
     "TransactGet",
     "Transaction",
+    "UnionRange",
     "Update",
     "Upsert",
     "Write",

@@ -8,7 +8,7 @@ This module must not know requests or plans.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import product
 from types import MappingProxyType
@@ -417,11 +417,11 @@ class EntityMap:
             if template.natural is not None
         }
 
-    def templates(self, other_than: KeyMap | None = None) -> list[dict[str, Template]]:
+    def templates(self, other_than: Collection[KeyMap] = ()) -> list[dict[str, Template]]:
         """Return the template of each attribute of the items that can be a key.
 
         There is one dict for each combination of alternative places; `other_than` leaves out those
-        with this place.
+        with one of these places.
         """
         found = {
             attribute.stored: _natural(attribute)
@@ -436,7 +436,7 @@ class EntityMap:
         for chosen in product(*choices):
             places = (self.primary, *chosen)
             same = (*places, *(self.inherits.get(each) for each in places))
-            if other_than is None or other_than not in same:
+            if not any(key in same for key in other_than):
                 whole = dict(found)
                 for key in chosen:
                     whole |= key.templates

@@ -65,7 +65,7 @@ class TableMap:
         self._recognizers: list[tuple[tuple[Match, Match], EntityMap | None]] = []
         self._spelled: list[tuple[tuple[Match, Match], EntityMap]] = []
         self._exclusive: dict[KeyMap, bool] = {}
-        self._shared: dict[tuple[KeyMap, int], bool] = {}
+        self._shared: dict[tuple[tuple[KeyMap, ...], int], bool] = {}
 
     def add(self, entity: EntityMap) -> None:
         """Add an entity; raise DeclarationError if its items can be confused with another's."""
@@ -184,17 +184,20 @@ class TableMap:
             )
         return self._exclusive[key]
 
-    def may_contain_others(self, key: KeyMap, bound: int) -> bool:
-        """Return whether a query with `bound` arguments can return items of other entities."""
-        facts = self._shared
-        if (key, bound) not in facts:
+    def may_contain_others(self, key: KeyMap, bound: int, *fellows: KeyMap) -> bool:
+        """Return whether a query with `bound` arguments can return items of other entities.
+
+        `fellows` are the keys of entities that it shall return, too.
+        """
+        facts, place = self._shared, ((key, *fellows), bound)
+        if place not in facts:
             determined, following = key.determined(bound), key.next_part(bound)
-            facts[key, bound] = any(
+            facts[place] = any(
                 key.can_equal(determined, other)
                 and (following is None or _can_follow(following, other[following.attribute]))
-                for other in self._others(key)
+                for other in self._others(key, *fellows)
             )
-        return facts[key, bound]
+        return facts[place]
 
     def sort_keys_beside(
         self, key: KeyMap, members: Collection[EntityMap]
@@ -217,11 +220,11 @@ class TableMap:
             ]
         return found
 
-    def _others(self, key: KeyMap) -> list[dict[str, Template]]:
+    def _others(self, key: KeyMap, *fellows: KeyMap) -> list[dict[str, Template]]:
         """Return the templates of all other items that are in the same index."""
         holders = []
         for entity in self.entities:
-            holders += entity.templates(other_than=key)
+            holders += entity.templates(other_than=(key, *fellows))
             holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
         return [each for each in holders if _is_in_index(key, each)]
 

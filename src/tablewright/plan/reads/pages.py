@@ -107,7 +107,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         binding: tuple[Any, ...] = (
             self._pattern,
             context.tenant,
-            self._entity.name,
+            ", ".join(entity.name for entity in self._entities()),
             self._comparison,
             request.body,
         )
@@ -125,15 +125,17 @@ class Pages(Plan[Page[R]], Generic[R]):
         else:
             if size is not None:
                 request = request.with_members(Limit=size)
-            answer = yield request
-            # Straight from the bytes.
-            results, last, unreadable = self._entity.decode_page(answer)
+            results, last, unreadable = self._decode((yield request))
         if unreadable and self._is_strict:
             raise unreadable[0]
         if last is None or remaining == len(results):
             return Page(results, None, unreadable)
         end = last if remaining is None else (last, remaining - len(results))
         return Page(results, seal_cursor(context.secret, binding, end), unreadable)
+
+    def _decode(self, answer: bytes) -> tuple[list[Any], Item | None, tuple[UnreadableItem, ...]]:
+        """Return the results in an answer of which all are wanted, and where it ended."""
+        return self._entity.decode_page(answer)  # straight from the bytes
 
     def _filtered_page(
         self,
@@ -216,6 +218,11 @@ class Pages(Plan[Page[R]], Generic[R]):
             return None
         return name if self._may_contain_others else None
 
+    @property
+    def _type_names(self) -> tuple[str, ...]:
+        """The types of the results."""
+        return self._entity.type_names
+
     def _filters(self) -> tuple[Filter, ...]:
         filters: tuple[Filter, ...] = ()
         type_attribute = self._type_to_filter()
@@ -223,7 +230,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             filters = (
                 OneOf(
                     type_attribute,
-                    tuple({"S": name} for name in self._entity.type_names),
+                    tuple({"S": name} for name in self._type_names),
                     or_absent=True,
                     is_contained=self._entity.table.type_form != "text",
                 ),
@@ -289,14 +296,14 @@ class Pages(Plan[Page[R]], Generic[R]):
         sizes = [size for size in (self._size, self._total) if isinstance(size, int)]
         size = min(sizes, default=TYPICAL_PAGE)
         type_attribute = self._type_to_filter()
-        names = " or ".join(f'"{name}"' for name in self._entity.type_names)
+        names = " or ".join(f'"{name}"' for name in self._type_names)
         filters = [f"{type_attribute}={names}"] if type_attribute else []
         if self._filter is not None:
             filters.append(repr(self._filter))
         return Shape(
             operation=self._operation,
             table=self._entity.table.name,
-            entity=self._entity.name,
+            entity=", ".join(entity.name for entity in self._entities()),
             index=None if self._key.index is None else self._key.index.name,
             condition=query_condition(self._key_condition()),
             order="descending" if self._descending else "ascending",

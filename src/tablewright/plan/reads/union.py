@@ -1,0 +1,238 @@
+"""Unions: several entities in one range, from one query, in the order of their sort keys.
+
+    union(Item.by_date("C1"), Invoice.by_date("C1")).gte(monday)       Query[Item | Invoice]
+
+    PK=CUST#C1   SK=DATE#2026-03-01#INVOICE#7
+                 SK=DATE#2026-03-02#ITEM#1
+
+The ranges are of one partition of one table or index. A comparison applies to a part that stands at
+the same place, behind the same text, in the sort keys of all; otherwise it is a DeclarationError.
+Without a comparison the query reads what begins with the text that the sort keys have in common.
+Items of entities that are not in the union are left out.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import Any, TypeVar, TypeVarTuple, overload
+
+from tablewright.errors import DeclarationError, UnreadableItem
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
+from tablewright.plan.condition import Condition
+from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.reads.projection import check_projected
+from tablewright.plan.reads.query import Query
+from tablewright.plan.reads.range import Range
+from tablewright.plan.shape import key_condition
+from tablewright.values import Item
+
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+R = TypeVar("R")
+#: The part that is compared, and those behind it in each key.
+V = TypeVar("V")
+Rest = TypeVarTuple("Rest")
+RestA = TypeVarTuple("RestA")
+RestB = TypeVarTuple("RestB")
+RestC = TypeVarTuple("RestC")
+RestD = TypeVarTuple("RestD")
+
+
+#: The state of a range without comparisons and options.
+_PLAIN = {"_entity", "_key", "_arguments", "_pattern"}
+
+
+class UnionRange(Range[R, *Rest]):
+    """Several entities in one range."""
+
+    def __init__(self, ranges: tuple[Range[Any, *tuple[Any, ...]], ...]) -> None:
+        first = ranges[0]
+        self._entity, self._key, self._arguments = first._entity, first._key, first._arguments
+        self._ranges = ranges
+        _check_place(ranges)
+        self._key_condition()  # raises if the ranges are not of one partition
+
+    def eq(self, *values: Any) -> Any:
+        return self._each(lambda each: each.eq(*values))
+
+    def _compared(self, comparison: Comparison, *operands: Any) -> Query[R]:
+        compared: Query[R] = self._each(lambda each: each._compared(comparison, *operands))
+        return compared
+
+    def _each(self, apply: Any) -> Any:
+        """Return the union of the ranges after a further step."""
+        ranges = tuple(apply(each) for each in self._ranges)
+        first = ranges[0]
+        changed = self._replace(
+            _ranges=ranges,
+            _arguments=first._arguments,
+            _comparison=first._comparison,
+            _operands=first._operands,
+        )
+        changed._key_condition()
+        return changed
+
+    def filter(self, condition: Condition[R]) -> Any:
+        raise DeclarationError(
+            f"{self._names}: a union has no filter(), because an attribute is that of one entity; "
+            "query each entity by itself"
+        )
+
+    def select(self, *columns: Any) -> Any:
+        raise DeclarationError(f"{self._names}: a union reads whole items; leave select() out")
+
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(each._entity for each in self._ranges)
+
+    @property
+    def _names(self) -> str:
+        return f"union({', '.join(each._key.name for each in self._ranges)})"
+
+    # -- the request -------------------------------------------------------------------------
+
+    def _conditions(self) -> list[KeyCondition]:
+        """Return the condition on the key of each entity by itself."""
+        return [
+            each._key.condition(
+                each._arguments, each._comparison, each._operands, is_exclusive=False
+            )
+            for each in self._ranges
+        ]
+
+    def _key_condition(self) -> KeyCondition:
+        first, *others = found = self._conditions()
+        names = self._key.partition_attributes
+        partition = {name: first.equal[name] for name in names}
+        for other in others:
+            theirs = {name: other.equal[name] for name in names}
+            if partition != theirs:
+                raise DeclarationError(
+                    f"{self._names}: its ranges are of two partitions, {key_condition(partition)} "
+                    f"and {key_condition(theirs)}; one query reads one"
+                )
+        if all(other == first for other in others):
+            return first
+        if self._comparison is not None:
+            keys = " and ".join(each._key.show() for each in self._ranges)
+            raise DeclarationError(
+                f"{self._names}: one comparison cannot select from {keys}: the compared part must "
+                "be at the same place, with the same text before and behind it"
+            )
+        return KeyCondition(partition, _common_start(self._key.sort_attributes, found))
+
+    @property
+    def _may_contain_others(self) -> bool:
+        first, *others = self._conditions()
+        if any(other != first for other in others):
+            return True  # more is read than any of the entities needs
+        keys = [each._key for each in self._ranges]
+        return self._entity.table.may_contain_others(keys[0], len(self._arguments), *keys[1:])
+
+    @property
+    def _type_names(self) -> tuple[str, ...]:
+        return tuple(name for entity in self._entities() for name in entity.type_names)
+
+    def _check_projection(self) -> None:
+        for each in self._ranges:
+            check_projected(each._entity, each._key)
+
+    # -- the results -------------------------------------------------------------------------
+
+    def _decode(self, answer: bytes) -> tuple[list[Any], Item | None, tuple[UnreadableItem, ...]]:
+        page = decode_page(answer)
+        results, unreadable = self._results(page.items)
+        return results, page.last_evaluated_key, unreadable
+
+    def _matching(self, items: list[Item], excluding: SortCondition | None) -> list[Item]:
+        found = []
+        for item in items:
+            of = self._range_of(item)
+            if of is not None and of._matching([item], excluding):
+                found.append(item)
+        return found
+
+    def _range_of(self, item: Item) -> Range[Any, *tuple[Any, ...]] | None:
+        entity = self._entity.table.entity_of(item)
+        return next((each for each in self._ranges if each._entity.includes(entity)), None)
+
+    def _results(self, items: list[Item]) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
+        results, unreadable = [], []
+        for item in items:
+            of = self._range_of(item) or self._ranges[0]
+            try:
+                results.append(of._entity.decode(item))
+            except UnreadableItem as error:
+                unreadable.append(error)
+        return results, tuple(unreadable)
+
+    @property
+    def _has_alternatives(self) -> bool:
+        return any(each._has_alternatives for each in self._ranges)
+
+
+def _common_start(names: tuple[str, ...], conditions: list[KeyCondition]) -> SortCondition | None:
+    """Return the condition for the text with which the sort keys of all begin; None for none."""
+    if not names:
+        return None
+    starts = []
+    for each in conditions:
+        value = each.equal.get(names[0])
+        if value is None and each.sort is not None and each.sort.comparison == "begins_with":
+            value = each.sort.values[0]
+        starts.append("" if value is None else value.get("S", ""))
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*starts, strict=False))
+    prefix = "".join(letters[0] for letters in same)
+    return SortCondition(names[0], "begins_with", ({"S": prefix},)) if prefix else None
+
+
+def _check_place(ranges: tuple[Range[Any, *tuple[Any, ...]], ...]) -> None:
+    """Raise DeclarationError unless the ranges are of different entities at one place."""
+    first = ranges[0]
+    for position, each in enumerate(ranges):
+        if each._entity.table is not first._entity.table or each._key.index != first._key.index:
+            raise DeclarationError(
+                f"union(): {first._key.name} and {each._key.name} are not in the same table or "
+                "index; one query reads one"
+            )
+        if any(other._entity is each._entity for other in ranges[:position]):
+            raise DeclarationError(f"union(): {each._entity.name} is in it twice; leave one out")
+
+
+@overload
+def union(a: Range[A, *Rest], b: Range[B, *Rest], /) -> Range[A | B, *Rest]: ...
+@overload
+def union(a: Range[A, V, *RestA], b: Range[B, V, *RestB], /) -> Range[A | B, V]: ...
+@overload
+def union(
+    a: Range[A, *Rest], b: Range[B, *Rest], c: Range[C, *Rest], /
+) -> Range[A | B | C, *Rest]: ...
+@overload
+def union(
+    a: Range[A, V, *RestA], b: Range[B, V, *RestB], c: Range[C, V, *RestC], /
+) -> Range[A | B | C, V]: ...
+@overload
+def union(
+    a: Range[A, *Rest], b: Range[B, *Rest], c: Range[C, *Rest], d: Range[D, *Rest], /
+) -> Range[A | B | C | D, *Rest]: ...
+@overload
+def union(
+    a: Range[A, V, *RestA],
+    b: Range[B, V, *RestB],
+    c: Range[C, V, *RestC],
+    d: Range[D, V, *RestD],
+    /,
+) -> Range[A | B | C | D, V]: ...
+def union(*ranges: Any) -> Any:
+    """Query several entities in one range: one request, in the order of the sort keys."""
+    if len(ranges) < 2:
+        raise DeclarationError("union() takes at least two ranges")
+    for each in ranges:
+        if not isinstance(each, Range) or vars(each).keys() - _PLAIN:
+            raise DeclarationError(
+                "union() takes ranges, such as Order.timeline(…); comparisons and options are "
+                f"called on the union, not on {each!r}"
+            )
+    return UnionRange(ranges)
