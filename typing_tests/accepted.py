@@ -34,6 +34,7 @@ from tablewright import (
     connect_async,
     create,
     delete,
+    delete_all,
     explain,
     put,
     save,
@@ -41,6 +42,7 @@ from tablewright import (
     transact_get,
     union,
     update,
+    update_all,
     upsert,
 )
 from tablewright.database import AsyncDatabase, Database
@@ -538,6 +540,9 @@ def a_database_gives_what_the_plan_is_for() -> None:
     assert_type(stored, Ticket)
     assert_type(save(stored).condition(Ticket.title == "x").audit(by="me"), Save[Ticket])
     assert_type(db.run(save(stored)), Ticket)
+    tickets = Ticket.primary.within("o")
+    assert_type(db.run(update_all(tickets, Ticket.title.set("A title"))), int)
+    assert_type(db.run(delete_all(Settings.scan(reason="test"), progress=print)), int)
     assert_type(db.run(put(Settings())), Settings)
     assert_type(db.run(ticket("o", 1)), Ticket | None)
     assert_type(db.run(Agent.by_email("A@x.y")), Agent | None)

@@ -27,6 +27,7 @@ from tablewright import (
     create,
     created_at,
     delete,
+    delete_all,
     history,
     index,
     key,
@@ -38,6 +39,7 @@ from tablewright import (
     union,
     unique,
     update,
+    update_all,
     updated_at,
     upsert,
     version,
@@ -196,6 +198,10 @@ update(found, *Comment.changes_from({"text": "x"}))  # E: another entity's chang
 Ticket.changes_from("title")  # E: a model or a dict
 save(first)  # E: a key is not an entity
 save(found).condition(Comment.text == "t")  # E: another entity's attribute
+update_all(tickets, Comment.text.set("x"))  # E: another entity's attribute
+update_all(first, Ticket.title.set("x"))  # E: a key is not a query
+delete_all(first)  # E: a key is not a query
+delete_all(tickets, progress=5)  # E: a function
 first.update(Ticket.title == "x")  # E: a condition is not a change
 first.update(title="x")  # E: a change, not a name
 Ticket.titel.set("x")  # E: no such attribute

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from tablewright.plan.reads.transact_get import transact_get
     from tablewright.plan.reads.union import union
     from tablewright.plan.writes.batch_write import batch_write
+    from tablewright.plan.writes.collection import delete_all, update_all
     from tablewright.plan.writes.condition_check import condition_check
     from tablewright.plan.writes.delete import Delete
     from tablewright.plan.writes.entry import create, delete, put, save, update, upsert
@@ -98,6 +99,7 @@ _HOMES = {
     "plan.reads.transact_get": ("transact_get",),
     "plan.reads.union": ("union",),
     "plan.writes.batch_write": ("batch_write",),
+    "plan.writes.collection": ("delete_all", "update_all"),
     "plan.writes.condition_check": ("condition_check",),
     "plan.writes.delete": ("Delete",),
     "plan.writes.entry": ("create", "delete", "put", "save", "update", "upsert"),
@@ -159,6 +161,7 @@ __all__ = [
     "create",
     "created_at",
     "delete",
+    "delete_all",
     "explain",
     "history",
     "index",
@@ -172,6 +175,7 @@ __all__ = [
     "union",
     "unique",
     "update",
+    "update_all",
     "updated_at",
     "upsert",
     "version",

@@ -29,9 +29,11 @@ from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape
 from tablewright.plan.writes.backfill import Backfill, backfill
 from tablewright.plan.writes.batch_write import BatchWrite
+from tablewright.plan.writes.collection import DeleteAggregate
 from tablewright.plan.writes.condition_check import ConditionCheck
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import Create, Put
+from tablewright.plan.writes.range_write import DeleteRange, UpdateRange
 from tablewright.plan.writes.save import Save
 from tablewright.plan.writes.transaction import Transaction
 from tablewright.plan.writes.update import Update
@@ -49,6 +51,8 @@ __all__ = [
     "Count",
     "Create",
     "Delete",
+    "DeleteAggregate",
+    "DeleteRange",
     "First",
     "Get",
     "GetByUnique",
@@ -69,6 +73,7 @@ __all__ = [
     "Transaction",
     "UnionRange",
     "Update",
+    "UpdateRange",
     "Upsert",
     "Write",
     "access_patterns",

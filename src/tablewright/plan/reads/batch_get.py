@@ -88,40 +88,13 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
         for get in self._gets:
             name = context.name_of(get._entity.table)
             wanted[name, item_identity(get._key)] = (name, get._key)
-        queue = list(wanted.values())
-        found: dict[tuple[str, bytes], Item] = {}
-        failures = 0
-        if queue:
-            context.check(Request("BatchGetItem", self._body(queue)))
-        while queue:
-            sent, queue = queue[:MAX_BATCH_GET_KEYS], queue[MAX_BATCH_GET_KEYS:]
-            answer = msgspec.json.decode((yield Request("BatchGetItem", self._body(sent))))
-            for name, items in answer["Responses"].items():
-                table = next(table for table in context.names if context.names[table] == name)
-                for item in items:
-                    found[name, item_identity(table.key(item))] = item
-            unprocessed = [
-                (name, key)
-                for name, keys in answer["UnprocessedKeys"].items()
-                for key in keys["Keys"]
-            ]
-            if unprocessed:
-                queue += unprocessed
-                failures = 0 if len(unprocessed) < len(sent) else failures + 1
-                yield from wait_for_capacity("BatchGetItem", failures)
+        found = yield from read_batch(
+            context, list(wanted.values()), consistent=self._is_consistent
+        )
         return [self._decode(get, found, context.name_of(get._entity.table)) for get in self._gets]
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(dict.fromkeys(get._entity for get in self._gets))
-
-    def _body(self, keys: list[tuple[str, Item]]) -> dict[str, Any]:
-        tables: dict[str, dict[str, Any]] = {}
-        for name, key in keys:
-            tables.setdefault(name, {"Keys": []})["Keys"].append(key)
-        if self._is_consistent:
-            for table in tables.values():
-                table["ConsistentRead"] = True
-        return {"RequestItems": tables}
 
     def _decode(self, get: Get[E], found: dict[tuple[str, bytes], Item], name: str) -> E | None:
         item = found.get((name, item_identity(get._key)))
@@ -163,6 +136,41 @@ class BatchGetTuple(Plan[T], Generic[T]):
 
     def _shape(self) -> Shape:
         return self._batch._shape()
+
+
+def read_batch(
+    context: Context, queue: list[tuple[str, Item]], *, consistent: bool
+) -> Steps[dict[tuple[str, bytes], Item]]:
+    """Read items by the names of their tables and their keys; return those that exist."""
+    found: dict[tuple[str, bytes], Item] = {}
+    failures = 0
+    if queue:
+        context.check(_request(queue, consistent=consistent))
+    while queue:
+        sent, queue = queue[:MAX_BATCH_GET_KEYS], queue[MAX_BATCH_GET_KEYS:]
+        answer = msgspec.json.decode((yield _request(sent, consistent=consistent)))
+        for name, items in answer["Responses"].items():
+            table = next(table for table in context.names if context.names[table] == name)
+            for item in items:
+                found[name, item_identity(table.key(item))] = item
+        unprocessed = [
+            (name, key) for name, keys in answer["UnprocessedKeys"].items() for key in keys["Keys"]
+        ]
+        if unprocessed:
+            queue += unprocessed
+            failures = 0 if len(unprocessed) < len(sent) else failures + 1
+            yield from wait_for_capacity("BatchGetItem", failures)
+    return found
+
+
+def _request(keys: list[tuple[str, Item]], *, consistent: bool) -> Request:
+    tables: dict[str, dict[str, Any]] = {}
+    for name, key in keys:
+        tables.setdefault(name, {"Keys": []})["Keys"].append(key)
+    if consistent:
+        for table in tables.values():
+            table["ConsistentRead"] = True
+    return Request("BatchGetItem", {"RequestItems": tables})
 
 
 def keys_range(gets: Sequence[Get[Any]], steps: Sequence[Shape]) -> UnitRange:

@@ -13,8 +13,11 @@ commit.py           send the actions as one request; prepare again if an item ha
 
 transaction.py      transact(…): several writes, all or none
 condition_check.py  an item that must exist for a transaction to succeed
+collection.py       delete_all, update_all: a range, or an aggregate with all its rows
+range_write.py      every item of a query; `row_groups.py`: in as many requests as needed
 batch_write.py      many puts and deletes without conditions
 backfill.py         the keys of indexes that were declared later
+chunks.py           actions of several rows, as many as fit into one transaction
 rows_below.py       the rows that move with an item
 write.py            Write: the base of all writes
 """

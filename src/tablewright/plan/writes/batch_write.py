@@ -19,6 +19,7 @@ from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.reads.batch_get import wait_for_capacity
 from tablewright.plan.shape import Shape
 from tablewright.plan.units import total
+from tablewright.plan.writes.action import Action
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.guard import key_text
 from tablewright.plan.writes.put import Put
@@ -57,21 +58,7 @@ class BatchWrite(Plan[None]):
             seen.add(action.identity)
             queue.append((name, {f"{action.kind}Request": action.body}))
             results.append(prepared.result)
-        if queue:
-            context.check(_request(queue))
-        failures = 0
-        while queue:
-            sent, queue = queue[:MAX_BATCH_WRITES], queue[MAX_BATCH_WRITES:]
-            answer = yield _request(sent)
-            unprocessed = [
-                (name, write)
-                for name, writes in msgspec.json.decode(answer)["UnprocessedItems"].items()
-                for write in writes
-            ]
-            if unprocessed:
-                queue += unprocessed
-                failures = 0 if len(unprocessed) < len(sent) else failures + 1
-                yield from wait_for_capacity("BatchWriteItem", failures)
+        yield from _send_all(queue, context)
         for result in results:
             result(None)
 
@@ -91,6 +78,34 @@ class BatchWrite(Plan[None]):
             write_units=sum(write._shape().write_units for write in self._writes),
             write_range=total([write._shape().write_range for write in self._writes]),
         )
+
+
+def send_batch(actions: Iterable[Action], context: Context) -> Steps[None]:
+    """Send puts and deletes without conditions."""
+    queue = [
+        (context.name_of(action.table), {f"{action.kind}Request": action.body})
+        for action in actions
+    ]
+    yield from _send_all(queue, context)
+
+
+def _send_all(queue: list[tuple[str, dict[str, Any]]], context: Context) -> Steps[None]:
+    """Send writes in batches, until DynamoDB has processed all of them."""
+    if queue:
+        context.check(_request(queue))
+    failures = 0
+    while queue:
+        sent, queue = queue[:MAX_BATCH_WRITES], queue[MAX_BATCH_WRITES:]
+        answer = yield _request(sent)
+        unprocessed = [
+            (name, write)
+            for name, writes in msgspec.json.decode(answer)["UnprocessedItems"].items()
+            for write in writes
+        ]
+        if unprocessed:
+            queue += unprocessed
+            failures = 0 if len(unprocessed) < len(sent) else failures + 1
+            yield from wait_for_capacity("BatchWriteItem", failures)
 
 
 def _request(writes: list[tuple[str, dict[str, Any]]]) -> Request:

@@ -6,6 +6,7 @@ delete(order)                           this version of it, if it is versioned
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import NotFound
@@ -15,7 +16,7 @@ from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
 from tablewright.plan.shape import Shape, key_condition, write_shape
-from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict
+from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict, always_retry
 from tablewright.plan.writes.effect import affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     Snapshot,
@@ -116,3 +117,27 @@ class Delete(Write[E | None], Generic[E]):
         if self._version is None or self._entity.version is None:
             return []
         return [f"{self._entity.version.name} = {self._version!r}"]
+
+
+def delete_row(
+    entity: EntityMap,
+    row: Item,
+    unchanged: Iterable[str] = (),
+    conditions: Sequence[Condition[Any]] = (),
+) -> list[Action]:
+    """Return the actions that delete an item that was read, if it is still as it was.
+
+    Compared are its version, what its sentinels are made of, and the attributes in `unchanged`.
+    """
+    effect = write_effect(entity, entity.table.key(row), row, None, {}, affected_by_all(entity))
+    names = set(unchanged)
+    if entity.version is not None:
+        names.add(entity.version.stored)
+    for unique in entity.uniques:
+        names.update(entity.attributes[name].stored for name in unique.key.depends_on)
+    expressions = WriteExpressions()
+    expressions.require_unchanged(snapshot(row, sorted(names)))
+    expressions.require(conditions)
+    body = expressions.add_to({"Key": effect.key})
+    own = Action("Delete", entity.table, body, always_retry, deleted=row)
+    return [own, *side_actions(effect)]

@@ -18,10 +18,7 @@ from tablewright.errors import (
     AlreadyExists,
     InvalidValue,
     NotFound,
-    TransactionCanceledException,
-    WriteRejected,
 )
-from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
@@ -41,10 +38,8 @@ from tablewright.plan.writes.action import (
     RetryWrite,
     Verdict,
     always_retry,
-    send_transaction,
-    transaction_size,
-    verdict_of,
 )
+from tablewright.plan.writes.chunks import fit, joined, send_or_retry
 from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     EXISTS,
@@ -84,7 +79,7 @@ class Move(Update[E], Generic[E]):
         rows = yield from read_rows_below(entity, self._key, followers(entity), context)
         effects = [_row_effect(member, row, values, audit) for member, row in rows]
         moves = [_move_actions(row, always_retry) for row in effects]
-        if not _fit(own, *moves):
+        if not fit(own, *moves):
             if not alone:
                 raise InvalidValue(
                     f"{entity.name}: the {len(moves)} rows below it are too many to move in one "
@@ -93,7 +88,9 @@ class Move(Update[E], Generic[E]):
             yield from _check_first(own, context)
             yield from _move_in_steps(own, moves, context)
             raise RetryWrite  # and look for rows that were added meanwhile
-        return Prepared(_all(own, *moves), lambda _: self._written(new), effects=(effect, *effects))
+        return Prepared(
+            joined(own, *moves), lambda _: self._written(new), effects=(effect, *effects)
+        )
 
     def _without_key_changes(self) -> Update[E]:
         """Return the same update without the changes of natural key attributes, which stay."""
@@ -243,19 +240,6 @@ def _move_actions(
 # -- what does not fit into one transaction ------------------------------------------------------
 
 
-def _all(*groups: Sequence[Action]) -> list[Action]:
-    return [action for group in groups for action in group]
-
-
-def _fit(*groups: Sequence[Action]) -> bool:
-    """Return whether the actions fit into one transaction."""
-    actions = _all(*groups)
-    return (
-        len(actions) <= MAX_TRANSACTION_ACTIONS
-        and transaction_size(actions) <= MAX_TRANSACTION_SIZE
-    )
-
-
 def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
     """Raise what would be raised at the end, before any row has been moved."""
     checks = []
@@ -264,28 +248,18 @@ def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
             body = {name: value for name, value in action.body.items() if name != "Item"}
             body["Key"] = action.key
             checks.append(Action("ConditionCheck", action.table, body, action.on_failure))
-    yield from _send(checks, context)
+    yield from send_or_retry(checks, context)
 
 
 def _move_in_steps(
     own: Sequence[Action], moves: list[list[Action]], context: Context
 ) -> Steps[None]:
     """Move rows, one transaction at a time, until the rest fits into one with the item itself."""
-    while not _fit(own, *moves):
+    while not fit(own, *moves):
         step: list[Action] = []
-        while moves and (not step or _fit(step, moves[0])):
+        while moves and (not step or fit(step, moves[0])):
             step += moves.pop(0)
-        yield from _send(step, context)
-
-
-def _send(actions: list[Action], context: Context) -> Steps[None]:
-    try:
-        yield from send_transaction(actions, context)
-    except TransactionCanceledException as fault:
-        verdict, _ = verdict_of(actions, fault)
-        if isinstance(verdict, WriteRejected):
-            raise verdict from None
-        raise RetryWrite from None
+        yield from send_or_retry(step, context)
 
 
 # -- an update, or a move ------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from tablewright.errors import ConditionFailed
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
@@ -20,6 +21,8 @@ from tablewright.mapping.template import extends, templates_can_collide
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query_request import QueryRequest, Selection
+from tablewright.plan.shape import key_condition
+from tablewright.plan.writes.guard import rejection
 from tablewright.values import Item
 
 
@@ -74,26 +77,51 @@ def read_rows_below(
 ) -> Steps[list[tuple[Follower, Item]]]:
     """Read all rows below an item, each with its entity."""
     by_entity = {member.entity: member for member in members}
-    if not by_entity:
-        return []
-    partition, sort = entity.table.attributes
-    assert sort is not None
-    below = None
-    if all(extends(each.primary.sort, entity.primary.sort) for each in by_entity):  # type: ignore[arg-type]
-        start = key[sort]["S"] + entity.primary.partition.delimiter.text
-        below = SortCondition(sort, "begins_with", ({"S": start},))
-    request = QueryRequest(
-        "Query",
-        {"TableName": context.name_of(entity.table), "ConsistentRead": True},
-        Selection(KeyCondition({partition: key[partition]}, below)),
-    )
     rows: list[tuple[Follower, Item]] = []
-    while True:
+    request = _request(entity, key, members, context) if members else None
+    while request is not None:
         page = decode_page((yield request))
         for row in page.items:
             found = entity.table.entity_of(row)
             if found is not None and found in by_entity:
                 rows.append((by_entity[found], row))
-        if page.last_evaluated_key is None:
-            return rows
-        request = request.next_page(page.last_evaluated_key)
+        last = page.last_evaluated_key
+        request = None if last is None else request.next_page(last)
+    return rows
+
+
+def refuse_rows_below(
+    entity: EntityMap, item: Item, members: Sequence[Follower], context: Context
+) -> Steps[None]:
+    """Raise ConditionFailed if there are rows below an item, which would have no parent."""
+    by_entity = {member.entity for member in members}
+    key = entity.table.key(item)
+    request = _request(entity, key, members, context) if members else None
+    while request is not None:
+        page = decode_page((yield request.with_members(Limit=25)))
+        for row in page.items:
+            if entity.table.entity_of(row) in by_entity:
+                reason = (
+                    f"there are rows below it ({key_condition(entity.table.key(row), ', ')}); "
+                    "delete them first, or all together as an aggregate"
+                )
+                raise rejection(ConditionFailed, entity, key, item, reason)
+        last = page.last_evaluated_key
+        request = None if last is None else request.next_page(last)
+
+
+def _request(
+    entity: EntityMap, key: Item, members: Sequence[Follower], context: Context
+) -> QueryRequest:
+    """Return the query for the rows below an item, perhaps with others of its partition."""
+    partition, sort = entity.table.attributes
+    assert sort is not None
+    below = None
+    if all(extends(each.entity.primary.sort, entity.primary.sort) for each in members):  # type: ignore[arg-type]
+        start = key[sort]["S"] + entity.primary.partition.delimiter.text
+        below = SortCondition(sort, "begins_with", ({"S": start},))
+    return QueryRequest(
+        "Query",
+        {"TableName": context.name_of(entity.table), "ConsistentRead": True},
+        Selection(KeyCondition({partition: key[partition]}, below)),
+    )

@@ -1,0 +1,245 @@
+"""Collections: delete or change many rows with one plan.
+
+    db.run(delete_all(Session.primary.within("U1")))                    a range
+    db.run(delete_all(OrderWithItems.of(Order.primary("C1", "O1"))))    a parent with all its rows
+    db.run(update_all(Order.of_status("NEW"), Order.status.set("LATE")))
+
+Many rows do not fit into one transaction. So a run may be interrupted between two requests; the
+same plan continues it. An aggregate that fits into one transaction is deleted by one. Otherwise its
+rows are deleted from the last to the first, and its root in the last transaction, so that no row
+is ever left without its root.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeVar, overload
+
+from tablewright.errors import ConditionFailed, Contention, DeclarationError
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_condition import KeyCondition, SortCondition
+from tablewright.plan.change import Change
+from tablewright.plan.plan import Context, Plan, Steps, Wait
+from tablewright.plan.reads.aggregate import Load, LoadFound
+from tablewright.plan.reads.batch_get import item_identity
+from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.reads.query import Query
+from tablewright.plan.reads.query_request import QueryRequest, Selection
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, query_condition, write_units
+from tablewright.plan.units import TRANSACTION_FACTOR, UnitRange
+from tablewright.plan.writes import commit
+from tablewright.plan.writes.action import Action, RetryWrite
+from tablewright.plan.writes.chunks import fit, joined, send_or_retry
+from tablewright.plan.writes.delete import delete_row
+from tablewright.plan.writes.guard import key_text, rejection
+from tablewright.plan.writes.range_write import DeleteRange, UpdateRange
+from tablewright.plan.writes.row_groups import Progress, Tally, send_first
+from tablewright.plan.writes.write import IsRewritable
+from tablewright.values import Item
+
+Rewritable = TypeVar("Rewritable", bound=IsRewritable)
+
+
+@overload
+def delete_all(rows: Query[Any], *, progress: Progress | None = None) -> DeleteRange: ...
+@overload
+def delete_all(
+    rows: Load[Any] | LoadFound[Any], *, progress: Progress | None = None
+) -> DeleteAggregate: ...
+def delete_all(rows: Any, *, progress: Progress | None = None) -> DeleteRange | DeleteAggregate:
+    """Delete every item of a query, or an aggregate with all its rows; returns their number.
+
+    `progress` is called after each request, with the number of rows that are deleted so far.
+    """
+    if isinstance(rows, Query):
+        return DeleteRange(rows, progress)
+    if isinstance(rows, (Load, LoadFound)):
+        return DeleteAggregate(rows, progress)
+    raise DeclarationError(
+        f"delete_all() takes a query or an aggregate, such as Order.primary.within(…) or "
+        f"OrderWithItems.of(…), not {rows!r}"
+    )
+
+
+def update_all(
+    rows: Query[Rewritable], *changes: Change[Rewritable], progress: Progress | None = None
+) -> UpdateRange:
+    """Change every item of a query; returns the number of those that were changed.
+
+    `progress` is called after each request, with the number of rows that are changed so far.
+    """
+    if not isinstance(rows, Query):
+        raise DeclarationError(
+            f"update_all() takes a query, such as Order.primary.within(…), not {rows!r}"
+        )
+    return UpdateRange(rows, changes, progress)
+
+
+class DeleteAggregate(Plan[int]):
+    """Delete the root of an aggregate and all rows below it; returns the number of rows."""
+
+    def __init__(self, rows: Load[Any] | LoadFound[Any], progress: Progress | None) -> None:
+        self._rows = rows
+        self._kind = rows._kind
+        self._entity: EntityMap = rows._entity
+        self._progress = progress
+        if isinstance(rows, Load):
+            _check(rows)
+
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(self._kind.entities())
+
+    def _steps(self, context: Context) -> Steps[int]:
+        rows = self._rows
+        if isinstance(rows, LoadFound):
+            found = yield from rows._root._steps(context)
+            if found is None:
+                return 0
+            rows = rows._load(found)
+        tally, attempt = Tally(self._progress), 0
+        while True:
+            try:
+                if (yield from self._delete(rows, context, tally)):
+                    return tally.done
+                attempt = 0
+            except RetryWrite:
+                attempt += 1
+                delay = commit.CONTENTION.delay(attempt)
+                if delay is None:
+                    raise Contention(
+                        f"delete_all {self._kind.name}: other writers changed its rows between "
+                        f"read and write, {attempt} times in a row; {tally.done} rows were "
+                        "deleted: run it again to continue"
+                    ) from None
+                yield Wait(delay)
+
+    def _delete(self, load: Load[Any], context: Context, tally: Tally) -> Steps[bool]:
+        """Delete the rows; return False if they must be read again, for rows that were added."""
+        key = self._entity.table.key(load._key.encode(load._arguments))
+        groups = self._groups(key, (yield from _read(load, context)))
+        if fit(*groups):
+            if groups:
+                yield from send_or_retry(joined(*groups), context)
+                tally.add(len(groups))
+            return True
+        while not fit(*groups):
+            *children, root = groups
+            tally.add((yield from send_first(children, context)))
+            groups = [*children, root]
+        return False
+
+    def _groups(self, key: Item, items: list[Item]) -> list[list[Action]]:
+        """Return the actions for each row: those below others first, the root last."""
+        table = self._entity.table
+        groups: list[list[Action]] = []
+        others: list[Item] = []
+        for item in reversed(items):  # a row sorts before those below it
+            found = table.entity_of(item)
+            if any(entity.includes(found) for entity in self._kind.entities()):
+                assert found is not None
+                groups.append(delete_row(found, item))
+            else:
+                others.append(item)
+        sentinels = {action.identity for group in groups for action in group[1:]}
+        for item in others:
+            if (table.name, item_identity(table.key(item))) not in sentinels:
+                reason = (
+                    f"a row below it ({key_text(table.key(item))}) is not part of "
+                    f"{self._kind.name}, and would stay without its root; delete it first, or add "
+                    "its entity to the aggregate"
+                )
+                raise rejection(ConditionFailed, self._entity, key, None, reason)
+        groups.sort(key=lambda group: group[0].key == key)  # the root last; the others stay
+        return groups
+
+    def _shape(self) -> Shape:
+        first: tuple[Shape, ...] = ()
+        if isinstance(self._rows, LoadFound):
+            load = self._rows._load(self._entity.symbolic(self._kind.root.field))
+            first = (self._rows._root._shape(),)
+        else:
+            load = self._rows
+        entities = self._kind.entities()
+        names = ", ".join(entity.name for entity in entities)
+        condition = query_condition(_key_condition(load))
+        units = sum(write_units(each, len(each.index_keys), len(each.uniques)) for each in entities)
+        whole = Shape(
+            operation="TransactWriteItems",
+            table=self._entity.table.name,
+            entity=names,
+            condition=condition,
+            page="1 for each row and unique value; as many requests as needed, the root last",
+            write_units=TRANSACTION_FACTOR * units * TYPICAL_PAGE / len(entities),
+            write_range=UnitRange(0, math.inf),
+        )
+        read = Shape(
+            operation="Query",
+            table=whole.table,
+            entity=names,
+            condition=condition,
+            order="ascending",
+            page="all pages",
+            read_units=load._shape().read_units * 2,
+            read_range=UnitRange(1, math.inf),
+        )
+        return Shape(
+            operation=" + ".join(step.operation for step in (*first, read, whole)),
+            table=whole.table,
+            entity=names,
+            condition=condition,
+            read_units=sum(step.read_units for step in (*first, read)),
+            write_units=whole.write_units,
+            read_range=UnitRange(read.read_range.low if not first else 0, math.inf),
+            write_range=whole.write_range,
+            steps=(*first, read, whole),
+        )
+
+
+def _check(load: Load[Any]) -> None:
+    """Raise DeclarationError for an aggregate of which not all rows are known."""
+    key, name = load._key, load._kind.name
+    if key.index is not None:
+        raise DeclarationError(
+            f"delete_all(): {name} is read in an index, which does not tell what is below its "
+            "root; find the root there: "
+            f"{name}.of({key.name}(…).first())"
+        )
+    if len(load._arguments) < len(key.parameters):
+        raise DeclarationError(f"delete_all(): {name} takes every part of {key.name}")
+    if load._size is not None:
+        raise DeclarationError(f"delete_all() deletes all rows of {name}, so it takes no limit()")
+
+
+def _key_condition(load: Load[Any]) -> KeyCondition:
+    """Return the condition on all rows that belong to the root.
+
+    A root that is the only one of its entity in its partition owns all rows there.
+    """
+    key = load._key
+    partition = key.partition_values(load._arguments)
+    if key.sort is None or len(key.parameters) == key.partition_arity:
+        return KeyCondition(partition)
+    (sort,) = key.sort_attributes
+    root = key.encode(load._arguments)[sort]
+    end = {"S": root["S"] + key.partition.delimiter.above}
+    return KeyCondition(partition, SortCondition(sort, "between", (root, end)))
+
+
+def _read(load: Load[Any], context: Context) -> Steps[list[Item]]:
+    """Read all rows that belong to the root, with the root, in the order of their sort keys."""
+    members = {"TableName": context.name_of(load._entity.table), "ConsistentRead": True}
+    condition = _key_condition(load)
+    request = QueryRequest("Query", members, Selection(condition))
+    items: list[Item] = []
+    while True:
+        page = decode_page((yield request))
+        items += page.items
+        if page.last_evaluated_key is None:
+            break
+        request = request.next_page(page.last_evaluated_key)
+    if condition.sort is None:
+        return items
+    name, root = condition.sort.attribute, condition.sort.values[0]["S"]
+    below = root + load._key.partition.delimiter.text
+    # Free text may sort between the root and the rows below it: `O1 x` is between `O1` and `O1#…`.
+    return [item for item in items if item[name]["S"] == root or item[name]["S"].startswith(below)]

@@ -1,0 +1,256 @@
+"""Range write: delete or change every item of a query.
+
+A page is read, written, and read again if one of its rows has changed meanwhile. Rows of the table
+are read consistently. Rows of an index may be older than the items: so the items are read, and
+those that have left their place in the index are not touched.
+
+Every write is guarded: by the version, by the filter of the query, and by the place in the index.
+What has been done is not undone if a later page fails; the same plan continues, because deleted
+rows are gone, and changed rows need no further change.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from msgspec.structs import replace
+
+from tablewright.errors import Contention, DeclarationError, InvalidValue
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.variants import VariantsMap
+from tablewright.plan.change import AddToSet, Change, RemoveFromSet, Set, SetIfAbsent
+from tablewright.plan.condition import Condition
+from tablewright.plan.plan import Context, Plan, Steps, Wait
+from tablewright.plan.reads.batch_get import item_identity, read_batch
+from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.reads.query import Query
+from tablewright.plan.shape import TYPICAL_PAGE, Shape
+from tablewright.plan.units import UnitRange
+from tablewright.plan.writes import commit
+from tablewright.plan.writes.action import Action, RetryWrite, always_retry
+from tablewright.plan.writes.delete import Delete, delete_row
+from tablewright.plan.writes.guard import snapshot
+from tablewright.plan.writes.row_groups import Progress, Tally, send_first
+from tablewright.plan.writes.rows_below import followers, refuse_rows_below
+from tablewright.plan.writes.side_items import Audit
+from tablewright.plan.writes.update import Update
+from tablewright.plan.writes.write import refuse_write_once
+from tablewright.values import Item
+
+#: How many rows are read at a time.
+PAGE = 100
+
+
+class RangeWrite(Plan[int]):
+    """A write of every item of a query; returns the number of items written."""
+
+    _verb = "write_all"
+
+    def __init__(self, query: Query[Any], progress: Progress | None) -> None:
+        self._entity: EntityMap = query._entity
+        self._progress = progress
+        options = {
+            "limit()": query._total is not None,
+            "page_size()": query._size is not None,
+            "after()": query._cursor is not None,
+            "select()": bool(query._columns),
+        }
+        for option, is_given in options.items():
+            if is_given:
+                raise DeclarationError(
+                    f"{self._verb}() writes every item of a query, so it takes none with {option}"
+                )
+        if len(query._entities()) > 1:
+            names = ", ".join(entity.name for entity in query._entities())
+            raise DeclarationError(
+                f"{self._verb}() takes a query of one entity, not a union of {names}; write each "
+                "of them"
+            )
+        if isinstance(self._entity, VariantsMap):
+            raise DeclarationError(
+                f"{self._verb}(): {self._entity.name} has variants; write each of them: "
+                f"{', '.join(self._entity.type_names)}"
+            )
+        query._check_projection()
+        self._query = query if query._key.index is not None else query.consistent()
+
+    def _actions(self, row: Item, context: Context) -> Steps[list[Action]]:
+        """Return the actions for a row; none if there is nothing to do."""
+        raise NotImplementedError
+
+    @property
+    def _conditions(self) -> tuple[Condition[Any], ...]:
+        return () if self._query._filter is None else self._query._filter.parts()
+
+    @property
+    def _index_names(self) -> list[str]:
+        """The attributes of the index of the query; none for the table itself."""
+        key = self._query._key
+        return [] if key.index is None else list(key.attributes)
+
+    def _steps(self, context: Context) -> Steps[int]:
+        request, _, excluding = self._query._request(context)
+        request = request.with_members(Limit=PAGE)
+        tally, attempt = Tally(self._progress), 0
+        while True:
+            page = decode_page((yield request))
+            rows = self._query._matching(page.items, excluding)
+            before = tally.done
+            try:
+                yield from self._write(rows, context, tally)
+            except RetryWrite:
+                attempt = 1 if tally.done > before else attempt + 1
+                yield Wait(self._delay(attempt, tally))
+                continue  # with the same page, as it is now
+            attempt = 0
+            if page.last_evaluated_key is None:
+                return tally.done
+            request = request.next_page(page.last_evaluated_key)
+
+    def _delay(self, attempt: int, tally: Tally) -> float:
+        delay = commit.CONTENTION.delay(attempt)
+        if delay is None:
+            raise Contention(
+                f"{self._verb} {self._entity.name}: other writers changed its rows between read "
+                f"and write, {attempt} times in a row; {tally.done} rows were written: run it "
+                "again to continue"
+            )
+        return delay
+
+    def _write(self, rows: list[Item], context: Context, tally: Tally) -> Steps[None]:
+        if self._index_names:
+            rows = yield from self._read_current(rows, context)
+        groups = []
+        for row in rows:
+            actions = yield from self._actions(row, context)
+            if actions:
+                groups.append(actions)
+        while groups:
+            tally.add((yield from send_first(groups, context)))
+
+    def _read_current(self, rows: list[Item], context: Context) -> Steps[list[Item]]:
+        """Read the items of index rows; leave out those that have left their place meanwhile."""
+        table = self._entity.table
+        name = context.name_of(table)
+        keys = [(name, table.key(row)) for row in rows]
+        found = yield from read_batch(context, keys, consistent=True)
+        current = []
+        for row in rows:
+            item = found.get((name, item_identity(table.key(row))))
+            if item is not None and self._is_in_range(item, row):
+                current.append(item)
+        return current
+
+    def _is_in_range(self, item: Item, row: Item) -> bool:
+        names = self._index_names
+        return snapshot(item, names) == snapshot(row, names) and all(
+            condition.matches(item) for condition in self._conditions
+        )
+
+    def _shape_of(self, write: Shape) -> Shape:
+        """Return the shape of reading the range and writing each row, `write` being that of one."""
+        read = self._query._shape()
+        rows = replace(
+            write,
+            page=f"{write.page} for each row; as many requests as needed",
+            read_units=0,
+            write_units=write.write_units * TYPICAL_PAGE,
+            write_range=UnitRange(0, math.inf),
+        )
+        return Shape(
+            operation=f"{read.operation} + {write.operation}",
+            table=read.table,
+            entity=read.entity,
+            index=read.index,
+            condition=read.condition,
+            filter=read.filter,
+            read_units=read.read_units,
+            write_units=rows.write_units,
+            read_range=UnitRange(read.read_range.low, math.inf),
+            write_range=rows.write_range,
+            steps=(read, rows),
+        )
+
+
+class DeleteRange(RangeWrite):
+    """Delete every item of a query, with its sentinels."""
+
+    _verb = "delete_all"
+
+    def __init__(self, query: Query[Any], progress: Progress | None) -> None:
+        super().__init__(query, progress)
+        self._followers = followers(self._entity)
+
+    def _actions(self, row: Item, context: Context) -> Steps[list[Action]]:
+        self._entity.decode(row)  # raises UnreadableItem
+        yield from refuse_rows_below(self._entity, row, self._followers, context)
+        return delete_row(self._entity, row, self._index_names, self._conditions)
+
+    def _shape(self) -> Shape:
+        delete: Delete[Any] = Delete(self._entity, {})
+        return self._shape_of(delete._replace(_conditions=self._conditions)._shape())
+
+
+class UpdateRange(RangeWrite):
+    """Change every item of a query."""
+
+    _verb = "update_all"
+    _by: Any = None
+    _reason: Any = None
+
+    def __init__(
+        self, query: Query[Any], changes: tuple[Change[Any], ...], progress: Progress | None
+    ) -> None:
+        super().__init__(query, progress)
+        entity = self._entity
+        refuse_write_once(entity, self._verb)
+        if not changes:
+            raise InvalidValue(f"{entity.name}: update_all() needs at least one change")
+        self._changes = changes
+        Update(entity, {}, {}, changes)  # raises for what is not a change of the entity
+        for change in changes:
+            if not isinstance(change, (Set, SetIfAbsent, AddToSet, RemoveFromSet)):
+                raise InvalidValue(
+                    f"{entity.name}: update_all() may have to be run again after an interruption, "
+                    f"so it takes changes that can be repeated (set, set_if_absent, remove, "
+                    f"add_to_set, remove_from_set), not {change!r}; update each item by itself"
+                )
+            if change.name in entity.primary.depends_on:
+                raise InvalidValue(
+                    f"{entity.name}.{change.name} is part of the key, which update_all() cannot "
+                    "change; move each item with update()"
+                )
+
+    def audit(self, *, by: Any = None, reason: Any = None) -> UpdateRange:
+        """Record who changes the entities and why, in their history."""
+        return self._replace(_by=by, _reason=reason)
+
+    def _update(self, row: Item) -> Update[Any]:
+        entity, values = self._entity, vars(self._entity.decode(row))
+        known = {name: values[name] for name in entity.primary.depends_on}
+        update: Update[Any] = Update(entity, entity.table.key(row), known, self._changes)
+        return update._replace(_conditions=self._conditions)
+
+    def _actions(self, row: Item, context: Context) -> Steps[list[Action]]:
+        update = self._update(row)
+        changes = update._encode(context.clock())
+        guards = update._guards_on(row) | snapshot(row, self._index_names)
+        audit = Audit(context.clock(), self._by, self._reason)
+        prepared = update._prepared(changes, row, guards, audit)
+        new = prepared.effects[0].new or {}
+        if self._is_same(row, new):
+            return []
+        own, *others = prepared.actions
+        own.on_failure = always_retry
+        yield from ()
+        return [own, *others]
+
+    def _is_same(self, old: Item, new: Item) -> bool:
+        """Whether an update would change only what the library counts."""
+        stamps = {stamp.stored for stamp in self._entity.stamps}
+        return all(old.get(name) == new.get(name) for name in {*old, *new} - stamps)
+
+    def _shape(self) -> Shape:
+        update: Update[Any] = Update(self._entity, {}, {}, self._changes)
+        return self._shape_of(update._replace(_conditions=self._conditions)._shape())
