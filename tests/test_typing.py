@@ -74,7 +74,9 @@ def test_a_checker_flags_every_mistake_and_nothing_else(checker: Callable[[], Pl
 
 
 def test_every_pattern_of_the_design_is_traced() -> None:
-    declared = re.findall(r"^@access_pattern\ndef (\w+)", inspect.getsource(design), re.MULTILINE)
+    declared = re.findall(
+        r"^@access_pattern\b.*\ndef (\w+)", inspect.getsource(design), re.MULTILINE
+    )
     assert [pattern.name for pattern in access_patterns(design.Desk)] == declared
     for name in declared:
         assert explain(getattr(design, name)).operation

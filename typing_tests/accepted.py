@@ -108,6 +108,7 @@ from typing_tests.design import (
     settings,
     some_agents,
     ticket,
+    ticket_of_number,
     ticket_with_comments,
     tickets_of,
     titled,
@@ -498,6 +499,7 @@ def one_plan_follows_from_another() -> None:
 def a_pattern_is_called_as_it_was_written() -> None:
     assert_type(settings(), Get[Settings])
     assert_type(ticket("o", number=1), Get[Ticket])
+    assert_type(ticket_of_number("7"), Get[Ticket])
     assert_type(agents(), Range[Agent, AgentId])
     assert_type(agents().eq(AgentId("a")), Range[Agent])
     assert_type(due_tickets(status=Status.OPEN, due=TODAY), Query[Ticket])

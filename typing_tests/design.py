@@ -293,6 +293,12 @@ def ticket(org_id: str, number: int) -> Get[Ticket]:
     return Ticket.primary(org_id, number).consistent()
 
 
+@access_pattern(rebinds=("number",))
+def ticket_of_number(number: str) -> Get[Ticket]:
+    """The first ticket of the organisation whose id is a number."""
+    return Ticket.primary(number, 1)
+
+
 @access_pattern
 def agents() -> Range[Agent, AgentId]:
     """Every agent."""

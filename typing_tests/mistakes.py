@@ -116,6 +116,7 @@ Ticket.primary("o")  # E: a part is missing
 Ticket.primary("o", "1")  # E: number is an int
 Ticket.primary("o", 1, 2)  # E: a part too many
 Ticket.primary(number=1, org_id="o")  # E: parts are given in order
+Ticket.by_title(org_id="o")  # E: parts are given in order
 Settings.primary("x")  # E: the key has no parts
 Agent.primary("a")  # E: str is not an AgentId
 Usage.primary("o", NOW, "s")  # E: the month is missing
@@ -327,6 +328,16 @@ def number_of(org_id: str) -> int:
 @access_pattern
 def wrong_result(org_id: str) -> Update[Ticket]:
     return Ticket.primary(org_id, 1)  # E: a key is not an update
+
+
+@access_pattern(rebinds="org_id")  # E: a tuple of names
+def rebound(org_id: str) -> Get[Ticket]:
+    return Ticket.primary(org_id, 1)
+
+
+@access_pattern(rebinds=("number",))
+def wrongly_rebound(number: str) -> Query[Ticket]:
+    return Ticket.primary(number, 1)  # E: a key is one item
 
 
 @access_pattern

@@ -109,6 +109,16 @@ class Symbol:
         )
 
 
+#: The names of the patterns that are being traced: without any, there is no Parameter to look for.
+TRACES: list[str] = []
+
+
+class Parameter(Symbol):
+    """A parameter of the pattern itself, whose name says which part of a key it is for."""
+
+    __slots__ = ()
+
+
 def contains_symbol(value: Any) -> bool:
     """Return whether a value, or one inside of it, is known only when a traced pattern runs."""
     if isinstance(value, (list, tuple, set, frozenset)):

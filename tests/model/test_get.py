@@ -447,5 +447,11 @@ def test_a_key_takes_its_values_by_position() -> None:
         primary(account="a", line=1)
 
 
+def test_a_unique_value_is_given_by_position() -> None:
+    by_email: Any = Customer.by_email
+    with pytest.raises(DeclarationError, match=r"Customer\.by_email takes its values by position"):
+        by_email(email="c1@example.com")
+
+
 def test_a_batch_of_no_keys_can_be_shown() -> None:
     assert repr(batch_get([])) == "BatchGet(BatchGetItem )"

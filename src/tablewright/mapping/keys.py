@@ -38,6 +38,7 @@ from tablewright.mapping.template import (
     templates_can_collide,
     value_encoder,
 )
+from tablewright.symbol import Parameter, Symbol
 from tablewright.values import Item, Value
 
 
@@ -220,6 +221,25 @@ class KeyMap:
             raise DeclarationError(
                 f"{self.name} takes at most {len(self.parameters)} values; {len(arguments)} were "
                 "given"
+            )
+
+    def check_names(self, arguments: Sequence[Any], start: int = 0) -> None:
+        """Raise DeclarationError if a parameter of a pattern has the name of another part.
+
+        The first `start` arguments were checked before.
+        """
+        names = {part.attribute for part in self.parameters}
+        swapped: dict[str, str] = {}
+        for part, value in list(zip(self.parameters, arguments, strict=False))[start:]:
+            if isinstance(value, Parameter):
+                name = Symbol.expression(value)
+                if name != part.attribute and name in names:
+                    swapped[name] = f"the parameter {name!r} is passed for the part {part.label!r}"
+        if swapped:
+            wanted = ", ".join(part.label for part in self.parameters)
+            raise DeclarationError(
+                f"{self.name} takes {wanted}; {', '.join(swapped.values())}. Exchange the "
+                f"arguments, or declare it: @access_pattern(rebinds={tuple(swapped)!r})"
             )
 
     def encode(self, arguments: Sequence[Any]) -> Item:

@@ -8,15 +8,18 @@ Customer.by_email("a@b.c")         GetByUnique[Customer]
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.parts import KeyPart
 from tablewright.model.attribute import KeyPath, Piece
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
 from tablewright.plan.reads.range import Range
+from tablewright.symbol import TRACES
 
 E = TypeVar("E")
 A = TypeVar("A")
@@ -86,8 +89,9 @@ class BoundKey(Generic[E, P, S]):
     def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """Return the plan that gets the item with this key."""
         if named:
-            labels = ", ".join(part.label for part in self._key.parameters)
-            raise DeclarationError(f"{self._key.name} takes its values by position: {labels}")
+            raise _no_names(self._key, self._key.parameters)
+        if TRACES:
+            self._key.check_names(values)
         return Get(self._entity, values)
 
     def __repr__(self) -> str:
@@ -138,8 +142,10 @@ class BoundIndex(Generic[E, P_co, S_co]):
         d: D,
         /,
     ) -> Range[E, *Ts]: ...
-    def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Us
+    def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Us
         """Return the query for all items of the entity in one partition of the index."""
+        if named:
+            raise _no_names(self._key, self._key.parameters[: self._key.partition_arity])
         return _range(self._entity, self._key, values)
 
     def __repr__(self) -> str:
@@ -149,6 +155,12 @@ class BoundIndex(Generic[E, P_co, S_co]):
 
         def __getattr__(self, name: str) -> Any:
             raise _no_method(self, name, "")
+
+
+def _no_names(key: KeyMap, parts: Sequence[KeyPart]) -> DeclarationError:
+    """Return the error for values by name, which type checkers could not follow."""
+    labels = ", ".join(part.label for part in parts)
+    return DeclarationError(f"{key.name} takes its values by position: {labels}")
 
 
 def _no_method(key: Any, name: str, call: str) -> AttributeError:
@@ -172,6 +184,8 @@ def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Any:
             f"{key.name} takes {labels}, the parts of its partition key; {len(values)} values were "
             "given. Pass the parts of the sort key to eq()"
         )
+    if TRACES:
+        key.check_names(values)
     return Range(entity, key, values)
 
 
@@ -200,6 +214,10 @@ class BoundUnique(Generic[E, P, S]):
     def __call__(
         self: BoundUnique[E, KeyPath[A, B, C, D], KeyPath[*Ts]], a: A, b: B, c: C, d: D, /, *s: *Ts
     ) -> GetByUnique[E]: ...
-    def __call__(self: Any, *values: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
+    def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """Return the plan that gets the entity with this value."""
+        if named:
+            raise _no_names(self._unique.key, self._unique.key.parameters)
+        if TRACES:
+            self._unique.key.check_names(values)
         return GetByUnique(self._entity, self._unique, values)

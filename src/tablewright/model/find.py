@@ -55,7 +55,7 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
     )
     plan: Query[Any] = Range(entity, best.key, best.arguments)
     if best.comparison is not None:
-        plan = plan._compared(best.comparison, *best.operands)  # type: ignore[attr-defined]
+        plan = plan._compared(best.comparison, *best.operands, is_named=True)  # type: ignore[attr-defined]
     for condition in conditions:
         if condition not in best.used:
             plan = plan.filter(condition)

@@ -7,8 +7,9 @@
 
 When it is defined, a pattern runs once with symbols for its arguments. The plan that it returns has
 the shape of the pattern: `explain(customer_timeline)` shows it, `access_patterns(Commerce)` lists
-all patterns of a table. A pattern that would need an undeclared scan, or whose shape depends on its
-arguments, raises DeclarationError at that point. A call runs the function unchanged.
+all patterns of a table. A pattern that would need an undeclared scan, whose shape depends on its
+arguments, or which passes them to a key in the wrong order raises DeclarationError at that point. A
+call runs the function unchanged.
 """
 
 from __future__ import annotations
@@ -20,17 +21,18 @@ import sys
 from collections.abc import Callable, Mapping
 from enum import Enum
 from types import UnionType
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, overload
 
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError, TablewrightError, location_of
+from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
-from tablewright.symbol import Symbol
+from tablewright.symbol import TRACES, Parameter, Symbol
 
 Ps = ParamSpec("Ps")
 T = TypeVar("T", bound=Plan[Any])
@@ -62,18 +64,43 @@ class AccessPattern(Struct, frozen=True):
         return self.plan._shape()
 
 
-def access_pattern(function: Callable[Ps, T]) -> Callable[Ps, T]:
-    """Declare an access pattern: trace the function once, and return it unchanged to callers."""
+@overload
+def access_pattern(function: Callable[Ps, T], /) -> Callable[Ps, T]: ...
+@overload
+def access_pattern(*, rebinds: tuple[str, ...]) -> Callable[[Callable[Ps, T]], Callable[Ps, T]]: ...
+def access_pattern(
+    function: Callable[Ps, T] | None = None, /, *, rebinds: tuple[str, ...] = ()
+) -> Callable[Ps, T] | Callable[[Callable[Ps, T]], Callable[Ps, T]]:
+    """Declare an access pattern: trace the function once, and return it unchanged to callers.
+
+    A parameter with the name of one part of a key must not be passed for another part, except those
+    in `rebinds`.
+    """
+    if function is not None:
+        return _declare(function, (), sys._getframe(1).f_locals)
+    return lambda decorated: _declare(decorated, rebinds, sys._getframe(1).f_locals)
+
+
+def _declare(
+    function: Callable[Ps, T], rebinds: tuple[str, ...], local: Mapping[str, Any]
+) -> Callable[Ps, T]:
     name = function.__name__
     if inspect.iscoroutinefunction(function):
         raise DeclarationError(
             f"pattern {name} is async; a pattern only makes a plan: define it without async"
         )
-    hints = _hints(function, sys._getframe(1).f_locals)
-    plan, shape = _trace(function, {name: symbolic(name, hint) for name, hint in hints.items()})
+    hints = _hints(function, local)
+    for rebound in rebinds:
+        if rebound not in hints:
+            raise DeclarationError(
+                f"pattern {name}: rebinds={rebinds!r} names {rebound!r}, which is not a parameter"
+                f"{did_you_mean(rebound, hints)}"
+            )
+    plan, shape = _trace(function, _symbols(hints, rebinds))
     for parameter, hint in hints.items():
         for value in alternatives(parameter, hint):
-            _refuse_dependence(function, hints, parameter, value, shape)
+            arguments = _symbols(hints, rebinds) | {parameter: value}
+            _refuse_dependence(function, arguments, parameter, shape)
     label = f"{function.__module__}.{function.__qualname__}"
 
     @functools.wraps(function)
@@ -121,6 +148,7 @@ def _trace(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pla
             named[parameter.name] = arguments[parameter.name]
         elif parameter.kind is not parameter.VAR_KEYWORD:
             positional.append(arguments[parameter.name])
+    TRACES.append(name)
     try:
         plan = function(*positional, **named)
         if not isinstance(plan, Plan):
@@ -139,6 +167,8 @@ def _trace(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pla
             "arguments have no values; compute with them before the call, and pass the result"
         )
         raise DeclarationError(message, location=location_of(error)) from error
+    finally:
+        TRACES.pop()
 
 
 def alternatives(name: str, hint: Any) -> list[Any]:
@@ -160,18 +190,17 @@ def alternatives(name: str, hint: Any) -> list[Any]:
 
 
 def _refuse_dependence(
-    function: Callable[..., Any], hints: dict[str, Any], parameter: str, value: Any, shape: Shape
+    function: Callable[..., Any], arguments: dict[str, Any], parameter: str, shape: Shape
 ) -> None:
-    """Raise DeclarationError if a value leads to another shape."""
-    arguments = {name: symbolic(name, hint) for name, hint in hints.items()}
+    """Raise DeclarationError if the argument for a parameter leads to another shape."""
     try:
-        _, other = _trace(function, arguments | {parameter: value})
+        _, other = _trace(function, arguments)
     except Exception:
         return  # the function does not accept that value, although its annotation does
     if _comparable(other) != _comparable(shape):
         raise DeclarationError(
-            f"pattern {function.__name__}: its shape depends on {parameter!r}: "
-            f"{_summary(shape)}, or {_summary(other)} for {value!r}; write one pattern for each"
+            f"pattern {function.__name__}: its shape depends on {parameter!r}: {_summary(shape)}, "
+            f"or {_summary(other)} for {arguments[parameter]!r}; write one pattern for each"
         )
 
 
@@ -192,6 +221,15 @@ def _hints(function: Callable[..., Any], local: Mapping[str, Any]) -> dict[str, 
         )
         for parameter in inspect.signature(function).parameters.values()
         if parameter.kind is not parameter.VAR_KEYWORD
+    }
+
+
+def _symbols(hints: dict[str, Any], rebinds: tuple[str, ...]) -> dict[str, Any]:
+    """Return what each parameter is traced with."""
+    symbols = {name: symbolic(name, hint) for name, hint in hints.items()}
+    return {
+        name: Parameter(name) if type(each) is Symbol and name not in rebinds else each
+        for name, each in symbols.items()
     }
 
 

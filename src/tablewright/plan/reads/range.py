@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, TypeVarTuple, overload
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.key_condition import Comparison
 from tablewright.plan.reads.query import Query
-from tablewright.symbol import Symbol
+from tablewright.symbol import TRACES, Symbol
 
 R = TypeVar("R")
 A = TypeVar("A")
@@ -44,6 +44,8 @@ class Range(Query[R], Generic[R, *Rest]):
     def eq(self, *values: Any) -> Any:
         """Where the next parts of the sort key have these values."""
         arguments = self._arguments + values
+        if TRACES:
+            self._key.check_names(arguments, len(self._arguments))
         if len(arguments) > len(self._key.parameters):
             self._key.check_arguments(arguments, complete=False)
         return self._replace(_arguments=self._entity.enter_arguments(self._key, arguments))
@@ -77,7 +79,11 @@ class Range(Query[R], Generic[R, *Rest]):
         """Limit the next part to values from `low` to `high`, both included."""
         return self._compared("between", low, high)
 
-    def _compared(self, comparison: Comparison, *operands: Any) -> Query[R]:
+    def _compared(self, comparison: Comparison, *operands: Any, is_named: bool = False) -> Query[R]:
+        """Return the query with a comparison; `is_named`: the caller names the part."""
+        if TRACES and not is_named:
+            for operand in operands:
+                self._key.check_names((*self._arguments, operand), len(self._arguments))
         key = self._key
         if self._comparison is not None:
             raise DeclarationError(

@@ -58,8 +58,10 @@ class UnionRange(Range[R, *Rest]):
     def eq(self, *values: Any) -> Any:
         return self._each(lambda each: each.eq(*values))
 
-    def _compared(self, comparison: Comparison, *operands: Any) -> Query[R]:
-        compared: Query[R] = self._each(lambda each: each._compared(comparison, *operands))
+    def _compared(self, comparison: Comparison, *operands: Any, is_named: bool = False) -> Query[R]:
+        compared: Query[R] = self._each(
+            lambda each: each._compared(comparison, *operands, is_named=is_named)
+        )
         return compared
 
     def _each(self, apply: Any) -> Any:
