@@ -116,16 +116,7 @@ class Entity:
                 raise AttributeError(_unknown(type(self), name))
             if attribute.role == "version":
                 raise AttributeError(f"{type(self).__name__}.{name} is read-only: writes count it")
-            model = type(self).__model__
-            holder = model.model_construct(**vars(self))
-            try:
-                model.__pydantic_validator__.validate_assignment(holder, name, value)
-            except (pydantic.ValidationError, DeclarationError) as error:
-                if not contains_symbol(value):
-                    raise _refused(type(self), error) from None
-                entered = _entered(type(self), name, value)
-            else:
-                entered = vars(holder)[name]
+            entered = _entered(type(self), name, value, vars(self))
             note_assignment(self, name)
             vars(self)[name] = entered
 
@@ -160,7 +151,7 @@ class Entity:
         for name in sorted(fields):
             if name not in cls.__entity__.attributes:
                 raise InvalidValue(_unknown(cls, name))
-            changes.append(getattr(cls, name).set(_entered(cls, name, fields[name])))
+            changes.append(getattr(cls, name).set(_entered(cls, name, fields[name], {})))
         return changes
 
     def __eq__(self, other: object) -> bool:
@@ -357,24 +348,26 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
             )
     try:
         model = cls.__model__.__pydantic_validator__.validate_python(values)
-    except (pydantic.ValidationError, DeclarationError) as error:
-        if not any(map(contains_symbol, values.values())):
-            raise _refused(cls, error) from None
-        return _traced(cls, values)
+    except Exception as error:
+        if any(map(contains_symbol, values.values())):
+            return _traced(cls, values)
+        if isinstance(error, pydantic.ValidationError):
+            raise _invalid(cls, error.errors()) from None
+        raise
     return dict(vars(model))
 
 
 def _traced(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of an entity that a traced pattern makes: validated where they are known.
+    """Return the values of an entity that a traced pattern makes, validated where they are known.
 
-    Raise InvalidValue for a value that is wrong whatever the arguments are.
+    Raise InvalidValue for names and values that are wrong whatever the arguments are.
     """
     attributes = cls.__entity__.attributes
     problems = [_unknown(cls, name) for name in values if name not in attributes]
     made: dict[str, Any] = {}
     for name, attribute in attributes.items():
         if name in values:
-            made[name] = _entered(cls, name, values[name])
+            made[name] = _entered(cls, name, values[name], made)
         elif attribute.default is not None:
             made[name] = attribute.default()
         else:
@@ -384,20 +377,23 @@ def _traced(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _entered(cls: type[Entity], name: str, value: Any) -> Any:
-    """Return a value as pydantic validates it, or as it is if it contains a symbol."""
+def _entered(cls: type[Entity], name: str, value: Any, others: dict[str, Any]) -> Any:
+    """Return a value as pydantic validates it beside others, or as it is if it contains a symbol.
+
+    Raise InvalidValue for a value that is wrong whatever the arguments of a pattern are.
+    """
     model = cls.__model__
-    holder = model.model_construct()
+    holder = model.model_construct(**others)
     try:
         model.__pydantic_validator__.validate_assignment(holder, name, value)
-    except DeclarationError:  # a validator needs the value
-        if not contains_symbol(value):
-            raise
-        return value
     except pydantic.ValidationError as error:
         known = [each for each in error.errors() if not isinstance(each["input"], Symbol)]
         if known:
             raise _invalid(cls, known) from None
+        return value
+    except Exception:  # a validator of the user's needs the value
+        if not contains_symbol(value):
+            raise
         return value
     return vars(holder)[name]
 
@@ -407,12 +403,6 @@ def _build(cls: type[Entity], values: dict[str, Any]) -> Any:
     vars(made).update(values)
     object.__setattr__(made, "_assigned", NEW)
     return made
-
-
-def _refused(
-    cls: type[Entity], error: pydantic.ValidationError | DeclarationError
-) -> InvalidValue | DeclarationError:
-    return error if isinstance(error, DeclarationError) else _invalid(cls, error.errors())
 
 
 def _invalid(cls: type[Entity], found: Sequence[ErrorDetails]) -> InvalidValue:

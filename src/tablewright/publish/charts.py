@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -12,10 +13,12 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
-from tablewright.model.pattern import AccessPattern
+from tablewright.model.pattern import AccessPattern, why_scan
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
+from tablewright.plan.shape import READS, Shape
+from tablewright.publish.reasons import why_efficient
 from tablewright.values import Item
 
 
@@ -70,7 +73,8 @@ def entity_notes(table: TableMap) -> str:
         if entity.version is not None:
             lines.append(f"- Each write of {entity.name} increments `{entity.version.stored}`.")
         lines += [
-            f"- Each change of {entity.name}.{history.attribute} adds one {history.event.name}."
+            f"- Each {'write' if history.always else 'change'} of "
+            f"{entity.name}.{history.attribute} adds one {history.event.name}."
             for history in entity.histories
         ]
         if entity.ttl is not None:
@@ -97,8 +101,8 @@ def _template(template: Template, entity: EntityMap) -> str:
     return f"`{text}`"
 
 
-def pattern_chart(patterns: list[AccessPattern]) -> str:
-    """Show each access pattern with its operation, index, key condition and order."""
+def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> str:
+    """Show each access pattern with its requests, index, key condition and order."""
     rows = []
     for found in patterns:
         shape = found.shape
@@ -114,14 +118,31 @@ def pattern_chart(patterns: list[AccessPattern]) -> str:
                 ", ".join(dict.fromkeys(shape.entity.split(", "))),
                 found.doc.partition("\n")[0],
                 f"`{found.name}`",
-                shape.operation,
+                _operations(shape),
                 shape.index or "table",
                 f"`{conditions}`",
                 "; ".join(notes),
+                why_efficient(shape, table),
             ]
         )
     header = ["Entity", "Access pattern", "Pattern", "Operation", "Table/Index", "Key condition"]
-    return markdown([*header, "Notes"], rows)
+    return markdown([*header, "Notes", "Why efficient"], rows)
+
+
+def _operations(shape: Shape) -> str:
+    """Return the operations of a pattern, with the reads before a write."""
+    requests = [request.operation for request in shape.requests]
+    return shape.operation if requests[-1] in READS else " + ".join(dict.fromkeys(requests))
+
+
+def inefficient_chart(functions: Iterable[Callable[..., Any]]) -> str:
+    """Show the queries that no key serves, and the index that each would need."""
+    rows = []
+    for function in functions:
+        refusal = why_scan(function)
+        doc = inspect.getdoc(function) or function.__name__
+        rows.append([doc.partition("\n")[0], refusal.reason, f"`{refusal.proposal}`"])
+    return markdown(["Query", "Why not", "Index that it needs"], rows)
 
 
 def _order_by(plan: Plan[Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime
 from enum import Enum
@@ -24,13 +25,16 @@ from tablewright import (
     attr,
     connect,
     create,
+    delete,
     explain,
     index,
     key,
     put,
+    save,
     transact,
     unique,
     update,
+    upsert,
     version,
 )
 from tablewright.database import Database
@@ -74,6 +78,11 @@ class Tags(Entity, table=Wall):
         if value == "":
             raise ValueError("a slug is not empty")
         return value
+
+    @field_validator("slug", mode="before")
+    @classmethod
+    def _one_word(cls, value: Any) -> Any:
+        return value if value is None else re.sub(r"\s+", "-", value)
 
 
 class Visit(Entity, table=Wall):
@@ -144,6 +153,32 @@ def test_each_write_of_a_transaction_shows_its_arguments() -> None:
         'PK="USER#{user}" AND SK="LIKE#{one}"',
         'PK="USER#{user}" AND SK="LIKE#{other}"',
     ]
+
+
+WRITES: dict[str, Callable[[Like], Any]] = {
+    "delete": delete,
+    "save": save,
+    "stamps": lambda like: create(like).stamps(version=like.stars),
+    "update": lambda like: update(like, Like.stars.set(3)),
+    "upsert": lambda like: upsert(like, Like.stars.set(3)),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_every_write_takes_an_entity_of_arguments(name: str) -> None:
+    @access_pattern
+    def written(user: str, post: str, now: datetime, stars: int) -> Any:
+        return WRITES[name](Like(user=user, post=post, at=now, stars=stars))
+
+    assert explain(written).condition == LIKE
+
+
+def test_a_patch_takes_arguments() -> None:
+    @access_pattern
+    def patched(owner: str, slug: str) -> Update[Tags]:
+        return Tags.primary(owner).update(*Tags.changes_from({"slug": slug}))
+
+    assert explain(patched).condition == 'PK="TAGS" AND SK="OF#{owner}"'
 
 
 def test_values_that_are_known_are_shown() -> None:
@@ -244,6 +279,8 @@ def test_a_validator_that_needs_the_value_runs_when_the_pattern_is_called() -> N
     assert explain(named).operation == "TransactWriteItems"
     with pytest.raises(InvalidValue, match="a slug is not empty"):
         named("ann", "")
+    with pytest.raises(TypeError, match="expected string"):
+        named("ann", 5)  # type: ignore[arg-type]
 
 
 # -- mistakes ----------------------------------------------------------------------------------

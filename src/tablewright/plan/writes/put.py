@@ -60,16 +60,22 @@ class EntityWrite(Write[E], Generic[E]):
         version: int | None = None,
     ) -> Self:
         """Write these values instead of those that the library sets: for data of another store."""
-        given = {"created_at": created_at, "updated_at": updated_at, "version": version}
+        given: dict[str, Any] = {
+            "created_at": created_at,
+            "updated_at": updated_at,
+            "version": version,
+        }
         stamps = {role: value for role, value in given.items() if value is not None}
         declared = {stamp.role: stamp for stamp in self._entity.stamps}
         for role, value in stamps.items():
             stamp = declared.get(role)  # type: ignore[call-overload]
             if stamp is None:
                 raise DeclarationError(f"{self._entity.name} has no {role}() to write")
+            if isinstance(value, Symbol):
+                continue
             stamp.converter.encode(value)  # raises InvalidValue
-        if version is not None and version < 1:
-            raise InvalidValue(f"{self._entity.name}: stamps(version={version}): at least 1")
+            if role == "version" and value < 1:
+                raise InvalidValue(f"{self._entity.name}: stamps(version={value}): at least 1")
         return self._replace(_stamps={**self._stamps, **stamps})
 
     def _values(self, version: Any, at: datetime) -> Values:
@@ -114,7 +120,8 @@ class EntityWrite(Write[E], Generic[E]):
                 "every attribute",
                 *index_key_texts(entity.index_keys),
                 *(
-                    f"{each.event.name}, in a transaction, if it changes {each.attribute}"
+                    f"{each.event.name}, in a transaction, if it "
+                    f"{'replaces an item' if each.always else f'changes {each.attribute}'}"
                     for each in events
                 ),
             ],
