@@ -22,6 +22,7 @@ from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.results import Count, First
 from tablewright.plan.reads.scan import Scan
+from tablewright.plan.reads.shards import ShardedRange
 from tablewright.plan.reads.single import Single, Then
 from tablewright.plan.reads.transact_get import TransactGet
 from tablewright.plan.reads.union import UnionRange
@@ -67,6 +68,7 @@ __all__ = [
     "Save",
     "Scan",
     "Shape",
+    "ShardedRange",
     "Single",
     "Then",
     "TransactGet",

@@ -119,13 +119,15 @@ class UniqueMap(Struct, frozen=True):
 
 
 class HistoryMap(Struct, frozen=True):
-    """A history: the event that is written when an attribute changes."""
+    """A history: the event that is written when an attribute changes, or is written at all."""
 
     attribute: str
     event: EntityMap
     #: The source of each attribute of the event: an attribute of the entity, or one of ":old",
     #: ":new", ":version", ":old_version", ":at", ":by" and ":reason".
     sources: dict[str, str]
+    #: Whether a write of the same value also adds an event.
+    always: bool = False
 
 
 class EntityMap:

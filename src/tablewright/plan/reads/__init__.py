@@ -6,6 +6,7 @@ transact_get.py   several items by their keys, as they are at one moment
 get_by_unique.py  one item by a unique value, through its sentinel
 range.py          a partition, and the comparison of its sort key
 query.py          what a caller can ask of a query; `results.py`: its first result, their number
+shards.py         all shards of a partition key, merged in order
 union.py          several entities in one range
 scan.py           every item of an entity
 aggregate.py      a root and its children, from one query

@@ -35,7 +35,7 @@ class First(Single[R], Generic[R]):
 
     def _shape(self) -> Shape:
         shape = self._query._shape()
-        if shape.read_range.high <= page_read(1, consistent=True).high:
+        if shape.requests[0].read_range.high <= page_read(1, consistent=True).high:
             return shape
         return replace(shape, read_range=UnitRange(shape.read_range.low, math.inf))
 
