@@ -21,18 +21,18 @@ def stored_menu(db: Database) -> dict[str, Any] | None:
 
 def test_a_section_of_a_document_is_not_replaced(db: Database) -> None:
     before = items(db, document)
-    again = document.Section(id=str(DESSERTS), name="Desserts")
+    again = document.Section(SectionId=str(DESSERTS), SectionName="Desserts")
     with pytest.raises(ConditionFailed):
         db.run(document.add_section(LUNCH, again))
-    pie = document.Product(id=str(PIE), name="Pie")
+    pie = document.Product(ProductId=str(PIE), ProductName="Pie")
     with pytest.raises(ConditionFailed):
         db.run(document.add_product(LUNCH, str(DESSERTS), pie))
     assert items(db, document) == before
 
 
 def test_a_section_of_a_document_is_stored_under_its_id(db: Database) -> None:
-    db.run(document.add_section(LUNCH, document.Section(id="s1", name="Salads")))
-    db.run(document.add_product(LUNCH, "s1", document.Product(id="p1", name="Greek")))
+    db.run(document.add_section(LUNCH, document.Section(SectionId="s1", SectionName="Salads")))
+    db.run(document.add_product(LUNCH, "s1", document.Product(ProductId="p1", ProductName="Greek")))
     stored = stored_menu(db)
     assert stored is not None
     section = stored["Sections"]["M"]["s1"]["M"]
@@ -41,10 +41,10 @@ def test_a_section_of_a_document_is_stored_under_its_id(db: Database) -> None:
 
 
 def test_a_key_that_differs_from_the_id_is_refused() -> None:
-    salads = document.Section(id="s1", name="Salads")
+    salads = document.Section(SectionId="s1", SectionName="Salads")
     with pytest.raises(InvalidValue, match="'other' is not the SectionId 's1'"):
         document.Menu(name="Dinner", sections={"other": salads})
-    salads.products["other"] = document.Product(id="p1", name="Greek")
+    salads.products["other"] = document.Product(ProductId="p1", ProductName="Greek")
     with pytest.raises(InvalidValue, match="'other' is not the ProductId 'p1'"):
         document.Menu(name="Dinner", sections={"s1": salads})
 
