@@ -10,7 +10,7 @@ from tablewright.designs import commerce
 
 READS = {"consistent", "desc", "limit"}
 QUERY = READS | {"after", "asc", "count", "filter", "first", "page_size", "select", "strict"}
-RANGE = QUERY | {"begins_with", "between", "eq", "gt", "gte", "lt", "lte"}
+RANGE = QUERY | {"begins_with", "between", "eq", "gt", "gte", "lt", "lte", "union"}
 OFFERED: dict[str, set[str]] = {
     "Backfill": set(),
     "BatchGet": {"consistent"},
@@ -29,7 +29,9 @@ OFFERED: dict[str, set[str]] = {
     "Put": {"audit", "condition", "stamps"},
     "Query": QUERY,
     "Range": RANGE,
-    "Scan": QUERY,
+    "Scan": QUERY | {"segments"},
+    "SegmentedScan": QUERY | {"segments"},
+    "ShardedRange": RANGE,
     "Single": {"then"},
     "Then": set(),
     "TransactGet": set(),
@@ -88,8 +90,8 @@ def test_an_entity_offers_its_attributes_and_keys_beside_where_and_scan() -> Non
 
 
 def test_a_key_offers_the_partition_it_is_in() -> None:
-    assert offered(commerce.Order.primary) == {"within"}
-    assert offered(commerce.Order.timeline) == set()
+    assert offered(commerce.Order.primary) == {"all_shards", "within"}
+    assert offered(commerce.Order.timeline) == {"all_shards", "scan"}
 
 
 def test_a_public_module_offers_what_it_lists() -> None:

@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tablewright.errors import InvalidValue
-from tablewright.ids import KSUID, ULID
+from tablewright.ids import KSUID, ULID, _Sequence
 
 Id = type[KSUID] | type[ULID]
 BOTH = pytest.mark.parametrize("kind", [KSUID, ULID])
@@ -48,6 +48,33 @@ REFUSED: list[tuple[Id, str, str]] = [
 def test_an_id_is_of_this_moment(kind: Id, text: str, moment: datetime) -> None:
     assert kind(text).time == moment
     assert kind(text).time.tzinfo is UTC
+
+
+#: KSUIDs and their bytes, as the documentation of the reference implementation shows them, and the
+#: lowest and the highest.
+VECTORS = [
+    ("0ujtsYcgvSTl8PAuAdqWYSMnLOv", "0669F7EFB5A1CD34B5F99D1154FB6853345C9735"),
+    ("0ujzPyRiIAffKhBux4PvQdDqMHY", "066A029C73FC1AA3B2446246D6E89FCD909E8FE8"),
+    ("0uk1Hbc9dQ9pxyTqJ93IUrfhdGq", "066A06349850EEEC191BF4FF26F99315CE43B0C8"),
+    ("0uk1HdCJ6hUZKDgcxhpJwUl5ZEI", "066A0634CC55072555316F45B8CA2D2979D3ED0A"),
+    ("0uk1HcdvF0p8C20KtTfdRSB9XIm", "066A0634BA1C205D6177F0992D15EE606AE32238"),
+    ("0uk1Ha7hGJ1Q9Xbnkt0yZgNwg3g", "066A063467517BA309EA62AE7991B27BB6F2FCAC"),
+    ("000000000000000000000000000", "00" * 20),
+    ("aWgEPTl1tmebfsQzFP4bxwgy80V", "FF" * 20),
+]
+
+
+@pytest.mark.parametrize(("text", "raw"), VECTORS)
+def test_a_ksuid_is_the_text_of_20_bytes(text: str, raw: str) -> None:
+    assert KSUID._text_of(int(raw, 16)) == text
+    assert KSUID._number_of(text) == int(raw, 16)
+
+
+@given(st.integers(0, 2**160 - 1), st.integers(0, 2**160 - 1))
+def test_the_text_of_a_ksuid_round_trips_and_sorts_like_its_bytes(a: int, b: int) -> None:
+    text, other = KSUID._text_of(a), KSUID._text_of(b)
+    assert KSUID._number_of(KSUID(text)) == a
+    assert (text < other, text == other) == (a < b, a == b)
 
 
 @pytest.mark.parametrize(("kind", "text", "message"), REFUSED)
@@ -107,24 +134,72 @@ def test_a_ulid_of_a_time_that_python_lacks_says_so() -> None:
         _ = ULID("7ZZZZZZZZZZZZZZZZZZZZZZZZZ").time
 
 
-def test_the_ulids_of_one_process_increase() -> None:
-    made = [ULID.new() for _ in range(5000)]
+@BOTH
+def test_the_ids_of_one_process_sort_by_creation(kind: Id) -> None:
+    made = [kind.new() for _ in range(5000)]
     assert all(a < b for a, b in itertools.pairwise(made))
 
 
-def test_the_ulids_of_other_times_do_not_disturb_that() -> None:
+@pytest.fixture(params=[KSUID, ULID])
+def clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Let ids be created at a time that the test sets, in a sequence of their own."""
+    clock = Clock(request.param)
+    monkeypatch.setattr(clock.kind, "_sequence", _Sequence())
+    monkeypatch.setattr("tablewright.ids.datetime", clock)
+    return clock
+
+
+class Clock:
+    """A replacement of `datetime` in the module of ids."""
+
+    def __init__(self, kind: Id) -> None:
+        self.kind = kind
+        self.time = NOON
+
+    def now(self, zone: timezone) -> datetime:
+        return self.time.astimezone(zone)
+
+
+def test_ids_of_one_moment_are_of_that_moment_and_differ_by_random_steps(clock: Clock) -> None:
+    made = [clock.kind.new() for _ in range(100)]
+    assert {each.time for each in made} == {clock.kind.floor(NOON).time}
+    numbers = [clock.kind._number_of(each) for each in made]
+    steps = [b - a for a, b in itertools.pairwise(numbers)]
+    assert min(steps) > 0
+    assert len(set(steps)) == len(steps)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.timedeltas(timedelta(seconds=-3), timedelta(seconds=3)), max_size=30))
+def test_ids_sort_by_creation_whatever_the_clock_does(clock: Clock, steps: list[timedelta]) -> None:
+    made = []
+    for step in steps:
+        clock.time += step
+        made.append(clock.kind.new())
+    assert sorted(set(made)) == made
+
+
+def test_an_id_after_the_highest_of_a_moment_is_of_the_next_moment(clock: Clock) -> None:
+    kind = clock.kind
+    kind._sequence.last = kind._number_of(kind.ceiling(NOON))
+    assert kind.ceiling(NOON) < kind.new() < kind.ceiling(NOON + timedelta(seconds=1))
+
+
+@BOTH
+def test_the_ids_of_other_times_do_not_disturb_that(kind: Id) -> None:
     made = []
     for _ in range(500):
-        made.append(ULID.new())
-        ULID.new(NOON)
-        ULID.new(datetime(9000, 1, 1, tzinfo=UTC))
+        made.append(kind.new())
+        kind.new(NOON)
+        kind.new(datetime(2149, 1, 1, tzinfo=UTC))
     assert all(a < b for a, b in itertools.pairwise(made))
-    assert made[-1] < ULID.ceiling(datetime.now(UTC) + timedelta(minutes=1))
+    assert made[-1] < kind.ceiling(datetime.now(UTC) + timedelta(minutes=1))
 
 
-def test_the_ulids_of_several_threads_increase_in_each_and_differ() -> None:
+@BOTH
+def test_the_ids_of_several_threads_increase_in_each_and_differ(kind: Id) -> None:
     with ThreadPoolExecutor(4) as pool:
-        runs = list(pool.map(lambda _: [ULID.new() for _ in range(1000)], range(4)))
+        runs = list(pool.map(lambda _: [kind.new() for _ in range(1000)], range(4)))
     for made in runs:
         assert all(a < b for a, b in itertools.pairwise(made))
     assert len({each for made in runs for each in made}) == 4000

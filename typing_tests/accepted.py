@@ -40,7 +40,6 @@ from tablewright import (
     save,
     transact,
     transact_get,
-    union,
     update,
     update_all,
     upsert,
@@ -62,6 +61,7 @@ from tablewright.plans import (
     Range,
     Ref,
     Scan,
+    SegmentedScan,
     Shape,
     Single,
     Then,
@@ -425,17 +425,33 @@ def keys_are_read_together() -> None:
     assert_type(batch_get(Ticket.primary("o", n) for n in (1, 2)).consistent(), BatchGet[Ticket])
 
 
-def several_entities_are_in_one_range(db: Database) -> None:
+def an_index_is_scanned_in_segments(db: Database) -> None:
+    scan = Usage.by_day.scan(reason="export")
+    assert_type(scan, Scan[Usage])
+    assert_type(scan.segments(4), SegmentedScan[Usage])
+    assert_type(db.run(scan.segments(4).page_size(9)), Page[Usage])
+    assert_type(db.iterate(Ticket.scan(reason="export").segments(2)), Iterator[Ticket])
+
+
+def all_shards_are_one_range(db: Database) -> None:
+    usages = Usage.by_day.all_shards(date(2026, 1, 1))
+    assert_type(usages, Range[Usage, datetime, str])
+    assert_type(usages.gte(NOW).desc(), Query[Usage])
+    assert_type(db.run(usages.page_size(2)), Page[Usage])
+
+
+def several_entities_are_in_one_range(db: Database) -> Query[Comment | File]:
     comments, files = Comment.primary.within("o"), File.primary.within("o")
-    both = union(comments, files)
+    both = comments.union(files)
     assert_type(both, Range[Comment | File, int])
     assert_type(both.gte(3), Query[Comment | File])
     assert_type(db.run(both.gte(3).desc().page_size(2)), Page[Comment | File])
+    assert_type(db.run(comments.union(files)), Page[Comment | File])
     assert_type(db.run(both.first()), Comment | File | None)
-    three = union(comments, files, Ticket.primary.within("o"))
+    three = comments.union(files).union(Ticket.primary.within("o"))
     assert_type(three.gte(3), Query[Comment | File | Ticket])
-    same = union(comments, StatusEvent.primary.within("o"))
-    assert_type(same, Range[Comment | StatusEvent, int])
+    assert_type(comments.eq(1, NOW).union(files), Range[Comment | File])
+    return comments.union(files)
 
 
 class TicketLine(Projection[Ticket]):

@@ -36,7 +36,6 @@ from tablewright import (
     save,
     transact,
     transact_get,
-    union,
     unique,
     update,
     update_all,
@@ -263,9 +262,15 @@ put([found])  # E: a list is not an entity
 batch_write([first])  # E: a read is not a write
 batch_write([update(found, Ticket.title.set("x"))])  # E: a batch takes no updates
 db.transaction().add(first)  # E: a read is not a write
-union(tickets, first)  # E: a key is not a range
-union(tickets, Agent.primary.within()).gte(3)  # E: an int and an id are not compared at once
-union(tickets, Comment.primary.within("o")).gte("3")  # E: number is an int
+Usage.by_day.scan()  # E: a scan needs its reason
+Usage.by_day.scan(reason="export").segments("4")  # E: a number
+tickets.segments(4)  # E: a range has no segments
+Usage.by_day.all_shards("2026-01-01")  # E: a day is a date
+Usage.by_day.all_shards(date(2026, 1, 1), 3)  # E: all shards, not one
+Ticket.primary.all_shards("o")  # E: its key has no shards
+tickets.union(first)  # E: a key is not a range
+tickets.union(Agent.primary.within()).gte(3)  # E: an int and an id are not compared at once
+tickets.union(Comment.primary.within("o")).gte("3")  # E: number is an int
 tickets.select(Ticket)  # E: an entity is not a projection
 tickets.select(Comment.text, Comment.text)  # E: of another entity
 transact_get(first, found)  # E: an entity is not a key

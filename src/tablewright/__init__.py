@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from tablewright.plan.reads.query import Query
     from tablewright.plan.reads.results import First
     from tablewright.plan.reads.transact_get import transact_get
-    from tablewright.plan.reads.union import union
     from tablewright.plan.writes.batch_write import batch_write
     from tablewright.plan.writes.collection import delete_all, update_all
     from tablewright.plan.writes.condition_check import condition_check
@@ -97,7 +96,6 @@ _HOMES = {
     "plan.reads.query": ("Query",),
     "plan.reads.results": ("First",),
     "plan.reads.transact_get": ("transact_get",),
-    "plan.reads.union": ("union",),
     "plan.writes.batch_write": ("batch_write",),
     "plan.writes.collection": ("delete_all", "update_all"),
     "plan.writes.condition_check": ("condition_check",),
@@ -172,7 +170,6 @@ __all__ = [
     "transact",
     "transact_get",
     "ttl",
-    "union",
     "unique",
     "update",
     "update_all",

@@ -1,11 +1,18 @@
 """Identifiers that sort by their creation time: KSUID and ULID.
 
-    id      text                            resolution       order of equal times
-    KSUID   27 characters of 0-9A-Za-z      a second         random
-    ULID    26 characters of 0-9A-Z,        a millisecond    by creation, within one process
+    id      text                            resolution       bits of time, of randomness
+    KSUID   27 characters of 0-9A-Za-z      a second         32, 128
+    ULID    26 characters of 0-9A-Z,        a millisecond    48, 80
             without I, L, O and U
 
 Both are strings: they sort, print, hash and serialize as their text.
+
+The order of ids:
+- One process: `new()` returns a higher id on each call, in all threads, even if several calls fall
+  into one second, or the clock is set back. Sorting by id is sorting by creation.
+- Several processes: ids sort by their times. The order of ids of one second (KSUID) or one
+  millisecond (ULID) is random, and a clock that differs shifts the ids of its process.
+- `new(at=...)` returns a random id of that time. Ids of equal times sort at random.
 
 Invariants:
 - Text order is time order: `a.time < b.time` implies `a < b`.
@@ -13,8 +20,8 @@ Invariants:
   range of keys: `between(KSUID.floor(start), KSUID.ceiling(end))`.
 - Every instance is valid: the constructor validates its text.
 
-svix-ksuid and python-ulid convert between bytes and text. They are imported when first used,
-because importing python-ulid takes 40 ms.
+python-ulid converts between the numbers and texts of ULIDs. It is imported when first used, because
+the import takes 40 ms.
 """
 
 from __future__ import annotations
@@ -38,9 +45,20 @@ if TYPE_CHECKING:
 
 _UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+#: The digits of KSUIDs, in ASCII order, so that texts sort like their numbers.
+_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+class _Sequence:
+    """The last id that this process created, as a number, and the lock that guards it."""
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.lock = threading.Lock()
+
 
 class _TimeId(str):
-    """Text that encodes a number of time units since an epoch, followed by random bytes."""
+    """The text of a number: time units since an epoch in the upper bits, random lower bits."""
 
     __slots__ = ()
 
@@ -49,8 +67,9 @@ class _TimeId(str):
     _highest: ClassVar[str]
     _epoch: ClassVar[datetime]
     _moment: ClassVar[timedelta]
-    _time_bytes: ClassVar[int]
-    _random_bytes: ClassVar[int]
+    _time_bits: ClassVar[int]
+    _random_bits: ClassVar[int]
+    _sequence: ClassVar[_Sequence]
 
     def __new__(cls, text: str) -> Self:
         if not cls._pattern.fullmatch(str(text)):
@@ -61,32 +80,44 @@ class _TimeId(str):
 
     @classmethod
     def new(cls, at: datetime | None = None) -> Self:
-        """Return a new id of the current time, or of `at`."""
-        when = datetime.now(UTC) if at is None else at
-        return cls._of(cls._count(when), os.urandom(cls._random_bytes))
+        """Return a new id of the current time, above all earlier ones; with `at`, a random one.
+
+        If the clock has not advanced since the last id, or was set back, the new id is the last one
+        plus a random number. (If it were the last one plus one, the next id would be easy to guess,
+        and a forked process would create the same ids.)
+        """
+        bits = cls._random_bits
+        count = cls._count(datetime.now(UTC) if at is None else at)
+        drawn = count << bits | int.from_bytes(os.urandom(bits // 8))
+        if at is None:
+            sequence = cls._sequence
+            with sequence.lock:
+                if count <= sequence.last >> bits:
+                    drawn = sequence.last + 1 + int.from_bytes(os.urandom(8))
+                sequence.last = drawn
+        return cls._of(drawn)
 
     @classmethod
     def floor(cls, when: datetime) -> Self:
         """Return the lowest id of a time."""
-        return cls._bound("floor", when, b"\x00")
+        return cls._bound("floor", when, 0)
 
     @classmethod
     def ceiling(cls, when: datetime) -> Self:
         """Return the highest id of a time."""
-        return cls._bound("ceiling", when, b"\xff")
+        return cls._bound("ceiling", when, (1 << cls._random_bits) - 1)
 
     @classmethod
-    def _bound(cls, name: str, when: Any, filler: bytes) -> Self:
+    def _bound(cls, name: str, when: Any, rest: int) -> Self:
         if isinstance(when, Symbol):  # in a traced pattern the time is not known
             return Symbol(f"{cls.__name__}.{name}")(when)  # type: ignore[return-value]
-        return cls._of(cls._count(when), filler * cls._random_bytes)
+        return cls._of(cls._count(when) << cls._random_bits | rest)
 
     @property
     def time(self) -> datetime:
         """The creation time, in UTC."""
-        count = int.from_bytes(self._bytes_of(self)[: self._time_bytes])
         try:
-            return self._epoch + count * self._moment
+            return self._epoch + (self._number_of(self) >> self._random_bits) * self._moment
         except OverflowError:  # ULIDs end in the year 10889
             raise InvalidValue(
                 f"the time of {self!r} is after {datetime.max}, which datetime cannot hold"
@@ -98,22 +129,22 @@ class _TimeId(str):
             raise InvalidValue(f"{when!r} has no time zone; give it one, e.g. datetime.now(UTC)")
         # In integers: with floats, some times would be rounded to the millisecond before.
         count = (when - cls._epoch) // cls._moment
-        if not 0 <= count < 256**cls._time_bytes:
+        if not 0 <= count < 1 << cls._time_bits:
             bound = f"begin at {cls._epoch}" if count < 0 else "end before it"
             raise InvalidValue(f"there is no {cls.__name__} of {when}: they {bound}")
         return count
 
     @classmethod
-    def _of(cls, count: int, rest: bytes) -> Self:
-        return str.__new__(cls, cls._text_of(count.to_bytes(cls._time_bytes) + rest))
+    def _of(cls, number: int) -> Self:
+        return str.__new__(cls, cls._text_of(number))
 
     @staticmethod
     @abstractmethod
-    def _text_of(raw: bytes) -> str: ...
+    def _text_of(number: int) -> str: ...
 
     @staticmethod
     @abstractmethod
-    def _bytes_of(text: str) -> bytes: ...
+    def _number_of(text: str) -> int: ...
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -131,7 +162,7 @@ class _TimeId(str):
 
 
 class KSUID(_TimeId):
-    """A K-sortable id: 32 bits of seconds since May 2014, 128 random bits.
+    """A K-sortable id: 32 bits of seconds since May 2014, 128 random bits, in base 62.
 
     >>> id = KSUID("0ujtsYcgvSTl8PAuAdqWYSMnLOv")
     >>> id.time.isoformat()
@@ -141,6 +172,8 @@ class KSUID(_TimeId):
     >>> KSUID("abc")
     Traceback (most recent call last):
     tablewright.errors.InvalidValue: 'abc' is not a KSUID: 27 characters of 0-9A-Za-z
+    >>> KSUID.new() < KSUID.new() < KSUID.new()
+    True
     """
 
     __slots__ = ()
@@ -150,20 +183,24 @@ class KSUID(_TimeId):
     _highest = "aWgEPTl1tmebfsQzFP4bxwgy80V"
     _epoch = _UNIX_EPOCH + timedelta(seconds=1_400_000_000)
     _moment = timedelta(seconds=1)
-    _time_bytes = 4
-    _random_bytes = 16
+    _time_bits = 32
+    _random_bits = 128
+    _sequence = _Sequence()
 
     @staticmethod
-    def _text_of(raw: bytes) -> str:
-        from ksuid import Ksuid
-
-        return str(Ksuid.from_bytes(raw))
+    def _text_of(number: int) -> str:
+        digits = []
+        for _ in range(27):
+            number, digit = divmod(number, 62)
+            digits.append(_BASE62[digit])
+        return "".join(reversed(digits))
 
     @staticmethod
-    def _bytes_of(text: str) -> bytes:
-        from ksuid import Ksuid
-
-        return bytes(Ksuid.from_base62(text))
+    def _number_of(text: str) -> int:
+        number = 0
+        for digit in text:
+            number = number * 62 + _BASE62.index(digit)
+        return number
 
 
 class ULID(_TimeId):
@@ -183,44 +220,26 @@ class ULID(_TimeId):
     _highest = "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
     _epoch = _UNIX_EPOCH
     _moment = timedelta(milliseconds=1)
-    _time_bytes = 6
-    _random_bytes = 10
-
-    _last: ClassVar[int] = 0
-    _lock: ClassVar[threading.Lock] = threading.Lock()
-
-    @classmethod
-    def new(cls, at: datetime | None = None) -> Self:
-        """Return a new id of the current time, above all earlier ones; with `at`, a random one.
-
-        If the clock has not advanced since the last id, or was set back, the new id is the last one
-        plus a random number. (python-ulid adds one, so the next id would be easy to guess, and a
-        forked process would create the same ids.)
-        """
-        if at is not None:
-            return super().new(at)
-        drawn = cls._count(datetime.now(UTC)) << 80 | int.from_bytes(os.urandom(10))
-        with ULID._lock:
-            if drawn >> 80 <= ULID._last >> 80:
-                drawn = ULID._last + 1 + int.from_bytes(os.urandom(8))
-            ULID._last = drawn
-        return cls._of(drawn >> 80, (drawn & (1 << 80) - 1).to_bytes(10))
+    _time_bits = 48
+    _random_bits = 80
+    _sequence = _Sequence()
 
     @staticmethod
-    def _text_of(raw: bytes) -> str:
+    def _text_of(number: int) -> str:
         import ulid
 
-        return str(ulid.ULID.from_bytes(raw))
+        return str(ulid.ULID.from_int(number))
 
     @staticmethod
-    def _bytes_of(text: str) -> bytes:
+    def _number_of(text: str) -> int:
         import ulid
 
-        return ulid.ULID.from_str(text).bytes
+        return int(ulid.ULID.from_str(text))
 
 
 def _after_fork() -> None:
-    ULID._lock = threading.Lock()  # a thread of the parent process may hold it
+    for kind in (KSUID, ULID):
+        kind._sequence.lock = threading.Lock()  # a thread of the parent process may hold the lock
 
 
 if hasattr(os, "register_at_fork"):  # Windows does not have it

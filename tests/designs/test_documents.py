@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, index, key
+from tablewright.designs.catalog import load
 from tablewright.publish import document
 from tablewright.verify import Design
 from tests.commands import run
@@ -33,6 +35,19 @@ def sample() -> list[Copy]:
     return [Copy(copy_id="c1", library="L1", due_day="2026-01-05", borrower="ann")]
 
 
+@dataclass
+class Point:
+    x: int
+    y: int
+
+
+@dataclass
+class Area:
+    corners: list[Point]
+    around: Area | None
+
+
+SHOP = document(load("shop"))
 DOCUMENT = document(Design("loans", "Loans.", (Loans,), sample, None))
 
 
@@ -91,3 +106,56 @@ def test_the_tutorial_can_be_documented(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "lending.py").write_text("\n\n".join(blocks("docs/tutorial.md", "python")))
     assert run("docs", "lending.py", "-o", "lending.md").returncode == 0
     assert "| condition" in (tmp_path / "lending.md").read_text()
+
+
+def rows_of(text: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
+
+
+def test_the_patterns_of_the_shop_show_their_order() -> None:
+    rows = [row for row in rows_of(SHOP) if len(row) > 6]
+    column = rows[0].index("Notes")
+    notes = {row[2].strip("`"): row[column] for row in rows}
+    assert notes["users"] == "order by id (creation time)"
+    assert notes["users_by_email_prefix"] == "order by email"
+    assert notes["products_by_brand"] == "order by category_id, created_at"
+    assert notes["products_by_brand_and_category"] == "order by created_at"
+    assert notes["orders_by_status"] == "order by updated_at"
+    assert notes["user_by_id"] == notes["user_by_email"] == ""
+
+
+def test_the_diagram_shows_embedded_models_with_their_relations() -> None:
+    diagram = SHOP.partition("erDiagram\n")[2].partition("```")[0]
+    lines = [line.strip() for line in diagram.splitlines()]
+    start = lines.index("ORDER_ITEM {")
+    assert lines[start + 1 : start + 6] == [
+        "str id",
+        "str product_id FK",
+        "int quantity",
+        "Decimal price",
+        "}",
+    ]
+    assert [line for line in lines if "ORDER_ITEM :" in line] == [
+        "ORDER ||--o{ ORDER_ITEM : items",
+        "PRODUCT ||--o{ ORDER_ITEM : product_id",
+    ]
+
+
+def test_models_inside_of_models_are_in_the_diagram() -> None:
+    class Maps(Table, name="documented_maps"):
+        pass
+
+    class Map(Entity, table=Maps):
+        map_id: Attr[str] = attr()
+        center: Attr[Point | None] = attr(default=None)
+        areas: Attr[dict[str, Area]] = attr()
+        primary = key("MAP", map_id)
+
+    lines = document(Design("maps", "Maps.", (Maps,), None, None)).splitlines()
+    relations = [line.strip() for line in lines if "||--" in line]
+    assert relations == [
+        "MAP ||--o| POINT : center",
+        "MAP ||--o{ AREA : areas",
+        "AREA ||--o{ POINT : corners",
+        "AREA ||--o| AREA : around",
+    ]

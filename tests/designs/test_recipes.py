@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import runpy
+from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -24,7 +27,7 @@ from tablewright.designs.recipes import (
     ReversedIngredient,
 )
 from tablewright.designs.recipes.samples import sample
-from tablewright.errors import AlreadyExists, NotFound, UniqueViolation
+from tablewright.errors import AlreadyExists, InvalidValue, NotFound, UniqueViolation
 from tablewright.plans import Plan
 from tests.transports import record_requests
 
@@ -70,6 +73,17 @@ def item(partition: str, sort: str, **values: str) -> Item:
 
 def sentinel(kind: str, name: str, number: str) -> Item:
     return item(f"{kind}#{name}", f"{kind}#{name}", id=number, name=name)
+
+
+def category_item(number: str, name: str, shop_order: int) -> Item:
+    return item(
+        f"CATEGORY#{number}",
+        f"CATEGORY#{number}",
+        id=number,
+        name=name,
+        GSI1PK="CATEGORIES",
+        GSI1SK=f"{shop_order:06}#{number}",
+    ) | {"shopOrder": {"N": str(shop_order)}}
 
 
 def ingredient_item(category_id: str, number: str, name: str) -> Item:
@@ -215,9 +229,7 @@ def test_a_category_gets_another_position_in_the_shop(
     category = db.run(recipes.reorder_category("2", 9))
     assert category == Category(id="2", name="pasta", shop_order=9)
     (changed,) = [item for item in items() if item not in before]
-    assert changed == item("CATEGORY#2", "CATEGORY#2", id="2", name="pasta") | {
-        "shopOrder": {"N": "9"}
-    }
+    assert changed == category_item("2", "pasta", 9)
 
 
 # -- the other patterns of the document ----------------------------------------------------------
@@ -361,8 +373,8 @@ def test_the_items_of_categories_are_as_the_document_shows_them(
     db: Database, items: Callable[..., list[Item]]
 ) -> None:
     document = [
-        item("CATEGORY#1", "CATEGORY#1", id="1", name="vegetables") | {"shopOrder": {"N": "1"}},
-        item("CATEGORY#2", "CATEGORY#2", id="2", name="pasta") | {"shopOrder": {"N": "2"}},
+        category_item("1", "vegetables", 1),
+        category_item("2", "pasta", 2),
         sentinel("CATEGORYNAME", "pasta", "2"),
         sentinel("CATEGORYNAME", "vegetables", "1"),
     ]
@@ -377,6 +389,9 @@ def test_the_items_of_ingredients_are_as_the_document_shows_them(
         ingredient_item("1", "1", "tomatoes"),
         ingredient_item("1", "3", "mushrooms"),
         ingredient_item("2", "2", "spaghetti"),
+        item("INGREDIENT#1", "INGREDIENT#1", id="1"),
+        item("INGREDIENT#2", "INGREDIENT#2", id="2"),
+        item("INGREDIENT#3", "INGREDIENT#3", id="3"),
         sentinel("INGREDIENTNAME", "mushrooms", "3"),
         sentinel("INGREDIENTNAME", "spaghetti", "2"),
         sentinel("INGREDIENTNAME", "tomatoes", "1"),
@@ -411,23 +426,27 @@ def test_the_other_items_have_the_keys_of_the_chart(
     assert [row for row in items() if (row["PK"]["S"], row["SK"]["S"]) in wanted] == document
 
 
-@pytest.mark.parametrize("index", ["GSI1", "GSI2"])
-def test_the_indexes_contain_only_ingredients(db: Database, engine: Engine, index: str) -> None:
+@pytest.mark.parametrize(
+    ("index", "counts"), [("GSI1", {"INGREDIENT": 7, "CATEGORY": 4}), ("GSI2", {"INGREDIENT": 7})]
+)
+def test_the_indexes_contain_no_sentinels(
+    db: Database, engine: Engine, index: str, counts: dict[str, int]
+) -> None:
     found = engine.call("Scan", {"TableName": "recipes", "IndexName": index})["Items"]
-    assert len(found) == 7
-    assert {row["SK"]["S"].partition("#")[0] for row in found} == {"INGREDIENT"}
+    assert Counter(row["SK"]["S"].partition("#")[0] for row in found) == counts
 
 
 def test_the_items_of_option_2_are_as_the_document_shows_them(
     db: Database, items: Callable[..., list[Item]]
 ) -> None:
     document = [
-        item("Category#2", "#Ingredient#2", id="2", name="spaghetti", categoryId="2"),
+        item("Category#2", "#Ingredient#20", id="20", name="spaghetti", categoryId="2"),
         item("Category#2", "Category#2", id="2", name="pasta"),
         sentinel("CategoryName", "pasta", "2"),
-        sentinel("IngredientName", "spaghetti", "2"),
+        item("Ingredient#20", "Ingredient#20", id="20"),
+        sentinel("IngredientName", "spaghetti", "20"),
     ]
-    names = {"Category#2", "CategoryName#pasta", "IngredientName#spaghetti"}
+    names = {"Category#2", "CategoryName#pasta", "Ingredient#20", "IngredientName#spaghetti"}
     assert [row for row in items("recipes_option2") if row["PK"]["S"] in names] == document
 
 
@@ -445,7 +464,7 @@ def test_the_items_of_option_2_are_as_the_document_shows_them(
         recipes.rename_ingredient("10", "10", "tomatoes"),
         recipes.create_reversed_category(ReversedCategory(id="20", name="pasta")),
         recipes.create_reversed_ingredient(
-            ReversedIngredient(id="20", name="tomatoes", category_id="2")
+            ReversedIngredient(id="40", name="tomatoes", category_id="2")
         ),
     ],
     ids=[
@@ -468,6 +487,70 @@ def test_a_name_that_is_taken_is_rejected(
     assert (items(), items("recipes_option2")) == before
 
 
+@pytest.mark.parametrize(
+    "plan",
+    [
+        recipes.create_ingredient(Ingredient(id="3", name="cream", category_id="10")),
+        recipes.create_reversed_ingredient(
+            ReversedIngredient(id="3", name="cream", category_id="10")
+        ),
+    ],
+    ids=["option 1", "option 2"],
+)
+def test_two_categories_cannot_contain_an_ingredient_with_the_same_id(
+    db: Database, items: Callable[..., list[Item]], plan: Plan[Any]
+) -> None:
+    before = items(), items("recipes_option2")
+    with pytest.raises(UniqueViolation, match="id"):
+        db.run(plan)
+    assert (items(), items("recipes_option2")) == before
+
+
+def test_the_id_of_a_deleted_ingredient_is_free(
+    db: Database, items: Callable[..., list[Item]]
+) -> None:
+    db.run(recipes.delete_ingredient("1", "3"))
+    assert item("INGREDIENT#3", "INGREDIENT#3", id="3") not in items()
+    db.run(recipes.create_ingredient(Ingredient(id="3", name="cream", category_id="10")))
+    assert ingredient_item("10", "3", "cream") in items()
+
+
+def test_the_id_of_a_category_never_changes(db: Database, items: Callable[..., list[Item]]) -> None:
+    before = items(), items("recipes_option2")
+    with pytest.raises(InvalidValue, match=r"^Category\.id is immutable"):
+        db.run(Category.primary("2").update(Category.id.set("20")))
+    with pytest.raises(InvalidValue, match=r"^ReversedCategory\.id is immutable"):
+        db.run(ReversedCategory.primary("2").update(ReversedCategory.id.set("20")))
+    assert (items(), items("recipes_option2")) == before
+
+
+def test_categories_are_listed_in_shop_order(db: Database, engine: Engine) -> None:
+    """A category without a position is not in the list; positions are compared as numbers."""
+    db.run(recipes.create_category(Category(id="7", name="fruit")))
+    db.run(recipes.reorder_category("1", 10))
+    assert [each.id for each in db.run(recipes.categories_in_shop_order())] == ["2", "3", "10", "1"]
+    stored = engine.call(
+        "Query",
+        {
+            "TableName": "recipes",
+            "IndexName": "GSI1",
+            "KeyConditionExpression": "GSI1PK = :categories",
+            "ExpressionAttributeValues": {":categories": {"S": "CATEGORIES"}},
+        },
+    )["Items"]
+    assert [row["GSI1SK"]["S"] for row in stored] == [
+        "000002#2",
+        "000003#3",
+        "000004#10",
+        "000010#1",
+    ]
+    assert request_shape(recipes.categories_in_shop_order) == (
+        "Query",
+        "GSI1",
+        'GSI1PK="CATEGORIES"',
+    )
+
+
 def test_a_category_and_an_ingredient_may_share_a_name(db: Database) -> None:
     herbs = Ingredient(id="20", name="herbs", category_id="3")
     assert db.run(recipes.create_ingredient(herbs)) == herbs
@@ -479,11 +562,11 @@ def test_renaming_a_category_moves_its_sentinel(
     before = items()
     db.run(recipes.rename_category("2", "noodles"))
     assert [row for row in before if row not in items()] == [
-        item("CATEGORY#2", "CATEGORY#2", id="2", name="pasta") | {"shopOrder": {"N": "2"}},
+        category_item("2", "pasta", 2),
         sentinel("CATEGORYNAME", "pasta", "2"),
     ]
     assert [row for row in items() if row not in before] == [
-        item("CATEGORY#2", "CATEGORY#2", id="2", name="noodles") | {"shopOrder": {"N": "2"}},
+        category_item("2", "noodles", 2),
         sentinel("CATEGORYNAME", "noodles", "2"),
     ]
     noodles = Category(id="2", name="noodles", shop_order=2)
@@ -527,8 +610,9 @@ def test_a_name_is_free_after_a_delete(db: Database, items: Callable[..., list[I
     db.run(recipes.delete_ingredient("1", "3"))
     assert [row for row in before if row not in items()] == [
         ingredient_item("1", "3", "mushrooms"),
-        item("CATEGORY#2", "CATEGORY#2", id="2", name="pasta") | {"shopOrder": {"N": "2"}},
+        category_item("2", "pasta", 2),
         sentinel("CATEGORYNAME", "pasta", "2"),
+        item("INGREDIENT#3", "INGREDIENT#3", id="3"),
         sentinel("INGREDIENTNAME", "mushrooms", "3"),
     ]
     pasta = Category(id="20", name="pasta")
@@ -579,17 +663,6 @@ def test_moving_a_missing_ingredient_raises_not_found(
     assert items() == before
 
 
-def test_moving_an_ingredient_does_not_replace_another(
-    db: Database, items: Callable[..., list[Item]]
-) -> None:
-    """Two categories may contain the same id; the move fails and changes nothing."""
-    db.run(recipes.create_ingredient(Ingredient(id="3", name="cream", category_id="10")))
-    before = items()
-    with pytest.raises(AlreadyExists):
-        db.run(recipes.move_ingredient("1", "3", "10"))
-    assert items() == before
-
-
 # -- option 2 ------------------------------------------------------------------------------------
 
 
@@ -618,7 +691,7 @@ def test_option_2_reads_only_the_first_batch(db: Database, count: int) -> None:
 def test_option_2_reads_a_category_with_fewer_ingredients_than_a_batch(db: Database) -> None:
     assert db.run(recipes.category_with_first_ingredients("2", 10)) == CategoryWithIngredients(
         category=ReversedCategory(id="2", name="pasta"),
-        ingredients=[ReversedIngredient(id="2", name="spaghetti", category_id="2")],
+        ingredients=[ReversedIngredient(id="20", name="spaghetti", category_id="2")],
     )
     assert db.run(recipes.category_with_first_ingredients("10", 10)) == CategoryWithIngredients(
         category=ReversedCategory(id="10", name="dairy"), ingredients=[]
@@ -638,6 +711,34 @@ def test_option_2_is_one_descending_query_with_the_limit_of_the_document(db: Dat
         "descending",
         "1 + {count}",
     )
+
+
+# -- the programs of the document ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "lines"),
+    [
+        (
+            "one_to_many_option1.py",
+            [
+                "1. by category id:     ['tomatoes', 'mushrooms']",
+                "  PK=INGREDIENTNAME#tomatoes SK=INGREDIENTNAME#tomatoes id=1 name=tomatoes",
+            ],
+        ),
+        (
+            "one_to_many_option2.py",
+            ["  Category#1 Category#1 vegetables", "  Category#1 #Ingredient#16 vegetable 16"],
+        ),
+    ],
+)
+def test_both_options_are_programs_that_a_reader_can_run(
+    capsys: pytest.CaptureFixture[str], program: str, lines: list[str]
+) -> None:
+    runpy.run_path(str(Path(__file__).parents[2] / "examples" / program))
+    printed = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line not in printed] == []
+    assert sum("which must be unique" in line for line in printed) == 2
 
 
 def test_the_sample_is_the_same_every_time() -> None:

@@ -65,7 +65,7 @@ def request_shape(pattern: Callable[..., Any]) -> tuple[str, str | None, str]:
 
 def minutes(entities: Any) -> list[int]:
     """Return the creation times in minutes after START."""
-    return [int((entity.id.time - START).total_seconds()) // 60 for entity in entities]
+    return [int((KSUID(entity.id).time - START).total_seconds()) // 60 for entity in entities]
 
 
 # -- the rows of the source document's pattern table ---------------------------------------------
@@ -103,11 +103,11 @@ def test_list_users(db: Database) -> None:
 
 def test_list_users_filter_by_created_at(db: Database) -> None:
     moment = START + timedelta(minutes=2)
-    assert minutes(db.run(shop.users_created_after(moment))) == [3, 4, 5]
-    assert request_shape(shop.users_created_after) == (
+    assert minutes(db.run(shop.users_created_since(moment))) == [2, 3, 4, 5]
+    assert request_shape(shop.users_created_since) == (
         "Query",
         None,
-        'PK="USER" AND SK>"USER#{KSUID.ceiling(moment)}"',
+        'PK="USER" AND SK>="USER#{KSUID.floor(moment)}"',
     )
 
 
@@ -116,23 +116,30 @@ def test_list_users_filter_by_created_at(db: Database) -> None:
     [
         (timedelta(seconds=-1), True),
         (timedelta(microseconds=-1), True),
-        (timedelta(0), False),
-        (timedelta(microseconds=1), False),
+        (timedelta(0), True),
+        (timedelta(milliseconds=999), True),
         (timedelta(seconds=1), False),
     ],
 )
-def test_created_after_distinguishes_ids_one_second_apart(
-    db: Database, offset: timedelta, found: bool
+def test_created_since_includes_the_second_of_the_moment(
+    db: Database, items: Callable[[], list[dict[str, Any]]], offset: timedelta, found: bool
 ) -> None:
     moment = START + timedelta(days=1)
-    new = [
-        User(id=KSUID.new(at=moment), name="N", email=f"new{n}@example.com", password="x")
-        for n in range(5)
-    ]
-    for user in new:
-        db.run(shop.register(user))
-    expected = sorted(user.id for user in new) if found else []
-    assert [user.id for user in db.run(shop.users_created_after(moment + offset))] == expected
+    for n in range(5):
+        new = User(id=KSUID.new(at=moment), name="N", email=f"new{n}@example.com", password="x")
+        db.run(shop.register(new))
+    stored = sorted(item["SK"]["S"] for item in items() if item["PK"]["S"] == "USER")
+    users = db.run(shop.users_created_since(moment + offset))
+    assert [f"USER#{user.id}" for user in users] == (stored[-5:] if found else [])
+
+
+def test_users_created_in_one_second_are_listed_in_order_of_creation(db: Database) -> None:
+    before = datetime.now(UTC)
+    for n in range(40):
+        db.run(shop.register(User(name=f"{n}", email=f"new{n}@example.com", password="x")))
+    created = db.run(shop.users_created_since(before))
+    assert [user.name for user in created] == [f"{n}" for n in range(40)]
+    assert created == sorted(created, key=lambda user: user.created_at)
 
 
 def test_list_users_filter_by_email_prefix(db: Database) -> None:
@@ -290,10 +297,19 @@ def test_list_users_orders(db: Database) -> None:
 
 def test_list_orders_by_status(db: Database) -> None:
     """The sample updates the orders in reverse order of creation, one second apart."""
-    since = START + timedelta(hours=2, seconds=-4)
-    assert minutes(db.run(shop.orders_by_status(OrderStatus.DELIVERED, START))) == [57, 54, 52, 50]
-    assert minutes(db.run(shop.orders_by_status(OrderStatus.DELIVERED, since))) == [54, 52, 50]
+    assert minutes(db.run(shop.orders_by_status("DELIVERED"))) == [57, 54, 52, 50]
     assert request_shape(shop.orders_by_status) == (
+        "Query",
+        "GSI1",
+        'GSI1PK="ORDER#STATUS#{status}"',
+    )
+
+
+def test_list_orders_by_status_since_a_moment(db: Database) -> None:
+    since = START + timedelta(hours=2, seconds=-4)
+    found = db.run(shop.orders_by_status_since(OrderStatus.DELIVERED, since))
+    assert minutes(found) == [54, 52, 50]
+    assert request_shape(shop.orders_by_status_since) == (
         "Query",
         "GSI1",
         'GSI1PK="ORDER#STATUS#{status}" AND GSI1SK>="AT#{since}"',
@@ -302,8 +318,62 @@ def test_list_orders_by_status(db: Database) -> None:
 
 def test_the_key_of_orders_by_status_contains_seconds(db: Database) -> None:
     moment = datetime.fromtimestamp(1719473962, UTC)
-    shape = shop.orders_by_status(OrderStatus.DELIVERED, moment)._shape()
+    shape = shop.orders_by_status_since(OrderStatus.DELIVERED, moment)._shape()
     assert shape.condition == 'GSI1PK="ORDER#STATUS#DELIVERED" AND GSI1SK>="AT#1719473962"'
+
+
+# -- ids and statuses of the caller's choice -----------------------------------------------------
+
+
+def test_ids_as_in_the_source_document(
+    db: Database, items: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """Its pattern table has USER#001, CAT#456, BRAND#123, PRO#222 and ORDER#333."""
+    db.run(shop.register(User(id="001", name="N", email="n@example.com", password="x")))
+    db.run(create(Category(id="456", name="C")))
+    db.run(create(Brand(id="123", name="B")))
+    product = Product(
+        id="222", name="P", price=Decimal(1), stock=9, category_id="456", brand_id="123"
+    )
+    db.run(create(product))
+    line = OrderItem(id="1", product_id="222", quantity=2, price=Decimal(1))
+    order = Order(id="333", user_id="001", total_price=Decimal(2), items=[line])
+    db.run(shop.place_order(order))
+    stored = {(item["PK"]["S"], item["SK"]["S"]): item for item in items()}
+    for key in (
+        ("USER", "USER#001"),
+        ("CAT", "CAT#456"),
+        ("BRAND", "BRAND#123"),
+        ("PROD", "PRO#222"),
+        ("USER#001", "ORDER#333"),
+    ):
+        assert key in stored
+    assert stored["PROD", "PRO#222"]["GSI1PK"] == {"S": "BRAND#123"}
+    assert stored["PROD", "PRO#222"]["GSI1SK"]["S"].startswith("CAT#456#AT#")
+    for plan in (
+        shop.products_by_brand("123"),
+        shop.products_by_brand_and_category("123", "456"),
+        shop.products_by_category_and_brand("456", "123"),
+    ):
+        assert [(found.id, found.stock) for found in db.run(plan)] == [("222", 7)]
+    assert db.run(shop.order_by_id("001", "333")) == order
+    assert db.run(shop.orders_of_user("001")) == [order]
+
+
+def test_the_id_of_an_entity_is_a_new_ksuid_by_default() -> None:
+    first, second = Category(name="A"), Category(name="B")
+    assert KSUID(first.id) < KSUID(second.id)
+
+
+def test_an_order_with_an_unknown_status_is_listed_with_the_others(
+    engine: Engine, db: Database, items: Callable[[], list[dict[str, Any]]]
+) -> None:
+    (item,) = [i for i in items() if i["SK"]["S"] == f"ORDER#{id_at(53)}"]
+    held = item | {"status": {"S": "ON_HOLD"}, "GSI1PK": {"S": "ORDER#STATUS#ON_HOLD"}}
+    engine.call("PutItem", {"TableName": "shop", "Item": held})
+    assert minutes(db.run(shop.orders_of_user(id_at(0)))) == [50, 53, 56]
+    (order,) = db.run(shop.orders_by_status("ON_HOLD"))
+    assert (order.id, order.status) == (id_at(53), "ON_HOLD")
 
 
 # -- the tables of keys --------------------------------------------------------------------------
@@ -507,10 +577,10 @@ def test_an_update_of_a_status_moves_the_order_to_the_end_of_the_other_list(
         LATER,
         id_at(53).time,
     )
-    assert db.run(shop.orders_by_status(OrderStatus.SHIPPED, START)) == []
-    found = db.run(shop.orders_by_status(OrderStatus.DELIVERED, START))
+    assert db.run(shop.orders_by_status(OrderStatus.SHIPPED)) == []
+    found = db.run(shop.orders_by_status(OrderStatus.DELIVERED))
     assert minutes(found) == [57, 54, 52, 50, 53]
-    assert minutes(db.run(shop.orders_by_status(OrderStatus.DELIVERED, LATER))) == [53]
+    assert minutes(db.run(shop.orders_by_status_since(OrderStatus.DELIVERED, LATER))) == [53]
     assert minutes(db.run(shop.orders_of_user(id_at(0)))) == [50, 53, 56]
     (item,) = [i for i in items() if i["SK"]["S"] == f"ORDER#{id_at(53)}"]
     assert keys(item) == {
@@ -569,7 +639,8 @@ def test_placing_an_order_takes_its_products_from_the_stock(db: Database) -> Non
     db.run(shop.place_order(order))
     assert stock(db) == before | {31: before[31] - 1, 32: 0, 35: before[35] - 3}
     assert db.run(shop.order_by_id(id_at(4), order.id)) == order
-    assert db.run(shop.orders_by_status(OrderStatus.PENDING, order.created_at)) == [order]
+    found = db.run(shop.orders_by_status_since(OrderStatus.PENDING, order.created_at))
+    assert found == [order]
 
 
 @pytest.mark.parametrize(
@@ -603,12 +674,28 @@ def test_an_order_cannot_be_placed_twice(
     assert items() == before
 
 
-def test_an_order_with_the_same_product_twice_is_rejected(
+def test_an_order_may_hold_one_product_in_two_lines(
+    db: Database, items: Callable[[], list[dict[str, Any]]]
+) -> None:
+    before = stock(db)
+    order = order_of((35, 1), (36, 4), (35, 2))
+    db.run(shop.place_order(order))
+    assert stock(db) == before | {35: before[35] - 3, 36: before[36] - 4}
+    (item,) = [i for i in items() if i["SK"]["S"] == f"ORDER#{order.id}"]
+    lines = [line["M"] for line in item["items"]["L"]]
+    assert [(line["product_id"]["S"], line["quantity"]["N"]) for line in lines] == [
+        (id_at(35), "1"),
+        (id_at(36), "4"),
+        (id_at(35), "2"),
+    ]
+
+
+def test_the_stock_must_cover_all_lines_of_a_product(
     db: Database, items: Callable[[], list[dict[str, Any]]]
 ) -> None:
     before = items()
-    with pytest.raises(InvalidValue, match="the same item"):
-        db.run(shop.place_order(order_of((35, 1), (35, 2))))
+    with pytest.raises(ConditionFailed):
+        db.run(shop.place_order(order_of((31, 3), (31, 3))))  # 5 are in stock
     assert items() == before
 
 

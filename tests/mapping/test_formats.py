@@ -277,7 +277,7 @@ def test_every_shard_is_reached() -> None:
 
 
 def test_the_shard_of_an_argument_that_is_not_known_yet_is_shown_by_its_name() -> None:
-    assert part(str, shard(8)).attribute_text(Symbol("id")) == "{id}"
+    assert part(str, shard(8)).attribute_text(Symbol("id")) == "{shard(id, of=8)}"
 
 
 def test_a_codec_is_not_asked_for_an_argument_that_is_not_known_yet() -> None:

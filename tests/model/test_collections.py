@@ -25,7 +25,6 @@ from tablewright import (
     index,
     key,
     root,
-    union,
     unique,
     update_all,
     version,
@@ -453,7 +452,7 @@ def test_patterns() -> None:
             "select",
         ),
         (
-            lambda: delete_all(union(Session.primary.within("u"), Login.primary.within("u"))),
+            lambda: delete_all(Session.primary.within("u").union(Login.primary.within("u"))),
             DeclarationError,
             "a union of Session, Login",
         ),

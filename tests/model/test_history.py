@@ -513,3 +513,44 @@ def test_an_update_with_an_event_gives_what_another_wrote_meanwhile(
 
     assert changed == Account(account_id="1", owner="bob", balance=Decimal(5))
     assert changed == other.run(Account.primary("1"))
+
+
+def test_a_history_of_every_write_repeats_the_value(engine: Engine) -> None:
+    class Rooms(Table, name="rooms"):
+        pass
+
+    class Reading(Entity, table=Rooms):
+        room_id: Attr[str] = attr()
+        version: Attr[int] = attr(pad=4)
+        old: Attr[int] = attr()
+        new: Attr[int] = attr()
+        primary = key("ROOM" / room_id, "READING" / version)
+
+    class Room(Entity, table=Rooms):
+        room_id: Attr[str] = attr()
+        degrees: Attr[int] = attr()
+        note: Attr[str] = attr(default="")
+        version: Attr[int] = version()
+        primary = key("ROOM" / room_id, "ROOM")
+        readings = history(
+            degrees,
+            Reading,
+            old=Reading.old,
+            new=Reading.new,
+            version=Reading.version,
+            always=True,
+        )
+
+    rooms = connect(engine, Rooms)
+    rooms.run(create(Room(room_id="1", degrees=20)))
+    rooms.run(Room.primary("1").update(Room.degrees.set(20)))
+    rooms.run(Room.primary("1").update(Room.note.set("warm")))  # not of the attribute
+    room = rooms.run(Room.primary("1"))
+    assert room is not None
+    rooms.run(put(room))
+    found = engine.call("Scan", {"TableName": "rooms"})["Items"]
+    events = [item for item in found if item["type"]["S"] == "Reading"]
+    assert [(item["SK"]["S"], item["old"]["N"], item["new"]["N"]) for item in events] == [
+        ("READING#0002", "20", "20"),
+        ("READING#0004", "20", "20"),
+    ]

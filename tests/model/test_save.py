@@ -259,7 +259,11 @@ def test_members_of_an_aggregate_can_be_saved(db: Database) -> None:
     assert whole is not None
     whole.parts[0].marks.append("m")
     whole.plain.size = 4
-    db.run(transact(save(whole.parts[0]), save(whole.plain)))
+    writes = transact(save(whole.parts[0]), save(whole.plain))
+    db.run(writes)
+    requests = record_requests(db)
+    db.run(writes)
+    assert requests.operations == []
     again = db.run(Whole.of(Plain.primary("g", "n")))
     assert again is not None
     assert (again.parts[0].marks, again.plain.size) == (["m"], 4)

@@ -25,7 +25,7 @@ from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
 from tablewright.mapping.parts import natural_part
 from tablewright.mapping.stored_key import RawCheck, StoredKey, check_key_only
 from tablewright.mapping.template import Template, encode_natural
-from tablewright.mapping.tracking import Tracking
+from tablewright.mapping.tracking import Tracking, pack
 from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
 
@@ -43,6 +43,7 @@ STAMPS: frozenset[str] = frozenset({"version", "created_at", "updated_at"})
 UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 _new = object.__new__
+_keep = object.__setattr__
 _plain = Decoder(dict[str, Any]).decode
 
 
@@ -118,13 +119,15 @@ class UniqueMap(Struct, frozen=True):
 
 
 class HistoryMap(Struct, frozen=True):
-    """A history: the event that is written when an attribute changes."""
+    """A history: the event that is written when an attribute changes, or is written at all."""
 
     attribute: str
     event: EntityMap
     #: The source of each attribute of the event: an attribute of the entity, or one of ":old",
     #: ":new", ":version", ":old_version", ":at", ":by" and ":reason".
     sources: dict[str, str]
+    #: Whether a write of the same value also adds an event.
+    always: bool = False
 
 
 class EntityMap:
@@ -179,6 +182,7 @@ class EntityMap:
         self._readers = tuple((attribute.name, attribute.converter.decode) for attribute in stored)
         self._fields = (*self._names, *self._stored_key.names)
         self.tracking = Tracking(stored)
+        self._pick = self.tracking.pick
         self._raw_check = RawCheck(primary, attributes, self._fields)
         self._get, self._page = _decoders(self._fields)
         self._composed = frozenset(name for key in (primary, *indexes) for name in key.composed)
@@ -260,27 +264,18 @@ class EntityMap:
 
     def decode(self, item: Mapping[str, Value]) -> Any:
         """Return the entity of an item; raise UnreadableItem, which names the item."""
-        stored = tuple(map(item.get, self._fields))
         try:
-            entity = self._decode(stored)
+            return self._decode(tuple(map(item.get, self._fields)))
         except UnreadableItem as error:
             names = [name for name in self.table.attributes if name is not None and name in item]
             key = ", ".join(f'{name}="{content_of(item, name)}"' for name in names)
             raise UnreadableItem(f"{error} (the item with {key})", item=dict(item)) from None
-        if self.tracking.keeps:
-            self.tracking.keep_fields(entity, stored)
-        return entity
 
     def decode_get(self, answer: bytes) -> Any:
         """Return the entity in the answer of a GetItem, or None."""
         item = self._get(answer).Item
-        if item is None:
-            return None
         try:
-            entity = self._decode(astuple(item))
-            if self.tracking.keeps:
-                self.tracking.keep_answer(entity, answer)
-            return entity
+            return None if item is None else self._decode(astuple(item))
         except UnreadableItem:
             return self.decode(_plain(answer)["Item"])  # raises an error that names the item
 
@@ -291,13 +286,10 @@ class EntityMap:
         cannot be read."""
         page = self._page(answer)
         try:
-            entities = [self._decode(astuple(item)) for item in page.Items]
-            if self.tracking.keeps:
-                self.tracking.keep_page(entities, answer)
-            return entities, page.LastEvaluatedKey, ()
+            return [self._decode(astuple(item)) for item in page.Items], page.LastEvaluatedKey, ()
         except UnreadableItem:
-            readable, unreadable = self.decode_all(_plain(answer)["Items"])
-            return readable, page.LastEvaluatedKey, unreadable
+            entities, unreadable = self.decode_all(_plain(answer)["Items"])
+            return entities, page.LastEvaluatedKey, unreadable
 
     def decode_all(
         self, items: Iterable[Mapping[str, Value]]
@@ -317,7 +309,9 @@ class EntityMap:
         if not self._raw_check.is_canonical(stored):
             key = self._stored_key.check(entity.__dict__, stored[len(self._names) :])
             if key is not None:
-                object.__setattr__(entity, "_stored_key", key)
+                _keep(entity, "_stored_key", key)
+        if self._pick is not None:  # as Tracking.keep_values, without a call: quicker
+            _keep(entity, "_snapshot", pack(self._pick(stored)))
         return entity
 
     def _build(self, stored: tuple[Value | None, ...]) -> Any:
@@ -373,7 +367,7 @@ class EntityMap:
         before: Any = _new(self.type)
         key = getattr(entity, "_stored_key", None)
         if key is not None:
-            object.__setattr__(before, "_stored_key", key)
+            _keep(before, "_stored_key", key)
         return before if self.tracking.restore(before, entity, self.value_if_absent) else None
 
     def value_if_absent(self, name: str) -> Any:

@@ -432,6 +432,7 @@ def shard(count: int) -> Format:
             _then(inner.derive, number),
             is_exact=False,
             is_optional=inner.is_optional,
+            shards=count,
         )
 
     return Format(f"shard({{}}, of={count})", apply)

@@ -73,6 +73,8 @@ class Notation(Struct, frozen=True):
     is_free_text: bool = False
     #: The type of the key attribute in DynamoDB; N and B only where the part is the whole key.
     tag: Literal["S", "N", "B"] = "S"
+    #: The number of shards, for the number of one; 0 for anything else.
+    shards: int = 0
 
 
 #: Makes the notation of a type; `pad` is the number of digits that the attribute declares.

@@ -115,7 +115,7 @@ def step_into(kind: Any, step: tuple[str, Any], where: str) -> tuple[str | int, 
                 )
             return key, arguments[0] if arguments else Any, True
         raise DeclarationError(f"{where} is {kind}, which has no member {key!r}")
-    fields = _fields(kind)
+    fields = fields_of(kind)
     if key not in fields:
         raise DeclarationError(f"{where} has no field {key!r}{did_you_mean(key, fields)}")
     return fields[key]
@@ -133,8 +133,11 @@ def _key_text(key: Any, arguments: tuple[Any, ...], where: str) -> str:
     return str(next(iter(stored.values())))
 
 
-def _fields(kind: Any) -> dict[str, tuple[str, Any, bool]]:
-    """Return the fields of a nested model: stored names, types, and whether they have defaults."""
+def fields_of(kind: Any) -> dict[str, tuple[str, Any, bool]]:
+    """Return the fields of a nested model: stored names, types, and whether they have defaults.
+
+    Any other type has none.
+    """
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return {
             name: (field.alias or name, field.annotation, not field.is_required())

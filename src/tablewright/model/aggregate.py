@@ -41,6 +41,7 @@ from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
 from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.results import First
+from tablewright.plan.reads.shards import ShardedRange
 from tablewright.plan.reads.union import UnionRange
 
 
@@ -167,6 +168,7 @@ class Aggregate:
 def _refuse_root_options(name: str, root: Range[Any, *tuple[Any, ...]]) -> None:
     options = {
         "union()": isinstance(root, UnionRange),
+        "all_shards()": isinstance(root, ShardedRange),
         "a comparison": root._comparison is not None,
         "desc()": root._descending,
         "page_size()": root._size is not None,

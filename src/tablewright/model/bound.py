@@ -19,6 +19,8 @@ from tablewright.model.attribute import KeyPath, Piece
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
 from tablewright.plan.reads.range import Range
+from tablewright.plan.reads.scan import Scan
+from tablewright.plan.reads.shards import all_shards
 from tablewright.symbol import TRACES
 
 E = TypeVar("E")
@@ -102,6 +104,16 @@ class BoundKey(Generic[E, P, S]):
         found: Range[E, *Ts] = _range(self._entity, self._key, values)
         return found
 
+    def all_shards(
+        self: BoundKey[E, KeyPath[*Us, int], KeyPath[*Ts]], *values: *Us
+    ) -> Range[E, *Ts]:
+        """Return the query for all shards of a partition key that ends in `shard(…)`.
+
+        It takes the parts before the number of the shard; the results are merged in order.
+        """
+        found: Range[E, *Ts] = all_shards(self._entity, self._key, values)
+        return found
+
     if not TYPE_CHECKING:  # type checkers report a missing method themselves
 
         def __getattr__(self, name: str) -> Any:
@@ -150,6 +162,20 @@ class BoundIndex(Generic[E, P_co, S_co]):
 
     def __repr__(self) -> str:
         return f"{self._key.name}: {self._key.show()}"
+
+    def scan(self, *, reason: str) -> Scan[E]:
+        """Return a plan that reads the whole index; `reason` says why that is acceptable."""
+        return Scan(self._entity, reason, self._key)
+
+    def all_shards(
+        self: BoundIndex[E, KeyPath[*Us, int], KeyPath[*Ts]], *values: *Us
+    ) -> Range[E, *Ts]:
+        """Return the query for all shards of a partition key that ends in `shard(…)`.
+
+        It takes the parts before the number of the shard; the results are merged in order.
+        """
+        found: Range[E, *Ts] = all_shards(self._entity, self._key, values)
+        return found
 
     if not TYPE_CHECKING:  # type checkers report a missing method themselves
 

@@ -280,7 +280,7 @@ def _history(declared: EntityDeclaration, name: str, value: History) -> HistoryM
                 f"{where}: {event.name}.{attribute.name} gets no value: it is neither named in "
                 f"history(…) nor an attribute of {declared.name}"
             )
-    return HistoryMap(value.attribute.name, event, sources)
+    return HistoryMap(value.attribute.name, event, sources, value.always)
 
 
 def _check_key_only(entity: EntityMap) -> None:

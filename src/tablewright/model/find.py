@@ -26,6 +26,15 @@ from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.range import Range
 
 
+class WouldScan(DeclarationError):
+    """A query that no key serves: why not, and the declaration of an index that would."""
+
+    def __init__(self, message: str, reason: str, proposal: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.proposal = proposal
+
+
 class Match(Struct):
     """The conditions that a key can bind."""
 
@@ -48,7 +57,7 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
     found = [_match(entity, key, conditions) for key in (entity.primary, *entity.indexes)]
     matches = [match for match in found if match is not None and match.used]
     if not matches:
-        raise DeclarationError(_refusal(entity, conditions))
+        raise _refusal(entity, conditions)
     best = max(
         matches,
         key=lambda match: (_can_filter_rest(entity, match, conditions), len(match.used)),
@@ -125,8 +134,8 @@ def _comparison(
     return None
 
 
-def _refusal(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> str:
-    """Return the message that says why it would be a scan, and proposes an index."""
+def _refusal(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> WouldScan:
+    """Return the error that says why it would be a scan, and proposes an index."""
     equal = [condition.operand.name for condition in conditions if _is_equal(condition)]
     compared = [name for each in conditions for name in each.attributes if name not in equal]
     shown = " and ".join(map(repr, conditions))
@@ -134,11 +143,12 @@ def _refusal(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> str:
         reason = f"no key or index of {entity.name} begins with {', '.join(equal)}"
     else:
         reason = f"no key or index has all items of {entity.name} in one partition"
-    return (
+    proposal = _proposal(entity, equal, compared[:1])
+    message = (
         f"{entity.name}.where({shown}) would be a scan: {reason}. "
-        f"Add an index: {_proposal(entity, equal, compared[:1])}. "
-        f"{_declare_scan(entity)}"
+        f"Add an index: {proposal}. {_declare_scan(entity)}"
     )
+    return WouldScan(message, reason, proposal)
 
 
 def _proposal(entity: EntityMap, equal: list[str], compared: list[str]) -> str:

@@ -172,12 +172,18 @@ class History:
     """Events that record the changes of an attribute, declared in the body of an entity."""
 
     def __init__(
-        self, attribute: Attr[Any], event: Any, recorded: dict[str, Ref[Any, Any]]
+        self,
+        attribute: Attr[Any],
+        event: Any,
+        recorded: dict[str, Ref[Any, Any]],
+        *,
+        always: bool,
     ) -> None:
         self.attribute = attribute
         self.event = event
         #: The attribute of the event for each recorded value: "old", "new", …
         self.recorded = recorded
+        self.always = always
 
 
 @overload
@@ -471,11 +477,13 @@ def history(
     at: Ref[V, datetime] | Ref[V, datetime | None] | None = None,
     by: Ref[V, Any] | None = None,
     reason: Ref[V, Any] | None = None,
+    always: bool = False,
 ) -> History:
     """Declare a history: each change of the attribute writes an event in the same transaction.
 
     The named attributes of the event get the old and the new value, the versions, the time, and the
-    values of `audit(by=…, reason=…)`; the others are copied from the entity by name.
+    values of `audit(by=…, reason=…)`; the others are copied from the entity by name. With `always`,
+    each write of the attribute of a stored entity writes an event, also if the value is the same.
     """
     recorded = {
         "old": old,
@@ -486,6 +494,5 @@ def history(
         "by": by,
         "reason": reason,
     }
-    return History(
-        attribute, event, {role: ref for role, ref in recorded.items() if ref is not None}
-    )
+    given = {role: ref for role, ref in recorded.items() if ref is not None}
+    return History(attribute, event, given, always=always)

@@ -29,6 +29,7 @@ from tablewright.errors import DeclarationError, TablewrightError, location_of
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.annotations import namespace, resolve
+from tablewright.model.find import WouldScan
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
@@ -134,6 +135,18 @@ def explain(function: Callable[..., Any] | AccessPattern | Plan[Any]) -> Shape:
 def access_patterns(table: type[Table]) -> list[AccessPattern]:
     """Return every access pattern of a table, in the order of definition."""
     return list(table.__table__.patterns.values())
+
+
+def why_scan(function: Callable[..., Any]) -> WouldScan:
+    """Return the error of a query that no key serves; raise DeclarationError if one does."""
+    hints = _hints(function, {})
+    try:
+        function(**{name: symbolic(name, hint) for name, hint in hints.items()})
+    except WouldScan as refusal:
+        return refusal
+    raise DeclarationError(
+        f"{function.__name__} is not inefficient: a key serves it; declare it with @access_pattern"
+    )
 
 
 # -- tracing -------------------------------------------------------------------------------------

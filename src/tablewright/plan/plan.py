@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
@@ -39,6 +40,7 @@ __all__ = [
     "Request",
     "RequestGuard",
     "Steps",
+    "Together",
     "Wait",
     "run",
     "run_async",
@@ -48,7 +50,7 @@ __all__ = [
 AnyRequest: TypeAlias = Request | QueryRequest
 #: Checks a request before it is sent: returns it, perhaps with another filter, or raises.
 RequestGuard: TypeAlias = Callable[[AnyRequest], AnyRequest]
-Steps: TypeAlias = "Generator[AnyRequest | Wait, bytes, T]"
+Steps: TypeAlias = "Generator[AnyRequest | Wait | Together[Any], bytes, T]"
 
 
 class Context(Struct, frozen=True):
@@ -117,6 +119,19 @@ class Plan(Generic[T_co]):
         return changed
 
 
+class Together(Generic[T]):
+    """A step that runs other plans: at the same time in an event loop, or one after the other.
+
+    With `threads`, that many threads run them outside of an event loop. After the step, `results`
+    has their results, in the order of the plans.
+    """
+
+    def __init__(self, plans: Sequence[Plan[T]], *, threads: int = 1) -> None:
+        self.plans = plans
+        self.threads = threads
+        self.results: list[T] = []
+
+
 Send: TypeAlias = Callable[[str, dict[str, Any]], Response]
 SendAsync: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Response]]
 
@@ -138,9 +153,18 @@ def run(plan: Plan[T], context: Context, send: Send) -> T:
         return result
 
 
-def _perform(step: AnyRequest | Wait, context: Context, send: Send, plan: Plan[Any]) -> bytes:
+def _perform(
+    step: AnyRequest | Wait | Together[Any], context: Context, send: Send, plan: Plan[Any]
+) -> bytes:
     if isinstance(step, Wait):
         time.sleep(step.seconds)
+        return b""
+    if isinstance(step, Together):
+        if step.threads == 1:
+            step.results = [run(each, context, send) for each in step.plans]
+        else:
+            with ThreadPoolExecutor(step.threads) as pool:
+                step.results = list(pool.map(lambda each: run(each, context, send), step.plans))
         return b""
     request = step if context.guard is None else context.guard(step)  # without a call: quicker
     if context.observe is None:
@@ -173,10 +197,18 @@ async def run_async(plan: Plan[T], context: Context, send: SendAsync) -> T:
 
 
 async def _perform_async(
-    step: AnyRequest | Wait, context: Context, send: SendAsync, plan: Plan[Any]
+    step: AnyRequest | Wait | Together[Any], context: Context, send: SendAsync, plan: Plan[Any]
 ) -> bytes:
     if isinstance(step, Wait):
         await asyncio.sleep(step.seconds)
+        return b""
+    if isinstance(step, Together):
+        running = [run_async(each, context, send) for each in step.plans]
+        results = await asyncio.gather(*running, return_exceptions=True)
+        for result in results:  # all have ended: nothing runs on behind the caller
+            if isinstance(result, BaseException):
+                raise result
+        step.results = results
         return b""
     request = step if context.guard is None else context.guard(step)  # without a call: quicker
     if context.observe is None:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from typing import Any
 
-from tablewright.mapping.entity import EntityMap
+from tablewright.ids import KSUID, ULID
+from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
-from tablewright.model.pattern import AccessPattern
+from tablewright.model.pattern import AccessPattern, why_scan
+from tablewright.plan.plan import Plan
+from tablewright.plan.reads.query import Query
+from tablewright.plan.reads.scan import Scan
+from tablewright.plan.shape import READS, Shape
+from tablewright.publish.reasons import why_efficient
 from tablewright.values import Item
 
 
@@ -64,7 +73,8 @@ def entity_notes(table: TableMap) -> str:
         if entity.version is not None:
             lines.append(f"- Each write of {entity.name} increments `{entity.version.stored}`.")
         lines += [
-            f"- Each change of {entity.name}.{history.attribute} adds one {history.event.name}."
+            f"- Each {'write' if history.always else 'change'} of "
+            f"{entity.name}.{history.attribute} adds one {history.event.name}."
             for history in entity.histories
         ]
         if entity.ttl is not None:
@@ -91,15 +101,16 @@ def _template(template: Template, entity: EntityMap) -> str:
     return f"`{text}`"
 
 
-def pattern_chart(patterns: list[AccessPattern]) -> str:
-    """Show each access pattern with its operation, index and key condition."""
+def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> str:
+    """Show each access pattern with its requests, index, key condition and order."""
     rows = []
     for found in patterns:
         shape = found.shape
         conditions = shape.condition or "; ".join(
             dict.fromkeys(step.condition for step in shape.steps)
         )
-        notes = [shape.order] if shape.order == "descending" else []
+        order = [_order_by(found.plan), shape.order if shape.order == "descending" else ""]
+        notes = [", ".join(filter(None, order))] if any(order) else []
         if shape.filter:
             notes.append(f"if {shape.filter}")
         rows.append(
@@ -107,14 +118,50 @@ def pattern_chart(patterns: list[AccessPattern]) -> str:
                 ", ".join(dict.fromkeys(shape.entity.split(", "))),
                 found.doc.partition("\n")[0],
                 f"`{found.name}`",
-                shape.operation,
+                _operations(shape),
                 shape.index or "table",
                 f"`{conditions}`",
                 "; ".join(notes),
+                why_efficient(shape, table),
             ]
         )
     header = ["Entity", "Access pattern", "Pattern", "Operation", "Table/Index", "Key condition"]
-    return markdown([*header, "Notes"], rows)
+    return markdown([*header, "Notes", "Why efficient"], rows)
+
+
+def _operations(shape: Shape) -> str:
+    """Return the operations of a pattern, with the reads before a write."""
+    requests = [request.operation for request in shape.requests]
+    return shape.operation if requests[-1] in READS else " + ".join(dict.fromkeys(requests))
+
+
+def inefficient_chart(functions: Iterable[Callable[..., Any]]) -> str:
+    """Show the queries that no key serves, and the index that each would need."""
+    rows = []
+    for function in functions:
+        refusal = why_scan(function)
+        doc = inspect.getdoc(function) or function.__name__
+        rows.append([doc.partition("\n")[0], refusal.reason, f"`{refusal.proposal}`"])
+    return markdown(["Query", "Why not", "Index that it needs"], rows)
+
+
+def _order_by(plan: Plan[Any]) -> str:
+    """Say by which attributes a query sorts: the parts of the sort key that it does not bind."""
+    if not isinstance(plan, Query) or isinstance(plan, Scan) or len(plan._entities()) > 1:
+        return ""
+    parts = takewhile(lambda part: part.is_ordered, plan._key.parameters[len(plan._arguments) :])
+    shown = [_sorted_by(part, plan._entity.attributes[part.attribute]) for part in parts]
+    return f"order by {', '.join(shown)}" if shown else ""
+
+
+def _sorted_by(part: KeyPart, attribute: AttributeMap) -> str:
+    """Name the attribute of a part, and say whether it is an id that sorts by creation."""
+    maker = getattr(attribute.default, "__self__", None)  # of KSUID.new: KSUID
+    kinds = [kind for kind in (attribute.converter.kind, maker) if isinstance(kind, type)]
+    text = attribute.stored
+    if any(issubclass(kind, (KSUID, ULID)) for kind in kinds):
+        text += " (creation time)"
+    return f"{text} (reversed)" if part.is_descending else text
 
 
 def item_collections(table: TableMap, items: list[Item], limit: int) -> str:

@@ -23,6 +23,8 @@ def document(design: Design) -> str:
     database = _database_with_sample(design)
     for table in design.tables:
         parts += _table_sections(table.__table__, design, database)
+    if design.inefficient:
+        parts += ["## Not efficient with these keys", charts.inefficient_chart(design.inefficient)]
     if database is not None:
         if design.compare is not None:
             parts += _comparison_section(design)
@@ -69,7 +71,7 @@ def _table_sections(table: TableMap, design: Design, database: Database | None) 
         _tenancy(table, design),
     ]
     if patterns:
-        parts += [f"{level} Access patterns", charts.pattern_chart(patterns)]
+        parts += [f"{level} Access patterns", charts.pattern_chart(patterns, table)]
     if table.indexes:
         parts.append(f"{level} Indexes")
         for name, index in table.indexes.items():

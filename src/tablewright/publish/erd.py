@@ -1,38 +1,80 @@
 """The entity-relationship diagram of a design, for Mermaid.
 
 An entity has a relation to its parent, whose item collection contains its items, and to each
-entity that an attribute refers to: `category_id` refers to a Category.
+entity that an attribute refers to: `category_id` refers to a Category. A model or dataclass that an
+entity embeds is shown like an entity, with a relation to what embeds it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, get_args, get_origin
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.paths import fields_of, without_none
 from tablewright.plan.writes.rows_below import followers
+
+
+class _Field(Struct, frozen=True):
+    name: str
+    stored: str
+    kind: Any
+
+
+class _Box(Struct, frozen=True):
+    """An entity, or a model that entities embed."""
+
+    name: str
+    fields: list[_Field]
+    #: The names of the fields that are in the primary key.
+    key: frozenset[str] = frozenset()
 
 
 def erd(entities: list[EntityMap]) -> str:
     """Return the diagram of these entities."""
+    boxes = [_box_of_entity(entity) for entity in entities]
+    models = [_box_of_model(model) for model in _embedded(boxes)]
     lines = ["erDiagram"]
-    for entity in entities:
-        lines.append(f"    {_name(entity)} {{")
-        lines += [f"        {line}" for line in _attributes(entity)]
+    for box in boxes + models:
+        lines.append(f"    {box.name} {{")
+        lines += [f"        {line}" for line in _lines(box, boxes)]
         lines.append("    }")
-    lines += [f"    {line}" for line in dict.fromkeys(_relations(entities))]
+    relations = [*_relations(entities, boxes), *_embeddings(boxes + models)]
+    relations += [relation for box in models for relation in _references(box, boxes)]
+    lines += [f"    {line}" for line in dict.fromkeys(relations)]
     return "\n".join(lines)
 
 
-def _name(entity: EntityMap) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", entity.name).upper()
+def _box_of_entity(entity: EntityMap) -> _Box:
+    fields = [
+        _Field(attribute.name, attribute.stored, attribute.converter.kind)
+        for attribute in entity.attributes.values()
+    ]
+    return _Box(_name(entity.name), fields, entity.primary.depends_on)
 
 
-def _attributes(entity: EntityMap) -> Iterator[str]:
-    for attribute in entity.attributes.values():
-        mark = " PK" if attribute.name in entity.primary.depends_on else ""
-        yield f"{_type(attribute.converter.kind)} {attribute.stored}{mark}"
+def _box_of_model(model: type) -> _Box:
+    fields = [
+        _Field(name, stored, without_none(kind))
+        for name, (stored, kind, _) in fields_of(model).items()
+    ]
+    return _Box(_name(model.__name__), fields)
+
+
+def _name(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
+
+
+def _lines(box: _Box, entities: list[_Box]) -> Iterator[str]:
+    for field in box.fields:
+        marks = ["PK"] if field.name in box.key else []
+        if _referenced(field.name, box, entities) is not None:
+            marks.append("FK")
+        yield f"{_type(field.kind)} {field.stored} {', '.join(marks)}".rstrip()
 
 
 def _type(kind: Any) -> str:
@@ -44,16 +86,54 @@ def _type(kind: Any) -> str:
     return kind.__name__ if isinstance(kind, type) else "any"
 
 
-def _relations(entities: list[EntityMap]) -> Iterator[str]:
+# -- embedded models -----------------------------------------------------------------------------
+
+
+def _embedded(entities: list[_Box]) -> list[type]:
+    """Return the models that the entities embed, and those that these embed."""
+    found: dict[type, None] = {}
+    waiting = list(entities)
+    for box in waiting:  # grows
+        for field in box.fields:
+            for model, _ in _models(field.kind):
+                if model not in found:
+                    found[model] = None
+                    waiting.append(_box_of_model(model))
+    return list(found)
+
+
+def _models(kind: Any, *, many: bool = False) -> Iterator[tuple[type, bool]]:
+    """Return the models in a type, and whether a value can contain many of them."""
+    if fields_of(kind):
+        yield kind, many
+    many = many or get_origin(kind) not in (None, Union, UnionType)
+    for part in get_args(kind):
+        yield from _models(part, many=many)
+
+
+def _embeddings(boxes: list[_Box]) -> Iterator[str]:
+    for box in boxes:
+        for field in box.fields:
+            for model, many in _models(field.kind):
+                kind = "||--o{" if many else "||--o|"
+                yield f"{box.name} {kind} {_name(model.__name__)} : {field.stored}"
+
+
+# -- relations -----------------------------------------------------------------------------------
+
+
+def _relations(entities: list[EntityMap], boxes: list[_Box]) -> Iterator[str]:
     for parent in entities:
         for member in followers(parent):
             if member.entity in entities and not _has_intermediate(parent, member.entity, entities):
-                yield f"{_name(parent)} ||--o{{ {_name(member.entity)} : has"
-    for entity in entities:
-        for attribute in entity.attributes:
-            target = _referenced_entity(attribute, entity, entities)
-            if target is not None and entity not in {member.entity for member in followers(target)}:
-                yield f"{_name(target)} ||--o{{ {_name(entity)} : {attribute}"
+                yield f"{_name(parent.name)} ||--o{{ {_name(member.entity.name)} : has"
+    for entity, box in zip(entities, boxes, strict=True):
+        parents = [
+            _name(other.name)
+            for other in entities
+            if any(member.entity is entity for member in followers(other))
+        ]
+        yield from _references(box, [other for other in boxes if other.name not in parents])
 
 
 def _has_intermediate(parent: EntityMap, child: EntityMap, entities: list[EntityMap]) -> bool:
@@ -66,14 +146,19 @@ def _has_intermediate(parent: EntityMap, child: EntityMap, entities: list[Entity
     )
 
 
-def _referenced_entity(
-    attribute: str, entity: EntityMap, entities: list[EntityMap]
-) -> EntityMap | None:
-    """Return the entity that an attribute refers to, found by the attribute's name."""
-    if not attribute.endswith("_id"):
+def _references(box: _Box, entities: list[_Box]) -> Iterator[str]:
+    for field in box.fields:
+        target = _referenced(field.name, box, entities)
+        if target is not None:
+            yield f"{target.name} ||--o{{ {box.name} : {field.name}"
+
+
+def _referenced(field: str, box: _Box, entities: list[_Box]) -> _Box | None:
+    """Return the entity that a field refers to, found by the field's name."""
+    if not field.endswith("_id"):
         return None
-    wanted = attribute.removesuffix("_id").replace("_", "").upper()
+    wanted = field.removesuffix("_id").replace("_", "").upper()
     for other in entities:
-        if other is not entity and _name(other).replace("_", "") == wanted:
+        if other.name != box.name and other.name.replace("_", "") == wanted:
             return other
     return None

@@ -1,7 +1,8 @@
 """Designs: load a design from its module or the path of its file.
 
 A design is a module or a package with tables, entities and patterns. With the functions `sample`
-and `checks` it can be verified; `tablewright.verify.checks` describes them.
+and `checks` it can be verified; `tablewright.verify.checks` describes them. `INEFFICIENT` are
+functions like patterns, of queries that no key serves; the document lists them.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ class Design(Struct, frozen=True):
     checks: Callable[[Stored], Iterator[Check]] | None
     #: The module that compares the results of its variants, if the design has several.
     compare: Any = None
+    #: The queries that its keys do not serve, as functions: see `why_scan`.
+    inefficient: tuple[Callable[..., Any], ...] = ()
 
     @property
     def patterns(self) -> list[AccessPattern]:
@@ -68,6 +71,9 @@ def load(name: str, bundled: Mapping[str, ModuleType]) -> Design:
         sample=_function(module, "sample"),
         checks=_function(module, "checks"),
         compare=getattr(module, "compare", None),
+        inefficient=next(
+            (vars(part)["INEFFICIENT"] for part in modules if "INEFFICIENT" in vars(part)), ()
+        ),
     )
 
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from tablewright import Engine, connect
+import pytest
+
+from tablewright import Engine, Query, connect, explain
 from tablewright.database import Database
+from tablewright.designs.catalog import load
 from tablewright.designs.commerce import (
     Commerce,
+    Order,
     customer_orders_by_status,
     customer_timeline,
     order_items,
     order_with_items,
     orders_by_status,
+    update_order_status_with_history,
 )
 from tablewright.designs.commerce.checks import checks
-from tablewright.errors import AlreadyExists, VersionConflict
+from tablewright.errors import AlreadyExists, DeclarationError, VersionConflict
+from tablewright.model.pattern import why_scan
 from tablewright.plans import access_patterns
+from tablewright.publish import document
 from tablewright.verify.run import Scanner
 from tests.designs.commerce.support import (
     CREATED,
@@ -89,3 +96,56 @@ def test_no_read_discards_items(db: Database) -> None:
     returned = [*found.items, *db.run(order_items("C1", "O100"))]
     orders = [found.order, *(order for feed in feeds for order in db.run(feed))]
     assert sent.read == len(returned) + len(orders) == 16
+
+
+def rows_of(section: str) -> list[list[str]]:
+    """Return the cells of the table in a section of the generated document."""
+    text = document(load("commerce")).partition(f"## {section}\n")[2].partition("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_the_document_says_why_each_pattern_is_efficient() -> None:
+    reasons = {row[2].strip("`"): (row[3], row[-1]) for row in rows_of("Access patterns")}
+    assert reasons["customer_profile"] == ("GetItem", "point read by the whole primary key")
+    assert reasons["customer_timeline"] == (
+        "Query",
+        "one partition of an index that contains only Order; page size {limit}",
+    )
+    assert reasons["put_customer_if_absent"] == (
+        "PutItem",
+        "one write by the exact key; a condition, not a read, prevents duplicates; "
+        "changes keys of no index",
+    )
+    assert reasons["update_order_status_with_history"] == (
+        "GetItem + TransactWriteItems",
+        "a point read first; the write fails if what was read has changed since; "
+        "all or nothing, by exact keys; changes keys of 2 indexes",
+    )
+    assert all(reason for _, reason in reasons.values())
+
+
+def test_the_document_lists_the_queries_that_need_another_index() -> None:
+    rows = rows_of("Not efficient with these keys")
+    assert [row[0] for row in rows] == [
+        "Query by sku across all customers/orders",
+        "Query by itemStatus across all customers/orders",
+        "Global date-range feed independent of status/customer",
+    ]
+    assert rows[0][1] == "no key or index of OrderItem begins with sku"
+    assert 'by_sku = GSI("GSI4PK", "GSI4SK")' in rows[0][2]
+
+
+def test_a_query_that_a_key_serves_is_not_listed_as_inefficient() -> None:
+    def by_customer(customer_id: str) -> Query[Order]:
+        return Order.where(Order.customer_id == customer_id)
+
+    with pytest.raises(DeclarationError, match="by_customer is not inefficient"):
+        why_scan(by_customer)
+
+
+def test_explain_shows_the_read_before_the_transaction() -> None:
+    read, update, event = explain(update_order_status_with_history).steps
+    assert (read.operation, update.operation, event.operation) == ("GetItem", "Update", "Put")
+    assert read.condition == update.condition
+    assert "version is unchanged since the read" in update.requires

@@ -61,13 +61,17 @@ def test_an_update_without_a_version_is_retried_after_a_concurrent_write(
     ]
 
 
-def test_a_put_without_the_stored_version_does_not_replace_an_order(
+def test_a_put_replaces_an_order_that_another_writer_creates_meanwhile(
     db: Database, engine: Engine
 ) -> None:
-    before = everything(engine)
-    with pytest.raises(VersionConflict):
-        db.run(put_order(order("O100")))
-    assert everything(engine) == before
+    other = connect(engine, Commerce)
+    db._transport = InterferingTransport(
+        db._transport, lambda _: other.run(put_order(order("O500", status=PAID)))
+    )
+    db.run(put_order(order("O500", status=FULFILLED)))
+    assert index_keys(engine, "gsi_status_orders", "O500")[0][0] == "STATUS#FULFILLED"
+    history = db.run(status_history("C1", "O500", 10))
+    assert [(e.version, e.from_status, e.to_status) for e in history] == [(2, PAID, FULFILLED)]
 
 
 @pytest.mark.parametrize(

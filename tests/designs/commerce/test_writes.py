@@ -37,7 +37,7 @@ from tablewright.designs.commerce import (
     update_order_status,
     update_order_status_with_history,
 )
-from tablewright.errors import AlreadyExists, VersionConflict
+from tablewright.errors import AlreadyExists, InvalidValue, VersionConflict
 from tests.designs.commerce.support import (
     CREATED,
     FULFILLED,
@@ -97,13 +97,13 @@ def test_idempotent_customer_create(db: Database, sent: CapacityTransport, engin
 def test_create_order_root(db: Database, sent: CapacityTransport, engine: Engine) -> None:
     """putOrder: shouldQueryCustomerOrderTimelineFromGsi"""
     assert request_shape(put_order) == (
-        "PutItem",
+        "TransactWriteItems",  # the order and an event, if it replaces one
         ", ".join(INDEXES),
-        'PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"',
+        'PK="CUST#{order.customer_id}" AND SK="ORDER#{order.order_id}"',
     )
     created = db.run(put_order(order("O500", total=Decimal(5))))
     assert (created.status, created.version) == (CREATED, 1)
-    assert sent.operations == ["PutItem"]
+    assert sent.operations == ["GetItem", "PutItem"]
     assert sent.indexes == set(INDEXES)
     assert stored_item(engine, "ORDER#O500") == {
         "PK": "CUST#C1",
@@ -125,6 +125,22 @@ def test_create_order_root(db: Database, sent: CapacityTransport, engine: Engine
     assert ids(db.run(customer_timeline("C1", 2))) == ["O500", "O104"]
     assert ids(db.run(orders_by_status(CREATED, 2))) == ["O500", "O106"]
     assert ids(db.run(customer_orders_by_status("C1", CREATED, 2))) == ["O500", "O103"]
+
+
+def test_put_order_replaces_a_stored_order(db: Database, engine: Engine) -> None:
+    replaced = db.run(put_order(order("O100", day=3, status=PAID, total=Decimal(5))))
+    assert replaced.version == 2
+    stored = stored_item(engine, "ORDER#O100")
+    assert stored is not None
+    assert [stored[name] for name in ("createdAt", "status", "total", "version")] == [
+        "2026-01-18T10:15:30.000000Z",
+        "PAID",
+        5,
+        2,
+    ]
+    assert index_keys(engine, "gsi_customer_status_orders", "O100") == [
+        ("CUST#C1#STATUS#PAID", "ORDER#2026-01-18T10:15:30.000000Z#O100")
+    ]
 
 
 def test_add_order_line_item(db: Database, sent: CapacityTransport) -> None:
@@ -220,7 +236,7 @@ def test_update_item_status(db: Database, sent: CapacityTransport, engine: Engin
     )
     before = items(engine)
     updated = db.run(update_item_status("C1", "O100", "I2", ItemStatus.SHIPPED))
-    assert updated.item_status is ItemStatus.SHIPPED
+    assert updated.item_status == ItemStatus.SHIPPED
     assert sent.operations == ["UpdateItem"]
     assert sent.indexes == set()
     assert items(engine) == [
@@ -228,7 +244,7 @@ def test_update_item_status(db: Database, sent: CapacityTransport, engine: Engin
         for item in before
     ]
     found = db.run(order_items("C1", "O100"))
-    assert [item.item_status.value for item in found] == ["PENDING", "SHIPPED", "PENDING"]
+    assert [item.item_status for item in found] == ["PENDING", "SHIPPED", "PENDING"]
 
 
 def test_delete_one_order_item(db: Database, sent: CapacityTransport, engine: Engine) -> None:
@@ -275,27 +291,40 @@ CONFLICTS: dict[str, tuple[Order, list[OrderItem], str]] = {
     "the root": (order("O100"), [line("I7", "O100")], "write 1 of 2, create Order: "),
     "the first item": (
         order("O500"),
-        [line("I1", "O100"), line("I7")],
+        [line("I1"), line("I7")],
         "write 2 of 3, create OrderItem: ",
     ),
     "the last item": (
         order("O500"),
-        [line("I7"), line("I1", "O100")],
+        [line("I7"), line("I1")],
         "write 3 of 3, create OrderItem: ",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    "foreign", [line("I1", "O100"), line("I1", customer_id="C2")], ids=["order", "customer"]
+)
+def test_an_order_is_not_created_with_items_of_another(
+    db: Database, engine: Engine, foreign: OrderItem
+) -> None:
+    before = everything(engine)
+    with pytest.raises(InvalidValue, match="with its own items only"):
+        db.run(create_order_with_items(order("O500"), [foreign]))
+    assert everything(engine) == before
 
 
 @pytest.mark.parametrize("which", CONFLICTS)
 def test_atomic_rollback_on_conflict(db: Database, engine: Engine, which: str) -> None:
     """createOrderWithItemsAtomic: shouldRollbackAtomicCreateWhenAnyRowAlreadyExists"""
     new, lines, message = CONFLICTS[which]
+    db.run(put_order_item(line("I1")))
     before = everything(engine)
     with pytest.raises(AlreadyExists) as caught:
         db.run(create_order_with_items(new, lines))
     assert str(caught.value).startswith(message)
     assert everything(engine) == before
     current: Any = db.run(
-        order_header("C1", "O100") if which == "the root" else order_item("C1", "O100", "I1")
+        order_header("C1", "O100") if which == "the root" else order_item("C1", "O500", "I1")
     )
     assert caught.value.current == current

@@ -22,7 +22,7 @@ from tablewright import (
     transact,
 )
 from tablewright.database import Database
-from tablewright.plan.plan import Wait
+from tablewright.plan.plan import Together, Wait
 from tablewright.plans import Plan
 from tests.model.patterns.club import (
     MONDAY,
@@ -54,7 +54,7 @@ def charged(plan: Plan[Any], db: Database) -> float:
     try:
         step = next(steps)
         while True:
-            assert not isinstance(step, Wait)
+            assert not isinstance(step, (Wait, Together))
             answer = db._transport.send(
                 step.operation, {**step.body, "ReturnConsumedCapacity": "TOTAL"}
             ).body

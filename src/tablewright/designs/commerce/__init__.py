@@ -12,7 +12,13 @@ in the indexes, increments its version and adds an event, all in one transaction
 Decisions where the source document is unclear or contradicts itself:
 
 - The version in the key of an event has ten digits. Times have microseconds.
-- A change of the status adds an event. Creating an order, or setting the same status, does not.
+- Every update of the status adds an event, also if the status stays the same, so that the versions
+  of the events have no gaps. Creating an order adds none.
+- `put_order` creates an order, or replaces the stored one and increments its version. The document
+  has a plain PutItem, which would set the version back to 1: the next event would have the key of
+  an older one. So the order is read first, and replacing it adds an event.
+- Statuses are plain strings. `OrderStatus` and `ItemStatus` list those of the document; an order
+  with another one is read like any other.
 - An update of the status without an expected version is the same transaction as with one, not a
   single UpdateItem.
 - An order and its items are read as the range of keys that belong to the order.
@@ -40,6 +46,7 @@ from tablewright import (
     Table,
     Transaction,
     Update,
+    Upsert,
     access_pattern,
     attr,
     children,
@@ -50,8 +57,11 @@ from tablewright import (
     put,
     root,
     transact,
+    upsert,
     version,
 )
+from tablewright.errors import InvalidValue
+from tablewright.symbol import contains_symbol
 
 
 class OrderStatus(StrEnum):
@@ -92,8 +102,8 @@ class StatusEvent(Entity, table=Commerce, type_name="OrderStatusEvent"):
     customer_id: Attr[str] = attr(name="customerId")
     order_id: Attr[str] = attr(name="orderId")
     version: Attr[int] = attr(pad=10)
-    from_status: Attr[OrderStatus] = attr(name="fromStatus")
-    to_status: Attr[OrderStatus] = attr(name="toStatus")
+    from_status: Attr[str] = attr(name="fromStatus")
+    to_status: Attr[str] = attr(name="toStatus")
     changed_at: Attr[datetime] = attr(name="changedAt")
     changed_by: Attr[str | None] = attr(name="changedBy", default=None)
     reason: Attr[str | None] = attr(default=None)
@@ -105,7 +115,7 @@ class Order(Entity, table=Commerce, type_name="CustomerOrder"):
     customer_id: Attr[str] = attr(name="customerId")
     order_id: Attr[str] = attr(name="orderId")
     created_at: Attr[datetime] = attr(name="createdAt")
-    status: Attr[OrderStatus] = attr(default=OrderStatus.CREATED)
+    status: Attr[str] = attr(default=OrderStatus.CREATED)
     total: Attr[Decimal] = attr(default=Decimal(0))
     version: Attr[int] = version()
 
@@ -132,6 +142,7 @@ class Order(Entity, table=Commerce, type_name="CustomerOrder"):
         at=StatusEvent.changed_at,
         by=StatusEvent.changed_by,
         reason=StatusEvent.reason,
+        always=True,
     )
 
 
@@ -142,7 +153,7 @@ class OrderItem(Entity, table=Commerce, type_name="OrderLineItem"):
     sku: Attr[str] = attr()
     quantity: Attr[int] = attr(default=1)
     price: Attr[Decimal] = attr(default=Decimal(0))
-    item_status: Attr[ItemStatus] = attr(name="itemStatus", default=ItemStatus.PENDING)
+    item_status: Attr[str] = attr(name="itemStatus", default=ItemStatus.PENDING)
 
     primary = key("CUST" / customer_id, "ORDER" / order_id / "ITEM" / item_id)
 
@@ -198,13 +209,13 @@ def customer_timeline_page(customer_id: str, limit: int, cursor: str | None) -> 
 
 
 @access_pattern
-def orders_by_status(status: OrderStatus, limit: int) -> Query[Order]:
+def orders_by_status(status: str, limit: int) -> Query[Order]:
     """List global orders for one status"""
     return Order.by_status(status).desc().page_size(limit)
 
 
 @access_pattern
-def customer_orders_by_status(customer_id: str, status: OrderStatus, limit: int) -> Query[Order]:
+def customer_orders_by_status(customer_id: str, status: str, limit: int) -> Query[Order]:
     """List customer orders for one status"""
     return Order.by_customer_status(customer_id, status).desc().page_size(limit)
 
@@ -231,9 +242,14 @@ def put_customer_if_absent(customer: Customer) -> Create[Customer]:
 
 
 @access_pattern
-def put_order(order: Order) -> Put[Order]:
+def put_order(order: Order) -> Upsert[Order]:
     """Create order root"""
-    return put(order)
+    return upsert(
+        order,
+        Order.created_at.set(order.created_at),
+        Order.status.set(order.status),
+        Order.total.set(order.total),
+    )
 
 
 @access_pattern
@@ -243,7 +259,7 @@ def put_order_item(item: OrderItem) -> Put[OrderItem]:
 
 
 @access_pattern
-def update_order_status(customer_id: str, order_id: str, status: OrderStatus) -> Update[Order]:
+def update_order_status(customer_id: str, order_id: str, status: str) -> Update[Order]:
     """Update order status (state transition)"""
     return Order.primary(customer_id, order_id).update(Order.status.set(status))
 
@@ -252,7 +268,7 @@ def update_order_status(customer_id: str, order_id: str, status: OrderStatus) ->
 def update_order_status_with_history(
     customer_id: str,
     order_id: str,
-    status: OrderStatus,
+    status: str,
     expected_version: int,
     changed_by: str,
     reason: str,
@@ -268,7 +284,7 @@ def update_order_status_with_history(
 
 @access_pattern
 def update_item_status(
-    customer_id: str, order_id: str, item_id: str, status: ItemStatus
+    customer_id: str, order_id: str, item_id: str, status: str
 ) -> Update[OrderItem]:
     """Update item status (partial fulfillment)"""
     return OrderItem.primary(customer_id, order_id, item_id).update(
@@ -282,7 +298,18 @@ def delete_order_item(customer_id: str, order_id: str, item_id: str) -> Delete[O
     return OrderItem.primary(customer_id, order_id, item_id).delete()
 
 
+def _of_order(order: Order, item: OrderItem) -> OrderItem:
+    """Return the item; raise InvalidValue if it is not an item of this order."""
+    theirs, own = (item.customer_id, item.order_id), (order.customer_id, order.order_id)
+    if not contains_symbol(theirs) and theirs != own:
+        raise InvalidValue(
+            f"create_order_with_items(): item {item.item_id} is of the order {theirs}, not of "
+            f"{own}; an order is created with its own items only"
+        )
+    return item
+
+
 @access_pattern
 def create_order_with_items(order: Order, items: Sequence[OrderItem]) -> Transaction:
     """Atomic order root + items write"""
-    return transact(create(order), *(create(item) for item in items))
+    return transact(create(order), *(create(_of_order(order, item)) for item in items))

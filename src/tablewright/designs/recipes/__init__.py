@@ -8,25 +8,30 @@ The key chart of the source document, completed:
     Recipe              RECIPE#{id}              RECIPE#{id}
     RecipeIngredient    RECIPE#{recipeId}        RECIPEINGREDIENT#{ingredientId}
     Category            CATEGORY#{id}            CATEGORY#{id}
+      in GSI1           CATEGORIES               {shopOrder}#{id}
       unique name       CATEGORYNAME#{name}      CATEGORYNAME#{name}
     Ingredient          CATEGORY#{categoryId}    INGREDIENT#{id}
+      unique id         INGREDIENT#{id}          INGREDIENT#{id}
       unique name       INGREDIENTNAME#{name}    INGREDIENTNAME#{name}
       in GSI1           INGREDIENT#{id}          INGREDIENT#{id}
       in GSI2           INGREDIENTNAME#{name}    INGREDIENTNAME#{name}
 
 A sentinel item keeps each name unique. It is written in the same transaction and contains the id
-and the name, as in the source document.
+and the name, as in the source document. The key of an ingredient contains its category, so another
+sentinel item keeps its id unique. The id of a category never changes: an update of it is refused.
 
 Option 2 of the source document has its own table. There the sort key of an ingredient begins with
 `#`, so it sorts before the key of its category. A query in descending order returns the category,
-then a limited number of its ingredients.
+then a limited number of its ingredients. `examples/` has a small program for each option.
 
 Decisions where the source document is unclear:
 
 - Menu items and recipe ingredients are in the partition of their parent: one query loads both.
 - A menu item refers to a recipe. A recipe ingredient refers to an ingredient, and has the name that
   the recipe uses for it.
-- The caller chooses all ids. Two categories may contain ingredients with the same id.
+- The caller chooses all ids.
+- The source document stores `shopOrder`, but has no key for it. GSI1 lists the categories that have
+  one: all of them in one partition, with six digits in the sort key (`000002#7`).
 - Deleting a parent does not delete its children.
 """
 

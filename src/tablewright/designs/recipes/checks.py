@@ -16,6 +16,7 @@ from tablewright.designs.recipes import (
     RecipeWithIngredients,
     ReversedCategory,
     ReversedIngredient,
+    categories_in_shop_order,
     category_by_name,
     category_with_first_ingredients,
     category_with_ingredients,
@@ -199,23 +200,36 @@ def _reads(stored: Stored) -> Iterator[Check]:
         next(found for found in stored(Category) if found.name == "pasta"),
     )
 
+    in_order = sorted(
+        (found for found in stored(Category) if found.shop_order is not None),
+        key=lambda found: (found.shop_order, found.id),
+    )
+    yield Check("List the Categories in shop order", categories_in_shop_order(), in_order)
+    last = changed(in_order[0], shop_order=12)
+    yield Check(
+        "Update a Category: move it to the end of the shop", reorder_category(last.id, 12), last
+    )
+    yield Check(
+        "List the Categories in shop order, after the move",
+        categories_in_shop_order(),
+        [*in_order[1:], last],
+    )
 
-NAME_IS_TAKEN = Raises(UniqueViolation)
+
+IS_TAKEN = Raises(UniqueViolation)
 
 
 def _names_of_categories(stored: Stored) -> Iterator[Check]:
     pasta = _category(stored, "2")
     second = Category(id="20", name="pasta")
-    yield Check(
-        "Create a Category with a name that is taken", create_category(second), NAME_IS_TAKEN
-    )
+    yield Check("Create a Category with a name that is taken", create_category(second), IS_TAKEN)
     yield Check(
         "Create a Category with an id that is taken",
         create_category(Category(id="2", name="rice")),
         Raises(AlreadyExists),
     )
     yield Check(
-        "Rename a Category to a name that is taken", rename_category("2", "herbs"), NAME_IS_TAKEN
+        "Rename a Category to a name that is taken", rename_category("2", "herbs"), IS_TAKEN
     )
     noodles = changed(pasta, name="noodles")
     yield Check("Rename a Category", rename_category("2", "noodles"), noodles)
@@ -238,12 +252,17 @@ def _names_of_ingredients(stored: Stored) -> Iterator[Check]:
     tomatoes = _ingredient(stored, "1")
     second = Ingredient(id="20", name="tomatoes", category_id="3")
     yield Check(
-        "Create an Ingredient with a name that is taken", create_ingredient(second), NAME_IS_TAKEN
+        "Create an Ingredient with a name that is taken", create_ingredient(second), IS_TAKEN
+    )
+    yield Check(
+        "Create an Ingredient with an id that is taken, in another Category",
+        create_ingredient(Ingredient(id="1", name="thyme", category_id="3")),
+        IS_TAKEN,
     )
     yield Check(
         "Rename an Ingredient to a name that is taken",
         rename_ingredient("1", "1", "basil"),
-        NAME_IS_TAKEN,
+        IS_TAKEN,
     )
     cherries = changed(tomatoes, name="cherry tomatoes")
     yield Check("Rename an Ingredient", rename_ingredient("1", "1", "cherry tomatoes"), cherries)
@@ -282,7 +301,7 @@ def _moves_between_categories(stored: Stored) -> Iterator[Check]:
     yield Check(
         "Create an Ingredient with a name that is taken, after the move",
         create_ingredient(Ingredient(id="40", name="mushrooms", category_id=old)),
-        NAME_IS_TAKEN,
+        IS_TAKEN,
     )
 
 
@@ -303,18 +322,23 @@ def _option_2(stored: Stored) -> Iterator[Check]:
         CategoryWithIngredients(category=category, ingredients=ingredients[:-11:-1]),
     )
     herbs = ReversedCategory(id="3", name="herbs")
-    basil = ReversedIngredient(id="1", name="basil", category_id="3")
+    basil = ReversedIngredient(id="30", name="basil", category_id="3")
     yield Check("Option 2: create a category", create_reversed_category(herbs), herbs)
     yield Check("Option 2: create an ingredient", create_reversed_ingredient(basil), basil)
     yield Check(
         "Option 2: create a category with a name that is taken",
         create_reversed_category(ReversedCategory(id="4", name="herbs")),
-        NAME_IS_TAKEN,
+        IS_TAKEN,
     )
     yield Check(
         "Option 2: create an ingredient with a name that is taken",
-        create_reversed_ingredient(ReversedIngredient(id="2", name="basil", category_id="3")),
-        NAME_IS_TAKEN,
+        create_reversed_ingredient(ReversedIngredient(id="31", name="basil", category_id="3")),
+        IS_TAKEN,
+    )
+    yield Check(
+        "Option 2: create an ingredient with an id that is taken, in another category",
+        create_reversed_ingredient(ReversedIngredient(id="1", name="thyme", category_id="3")),
+        IS_TAKEN,
     )
     yield Check(
         "Option 2: read only the first batch, after the creates",

@@ -56,11 +56,12 @@ class RecipeIngredient(Entity, table=Recipes):
 
 
 class Category(Entity, table=Recipes):
-    id: Attr[str] = attr()
+    id: Attr[str] = attr(immutable=True)
     name: Attr[str] = attr()
-    shop_order: Attr[int | None] = attr(name="shopOrder", default=None)
+    shop_order: Attr[int | None] = attr(name="shopOrder", default=None, pad=6)
 
     primary = key("CATEGORY" / id, "CATEGORY" / id.again)
+    in_shop_order = index(Recipes.gsi1, "CATEGORIES", shop_order / id)
     by_name = unique("CATEGORYNAME" / name, keep=(id, name))
 
 
@@ -72,6 +73,7 @@ class Ingredient(Entity, table=Recipes):
     primary = key("CATEGORY" / category_id, "INGREDIENT" / id)
     by_id = index(Recipes.gsi1, "INGREDIENT" / id, "INGREDIENT" / id.again)
     by_name = index(Recipes.gsi2, "INGREDIENTNAME" / name, "INGREDIENTNAME" / name.again)
+    ids = unique("INGREDIENT" / id, keep=(id,))
     names = unique("INGREDIENTNAME" / name, keep=(id, name))
 
 

@@ -24,7 +24,7 @@ class Reversed(Table, name="recipes_option2", type_attribute=None):
 
 
 class ReversedCategory(Entity, table=Reversed, type_name="Category"):
-    id: Attr[str] = attr()
+    id: Attr[str] = attr(immutable=True)
     name: Attr[str] = attr()
 
     primary = key("Category" / id, "Category" / id.again)
@@ -37,6 +37,7 @@ class ReversedIngredient(Entity, table=Reversed, type_name="Ingredient"):
     category_id: Attr[str] = attr(name="categoryId")
 
     primary = key("Category" / category_id, "#Ingredient" / id)
+    ids = unique("Ingredient" / id, keep=(id,))
     names = unique("IngredientName" / name, keep=(id, name))
 
 
@@ -53,7 +54,7 @@ def create_reversed_category(category: ReversedCategory) -> Create[ReversedCateg
 
 @access_pattern
 def create_reversed_ingredient(ingredient: ReversedIngredient) -> Create[ReversedIngredient]:
-    """Create an ingredient that sorts before its category; its name must be unique"""
+    """Create an ingredient that sorts before its category; its id and its name must be unique"""
     return create(ingredient)
 
 

@@ -80,6 +80,12 @@ def ingredient_by_name(name: str) -> First[Ingredient]:
 
 
 @access_pattern
+def categories_in_shop_order() -> Query[Category]:
+    """List the Categories that have a position in the shop, in this order"""
+    return Category.in_shop_order()
+
+
+@access_pattern
 def category_by_name(name: str) -> GetByUnique[Category]:
     """Get a Category by its name"""
     return Category.by_name(name)
@@ -224,7 +230,7 @@ def delete_category(category_id: str) -> Delete[Category]:
 
 @access_pattern
 def create_ingredient(ingredient: Ingredient) -> Create[Ingredient]:
-    """Create an Ingredient; its name must be unique"""
+    """Create an Ingredient; its id and its name must be unique"""
     return create(ingredient)
 
 
@@ -248,5 +254,5 @@ def move_ingredient(category_id: str, ingredient_id: str, to: str) -> Update[Ing
 
 @access_pattern
 def delete_ingredient(category_id: str, ingredient_id: str) -> Delete[Ingredient]:
-    """Delete an Ingredient; its name becomes free"""
+    """Delete an Ingredient; its id and its name become free"""
     return Ingredient.primary(category_id, ingredient_id).delete()

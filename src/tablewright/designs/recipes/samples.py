@@ -81,5 +81,5 @@ def _option2_sample() -> list[Entity]:
         ReversedIngredient(id=str(number), name=name, category_id="1")
         for number, name in enumerate(names, start=1)
     ]
-    pasta = ReversedIngredient(id="2", name="spaghetti", category_id="2")
+    pasta = ReversedIngredient(id="20", name="spaghetti", category_id="2")
     return [*categories, *ingredients, pasta]

@@ -10,11 +10,21 @@
                                                               GSI2PK | GSI2SK
     Product                                                   CAT#{category} | BRAND#{brand}#AT#{…}
 
-Ids are KSUIDs: sorting by id sorts by creation time. The items of an order are stored inside it.
+The id of a new entity is a KSUID: sorting by id sorts by creation. Within one process this is the
+exact order; between processes, KSUIDs of one second sort at random. A caller may give any other
+text as the id, e.g. `User(id="001", ...)` for the key `USER#001`. Lists then sort by these texts,
+and the filter by `created_at`, which compares KSUIDs, does not apply to them.
+
+The items of an order are stored inside it. An order may have several of one product; placing it
+reduces the stock by their sum. Its status is any text, OrderStatus has the usual ones.
 
 Decisions where the source document is unclear or contradicts itself:
 
 - Orders by status use GSI1, as in its index table. Its pattern table names both GSI1 and GSI2PK.
+- Orders by status exist with a time bound, as in its pattern table, and without, as in its list of
+  access patterns.
+- Users by `created_at` include the whole second of the given moment, because a KSUID contains whole
+  seconds; its `SK > "USER#<ksuid_prefix_time>"` selects the same users.
 - Times in keys are seconds since 1970, as in its example `AT#1719473962`.
 - The products of a brand are sorted by category, then by time: this is the order of the key. The
   pattern table says by time only.

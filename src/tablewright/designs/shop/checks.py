@@ -27,6 +27,7 @@ from tablewright.designs.shop import (
     change_status,
     order_by_id,
     orders_by_status,
+    orders_by_status_since,
     orders_of_user,
     place_order,
     product_by_id,
@@ -40,11 +41,10 @@ from tablewright.designs.shop import (
     user_by_id,
     users,
     users_by_email_prefix,
-    users_created_after,
+    users_created_since,
 )
 from tablewright.designs.shop.samples import START, id_at, make_order
 from tablewright.errors import AlreadyExists, ConditionFailed, NotFound
-from tablewright.ids import KSUID
 from tablewright.verify.checks import Check, Raises, Stored, changed
 
 Kind = TypeVar("Kind", User, Category, Brand, Product, Order)
@@ -61,7 +61,7 @@ def checks(stored: Stored) -> Iterator[Check]:
     yield from _placed_orders(stored)
 
 
-def _one(stored: Stored, kind: type[Kind], entity_id: KSUID) -> Kind:
+def _one(stored: Stored, kind: type[Kind], entity_id: str) -> Kind:
     return next(entity for entity in stored(kind) if entity.id == entity_id)
 
 
@@ -81,8 +81,8 @@ def _reads_of_users_categories_brands(stored: Stored) -> Iterator[Check]:
     moment = all_users[2].created_at
     yield Check(
         "List users filter by created_at",
-        users_created_after(moment),
-        _by_creation([user for user in all_users if user.created_at > moment]),
+        users_created_since(moment),
+        _by_creation([user for user in all_users if user.created_at >= moment]),
     )
     yield Check(
         "List users filter by email-prefix",
@@ -114,21 +114,21 @@ def _reads_of_users_categories_brands(stored: Stored) -> Iterator[Check]:
     )
 
 
-def _products_of_brand(stored: Stored, brand_id: KSUID) -> list[Product]:
+def _products_of_brand(stored: Stored, brand_id: str) -> list[Product]:
     """Sort as the index does: by the creation of the category, then of the product."""
     created = {category.id: category.created_at for category in stored(Category)}
     found = [product for product in stored(Product) if product.brand_id == brand_id]
     return sorted(found, key=lambda product: (created[product.category_id], product.created_at))
 
 
-def _products_of_category(stored: Stored, category_id: KSUID) -> list[Product]:
+def _products_of_category(stored: Stored, category_id: str) -> list[Product]:
     """Sort as the index does: by the creation of the brand, then of the product."""
     created = {brand.id: brand.created_at for brand in stored(Brand)}
     found = [product for product in stored(Product) if product.category_id == category_id]
     return sorted(found, key=lambda product: (created[product.brand_id], product.created_at))
 
 
-def _products_of_both(stored: Stored, brand_id: KSUID, category_id: KSUID) -> list[Product]:
+def _products_of_both(stored: Stored, brand_id: str, category_id: str) -> list[Product]:
     found = _products_of_brand(stored, brand_id)
     return [product for product in found if product.category_id == category_id]
 
@@ -163,7 +163,7 @@ def _truncate_to_second(moment: datetime) -> datetime:
     return moment.replace(microsecond=0)
 
 
-def _orders_with_status(stored: Stored, status: OrderStatus, since: datetime) -> list[Order]:
+def _orders_with_status(stored: Stored, status: str, since: datetime) -> list[Order]:
     """Sort by the second of the update, then by the table's key, as the embedded engine does.
 
     DynamoDB does not define the order of items with equal index keys.
@@ -171,7 +171,7 @@ def _orders_with_status(stored: Stored, status: OrderStatus, since: datetime) ->
     found = [
         order
         for order in stored(Order)
-        if order.status is status
+        if order.status == status
         and _truncate_to_second(order.updated_at) >= _truncate_to_second(since)
     ]
     return sorted(
@@ -192,7 +192,12 @@ def _reads_of_orders(stored: Stored) -> Iterator[Check]:
     since = _orders_with_status(stored, delivered, START)[1].updated_at
     yield Check(
         "List orders by status",
-        orders_by_status(delivered, since),
+        orders_by_status(delivered),
+        _orders_with_status(stored, delivered, START),
+    )
+    yield Check(
+        "List orders by status, updated since a moment",
+        orders_by_status_since(delivered, since),
         _orders_with_status(stored, delivered, since),
     )
 
@@ -289,7 +294,7 @@ def _lists_with(stored: Stored, product: Product, case: str) -> Iterator[Check]:
 
 
 def _status_changes(stored: Stored) -> Iterator[Check]:
-    order = next(order for order in stored(Order) if order.status is OrderStatus.SHIPPED)
+    order = next(order for order in stored(Order) if order.status == OrderStatus.SHIPPED)
     delivered = OrderStatus.DELIVERED
     yield Check(
         "Update a status",
@@ -298,12 +303,12 @@ def _status_changes(stored: Stored) -> Iterator[Check]:
     )
     yield Check(
         "List orders by status, old status",
-        orders_by_status(order.status, START),
+        orders_by_status(order.status),
         _orders_with_status(stored, order.status, START),
     )
     yield Check(
         "List orders by status, new status",
-        orders_by_status(delivered, START),
+        orders_by_status(delivered),
         _orders_with_status(stored, delivered, START),
     )
 
@@ -338,3 +343,32 @@ def _placed_orders(stored: Stored) -> Iterator[Check]:
         Raises(NotFound),
     )
     yield Check("Place an order, a second time", place_order(order), Raises(AlreadyExists))
+    third = _one(stored, Product, third.id)
+    twice = make_order(id_at(113), user, OrderStatus.PENDING, third, third)
+    yield Check("Place an order with one product in two lines", place_order(twice), None)
+    yield Check(
+        "Get a product by id, stock reduced by both lines",
+        product_by_id(third.id),
+        _updated(stored, third, stock=third.stock - 3),
+    )
+    yield from _other_ids_and_statuses(stored)
+
+
+def _other_ids_and_statuses(stored: Stored) -> Iterator[Check]:
+    """Check ids as in the source document's examples, and a status that the shop does not use."""
+    user = User(id="001", name="First", email="first@example.com", password="argon2:001")
+    yield Check("Create a user, id 001", register(user), lambda: _one(stored, User, "001"))
+    yield Check("Get a user by id, id 001", user_by_id("001"), lambda: _one(stored, User, "001"))
+    product = _one(stored, Product, id_at(36))
+    order = make_order(id_at(114), user, "ON_HOLD", product)
+    yield Check("Place an order with another status", place_order(order), None)
+    yield Check(
+        "List user's orders, another status",
+        orders_of_user("001"),
+        lambda: [_one(stored, Order, order.id)],
+    )
+    yield Check(
+        "List orders by status, another status",
+        orders_by_status("ON_HOLD"),
+        lambda: [_one(stored, Order, order.id)],
+    )

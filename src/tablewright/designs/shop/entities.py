@@ -20,6 +20,8 @@ class Shop(Table, name="shop"):
 
 
 class OrderStatus(StrEnum):
+    """The statuses that the shop uses. An order may have any other text as its status."""
+
     PENDING = "PENDING"
     PAID = "PAID"
     SHIPPED = "SHIPPED"
@@ -28,7 +30,7 @@ class OrderStatus(StrEnum):
 
 
 class User(Entity, table=Shop):
-    id: Attr[KSUID] = attr(default_factory=KSUID.new)
+    id: Attr[str] = attr(default_factory=KSUID.new)
     name: Attr[str] = attr()
     email: Attr[str] = attr()
     password: Attr[str] = attr()
@@ -41,7 +43,7 @@ class User(Entity, table=Shop):
 
 
 class Category(Entity, table=Shop):
-    id: Attr[KSUID] = attr(default_factory=KSUID.new)
+    id: Attr[str] = attr(default_factory=KSUID.new)
     name: Attr[str] = attr()
     created_at: Attr[datetime] = created_at()
     updated_at: Attr[datetime] = updated_at()
@@ -51,7 +53,7 @@ class Category(Entity, table=Shop):
 
 
 class Brand(Entity, table=Shop):
-    id: Attr[KSUID] = attr(default_factory=KSUID.new)
+    id: Attr[str] = attr(default_factory=KSUID.new)
     name: Attr[str] = attr()
     created_at: Attr[datetime] = created_at()
     updated_at: Attr[datetime] = updated_at()
@@ -61,12 +63,12 @@ class Brand(Entity, table=Shop):
 
 
 class Product(Entity, table=Shop):
-    id: Attr[KSUID] = attr(default_factory=KSUID.new)
+    id: Attr[str] = attr(default_factory=KSUID.new)
     name: Attr[str] = attr()
     price: Attr[Decimal] = attr()
     stock: Attr[int] = attr(default=0)
-    category_id: Attr[KSUID] = attr()
-    brand_id: Attr[KSUID] = attr()
+    category_id: Attr[str] = attr()
+    brand_id: Attr[str] = attr()
     created_at: Attr[datetime] = created_at()
     updated_at: Attr[datetime] = updated_at()
 
@@ -83,8 +85,8 @@ class Product(Entity, table=Shop):
 class OrderItem:
     """One line of an order: a product, its quantity, and its price at the time of the order."""
 
-    id: KSUID
-    product_id: KSUID
+    id: str
+    product_id: str
     quantity: int
     price: Decimal
 
@@ -94,9 +96,9 @@ class OrderItem:
 
 
 class Order(Entity, table=Shop):
-    id: Attr[KSUID] = attr(default_factory=KSUID.new)
-    user_id: Attr[KSUID] = attr()
-    status: Attr[OrderStatus] = attr(default=OrderStatus.PENDING)
+    id: Attr[str] = attr(default_factory=KSUID.new)
+    user_id: Attr[str] = attr()
+    status: Attr[str] = attr(default=OrderStatus.PENDING)
     total_price: Attr[Decimal] = attr()
     items: Attr[list[OrderItem]] = attr()
     created_at: Attr[datetime] = created_at()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
+from functools import reduce
+from itertools import groupby
+from operator import add, attrgetter
 
 from tablewright import (
     Create,
@@ -16,14 +20,14 @@ from tablewright import (
     create,
     transact,
 )
-from tablewright.designs.shop.entities import Brand, Category, Order, OrderStatus, Product, User
+from tablewright.designs.shop.entities import Brand, Category, Order, OrderItem, Product, User
 from tablewright.ids import KSUID
 
 # -- users ---------------------------------------------------------------------------------------
 
 
 @access_pattern
-def user_by_id(user_id: KSUID) -> Get[User]:
+def user_by_id(user_id: str) -> Get[User]:
     """Get a user by id"""
     return User.primary(user_id)
 
@@ -41,9 +45,12 @@ def users() -> Query[User]:
 
 
 @access_pattern
-def users_created_after(moment: datetime) -> Query[User]:
-    """List users filter by created_at"""
-    return User.primary.within().gt(KSUID.ceiling(moment))
+def users_created_since(moment: datetime) -> Query[User]:
+    """List users filter by created_at
+
+    KSUIDs contain whole seconds, so the users of the whole second of the moment are listed, too.
+    """
+    return User.primary.within().gte(KSUID.floor(moment))
 
 
 @access_pattern
@@ -56,7 +63,7 @@ def users_by_email_prefix(prefix: str) -> Query[User]:
 
 
 @access_pattern
-def category_by_id(category_id: KSUID) -> Get[Category]:
+def category_by_id(category_id: str) -> Get[Category]:
     """Get a category by id"""
     return Category.primary(category_id)
 
@@ -74,7 +81,7 @@ def categories_by_name_prefix(prefix: str) -> Query[Category]:
 
 
 @access_pattern
-def brand_by_id(brand_id: KSUID) -> Get[Brand]:
+def brand_by_id(brand_id: str) -> Get[Brand]:
     """Get a brand by id"""
     return Brand.primary(brand_id)
 
@@ -95,7 +102,7 @@ def brands_by_name_prefix(prefix: str) -> Query[Brand]:
 
 
 @access_pattern
-def product_by_id(product_id: KSUID) -> Get[Product]:
+def product_by_id(product_id: str) -> Get[Product]:
     """Get a product by id"""
     return Product.primary(product_id)
 
@@ -107,25 +114,25 @@ def products() -> Query[Product]:
 
 
 @access_pattern
-def products_by_brand(brand_id: KSUID) -> Query[Product]:
+def products_by_brand(brand_id: str) -> Query[Product]:
     """List products by brand"""
     return Product.by_brand(brand_id)
 
 
 @access_pattern
-def products_by_brand_and_category(brand_id: KSUID, category_id: KSUID) -> Query[Product]:
+def products_by_brand_and_category(brand_id: str, category_id: str) -> Query[Product]:
     """List products by brand + category"""
     return Product.by_brand(brand_id).eq(category_id)
 
 
 @access_pattern
-def products_by_category(category_id: KSUID) -> Query[Product]:
+def products_by_category(category_id: str) -> Query[Product]:
     """List products by category"""
     return Product.by_category(category_id)
 
 
 @access_pattern
-def products_by_category_and_brand(category_id: KSUID, brand_id: KSUID) -> Query[Product]:
+def products_by_category_and_brand(category_id: str, brand_id: str) -> Query[Product]:
     """List products by category + brand"""
     return Product.by_category(category_id).eq(brand_id)
 
@@ -134,20 +141,26 @@ def products_by_category_and_brand(category_id: KSUID, brand_id: KSUID) -> Query
 
 
 @access_pattern
-def order_by_id(user_id: KSUID, order_id: KSUID) -> Get[Order]:
+def order_by_id(user_id: str, order_id: str) -> Get[Order]:
     """Get user's order by id"""
     return Order.primary(user_id, order_id)
 
 
 @access_pattern
-def orders_of_user(user_id: KSUID) -> Query[Order]:
+def orders_of_user(user_id: str) -> Query[Order]:
     """List user's orders"""
     return Order.primary.within(user_id)
 
 
 @access_pattern
-def orders_by_status(status: OrderStatus, since: datetime) -> Query[Order]:
+def orders_by_status(status: str) -> Query[Order]:
     """List orders by status"""
+    return Order.by_status(status)
+
+
+@access_pattern
+def orders_by_status_since(status: str, since: datetime) -> Query[Order]:
+    """List orders by status, updated since a moment"""
     return Order.by_status(status).gte(since)
 
 
@@ -161,33 +174,40 @@ def register(user: User) -> Create[User]:
 
 
 @access_pattern
-def change_email(user_id: KSUID, email: str) -> Update[User]:
+def change_email(user_id: str, email: str) -> Update[User]:
     """Change a user's email, and the keys of both indexes on it"""
     return User.primary(user_id).update(User.email.set(email))
 
 
 @access_pattern
-def change_price(product_id: KSUID, price: Decimal) -> Update[Product]:
+def change_price(product_id: str, price: Decimal) -> Update[Product]:
     """Change a product's price"""
     return Product.primary(product_id).update(Product.price.set(price))
 
 
 @access_pattern
-def change_brand(product_id: KSUID, brand_id: KSUID) -> Update[Product]:
+def change_brand(product_id: str, brand_id: str) -> Update[Product]:
     """Move a product to another brand"""
     return Product.primary(product_id).update(Product.brand_id.set(brand_id))
 
 
 @access_pattern
-def change_category(product_id: KSUID, category_id: KSUID) -> Update[Product]:
+def change_category(product_id: str, category_id: str) -> Update[Product]:
     """Move a product to another category"""
     return Product.primary(product_id).update(Product.category_id.set(category_id))
 
 
 @access_pattern
-def change_status(user_id: KSUID, order_id: KSUID, status: OrderStatus) -> Update[Order]:
+def change_status(user_id: str, order_id: str, status: str) -> Update[Order]:
     """Change an order's status"""
     return Order.primary(user_id, order_id).update(Order.status.set(status))
+
+
+def _quantities(items: list[OrderItem]) -> Iterator[tuple[str, int]]:
+    """Return each product with its quantity in all lines: a transaction writes an item once."""
+    by_product = attrgetter("product_id")
+    for product_id, lines in groupby(sorted(items, key=by_product), by_product):
+        yield product_id, reduce(add, (line.quantity for line in lines))
 
 
 @access_pattern
@@ -196,9 +216,9 @@ def place_order(order: Order) -> Transaction:
     return transact(
         create(order),
         *(
-            Product.primary(item.product_id)
-            .update(Product.stock.increment(-item.quantity))
-            .condition(Product.stock >= item.quantity)
-            for item in order.items
+            Product.primary(product_id)
+            .update(Product.stock.increment(-quantity))
+            .condition(Product.stock >= quantity)
+            for product_id, quantity in _quantities(order.items)
         ),
     )

@@ -77,13 +77,13 @@ def sample() -> list[Entity]:
         *orders,
     ]
     for entity in entities:
-        entity.created_at = entity.updated_at = entity.id.time
+        entity.created_at = entity.updated_at = KSUID(entity.id).time
     for number, order in enumerate(orders):  # the newest order has the oldest update
         order.updated_at = START + timedelta(hours=2, seconds=-number)
     return list(entities)
 
 
-def make_order(order_id: KSUID, user: User, status: OrderStatus, *products: Product) -> Order:
+def make_order(order_id: KSUID, user: User, status: str, *products: Product) -> Order:
     """Return an order of one piece of the first product, two of the second, and so on."""
     lines = list(enumerate(products, start=1))
     return Order(

@@ -118,7 +118,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             position = open_cursor(context.secret, binding, self._cursor)
             start, remaining = position if isinstance(position, tuple) else (position, None)
             request = request.next_page(start)  # of a page before: only cursors of ours open
-        size = _smaller(self._size, remaining)
+        size = smaller(self._size, remaining)
         if filtered or excluding is not None or self._columns:
             found, last = yield from self._filtered_page(request, filtered, excluding, size)
             results, unreadable = self._results(found)
@@ -315,7 +315,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             read_range=page_read(
                 size if sizes and not filtered else None,
                 consistent=self._is_consistent,
-                requests=MAX_REQUESTS if filtered and sizes else 1,
+                requests=MAX_REQUESTS if filtered else 1,
             ),
         )
 
@@ -326,7 +326,7 @@ def _next_limit(missing: int, found: int, read: int, limit: int) -> int:
     return min(max(missing, min(wanted, 4 * limit)), MAX_LIMIT)
 
 
-def _smaller(size: int | None, remaining: int | None) -> int | None:
+def smaller(size: int | None, remaining: int | None) -> int | None:
     """Return the size of a page: never more than what remains of the limit."""
     if size is None or remaining is None:
         return remaining if size is None else size

@@ -24,6 +24,7 @@ Text = TypeVar("Text", bound=str)
 Rest = TypeVarTuple("Rest")
 #: The parts after the one that a method binds.
 Behind = TypeVarTuple("Behind")
+OtherBehind = TypeVarTuple("OtherBehind")
 
 
 class Range(Query[R], Generic[R, *Rest]):
@@ -78,6 +79,21 @@ class Range(Query[R], Generic[R, *Rest]):
     def between(self: Range[R, A, *Behind], low: A, high: A) -> Query[R]:
         """Limit the next part to values from `low` to `high`, both included."""
         return self._compared("between", low, high)
+
+    @overload
+    def union(  # type: ignore[overload-overlap]  # the first is the more exact one
+        self: Range[R, A, *Behind], other: Range[B, A, *OtherBehind], /
+    ) -> Range[R | B, A]: ...
+    @overload
+    def union(self: Range[R, *Behind], other: Range[B, *OtherBehind], /) -> Range[R | B]: ...
+    def union(self, other: Any) -> Any:
+        """Query items of another entity as well, in one request, in the order of the sort keys.
+
+        Both ranges are of one partition. Comparisons and options are called on the union.
+        """
+        from tablewright.plan.reads.union import union_of  # which is made of ranges
+
+        return union_of(self, other)
 
     def _compared(self, comparison: Comparison, *operands: Any, is_named: bool = False) -> Query[R]:
         """Return the query with a comparison; `is_named`: the caller names the part."""

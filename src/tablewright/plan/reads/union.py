@@ -1,6 +1,6 @@
 """Unions: several entities in one range, from one query, in the order of their sort keys.
 
-    union(Item.by_date("C1"), Invoice.by_date("C1")).gte(monday)       Query[Item | Invoice]
+    Item.by_date("C1").union(Invoice.by_date("C1")).gte(monday)        Query[Item | Invoice]
 
     PK=CUST#C1   SK=DATE#2026-03-01#INVOICE#7
                  SK=DATE#2026-03-02#ITEM#1
@@ -14,7 +14,7 @@ Items of entities that are not in the union are left out.
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import Any, TypeVar, TypeVarTuple, overload
+from typing import Any, TypeVar, TypeVarTuple
 
 from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap
@@ -27,18 +27,8 @@ from tablewright.plan.reads.range import Range
 from tablewright.plan.shape import key_condition
 from tablewright.values import Item
 
-A = TypeVar("A")
-B = TypeVar("B")
-C = TypeVar("C")
-D = TypeVar("D")
 R = TypeVar("R")
-#: The part that is compared, and those behind it in each key.
-V = TypeVar("V")
 Rest = TypeVarTuple("Rest")
-RestA = TypeVarTuple("RestA")
-RestB = TypeVarTuple("RestB")
-RestC = TypeVarTuple("RestC")
-RestD = TypeVarTuple("RestD")
 
 
 #: The state of a range without comparisons and options.
@@ -203,38 +193,17 @@ def _check_place(ranges: tuple[Range[Any, *tuple[Any, ...]], ...]) -> None:
             raise DeclarationError(f"union(): {each._entity.name} is in it twice; leave one out")
 
 
-@overload
-def union(a: Range[A, *Rest], b: Range[B, *Rest], /) -> Range[A | B, *Rest]: ...
-@overload
-def union(a: Range[A, V, *RestA], b: Range[B, V, *RestB], /) -> Range[A | B, V]: ...
-@overload
-def union(
-    a: Range[A, *Rest], b: Range[B, *Rest], c: Range[C, *Rest], /
-) -> Range[A | B | C, *Rest]: ...
-@overload
-def union(
-    a: Range[A, V, *RestA], b: Range[B, V, *RestB], c: Range[C, V, *RestC], /
-) -> Range[A | B | C, V]: ...
-@overload
-def union(
-    a: Range[A, *Rest], b: Range[B, *Rest], c: Range[C, *Rest], d: Range[D, *Rest], /
-) -> Range[A | B | C | D, *Rest]: ...
-@overload
-def union(
-    a: Range[A, V, *RestA],
-    b: Range[B, V, *RestB],
-    c: Range[C, V, *RestC],
-    d: Range[D, V, *RestD],
-    /,
-) -> Range[A | B | C | D, V]: ...
-def union(*ranges: Any) -> Any:
-    """Query several entities in one range: one request, in the order of the sort keys."""
-    if len(ranges) < 2:
-        raise DeclarationError("union() takes at least two ranges")
+def union_of(*ranges: Any) -> UnionRange[Any, *tuple[Any, ...]]:
+    """Return the union of ranges; raise DeclarationError if one query cannot read them."""
+    members: list[Any] = []
     for each in ranges:
-        if not isinstance(each, Range) or vars(each).keys() - _PLAIN:
+        if isinstance(each, UnionRange) and not vars(each).keys() - _PLAIN - {"_ranges"}:
+            members += each._ranges
+        elif isinstance(each, Range) and not vars(each).keys() - _PLAIN:
+            members.append(each)
+        else:
             raise DeclarationError(
-                "union() takes ranges, such as Order.timeline(…); comparisons and options are "
+                "union() joins ranges, such as Order.timeline(…); comparisons and options are "
                 f"called on the union, not on {each!r}"
             )
-    return UnionRange(ranges)
+    return UnionRange(tuple(members))

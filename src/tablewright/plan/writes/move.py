@@ -17,7 +17,6 @@ from typing import Any, Generic, TypeVar
 from tablewright.errors import (
     AlreadyExists,
     InvalidValue,
-    NotFound,
 )
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.change import Change
@@ -43,14 +42,11 @@ from tablewright.plan.writes.chunks import fit, joined, send_or_retry
 from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     EXISTS,
-    NOT_FOUND,
     WriteExpressions,
     condition_failed,
-    of_another_kind,
     rejection,
     snapshot,
     stored_version,
-    version_conflict,
 )
 from tablewright.plan.writes.rows_below import Follower, followers, read_rows_below
 from tablewright.plan.writes.side_actions import side_actions
@@ -104,14 +100,9 @@ class Move(Update[E], Generic[E]):
         entity, key = self._entity, self._key
 
         def on_failure(item: Item | None) -> Verdict:
-            if item is None:
-                return rejection(NotFound, entity, key, None, NOT_FOUND)
-            other = of_another_kind(NotFound, entity, key, item)
-            if other is not None:
-                return other
-            conflict = version_conflict(entity, key, item, self._expected)
-            if conflict is not None:
-                return conflict
+            rejected = self._rejected(item)
+            if item is None or rejected is not None:
+                return rejected
             if item != old:
                 return None
             return condition_failed(entity, key, item, self._all_conditions())

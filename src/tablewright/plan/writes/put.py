@@ -120,7 +120,8 @@ class EntityWrite(Write[E], Generic[E]):
                 "every attribute",
                 *index_key_texts(entity.index_keys),
                 *(
-                    f"{each.event.name}, in a transaction, if it changes {each.attribute}"
+                    f"{each.event.name}, in a transaction, if it "
+                    f"{'replaces an item' if each.always else f'changes {each.attribute}'}"
                     for each in events
                 ),
             ],

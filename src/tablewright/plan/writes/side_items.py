@@ -1,8 +1,8 @@
 """Side items: the sentinels of an entity's unique values, and the events of its histories.
 
 Both are items of their own, written in the same transaction as the entity. A sentinel exists
-exactly while an entity has the value. An event is written when an attribute changes, and is never
-changed itself.
+exactly while an entity has the value. An event is written when an attribute changes (of a history
+that is declared with `always`: when it is written), and is never changed itself.
 
 This module computes items from values. It must not know requests or plans.
 """
@@ -77,11 +77,11 @@ def _same_key(entity: EntityMap, one: Item, other: Item) -> bool:
 def event_items(
     entity: EntityMap, histories: Iterable[HistoryMap], old: Values, new: Values, audit: Audit
 ) -> list[SideItem]:
-    """Return the events of the attributes that change."""
+    """Return the events of the attributes that a write of `histories` changes or repeats."""
     return [
         SideItem(history, None, history.event.encode(_event(entity, history, old, new, audit)))
         for history in histories
-        if old[history.attribute] != new[history.attribute]
+        if history.always or old[history.attribute] != new[history.attribute]
     ]
 
 

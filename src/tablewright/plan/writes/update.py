@@ -20,7 +20,13 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Generic, Self, TypeVar
 
-from tablewright.errors import ConditionFailed, InvalidValue, NotFound, ValidationException
+from tablewright.errors import (
+    ConditionFailed,
+    InvalidValue,
+    NotFound,
+    ValidationException,
+    WriteRejected,
+)
 from tablewright.mapping.entity import STAMPS, EntityMap, Values
 from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import (
@@ -322,18 +328,22 @@ class Update(Write[E], Generic[E]):
     def _all_conditions(self) -> list[Condition[Any]]:
         return [*self._conditions, *self._change_conditions()]
 
+    def _rejected(self, item: Item | None) -> WriteRejected | None:
+        """Return the error for an item that is missing, of another kind or of another version."""
+        entity, key = self._entity, self._key
+        if item is None:
+            return rejection(NotFound, entity, key, None, NOT_FOUND)
+        return of_another_kind(NotFound, entity, key, item) or version_conflict(
+            entity, key, item, self._expected
+        )
+
     def _on_failure(self, guards: Snapshot) -> Callable[[Item | None], Verdict]:
         entity, key = self._entity, self._key
 
         def on_failure(item: Item | None) -> Verdict:
-            if item is None:
-                return rejection(NotFound, entity, key, None, NOT_FOUND)
-            other = of_another_kind(NotFound, entity, key, item)
-            if other is not None:
-                return other
-            conflict = version_conflict(entity, key, item, self._expected)
-            if conflict is not None:
-                return conflict
+            rejected = self._rejected(item)
+            if item is None or rejected is not None:
+                return rejected
             if snapshot(item, guards) != guards:
                 return None
             error = condition_failed(entity, key, item, self._all_conditions())

@@ -5,7 +5,8 @@
                       sk=MENU#{menu}#SECTION#{section}#PRODUCT#{product}      Product
 
 Decisions where the source document is unclear: it has no keys for this variant, and rejects it
-because a section could not be renamed. Here a rename moves the item and all items below it.
+because a section could not be renamed. Here a rename moves the item and all items below it, and a
+delete takes them along. A section or a product is added only below a parent that exists.
 """
 
 from __future__ import annotations
@@ -14,19 +15,25 @@ from tablewright import (
     Aggregate,
     Attr,
     Create,
+    Delete,
     Entity,
     Get,
     Load,
     Query,
     Table,
+    Transaction,
     Update,
     access_pattern,
     attr,
     children,
+    condition_check,
     create,
+    delete_all,
     key,
     root,
+    transact,
 )
+from tablewright.plans import DeleteAggregate
 
 
 class Composite(Table, name="menu_composite", pk="pk", sk="sk", type_attribute=None):
@@ -80,6 +87,12 @@ def sections_by_menu(menu: str) -> Query[Section]:
 
 
 @access_pattern
+def section_by_name(menu: str, section: str) -> Get[Section]:
+    """Get a specific section of a menu"""
+    return Section.primary(menu, section)
+
+
+@access_pattern
 def products_by_section(menu: str, section: str) -> Query[Product]:
     """Get Products by Section"""
     return Product.primary.within(menu).eq(section)
@@ -118,9 +131,23 @@ def add_allergen(menu: str, section: str, product: str, allergen: str) -> Update
 
 
 @access_pattern
-def add_section(section: Section) -> Create[Section]:
-    """Add a section"""
-    return create(section)
+def create_menu(menu: Menu) -> Create[Menu]:
+    """Create a menu"""
+    return create(menu)
+
+
+@access_pattern
+def add_section(section: Section) -> Transaction:
+    """Add a section to a menu that exists"""
+    return transact(create(section), condition_check(Menu.primary(section.menu)))
+
+
+@access_pattern
+def add_product(product: Product) -> Transaction:
+    """Add a product to a section that exists"""
+    return transact(
+        create(product), condition_check(Section.primary(product.menu, product.section))
+    )
 
 
 @access_pattern
@@ -139,3 +166,21 @@ def rename_section(menu: str, section: str, name: str) -> Update[Section]:
 def rename_product(menu: str, section: str, product: str, name: str) -> Update[Product]:
     """Rename a product: moves the product"""
     return Product.primary(menu, section, product).update(Product.name.set(name))
+
+
+@access_pattern
+def delete_menu(menu: str) -> DeleteAggregate:
+    """Delete a menu, with its sections and products"""
+    return delete_all(WholeMenu.of(Menu.primary(menu)))
+
+
+@access_pattern
+def delete_section(menu: str, section: str) -> DeleteAggregate:
+    """Delete a section, with its products"""
+    return delete_all(SectionWithProducts.of(Section.primary(menu, section)))
+
+
+@access_pattern
+def delete_product(menu: str, section: str, product: str) -> Delete[Product]:
+    """Delete a product"""
+    return Product.primary(menu, section, product).delete()

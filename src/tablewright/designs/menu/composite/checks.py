@@ -11,26 +11,34 @@ from tablewright.designs.menu.composite import (
     SectionWithProducts,
     WholeMenu,
     add_allergen,
+    add_product,
     add_section,
+    create_menu,
+    delete_menu,
+    delete_product,
+    delete_section,
     menu_by_name,
     products_by_section,
     rename_menu,
     rename_product,
     rename_section,
+    section_by_name,
     sections_by_menu,
     update_menu,
     update_product,
     update_section,
     whole_menu,
 )
-from tablewright.verify.checks import Check, Stored, changed
+from tablewright.errors import NotFound
+from tablewright.verify.checks import Check, Raises, Stored, changed
 
 
 def checks(stored: Stored) -> Iterator[Check]:
-    """Check the patterns of the source document, then renames."""
+    """Check the patterns of the source document, then renames and deletes."""
     yield from _reads(stored)
     yield from _updates(stored)
     yield from _renames(stored)
+    yield from _deletes(stored)
 
 
 def _menu(stored: Stored, name: str) -> Menu:
@@ -48,6 +56,11 @@ def _products(stored: Stored, menu: str, section: str) -> list[Product]:
 def _reads(stored: Stored) -> Iterator[Check]:
     yield Check("Get Menu by Name", menu_by_name("Lunch"), _menu(stored, "Lunch"))
     yield Check("Get Sections by Menu", sections_by_menu("Lunch"), _sections(stored, "Lunch"))
+    yield Check(
+        "Get one section of a menu",
+        section_by_name("Lunch", "Desserts"),
+        _sections(stored, "Lunch")[0],
+    )
     yield Check(
         "Get Products by Section",
         products_by_section("Lunch", "Desserts"),
@@ -90,7 +103,14 @@ def _updates(stored: Stored) -> Iterator[Check]:
         changed(borscht, allergens=["Celery", "Beetroot", "Milk"]),
     )
     salads = Section(menu="Lunch", name="Salads")
-    yield Check("Add a section", add_section(salads), salads)
+    yield Check("Add a section", add_section(salads), None)
+    greek = Product(menu="Lunch", section="Salads", name="Greek")
+    yield Check("Add a product", add_product(greek), None)
+    yield Check(
+        "Add a product to a section that does not exist",
+        add_product(changed(greek, section="Grill")),
+        Raises(NotFound),
+    )
 
 
 def _renames(stored: Stored) -> Iterator[Check]:
@@ -132,3 +152,18 @@ def _renames(stored: Stored) -> Iterator[Check]:
     )
     yield Check("Get the whole menu, after the rename", whole_menu("Brunch"), whole_renamed)
     yield Check("Get Menu by Name, old name", menu_by_name("Breakfast"), None)
+
+
+def _deletes(stored: Stored) -> Iterator[Check]:
+    new = Menu(name="New")
+    yield Check("Create a menu", create_menu(new), new)
+    borscht, *others = _products(stored, "Lunch", "Soups")
+    yield Check("Delete a product", delete_product("Lunch", "Soups", borscht.name), borscht)
+    yield Check("Delete a section", delete_section("Lunch", "Soups"), 1 + len(others))
+    yield Check(
+        "Get Products by Section, after the delete", products_by_section("Lunch", "Soups"), []
+    )
+    whole = _whole(stored, "Lunch")
+    rows = 1 + sum(1 + len(section.products) for section in whole.sections)
+    yield Check("Delete a menu", delete_menu("Lunch"), rows)
+    yield Check("Get the whole menu, after the delete", whole_menu("Lunch"), None)

@@ -7,7 +7,11 @@ Decisions where the source document is unclear:
 
 - Both keys contain the same id. The source document has two ids, but the second is not needed.
 - An index by the name of the menu. Without it, "Get Menu by Name" would be a scan.
-- Names are values, not keys: a rename updates one path.
+- Names are values, not keys: a rename updates one path. So two menus may have one name;
+  `menu_by_name` returns one of them.
+- A section is stored under its own id, and a product too: `add_section` takes the key from the
+  section, and a menu with another key is refused. Adding what exists is refused, too.
+- A delete of a section or of a menu deletes what is inside.
 
 A pattern that reads sections or products queries the one item and returns only the requested part.
 The response is small, but DynamoDB reads, and charges for, the whole menu. Sections and products
@@ -18,11 +22,13 @@ from __future__ import annotations
 
 from uuid import UUID, uuid4
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from tablewright import (
     GSI,
     Attr,
+    Create,
+    Delete,
     Entity,
     First,
     Get,
@@ -30,6 +36,7 @@ from tablewright import (
     Update,
     access_pattern,
     attr,
+    create,
     index,
     key,
 )
@@ -65,6 +72,17 @@ class Menu(Entity, table=Document):
     primary = key("MENU" / id, "MENU" / id.again)
     by_name = index(Document.names, name)
 
+    @field_validator("sections")
+    @classmethod
+    def _keys_are_ids(cls, sections: dict[str, Section]) -> dict[str, Section]:
+        for section_id, section in sections.items():
+            if section_id != section.id:
+                raise ValueError(f"the key {section_id!r} is not the SectionId {section.id!r}")
+            for product_id, product in section.products.items():
+                if product_id != product.id:
+                    raise ValueError(f"the key {product_id!r} is not the ProductId {product.id!r}")
+        return sections
+
 
 @access_pattern
 def menu_by_name(menu: str) -> First[Menu]:
@@ -76,6 +94,16 @@ def menu_by_name(menu: str) -> First[Menu]:
 def sections_by_menu(menu_id: UUID) -> First[tuple[dict[str, Section]]]:
     """Get Sections by Menu"""
     return Menu.primary.within(menu_id).select(Menu.sections).first()
+
+
+@access_pattern
+def section_by_id(menu_id: UUID, section_id: str) -> First[tuple[Section]]:
+    """Get a specific section of a menu"""
+    return (
+        Menu.primary.within(menu_id)
+        .select(Menu.sections.path(lambda sections: sections[section_id]))
+        .first()
+    )
 
 
 @access_pattern
@@ -135,11 +163,23 @@ def add_allergen(menu_id: UUID, section_id: str, product_id: str, allergen: str)
 
 
 @access_pattern
-def add_section(menu_id: UUID, section_id: str, section: Section) -> Update[Menu]:
-    """Add a section"""
-    return Menu.primary(menu_id).update(
-        Menu.sections.path(lambda sections: sections[section_id]).set(section)
-    )
+def create_menu(menu: Menu) -> Create[Menu]:
+    """Create a menu"""
+    return create(menu)
+
+
+@access_pattern
+def add_section(menu_id: UUID, section: Section) -> Update[Menu]:
+    """Add a section, if it does not exist"""
+    place = Menu.sections.path(lambda sections: sections[section.id])
+    return Menu.primary(menu_id).update(place.set(section)).condition(place.not_exists())
+
+
+@access_pattern
+def add_product(menu_id: UUID, section_id: str, product: Product) -> Update[Menu]:
+    """Add a product to a section, if it does not exist"""
+    place = Menu.sections.path(lambda sections: sections[section_id].products[product.id])
+    return Menu.primary(menu_id).update(place.set(product)).condition(place.not_exists())
 
 
 @access_pattern
@@ -162,3 +202,23 @@ def rename_product(menu_id: UUID, section_id: str, product_id: str, name: str) -
     return Menu.primary(menu_id).update(
         Menu.sections.path(lambda s: s[section_id].products[product_id].name).set(name)
     )
+
+
+@access_pattern
+def delete_menu(menu_id: UUID) -> Delete[Menu]:
+    """Delete a menu, with its sections and products"""
+    return Menu.primary(menu_id).delete()
+
+
+@access_pattern
+def delete_section(menu_id: UUID, section_id: str) -> Update[Menu]:
+    """Delete a section, with its products"""
+    place = Menu.sections.path(lambda sections: sections[section_id])
+    return Menu.primary(menu_id).update(place.remove()).condition(place.exists())
+
+
+@access_pattern
+def delete_product(menu_id: UUID, section_id: str, product_id: str) -> Update[Menu]:
+    """Delete a product"""
+    place = Menu.sections.path(lambda sections: sections[section_id].products[product_id])
+    return Menu.primary(menu_id).update(place.remove()).condition(place.exists())

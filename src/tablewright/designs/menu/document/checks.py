@@ -6,14 +6,21 @@ from collections.abc import Iterator
 
 from tablewright.designs.menu.document import (
     Menu,
+    Product,
     Section,
     add_allergen,
+    add_product,
     add_section,
+    create_menu,
+    delete_menu,
+    delete_product,
+    delete_section,
     menu_by_name,
     products_by_section,
     rename_menu,
     rename_product,
     rename_section,
+    section_by_id,
     sections_by_menu,
     sections_by_name,
     update_menu,
@@ -22,14 +29,16 @@ from tablewright.designs.menu.document import (
     whole_menu,
 )
 from tablewright.designs.menu.sample_menus import id_of
-from tablewright.verify.checks import Check, Stored, changed
+from tablewright.errors import ConditionFailed
+from tablewright.verify.checks import Check, Raises, Stored, changed
 
 
 def checks(stored: Stored) -> Iterator[Check]:
-    """Check the patterns of the source document, then renames."""
+    """Check the patterns of the source document, then renames and deletes."""
     yield from _reads(stored)
     yield from _updates(stored)
     yield from _renames(stored)
+    yield from _deletes(stored)
 
 
 def _menu(stored: Stored, name: str) -> Menu:
@@ -55,6 +64,11 @@ def _reads(stored: Stored) -> Iterator[Check]:
     yield Check("Get Menu by Name", menu_by_name("Lunch"), lunch)
     yield Check("Get Sections by Menu", sections_by_menu(lunch.id), (lunch.sections,))
     yield Check(
+        "Get one section of a menu",
+        section_by_id(lunch.id, desserts),
+        (lunch.sections[desserts],),
+    )
+    yield Check(
         "Get Products by Section",
         products_by_section(lunch.id, desserts),
         (lunch.sections[desserts].products,),
@@ -79,11 +93,12 @@ def _updates(stored: Stored) -> Iterator[Check]:
         "Add an allergen, if it is missing", add_allergen(lunch.id, soups, borscht, "Milk"), lunch
     )
     salads = Section(SectionId=str(id_of("Lunch", "Salads")), SectionName="Salads")
-    yield Check(
-        "Add a section",
-        add_section(lunch.id, salads.id, salads),
-        changed(lunch, sections=lunch.sections | {salads.id: salads}),
-    )
+    lunch = changed(lunch, sections=lunch.sections | {salads.id: salads})
+    yield Check("Add a section", add_section(lunch.id, salads), lunch)
+    yield Check("Add a section that exists", add_section(lunch.id, salads), Raises(ConditionFailed))
+    greek = Product(ProductId=str(id_of("Lunch", "Salads", "Greek")), ProductName="Greek")
+    lunch = _replace_section(lunch, salads.id, products={greek.id: greek})
+    yield Check("Add a product", add_product(lunch.id, salads.id, greek), lunch)
 
 
 def _renames(stored: Stored) -> Iterator[Check]:
@@ -103,3 +118,20 @@ def _renames(stored: Stored) -> Iterator[Check]:
     yield Check("Rename a menu", rename_menu(menu.id, "Brunch"), menu)
     yield Check("Get the whole menu, after the rename", whole_menu(menu.id), menu)
     yield Check("Get Menu by Name, old name", menu_by_name("Breakfast"), None)
+
+
+def _deletes(stored: Stored) -> Iterator[Check]:
+    brunch = Menu(id=id_of("New"), name="New")
+    yield Check("Create a menu", create_menu(brunch), brunch)
+    lunch = _menu(stored, "Lunch")
+    soups, borscht = str(id_of("Lunch", "Soups")), str(id_of("Lunch", "Soups", "Borscht"))
+    products = lunch.sections[soups].products
+    lunch = _replace_section(
+        lunch, soups, products={key: each for key, each in products.items() if key != borscht}
+    )
+    yield Check("Delete a product", delete_product(lunch.id, soups, borscht), lunch)
+    rest = {key: each for key, each in lunch.sections.items() if key != soups}
+    lunch = changed(lunch, sections=rest)
+    yield Check("Delete a section", delete_section(lunch.id, soups), lunch)
+    yield Check("Delete a menu", delete_menu(lunch.id), lunch)
+    yield Check("Get the whole menu, after the delete", whole_menu(lunch.id), None)

@@ -1,0 +1,97 @@
+"""Creates and deletes in each variant: nothing is replaced, and no child loses its parent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tablewright.database import Database
+from tablewright.designs.menu import composite, document
+from tablewright.designs.menu.sample_menus import id_of
+from tablewright.errors import AlreadyExists, ConditionFailed, InvalidValue, NotFound
+from tests.designs.menu.support import DESSERTS, LUNCH, PIE, items, keys, request_shape
+
+
+def stored_menu(db: Database) -> dict[str, Any] | None:
+    """Return the stored document of the menu Lunch."""
+    found = [item for item in items(db, document) if item["pk"]["S"] == f"MENU#{LUNCH}"]
+    return found[0] if found else None
+
+
+def test_a_section_of_a_document_is_not_replaced(db: Database) -> None:
+    before = items(db, document)
+    again = document.Section(SectionId=str(DESSERTS), SectionName="Desserts")
+    with pytest.raises(ConditionFailed):
+        db.run(document.add_section(LUNCH, again))
+    pie = document.Product(ProductId=str(PIE), ProductName="Pie")
+    with pytest.raises(ConditionFailed):
+        db.run(document.add_product(LUNCH, str(DESSERTS), pie))
+    assert items(db, document) == before
+
+
+def test_a_section_of_a_document_is_stored_under_its_id(db: Database) -> None:
+    db.run(document.add_section(LUNCH, document.Section(SectionId="s1", SectionName="Salads")))
+    db.run(document.add_product(LUNCH, "s1", document.Product(ProductId="p1", ProductName="Greek")))
+    stored = stored_menu(db)
+    assert stored is not None
+    section = stored["Sections"]["M"]["s1"]["M"]
+    assert section["SectionId"] == {"S": "s1"}
+    assert section["Products"]["M"]["p1"]["M"]["ProductId"] == {"S": "p1"}
+
+
+def test_a_key_that_differs_from_the_id_is_refused() -> None:
+    salads = document.Section(SectionId="s1", SectionName="Salads")
+    with pytest.raises(InvalidValue, match="'other' is not the SectionId 's1'"):
+        document.Menu(name="Dinner", sections={"other": salads})
+    salads.products["other"] = document.Product(ProductId="p1", ProductName="Greek")
+    with pytest.raises(InvalidValue, match="'other' is not the ProductId 'p1'"):
+        document.Menu(name="Dinner", sections={"s1": salads})
+
+
+def test_a_delete_in_a_document_takes_along_what_is_inside(db: Database) -> None:
+    others = [item for item in items(db, document) if item["pk"]["S"] != f"MENU#{LUNCH}"]
+    soups = str(id_of("Lunch", "Soups"))
+    db.run(document.delete_product(LUNCH, str(DESSERTS), str(PIE)))
+    db.run(document.delete_section(LUNCH, soups))
+    stored = stored_menu(db)
+    assert stored is not None
+    assert stored["Sections"]["M"][str(DESSERTS)]["M"]["Products"] == {"M": {}}
+    assert soups not in stored["Sections"]["M"]
+    with pytest.raises(ConditionFailed):
+        db.run(document.delete_section(LUNCH, soups))
+    db.run(document.delete_menu(LUNCH))
+    assert items(db, document) == others
+
+
+def test_a_delete_with_composite_sort_keys_takes_along_the_items_below(db: Database) -> None:
+    others = [item for item in items(db, composite) if item["pk"]["S"] != "MENU#Lunch"]
+    assert db.run(composite.delete_section("Lunch", "Desserts")) == 2
+    found = keys(db, composite, "MENU#Lunch")
+    assert not any(key.endswith("Apple Pie") for key in found)
+    assert "MENU#Lunch#SECTION#Desserts to Share#PRODUCT#Trifle" in found
+    db.run(composite.delete_menu("Lunch"))
+    assert items(db, composite) == others
+
+
+def test_with_composite_sort_keys_a_child_needs_its_parent(db: Database) -> None:
+    before = items(db, composite)
+    with pytest.raises(NotFound):
+        db.run(composite.add_product(composite.Product(menu="Lunch", section="Grill", name="Ribs")))
+    with pytest.raises(NotFound):
+        db.run(composite.add_section(composite.Section(menu="Dinner", name="Grill")))
+    assert items(db, composite) == before
+
+
+@pytest.mark.parametrize("variant", [composite])
+def test_a_menu_whose_name_is_a_key_is_not_created_twice(db: Database, variant: Any) -> None:
+    before = items(db, variant)
+    with pytest.raises(AlreadyExists):
+        db.run(variant.create_menu(variant.Menu(name="Lunch")))
+    assert items(db, variant) == before
+
+
+def test_one_section_is_read_by_its_key(db: Database) -> None:
+    found = db.run(composite.section_by_name("Lunch", "Desserts"))
+    assert found == composite.Section(menu="Lunch", name="Desserts")
+    assert request_shape(composite.section_by_name)[0] == "GetItem"
