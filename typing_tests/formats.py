@@ -108,6 +108,14 @@ class Root(Entity, table=Log):
     primary = key("Root" / host, "Root" / host.again + ":")
 
 
+class Joined(Entity, table=Log):
+    position: Attr[int] = attr(pad=4)
+    host: Attr[str] = attr()
+    day: Attr[date] = attr()
+    primary = key("v" + position / host, "Day" / day + "Host" / host.again)
+    texts = index(Log.texts, position + "Day" / day, "Host" / (day.again / host))
+
+
 class Versions(Table, name="versions", sk="version", escape=False): ...
 
 
@@ -126,6 +134,8 @@ def a_call_gives_what_the_format_takes() -> None:
     assert_type(Line.ranks("ann"), Range[Line, int])
     assert_type(Line.digests(b"x"), Range[Line])
     assert_type(Root.primary("example.com"), Get[Root])
+    assert_type(Joined.primary(7, "example.com", TODAY), Get[Joined])
+    assert_type(Joined.texts(7, TODAY), Range[Joined, str])
     assert_type(Version.primary("ann"), Get[Version])
 
 

@@ -141,7 +141,7 @@ def _notation(
             label = each.label.format(label)
             notation = each.apply(notation)
     except DeclarationError as error:
-        raise DeclarationError(f"{where}: {label} {error}") from None
+        raise DeclarationError(f"{where}: {label} {error.message}") from None
     return notation, label
 
 

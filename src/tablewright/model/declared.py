@@ -103,6 +103,10 @@ class EntityDeclaration:
             )
         conversion = _ttl(kind, where) if declared.role == "ttl" else converter(kind, where)
         _check_role(declared, conversion, where)
+        if declared.pad is not None and conversion.tag not in ("N", None):
+            raise DeclarationError(
+                f"{where}: attr(pad={declared.pad}) is the number of digits of an int; remove it"
+            )
         if declared.role and any(other.role == declared.role for other in self.maps.values()):
             raise DeclarationError(
                 f"{where}: {self.name} already has a {declared.role}(); remove one of them"

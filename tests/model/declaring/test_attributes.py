@@ -312,3 +312,25 @@ def test_an_entity_with_two_attributes_of_one_role_is_refused(role: str, kind: t
             first: Attr[kind] = make()  # type: ignore[valid-type]
             second: Attr[kind] = make()  # type: ignore[valid-type]
             primary = key("ORDER" / order, "ORDER")
+
+
+def test_only_numbers_are_padded() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.order", "attr(pad=4)", "an int"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr(pad=4)
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_an_error_in_a_format_has_one_location() -> None:
+    class Shop(Table): ...
+
+    with pytest.raises(DeclarationError) as caught:
+
+        class Order(Entity, table=Shop):
+            weight: Attr[float] = attr()
+            primary = key("ORDER", "WEIGHT" / weight)
+
+    assert str(caught.value).count(caught.value.location) == 1

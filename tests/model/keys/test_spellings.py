@@ -9,7 +9,20 @@ from typing import Any
 
 import pytest
 
-from tablewright import GSI, Attr, Engine, Entity, Table, attr, connect, create, index, key, unique
+from tablewright import (
+    GSI,
+    Attr,
+    Engine,
+    Entity,
+    Table,
+    attr,
+    connect,
+    create,
+    index,
+    key,
+    put,
+    unique,
+)
 from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tablewright.formats import day, lower, year_month
@@ -328,3 +341,26 @@ def test_an_index_follows_the_member_of_a_document(engine: Engine) -> None:
 
     db.run(ann.update(Person.address.set(None)))
     assert index_keys(engine) == {}
+
+
+def test_whole_paths_are_joined() -> None:
+    class Paths(Table, name="paths"):
+        pass
+
+    class Named(Entity, table=Paths):
+        number: Attr[int] = attr(pad=4)
+        name: Attr[str] = attr()
+        primary = key("v" + number / name, "N" / number.again + "x" / name.again)
+
+    class Rated(Entity, table=Paths):
+        number: Attr[int] = attr(pad=4)
+        name: Attr[str] = attr()
+        primary = key("w" / (number / name), number.again + "X" / name.again)
+
+    with Engine(":memory:") as engine:
+        db = connect(engine, Paths)
+        for entity in (Named(number=7, name="a"), Rated(number=7, name="a")):
+            db.run(put(entity))
+        assert keys_of(engine, "paths") == {("v0007#a", "N#0007x#a"), ("w#0007#a", "0007X#a")}
+        assert db.run(Named.primary(7, "a")) == Named(number=7, name="a")
+        assert db.run(Rated.primary(7, "a")) == Rated(number=7, name="a")

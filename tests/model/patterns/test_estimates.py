@@ -10,20 +10,31 @@ import msgspec
 import pytest
 
 from tablewright import (
+    GSI,
+    Attr,
     Delete,
+    Entity,
     Get,
     Query,
+    Table,
     Transaction,
     Update,
     access_pattern,
+    attr,
+    connect,
     create,
     explain,
+    history,
+    key,
     put,
     transact,
+    unique,
+    version,
 )
 from tablewright.database import Database
 from tablewright.plan.plan import Together, Wait
 from tablewright.plans import Plan
+from tests.costs import run_within_range
 from tests.model.patterns.club import (
     MONDAY,
     User,
@@ -156,3 +167,40 @@ def test_a_larger_page_costs_more() -> None:
         return User.recent().page_size(1000)
 
     assert explain(thousand).read_units > explain(newest_users).read_units
+
+
+class Arena(Table, name="arena"):
+    reverse = GSI("SK", "PK")
+    by_map = GSI("map", "opened")
+
+
+class Turn(Entity, table=Arena):
+    game: Attr[str] = attr()
+    version: Attr[int] = attr(pad=4)
+    score: Attr[int] = attr()
+    primary = key("GAME" / game, "TURN" / version)
+
+
+class Game(Entity, table=Arena):
+    game: Attr[str] = attr()
+    map: Attr[str] = attr()
+    opened: Attr[str | None] = attr(default=None)
+    score: Attr[int] = attr(default=0)
+    slug: Attr[str] = attr()
+    version: Attr[int] = version()
+    primary = key("GAME" / game, "GAME" / game.again)
+    by_slug = unique("SLUG" / slug)
+    turns = history(score, Turn, new=Turn.score, version=Turn.version)
+
+
+def test_items_in_indexes_that_their_entity_does_not_declare_are_counted() -> None:
+    db = connect(":memory:", Arena)
+    game = Game(game="G", map="M", opened="O", slug="s")
+    for plan, units in (
+        (create(game), 2 * (3 + 2)),  # the game in three places, its sentinel in two
+        (Game.primary("G").update(Game.score.set(1)), 2 * (3 + 2)),
+        (Game.primary("G").update(Game.slug.set("t")), 2 * (3 + 2 * 2)),
+        (Game.primary("G").delete(), 2 * (3 + 2)),
+    ):
+        run_within_range(db, plan)
+        assert explain(plan).write_units == units
