@@ -29,7 +29,8 @@ OFFERED: dict[str, set[str]] = {
     "Put": {"audit", "condition", "stamps"},
     "Query": QUERY,
     "Range": RANGE,
-    "Scan": QUERY,
+    "Scan": QUERY | {"segments"},
+    "SegmentedScan": QUERY | {"segments"},
     "ShardedRange": RANGE,
     "Single": {"then"},
     "Then": set(),
@@ -90,7 +91,7 @@ def test_an_entity_offers_its_attributes_and_keys_beside_where_and_scan() -> Non
 
 def test_a_key_offers_the_partition_it_is_in() -> None:
     assert offered(commerce.Order.primary) == {"all_shards", "within"}
-    assert offered(commerce.Order.timeline) == {"all_shards"}
+    assert offered(commerce.Order.timeline) == {"all_shards", "scan"}
 
 
 def test_a_public_module_offers_what_it_lists() -> None:

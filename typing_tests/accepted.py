@@ -61,6 +61,7 @@ from tablewright.plans import (
     Range,
     Ref,
     Scan,
+    SegmentedScan,
     Shape,
     Single,
     Then,
@@ -422,6 +423,14 @@ def a_unique_value_is_looked_up() -> None:
 def keys_are_read_together() -> None:
     assert_type(batch_get([Ticket.primary("o", 1), Ticket.primary("o", 2)]), BatchGet[Ticket])
     assert_type(batch_get(Ticket.primary("o", n) for n in (1, 2)).consistent(), BatchGet[Ticket])
+
+
+def an_index_is_scanned_in_segments(db: Database) -> None:
+    scan = Usage.by_day.scan(reason="export")
+    assert_type(scan, Scan[Usage])
+    assert_type(scan.segments(4), SegmentedScan[Usage])
+    assert_type(db.run(scan.segments(4).page_size(9)), Page[Usage])
+    assert_type(db.iterate(Ticket.scan(reason="export").segments(2)), Iterator[Ticket])
 
 
 def all_shards_are_one_range(db: Database) -> None:

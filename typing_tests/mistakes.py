@@ -262,6 +262,9 @@ put([found])  # E: a list is not an entity
 batch_write([first])  # E: a read is not a write
 batch_write([update(found, Ticket.title.set("x"))])  # E: a batch takes no updates
 db.transaction().add(first)  # E: a read is not a write
+Usage.by_day.scan()  # E: a scan needs its reason
+Usage.by_day.scan(reason="export").segments("4")  # E: a number
+tickets.segments(4)  # E: a range has no segments
 Usage.by_day.all_shards("2026-01-01")  # E: a day is a date
 Usage.by_day.all_shards(date(2026, 1, 1), 3)  # E: all shards, not one
 Ticket.primary.all_shards("o")  # E: its key has no shards

@@ -21,7 +21,7 @@ from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.results import Count, First
-from tablewright.plan.reads.scan import Scan
+from tablewright.plan.reads.scan import Scan, SegmentedScan
 from tablewright.plan.reads.shards import ShardedRange
 from tablewright.plan.reads.single import Single, Then
 from tablewright.plan.reads.transact_get import TransactGet
@@ -67,6 +67,7 @@ __all__ = [
     "Ref",
     "Save",
     "Scan",
+    "SegmentedScan",
     "Shape",
     "ShardedRange",
     "Single",

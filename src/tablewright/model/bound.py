@@ -19,6 +19,7 @@ from tablewright.model.attribute import KeyPath, Piece
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
 from tablewright.plan.reads.range import Range
+from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.shards import all_shards
 from tablewright.symbol import TRACES
 
@@ -161,6 +162,10 @@ class BoundIndex(Generic[E, P_co, S_co]):
 
     def __repr__(self) -> str:
         return f"{self._key.name}: {self._key.show()}"
+
+    def scan(self, *, reason: str) -> Scan[E]:
+        """Return a plan that reads the whole index; `reason` says why that is acceptable."""
+        return Scan(self._entity, reason, self._key)
 
     def all_shards(
         self: BoundIndex[E, KeyPath[*Us, int], KeyPath[*Ts]], *values: *Us

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
@@ -121,11 +122,13 @@ class Plan(Generic[T_co]):
 class Together(Generic[T]):
     """A step that runs other plans: at the same time in an event loop, or one after the other.
 
-    After the step, `results` has their results, in the order of the plans.
+    With `threads`, that many threads run them outside of an event loop. After the step, `results`
+    has their results, in the order of the plans.
     """
 
-    def __init__(self, plans: Sequence[Plan[T]]) -> None:
+    def __init__(self, plans: Sequence[Plan[T]], *, threads: int = 1) -> None:
         self.plans = plans
+        self.threads = threads
         self.results: list[T] = []
 
 
@@ -157,7 +160,11 @@ def _perform(
         time.sleep(step.seconds)
         return b""
     if isinstance(step, Together):
-        step.results = [run(each, context, send) for each in step.plans]
+        if step.threads == 1:
+            step.results = [run(each, context, send) for each in step.plans]
+        else:
+            with ThreadPoolExecutor(step.threads) as pool:
+                step.results = list(pool.map(lambda each: run(each, context, send), step.plans))
         return b""
     request = step if context.guard is None else context.guard(step)  # without a call: quicker
     if context.observe is None:

@@ -8,10 +8,11 @@ range.py          a partition, and the comparison of its sort key
 query.py          what a caller can ask of a query; `results.py`: its first result, their number
 shards.py         all shards of a partition key, merged in order
 union.py          several entities in one range
-scan.py           every item of an entity
+scan.py           every item of an entity, also in segments
 aggregate.py      a root and its children, from one query
 
 Below them: `single.py` (a plan that returns one entity, and what follows from it), `pages.py` (how
-a query reads a page), `page.py` and `cursor.py` (what it returns), `projection.py` (what an index
-holds), `query_request.py` (a Query or Scan as values), `item.py` (one stored item).
+a query reads a page), `parts.py` (a query of several parts), `page.py` and `cursor.py` (what it
+returns), `projection.py` (what an index holds), `query_request.py` (a Query or Scan as values),
+`item.py` (one stored item).
 """

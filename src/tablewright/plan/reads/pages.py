@@ -315,7 +315,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             read_range=page_read(
                 size if sizes and not filtered else None,
                 consistent=self._is_consistent,
-                requests=MAX_REQUESTS if filtered and sizes else 1,
+                requests=MAX_REQUESTS if filtered else 1,
             ),
         )
 

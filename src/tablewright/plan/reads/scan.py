@@ -1,67 +1,156 @@
-"""Scan: every item of an entity, by reading the whole table; declared with its reason.
+"""Scan: every item of an entity, by reading a whole table or index; declared with its reason.
 
-Order.scan(reason="nightly export").filter(Order.total > 100)
+    Order.scan(reason="nightly export").filter(Order.total > 100)
+    Order.timeline.scan(reason="…")            all rows of the entity in an index
+    Order.scan(reason="…").segments(8)         in eight segments at the same time
+
+A page of a scan in segments is one scan of each segment that is not finished: of a part of the page
+size, if there is one. So it may have fewer results than its size although there are more.
 """
 
 from __future__ import annotations
 
 from typing import Any, Generic, Literal, TypeVar
 
-from tablewright.errors import DeclarationError
+from msgspec.structs import replace
+
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import SortCondition
+from tablewright.mapping.keys import KeyMap
 from tablewright.plan.condition import Condition
-from tablewright.plan.plan import Context
-from tablewright.plan.reads.pages import MAX_REQUESTS
+from tablewright.plan.plan import Context, Steps, Together
+from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.pages import MAX_REQUESTS, smaller
+from tablewright.plan.reads.parts import PartRead, PartsCount, PartsCursor, parts_shape
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
+from tablewright.plan.reads.results import Count
 from tablewright.plan.shape import Shape
-from tablewright.plan.units import page_read
+from tablewright.plan.units import UnitRange, page_read
+from tablewright.values import Item
 
 R = TypeVar("R")
+
+
+#: The most segments of a scan that DynamoDB allows.
+MAX_SEGMENTS = 1_000_000
+#: The most threads that scan segments for a caller without an event loop.
+MAX_THREADS = 32
 
 
 class Scan(Query[R], Generic[R]):
     """Every item of an entity, in no useful order."""
 
     _operation: Literal["Query", "Scan"] = "Scan"
+    #: The number of a segment, and of all segments.
+    _segment: tuple[int, int] | None = None
 
-    def __init__(self, entity: EntityMap, reason: str) -> None:
+    def __init__(self, entity: EntityMap, reason: str, key: KeyMap | None = None) -> None:
         if not reason or not reason.strip():
-            raise DeclarationError(f'{entity.name}.scan() needs its reason: scan(reason="…")')
-        super().__init__(entity, entity.primary, (None,) * entity.primary.partition_arity)
+            name = entity.name if key is None else key.name
+            raise DeclarationError(f'{name}.scan() needs its reason: scan(reason="…")')
+        key = key or entity.primary
+        super().__init__(entity, key, (None,) * key.partition_arity)
         self._reason = reason
+
+    def segments(self, count: int) -> SegmentedScan[R]:
+        """Scan in this many segments at the same time: in an event loop, or in threads."""
+        if type(count) is not int or not 1 <= count <= MAX_SEGMENTS:
+            raise InvalidValue(
+                f"segments({count!r}): the number must be an int from 1 to {MAX_SEGMENTS:,}"
+            )
+        segmented: SegmentedScan[R] = object.__new__(SegmentedScan)
+        segmented.__dict__ = self.__dict__ | {"_count": count}
+        return segmented
 
     @property
     def _may_contain_others(self) -> bool:
         return True
 
     def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
-        """Accept every filter: a scan reads whole items."""
+        """Accept every attribute that is there: a scan may filter by keys."""
+        if self._key.index is not None and not self._is_projected(stored):
+            super()._check_filter(stored, condition)
 
     def desc(self) -> Any:
         raise DeclarationError(f"{self._entity.name}: a scan has no order; query a key or an index")
 
     def _request(self, context: Context) -> tuple[QueryRequest, bool, SortCondition | None]:
         members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
+        if self._key.index is not None:
+            members["IndexName"] = self._key.index.name
         if self._is_consistent:
             members["ConsistentRead"] = True
+        if self._segment is not None:
+            members["Segment"], members["TotalSegments"] = self._segment
         selection = Selection(None, self._filters(), self._paths())
         return QueryRequest(self._operation, members, selection), True, None
 
     def _shape(self) -> Shape:
+        self._check_projection()
         filters = [repr(self._filter)] if self._filter is not None else []
         return Shape(
             operation="Scan",
             table=self._entity.table.name,
             entity=self._entity.name,
+            index=None if self._key.index is None else self._key.index.name,
             condition=self._reason,
             page=self._page_shape(filtered=False),
             filter=" AND ".join(filters),
             read_units=128,  # a page of 1 MB
-            read_range=page_read(
-                None,
-                consistent=self._is_consistent,
-                requests=1 if self._size is None else MAX_REQUESTS,
-            ),
+            # Pages without an item of the entity are passed over.
+            read_range=page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS),
         )
+
+
+class SegmentedScan(Scan[R]):
+    """A scan in segments, which are read at the same time."""
+
+    _count: int
+
+    def _segments(self) -> list[Scan[R]]:
+        """Return the scan of each segment."""
+        scans = []
+        for number in range(self._count):
+            scan: Scan[R] = object.__new__(Scan)
+            scan.__dict__ = self.__dict__ | {"_segment": (number, self._count)}
+            scans.append(scan)
+        return scans
+
+    def count(self) -> Count:
+        """Return the number of results on all pages."""
+        return PartsCount(self, self._segments(), "segment")
+
+    def _page(self, context: Context) -> Steps[Page[R]]:
+        self._check_projection()
+        segments = self._segments()
+        cursor = PartsCursor(self, segments, context)
+        ends = dict(cursor.starts)
+        sizes = _shares(smaller(self._size, cursor.remaining), list(ends))
+        reads = [PartRead(segments[int(n)], ends[n], size) for n, size in sizes.items()]
+        step = Together(reads, threads=min(len(reads), MAX_THREADS))
+        yield step
+        found: list[Item] = []
+        for number, read in zip(sizes, step.results, strict=True):
+            found += read.items
+            if read.last is None:
+                del ends[number]
+            else:
+                ends[number] = read.last
+        return cursor.page(found, ends)
+
+    def _shape(self) -> Shape:
+        shape = parts_shape([scan._shape() for scan in self._segments()], "segment")
+        # A small page, or one after others are finished, reads only some of the segments.
+        whole = shape.read_range
+        return replace(shape, read_range=UnitRange(whole.low / self._count, whole.high))
+
+
+def _shares(size: int | None, numbers: list[str]) -> dict[str, int | None]:
+    """Return how many results each segment gives to a page; no entry for those that give none."""
+    if size is None:
+        return dict.fromkeys(numbers)
+    each, more = divmod(size, len(numbers))
+    shares = {number: each + (place < more) for place, number in enumerate(numbers)}
+    return {number: share for number, share in shares.items() if share}

@@ -1,0 +1,124 @@
+"""Parts: queries of several parts, such as shards or segments, that are one query to the caller.
+
+A part is read by a plan of its own, and many plans run together (see `Together`). A cursor holds
+where each part continues:
+
+    {"0": {"PK": …, "SK": …}, "2": {}}    part 0 after a key; part 1 is finished; part 2 whole
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tablewright.plan.plan import Context, Plan, Steps, Together
+from tablewright.plan.reads.cursor import open_cursor, seal_cursor
+from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.pages import Pages, decode_page
+from tablewright.plan.reads.results import Count
+from tablewright.plan.shape import Shape
+from tablewright.values import Item
+
+R = TypeVar("R")
+
+
+class PartItems(Struct):
+    """What was read of one part, and the key where it ended if there is more."""
+
+    items: list[Item]
+    last: Item | None
+
+
+class PartRead(Plan[PartItems]):
+    """A page of one part, not decoded yet."""
+
+    def __init__(self, query: Pages[Any], start: Item, size: int | None) -> None:
+        self._query = query
+        self._pattern = query._pattern
+        self._start = start
+        self._size = size
+
+    def _steps(self, context: Context) -> Steps[PartItems]:
+        request, filtered, excluding = self._query._request(context)
+        if self._start:
+            request = request.next_page(self._start)
+        if filtered or excluding is not None or self._query._columns:
+            found, last = yield from self._query._filtered_page(
+                request, filtered, excluding, self._size
+            )
+            return PartItems(found, last)
+        if self._size is not None:
+            request = request.with_members(Limit=self._size)
+        page = decode_page((yield request))
+        return PartItems(page.items, page.last_evaluated_key)
+
+
+class PartsCursor:
+    """The cursors of a query of several parts."""
+
+    def __init__(self, query: Pages[Any], parts: Sequence[Pages[Any]], context: Context) -> None:
+        self._query = query
+        self._secret = context.secret
+        request, _, _ = parts[0]._request(context)
+        names = [entity.name for entity in query._entities()]
+        self._binding = (
+            query._pattern,
+            context.tenant,
+            names,
+            len(parts),
+            query._comparison,
+            query._total,
+            request.body,
+        )
+        #: Where each part that is not finished starts, and what remains of the limit.
+        self.starts: Item = {str(number): {} for number in range(len(parts))}
+        self.remaining = query._total
+        if query._cursor is not None:
+            position = open_cursor(self._secret, self._binding, query._cursor)
+            self.starts, self.remaining = (
+                position if isinstance(position, tuple) else (position, None)
+            )
+
+    def page(self, items: list[Item], ends: Item) -> Page[Any]:
+        """Return a page of items; `ends` is where each part that is not finished continues."""
+        results, unreadable = self._query._results(items)
+        if unreadable and self._query._is_strict:
+            raise unreadable[0]
+        if not ends or self.remaining == len(results):
+            return Page(results, None, unreadable)
+        end = ends if self.remaining is None else (ends, self.remaining - len(results))
+        return Page(results, seal_cursor(self._secret, self._binding, end), unreadable)
+
+
+class PartsCount(Count):
+    """The number of results in all parts."""
+
+    def __init__(self, query: Pages[Any], parts: Sequence[Pages[Any]], name: str) -> None:
+        super().__init__(query)
+        self._parts = parts
+        self._part_name = name
+
+    def _steps(self, context: Context) -> Steps[int]:
+        step = Together([Count(part)._replace(_pattern=self._pattern) for part in self._parts])
+        yield step
+        total, limit = sum(step.results), self._query._total
+        return total if limit is None else min(total, limit)
+
+    def _shape(self) -> Shape:
+        return parts_shape([Count(part)._shape() for part in self._parts], self._part_name)
+
+
+def parts_shape(steps: Sequence[Shape], name: str) -> Shape:
+    """Return the shape of the requests of all parts; `name` is that of one."""
+    first = steps[0]
+    return replace(
+        first,
+        condition=f"{first.condition}, and {len(steps) - 1} further {name}s",
+        page=f"{first.page} of each {name}",
+        read_units=sum(step.read_units for step in steps),
+        read_range=first.read_range * len(steps),
+        steps=tuple(steps),
+    )
