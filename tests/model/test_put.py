@@ -262,13 +262,14 @@ def test_a_time_to_live_is_stored_in_seconds(db: Database, engine: Engine) -> No
     assert db.run(Session.primary("S1")) == Session(session_id="S1", ends=ends)
 
 
-def test_a_time_to_live_that_is_no_whole_second_is_refused(db: Database, engine: Engine) -> None:
+def test_a_time_to_live_is_rounded_up_to_a_whole_second(db: Database, engine: Engine) -> None:
     ends = datetime(2030, 1, 15, 10, 15, 30, 5, tzinfo=UTC)
+    db.run(put(Session(session_id="S1", ends=ends)))
 
-    with pytest.raises(InvalidValue, match=r"Session\.ends: .* has a fraction of a second"):
-        db.run(put(Session(session_id="S1", ends=ends)))
-
-    assert stored(engine) == []
+    assert stored(engine)[0]["expires"] == {"N": "1894702531"}
+    found = db.run(Session.primary("S1"))
+    assert found is not None
+    assert found.ends == datetime(2030, 1, 15, 10, 15, 31, tzinfo=UTC)
 
 
 def test_what_has_expired_is_deleted_by_the_engine(db: Database, engine: Engine) -> None:

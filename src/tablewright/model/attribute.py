@@ -342,5 +342,5 @@ def ttl(
     default: Any = MISSING,
     default_factory: Callable[[], Any] | None = None,
 ) -> Any:
-    """Declare when DynamoDB may delete the item; stored in seconds since 1970."""
+    """Declare when DynamoDB may delete the item; stored in seconds since 1970, rounded up."""
     return Attr(name=name, default=default, default_factory=default_factory, role="ttl")

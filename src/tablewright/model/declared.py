@@ -411,19 +411,18 @@ def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:
 
 
 def _ttl(kind: Any, where: str) -> Converter:
-    """Return the converter of a TTL: a moment, stored in whole seconds since 1970."""
+    """Return the converter of a TTL: a moment, stored in whole seconds since 1970.
+
+    A fraction of a second is rounded up, so that an item never expires early.
+    """
     moment = converter(kind, where)
     if moment.kind is not datetime:
         raise DeclarationError(f"{where}: ttl() is for Attr[datetime] and Attr[datetime | None]")
 
     def encode(value: Any) -> Value:
         moment.encode(value)  # raises unless it is a datetime with a time zone
-        if value.microsecond:
-            raise InvalidValue(
-                f"{where}: {value!r} has a fraction of a second, but DynamoDB's TTL is in whole "
-                "seconds; use .replace(microsecond=0)"
-            )
-        return {"N": str(int(value.timestamp()))}
+        whole = int(value.replace(microsecond=0).timestamp())
+        return {"N": str(whole + (value.microsecond > 0))}
 
     def decode(value: Value) -> datetime:
         try:

@@ -37,7 +37,7 @@ from tablewright.designs.commerce import (
     update_order_status,
     update_order_status_with_history,
 )
-from tablewright.errors import AlreadyExists, VersionConflict
+from tablewright.errors import AlreadyExists, InvalidValue, VersionConflict
 from tests.designs.commerce.support import (
     CREATED,
     FULFILLED,
@@ -291,27 +291,40 @@ CONFLICTS: dict[str, tuple[Order, list[OrderItem], str]] = {
     "the root": (order("O100"), [line("I7", "O100")], "write 1 of 2, create Order: "),
     "the first item": (
         order("O500"),
-        [line("I1", "O100"), line("I7")],
+        [line("I1"), line("I7")],
         "write 2 of 3, create OrderItem: ",
     ),
     "the last item": (
         order("O500"),
-        [line("I7"), line("I1", "O100")],
+        [line("I7"), line("I1")],
         "write 3 of 3, create OrderItem: ",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    "foreign", [line("I1", "O100"), line("I1", customer_id="C2")], ids=["order", "customer"]
+)
+def test_an_order_is_not_created_with_items_of_another(
+    db: Database, engine: Engine, foreign: OrderItem
+) -> None:
+    before = everything(engine)
+    with pytest.raises(InvalidValue, match="with its own items only"):
+        db.run(create_order_with_items(order("O500"), [foreign]))
+    assert everything(engine) == before
 
 
 @pytest.mark.parametrize("which", CONFLICTS)
 def test_atomic_rollback_on_conflict(db: Database, engine: Engine, which: str) -> None:
     """createOrderWithItemsAtomic: shouldRollbackAtomicCreateWhenAnyRowAlreadyExists"""
     new, lines, message = CONFLICTS[which]
+    db.run(put_order_item(line("I1")))
     before = everything(engine)
     with pytest.raises(AlreadyExists) as caught:
         db.run(create_order_with_items(new, lines))
     assert str(caught.value).startswith(message)
     assert everything(engine) == before
     current: Any = db.run(
-        order_header("C1", "O100") if which == "the root" else order_item("C1", "O100", "I1")
+        order_header("C1", "O100") if which == "the root" else order_item("C1", "O500", "I1")
     )
     assert caught.value.current == current

@@ -123,6 +123,22 @@ def test_an_index_with_only_keys_gives_what_the_keys_say(db: Database) -> None:
     ]
 
 
+def test_the_first_entity_of_an_index_with_only_keys_is_read_in_the_table(db: Database) -> None:
+    plan = Order.ranking().desc().first()
+    recording = record_requests(db)
+    found = db.run(plan)
+    assert found == db.run(Order.primary("C1", "O2"))
+    query, get = recording.requests[:2]
+    assert (query[0], query[1]["IndexName"], query[1]["Limit"]) == ("Query", "by_total", 1)
+    assert get == (
+        "GetItem",
+        {"TableName": "projections", "Key": {"PK": {"S": "CUST#C1"}, "SK": {"S": "ORDER#O2"}}},
+    )
+    shape = explain(plan)
+    assert (shape.operation, shape.index) == ("Query + GetItem", "by_total")
+    assert db.run(Order.ranking().eq(9).first()) is None
+
+
 @pytest.mark.parametrize(
     ("plan", "missing"),
     [

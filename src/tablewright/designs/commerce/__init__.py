@@ -60,6 +60,8 @@ from tablewright import (
     upsert,
     version,
 )
+from tablewright.errors import InvalidValue
+from tablewright.symbol import contains_symbol
 
 
 class OrderStatus(StrEnum):
@@ -296,7 +298,18 @@ def delete_order_item(customer_id: str, order_id: str, item_id: str) -> Delete[O
     return OrderItem.primary(customer_id, order_id, item_id).delete()
 
 
+def _of_order(order: Order, item: OrderItem) -> OrderItem:
+    """Return the item; raise InvalidValue if it is not an item of this order."""
+    theirs, own = (item.customer_id, item.order_id), (order.customer_id, order.order_id)
+    if not contains_symbol(theirs) and theirs != own:
+        raise InvalidValue(
+            f"create_order_with_items(): item {item.item_id} is of the order {theirs}, not of "
+            f"{own}; an order is created with its own items only"
+        )
+    return item
+
+
 @access_pattern
 def create_order_with_items(order: Order, items: Sequence[OrderItem]) -> Transaction:
     """Atomic order root + items write"""
-    return transact(create(order), *(create(item) for item in items))
+    return transact(create(order), *(create(_of_order(order, item)) for item in items))

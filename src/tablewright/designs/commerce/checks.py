@@ -190,8 +190,10 @@ def _writes(stored: Stored) -> Iterator[Check]:
     ]
     yield Check("Atomic order root + items write", create_order_with_items(whole, lines), None)
     another = Order(customer_id="C3", order_id="O3", created_at=datetime(2026, 2, 3, tzinfo=UTC))
+    early = OrderItem(customer_id="C3", order_id="O3", item_id="I1", sku="SKU-9")
+    yield Check("Add order line item, before its order", put_order_item(early), early)
     yield Check(
         "Atomic rollback on conflict",
-        create_order_with_items(another, lines),
+        create_order_with_items(another, [early]),
         Raises(AlreadyExists),
     )

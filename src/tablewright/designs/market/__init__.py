@@ -6,26 +6,33 @@
     U#{userId}#O            O#{ULID}             orders                  read
                             O#{ULID}#{001}       items of an order       read
                             B#{ULID}             bills                   read
-    U#{userId}#P            P#{ULID}             payments                read
+                            P#{ULID}             payments                read
+    U#{userId}#P            I#{ULID}             products of the user    read
     U#{userId}#R            R#{ULID}             rewards                 read
     A#{ULID}                A#{ULID}             accounts                none
-    I#{ULID}                I#{ULID}             inventory               none
+    I#{ULID}                I#{ULID}             inventory               read
 
 A system key is a letter and a ULID, so system keys sort by time. ReverseIndex finds any item by its
-system key. IdLookupIndex finds an item by its business id and its type, if it has a business id.
+system key. It contains the keys only, so an update never writes to it; a lookup reads the key there
+and the item in the table. IdLookupIndex finds an item by its business id and its type.
+
+Every item may have a business id, and a `ttl`: the time when it expires, rounded up to whole
+seconds. An item without a business id is not in IdLookupIndex.
 
 Decisions where the source document is unclear or contradicts itself:
 
 - It does not define the attributes of the entities. They are chosen here.
-- Carts are in the profile shard, because users write them. Bills are in the shard of their orders.
-- It uses `#P` for payments (the type) and for products (the shard). Here it is for payments.
-- Accounts and inventory items belong to no user, so they have their own partitions.
+- Carts are in the profile shard, because users write them. Bills and payments are in the shard of
+  the orders.
+- It uses `P` for payments (the type) and for products (the shard). The shard `#P` contains the
+  products of a user. Their type is `I`, "inventory item or product".
+- Accounts and inventory items belong to no user, so they have their own partitions. Every user may
+  read the inventory.
 - A user id is a string: the source document contains both UUIDs and `rabinovich`.
-- It calls ReverseIndex minimal. Here the index projects whole items, so a lookup is one request. An
-  index with the keys only would make writes cheaper and each lookup two requests.
 
 A scoped database may look up by business id and finds only items of its own shards. It cannot
 look up by system key: this index is not restricted to one user, and users never see system keys.
+Users name carts, and the inventory items in them, by business id.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from tablewright.designs.market import (
     OrderItem,
     OrderWithItems,
     Payment,
+    Product,
     Reward,
     User,
     account_by_id,
@@ -22,7 +23,7 @@ from tablewright.designs.market import (
     bill_by_system_key,
     bills,
     bonuses,
-    cart,
+    cart_by_id,
     cart_by_system_key,
     carts,
     grant_reward,
@@ -31,14 +32,19 @@ from tablewright.designs.market import (
     last_orders,
     order_by_id,
     order_by_system_key,
+    order_item_by_id,
     order_item_by_system_key,
     order_with_items,
     payment_by_id,
     payment_by_system_key,
     payments,
     place_order,
+    product_by_id,
+    product_by_system_key,
+    products,
     put_cart,
     put_into_cart,
+    reward_by_id,
     reward_by_system_key,
     set_order_id,
     update_profile,
@@ -56,6 +62,7 @@ from tablewright.designs.market.samples import (
     FIRST_ORDER,
     GLASS,
     PAYMENT,
+    PRODUCT,
     RABIN,
     RABINOVICH,
     REWARD,
@@ -106,7 +113,6 @@ def _four_patterns(stored: Stored) -> Iterator[Check]:
 
 def _other_shards(stored: Stored) -> Iterator[Check]:
     own = [found for found in stored(Cart) if found.user_id == RABINOVICH]
-    yield Check("Get a cart of a user", cart(RABINOVICH, CART), own[0])
     yield Check("Get the carts of a user", carts(RABINOVICH), own)
     yield Check(
         "Get the bills of a user",
@@ -117,6 +123,11 @@ def _other_shards(stored: Stored) -> Iterator[Check]:
         "Get the payments of a user",
         payments(RABINOVICH),
         [payment for payment in stored(Payment) if payment.user_id == RABINOVICH],
+    )
+    yield Check(
+        "Get the products of a user, newest first",
+        products(RABINOVICH),
+        [product for product in reversed(stored(Product)) if product.user_id == RABINOVICH],
     )
 
 
@@ -154,6 +165,11 @@ def _by_system_key(stored: Stored) -> Iterator[Check]:
         next(payment for payment in stored(Payment) if payment.payment_id == PAYMENT),
     )
     yield Check(
+        "Lookup by system key: product",
+        product_by_system_key(PRODUCT),
+        next(product for product in stored(Product) if product.product_id == PRODUCT),
+    )
+    yield Check(
         "Lookup by system key: reward",
         reward_by_system_key(REWARD),
         next(reward for reward in stored(Reward) if reward.reward_id == REWARD),
@@ -176,6 +192,18 @@ def _by_business_id(stored: Stored) -> Iterator[Check]:
         bill_by_id("B-0001"),
         next(bill for bill in stored(Bill) if bill.business_id == "B-0001"),
     )
+    yield Check(
+        "Lookup by business id: cart",
+        cart_by_id("C-0001"),
+        next(found for found in stored(Cart) if found.business_id == "C-0001"),
+    )
+    yield Check(
+        "Lookup by business id: product",
+        product_by_id("JAM-01"),
+        next(product for product in stored(Product) if product.business_id == "JAM-01"),
+    )
+    yield Check("Lookup by business id: reward", reward_by_id("R-0009"), None)
+    yield Check("Lookup by business id: order item", order_item_by_id("2025-0001"), None)
     yield Check(
         "Lookup by business id: inventory item",
         inventory_item_by_id("TEA-02"),
@@ -209,14 +237,15 @@ def _writes(stored: Stored) -> Iterator[Check]:
     new_cart = Cart(
         user_id=RABIN,
         cart_id=ULID("01JZ10H7X367VB2NF4YQ973DM2"),
-        lines={GLASS: 2},
+        business_id="C-0002",
+        lines={"TEA-03": 2},
         expires=EXPIRY,
     )
     yield Check("Put a cart that expires", put_cart(new_cart), new_cart)
     yield Check(
         "Put an inventory item into a cart",
-        put_into_cart(RABIN, new_cart.cart_id, TEAPOT, 1),
-        changed(new_cart, lines={GLASS: 2, TEAPOT: 1}),
+        put_into_cart("C-0002", "TEA-01", 1),
+        (new_cart, changed(new_cart, lines={"TEA-03": 2, "TEA-01": 1})),
     )
     order = Order(
         user_id=RABIN, order_id=ULID("01JZ10H7X367VB2NF4YQ973DZZ"), total=Decimal("33.00")

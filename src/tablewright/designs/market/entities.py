@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Annotated
+
+from pydantic import Field
 
 from tablewright import (
     GSI,
@@ -23,31 +26,37 @@ from tablewright.ids import ULID
 
 
 class Market(Table, name="Market", pk="pk", sk="sk", type_attribute="tp"):
-    reverse = GSI("sk", "pk", name="ReverseIndex")
+    reverse = GSI("sk", "pk", name="ReverseIndex", project="KEYS_ONLY")
     id_lookup = GSI("id", "tp", name="IdLookupIndex")
     tenancy = Tenancy(
         "user_id",
         write=("U#{user_id}",),
         read=("U#{user_id}#O", "U#{user_id}#P", "U#{user_id}#R"),
+        shared=("I#*",),
         filtered=(id_lookup,),
     )
 
 
-class Account(Entity, table=Market, type_name="account"):
+class MarketItem(Entity):
+    """What every item may have: a business id, and a time to expire."""
+
+    business_id: Attr[Annotated[str, Field(min_length=1)] | None] = attr(name="id", default=None)
+    expires: Attr[datetime | None] = ttl(name="ttl", default=None)
+
+
+class Account(MarketItem, table=Market, type_name="account"):
     """A group of users."""
 
     account_id: Attr[ULID] = attr(default_factory=ULID.new)
-    business_id: Attr[str | None] = attr(name="id", default=None)
     name: Attr[str] = attr()
 
     primary = key("A" / account_id, "A" / account_id.again)
     by_system_key = index(Market.reverse, "A" / account_id, "A" / account_id.again)
-    by_id = index(Market.id_lookup, business_id)
+    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
-class User(Entity, table=Market, type_name="user"):
+class User(MarketItem, table=Market, type_name="user"):
     user_id: Attr[str] = attr(doc="the user id from Cognito: a UUID")
-    business_id: Attr[str | None] = attr(name="id", default=None)
     name: Attr[str] = attr()
     email: Attr[str] = attr()
     phones: Attr[list[str]] = attr(default_factory=list)
@@ -56,44 +65,42 @@ class User(Entity, table=Market, type_name="user"):
 
     primary = key("U" / user_id, "U" / user_id.again)
     by_system_key = index(Market.reverse, "U" / user_id, "U" / user_id.again)
-    by_id = index(Market.id_lookup, business_id)
+    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
-class Cart(Entity, table=Market, type_name="cart"):
+class Cart(MarketItem, table=Market, type_name="cart"):
     user_id: Attr[str] = attr()
     cart_id: Attr[ULID] = attr(default_factory=ULID.new)
     lines: Attr[dict[str, int]] = attr(default_factory=dict)
-    expires: Attr[datetime] = ttl(name="ttl")
 
     primary = key("U" / user_id, "C" / cart_id)
     by_system_key = primary.swapped(Market.reverse)
+    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
-class InventoryItem(Entity, table=Market, type_name="inventory"):
+class InventoryItem(MarketItem, table=Market, type_name="inventory"):
     item_id: Attr[ULID] = attr(default_factory=ULID.new)
-    business_id: Attr[str | None] = attr(name="id", default=None)
     name: Attr[str] = attr()
     price: Attr[Decimal] = attr()
     stock: Attr[int] = attr(default=0)
 
     primary = key("I" / item_id, "I" / item_id.again)
     by_system_key = index(Market.reverse, "I" / item_id, "I" / item_id.again)
-    by_id = index(Market.id_lookup, business_id)
+    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
-class Order(Entity, table=Market, type_name="order"):
+class Order(MarketItem, table=Market, type_name="order"):
     user_id: Attr[str] = attr()
     order_id: Attr[ULID] = attr(default_factory=ULID.new)
-    business_id: Attr[str | None] = attr(name="id", default=None)
     status: Attr[str] = attr(default="placed")
     total: Attr[Decimal] = attr(default=Decimal(0))
 
     primary = key("U" / user_id / "O", "O" / order_id)
     by_system_key = primary.swapped(Market.reverse)
-    by_id = index(Market.id_lookup, business_id)
+    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
-class OrderItem(Entity, table=Market, type_name="order_item"):
+class OrderItem(MarketItem, table=Market, type_name="order_item"):
     user_id: Attr[str] = attr()
     order_id: Attr[ULID] = attr()
     number: Attr[int] = attr(pad=3)
@@ -103,33 +110,45 @@ class OrderItem(Entity, table=Market, type_name="order_item"):
 
     primary = key("U" / user_id / "O", "O" / order_id / number)
     by_system_key = primary.swapped(Market.reverse)
+    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
-class Bill(Entity, table=Market, type_name="bill"):
+class Bill(MarketItem, table=Market, type_name="bill"):
     user_id: Attr[str] = attr()
     bill_id: Attr[ULID] = attr(default_factory=ULID.new)
-    business_id: Attr[str | None] = attr(name="id", default=None)
     order_id: Attr[ULID] = attr()
     amount: Attr[Decimal] = attr()
 
     primary = key("U" / user_id / "O", "B" / bill_id)
     by_system_key = primary.swapped(Market.reverse)
-    by_id = index(Market.id_lookup, business_id)
+    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
-class Payment(Entity, table=Market, type_name="payment"):
+class Payment(MarketItem, table=Market, type_name="payment"):
     user_id: Attr[str] = attr()
     payment_id: Attr[ULID] = attr(default_factory=ULID.new)
-    business_id: Attr[str | None] = attr(name="id", default=None)
     bill_id: Attr[ULID] = attr()
     amount: Attr[Decimal] = attr()
 
-    primary = key("U" / user_id / "P", "P" / payment_id)
+    primary = key("U" / user_id / "O", "P" / payment_id)
     by_system_key = primary.swapped(Market.reverse)
-    by_id = index(Market.id_lookup, business_id)
+    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
-class Reward(Entity, table=Market, type_name="reward"):
+class Product(MarketItem, table=Market, type_name="product"):
+    """A product of a user; the products of the market are inventory items."""
+
+    user_id: Attr[str] = attr()
+    product_id: Attr[ULID] = attr(default_factory=ULID.new)
+    name: Attr[str] = attr()
+    price: Attr[Decimal] = attr()
+
+    primary = key("U" / user_id / "P", "I" / product_id)
+    by_system_key = primary.swapped(Market.reverse)
+    by_id = index(Market.id_lookup, MarketItem.business_id)
+
+
+class Reward(MarketItem, table=Market, type_name="reward"):
     user_id: Attr[str] = attr()
     reward_id: Attr[ULID] = attr(default_factory=ULID.new)
     points: Attr[int] = attr()
@@ -137,6 +156,7 @@ class Reward(Entity, table=Market, type_name="reward"):
 
     primary = key("U" / user_id / "R", "R" / reward_id)
     by_system_key = primary.swapped(Market.reverse)
+    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
 class OrderWithItems(Aggregate):

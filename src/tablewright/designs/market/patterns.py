@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from tablewright import (
     Create,
@@ -22,15 +23,21 @@ from tablewright.designs.market.entities import (
     Bill,
     Cart,
     InventoryItem,
+    MarketItem,
     Order,
     OrderItem,
     OrderWithItems,
     Payment,
+    Product,
     Reward,
     User,
 )
+from tablewright.errors import InvalidValue
 from tablewright.ids import ULID
-from tablewright.plans import LoadFound
+from tablewright.model.attribute import KeyPath
+from tablewright.model.bound import BoundIndex
+from tablewright.plans import LoadFound, Then
+from tablewright.symbol import contains_symbol
 
 # -- the four access patterns of the source document ---------------------------------------------
 
@@ -63,12 +70,6 @@ def order_with_items(business_id: str) -> LoadFound[OrderWithItems]:
 
 
 @access_pattern
-def cart(user_id: str, cart_id: ULID) -> Get[Cart]:
-    """Get a cart of a user"""
-    return Cart.primary(user_id, cart_id)
-
-
-@access_pattern
 def carts(user_id: str) -> Query[Cart]:
     """Get the carts of a user, newest first"""
     return Cart.primary.within(user_id).desc()
@@ -86,100 +87,68 @@ def payments(user_id: str) -> Query[Payment]:
     return Payment.primary.within(user_id).desc()
 
 
-# -- lookup by system key ------------------------------------------------------------------------
-
-
 @access_pattern
-def account_by_system_key(account_id: ULID) -> First[Account]:
-    """Look up an account by system key"""
-    return Account.by_system_key(account_id).first()
+def products(user_id: str) -> Query[Product]:
+    """Get the products of a user, newest first"""
+    return Product.primary.within(user_id).desc()
 
 
-@access_pattern
-def bill_by_system_key(bill_id: ULID) -> First[Bill]:
-    """Look up a bill by system key"""
-    return Bill.by_system_key(bill_id).first()
+# -- lookups -------------------------------------------------------------------------------------
+
+E = TypeVar("E", bound=MarketItem)
+#: What follows the letter of a system key: a ULID, or the id of a user.
+Id = TypeVar("Id")
 
 
-@access_pattern
-def cart_by_system_key(cart_id: ULID) -> First[Cart]:
-    """Look up a cart by system key"""
-    return Cart.by_system_key(cart_id).first()
+def _by_system_key(entity: str, index: BoundIndex[E, KeyPath[Id], Any]) -> Callable[[Id], First[E]]:
+    """Return the pattern that looks up an entity by the key in ReverseIndex."""
+
+    def lookup(system_id: Id) -> First[E]:
+        return index(system_id).first()
+
+    lookup.__name__ = lookup.__qualname__ = f"{entity}_by_system_key"
+    lookup.__doc__ = f"Look up by system key: {entity.replace('_', ' ')}"
+    return access_pattern(lookup)
 
 
-@access_pattern
-def inventory_item_by_system_key(item_id: ULID) -> First[InventoryItem]:
-    """Look up an inventory item by system key"""
-    return InventoryItem.by_system_key(item_id).first()
+def _by_id(entity: str, index: BoundIndex[E, Any, Any]) -> Callable[[str], First[E]]:
+    """Return the pattern that looks up an entity in IdLookupIndex."""
+
+    def lookup(business_id: str) -> First[E]:
+        found: First[E] = index(business_id).first()
+        return found
+
+    lookup.__name__ = lookup.__qualname__ = f"{entity}_by_id"
+    lookup.__doc__ = f"Look up by business id: {entity.replace('_', ' ')}"
+    return access_pattern(lookup)
 
 
-@access_pattern
-def order_by_system_key(order_id: ULID) -> First[Order]:
-    """Look up an order by system key"""
-    return Order.by_system_key(order_id).first()
+account_by_system_key = _by_system_key("account", Account.by_system_key)
+bill_by_system_key = _by_system_key("bill", Bill.by_system_key)
+cart_by_system_key = _by_system_key("cart", Cart.by_system_key)
+inventory_item_by_system_key = _by_system_key("inventory_item", InventoryItem.by_system_key)
+order_by_system_key = _by_system_key("order", Order.by_system_key)
+payment_by_system_key = _by_system_key("payment", Payment.by_system_key)
+product_by_system_key = _by_system_key("product", Product.by_system_key)
+reward_by_system_key = _by_system_key("reward", Reward.by_system_key)
+user_by_system_key = _by_system_key("user", User.by_system_key)
+
+account_by_id = _by_id("account", Account.by_id)
+bill_by_id = _by_id("bill", Bill.by_id)
+cart_by_id = _by_id("cart", Cart.by_id)
+inventory_item_by_id = _by_id("inventory_item", InventoryItem.by_id)
+order_by_id = _by_id("order", Order.by_id)
+order_item_by_id = _by_id("order_item", OrderItem.by_id)
+payment_by_id = _by_id("payment", Payment.by_id)
+product_by_id = _by_id("product", Product.by_id)
+reward_by_id = _by_id("reward", Reward.by_id)
+user_by_id = _by_id("user", User.by_id)
 
 
 @access_pattern
 def order_item_by_system_key(order_id: ULID, number: int) -> First[OrderItem]:
-    """Look up an order item by system key"""
+    """Look up by system key: order item"""
     return OrderItem.by_system_key(order_id, number).first()
-
-
-@access_pattern
-def payment_by_system_key(payment_id: ULID) -> First[Payment]:
-    """Look up a payment by system key"""
-    return Payment.by_system_key(payment_id).first()
-
-
-@access_pattern
-def reward_by_system_key(reward_id: ULID) -> First[Reward]:
-    """Look up a reward by system key"""
-    return Reward.by_system_key(reward_id).first()
-
-
-@access_pattern
-def user_by_system_key(user_id: str) -> First[User]:
-    """Look up a user by system key"""
-    return User.by_system_key(user_id).first()
-
-
-# -- lookup by business id -----------------------------------------------------------------------
-
-
-@access_pattern
-def account_by_id(business_id: str) -> First[Account]:
-    """Look up an account by business id"""
-    return Account.by_id(business_id).first()
-
-
-@access_pattern
-def bill_by_id(business_id: str) -> First[Bill]:
-    """Look up a bill by business id"""
-    return Bill.by_id(business_id).first()
-
-
-@access_pattern
-def inventory_item_by_id(business_id: str) -> First[InventoryItem]:
-    """Look up an inventory item by business id"""
-    return InventoryItem.by_id(business_id).first()
-
-
-@access_pattern
-def order_by_id(business_id: str) -> First[Order]:
-    """Look up an order by business id"""
-    return Order.by_id(business_id).first()
-
-
-@access_pattern
-def payment_by_id(business_id: str) -> First[Payment]:
-    """Look up a payment by business id"""
-    return Payment.by_id(business_id).first()
-
-
-@access_pattern
-def user_by_id(business_id: str) -> First[User]:
-    """Look up a user by business id"""
-    return User.by_id(business_id).first()
 
 
 # -- writes by a user ----------------------------------------------------------------------------
@@ -198,20 +167,37 @@ def put_cart(cart: Cart) -> Put[Cart]:
 
 
 @access_pattern
-def put_into_cart(user_id: str, cart_id: ULID, item_id: ULID, quantity: int) -> Update[Cart]:
-    """Put an inventory item into a cart"""
-    return Cart.primary(user_id, cart_id).update(
-        Cart.lines.path(lambda lines: lines[item_id]).set(quantity)
+def put_into_cart(business_id: str, item_id: str, quantity: int) -> Then[Cart, Cart]:
+    """Put an inventory item into a cart; both have business ids"""
+    return (
+        Cart.by_id(business_id)
+        .first()
+        .then(
+            lambda cart: Cart.primary(cart.user_id, cart.cart_id).update(
+                Cart.lines.path(lambda lines: lines[item_id]).set(quantity)
+            )
+        )
     )
 
 
 # -- writes by the system ------------------------------------------------------------------------
 
 
+def _of_order(order: Order, item: OrderItem) -> OrderItem:
+    """Return the item; raise InvalidValue if it is not an item of this order."""
+    theirs, own = (item.user_id, item.order_id), (order.user_id, order.order_id)
+    if not contains_symbol(theirs) and theirs != own:
+        raise InvalidValue(
+            f"place_order(): item {item.number} is of the order {theirs}, not of {own}; an order "
+            "is placed with its own items only"
+        )
+    return item
+
+
 @access_pattern
 def place_order(order: Order, items: Sequence[OrderItem]) -> Transaction:
     """Place an order with all its items"""
-    return transact(create(order), *(create(item) for item in items))
+    return transact(create(order), *(create(_of_order(order, item)) for item in items))
 
 
 @access_pattern

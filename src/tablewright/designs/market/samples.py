@@ -14,6 +14,7 @@ from tablewright.designs.market import (
     Order,
     OrderItem,
     Payment,
+    Product,
     Reward,
     User,
 )
@@ -34,6 +35,7 @@ CART = ULID("01JZ10H7X367VB2NF4YQ973DM0")
 TEAPOT = ULID("01JZ0ZZZZZ0000000000000001")
 SAMOVAR = ULID("01JZ0ZZZZZ0000000000000002")
 GLASS = ULID("01JZ0ZZZZZ0000000000000003")
+PRODUCT = ULID("01JZ10H7X367VB2NF4YQ973DP0")
 EXPIRY = datetime(2036, 1, 1, tzinfo=UTC)
 
 
@@ -45,11 +47,18 @@ def sample() -> list[Entity]:
         *_inventory(),
         *_orders(),
         *_bills_payments_rewards(),
-        Cart(user_id=RABINOVICH, cart_id=CART, lines={TEAPOT: 1}, expires=EXPIRY),
+        *_products(),
+        Cart(
+            user_id=RABINOVICH,
+            cart_id=CART,
+            business_id="C-0001",
+            lines={"TEA-01": 1},
+            expires=EXPIRY,
+        ),
         Cart(
             user_id=ANNA,
             cart_id=ULID("01JZ10H7X367VB2NF4YQ973DM1"),
-            lines={GLASS: 6, SAMOVAR: 1},
+            lines={"TEA-03": 6, "TEA-02": 1},
             expires=EXPIRY.replace(month=2),
         ),
     ]
@@ -85,7 +94,34 @@ def _inventory() -> list[Entity]:
         InventoryItem(
             item_id=SAMOVAR, business_id="TEA-02", name="Samovar", price=Decimal("180.00"), stock=2
         ),
-        InventoryItem(item_id=GLASS, name="Tea glass", price=Decimal("4.50"), stock=96),
+        InventoryItem(
+            item_id=GLASS, business_id="TEA-03", name="Tea glass", price=Decimal("4.50"), stock=96
+        ),
+    ]
+
+
+def _products() -> list[Entity]:
+    """Return products of two users."""
+    return [
+        Product(
+            user_id=RABINOVICH,
+            product_id=PRODUCT,
+            business_id="JAM-01",
+            name="Cherry jam",
+            price=Decimal("6.00"),
+        ),
+        Product(
+            user_id=RABINOVICH,
+            product_id=ULID("01JZ10H7X367VB2NF4YQ973DP2"),
+            name="Quince jam",
+            price=Decimal("7.00"),
+        ),
+        Product(
+            user_id=ANNA,
+            product_id=ULID("01JZ10H7X367VB2NF4YQ973DP1"),
+            name="Tea towel",
+            price=Decimal("3.00"),
+        ),
     ]
 
 

@@ -6,7 +6,7 @@ does not hold it, its value is parsed from a key attribute that determines it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from msgspec import Struct
@@ -56,12 +56,20 @@ def source_of(entity: EntityMap, key: KeyMap, attribute: AttributeMap) -> str | 
     return next((name for name in sources if is_projected(entity, key, name)), None)
 
 
+def contains_whole(entity: EntityMap, key: KeyMap) -> bool:
+    """Return whether every attribute of an entity can be read from a table, or an index."""
+    return not _missing(entity, key, entity.attributes.values())
+
+
+def _missing(entity: EntityMap, key: KeyMap, wanted: Iterable[AttributeMap]) -> list[str]:
+    return [each.stored for each in wanted if source_of(entity, key, each) is None]
+
+
 def check_projected(
     entity: EntityMap, key: KeyMap, attributes: Sequence[AttributeMap] = ()
 ) -> None:
     """Raise DeclarationError unless an index holds these attributes; all, if none is named."""
-    wanted = attributes or entity.attributes.values()
-    missing = [each.stored for each in wanted if source_of(entity, key, each) is None]
+    missing = _missing(entity, key, attributes or entity.attributes.values())
     if missing and key.index is not None:
         raise DeclarationError(
             f"{key.name}: the index {key.index.name} does not contain {', '.join(missing)}; "

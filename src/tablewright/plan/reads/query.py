@@ -17,8 +17,8 @@ from typing import Any, Generic, Self, TypeVar, overload
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.pages import Pages
-from tablewright.plan.reads.projection import ProjectionRow
-from tablewright.plan.reads.results import Count, First
+from tablewright.plan.reads.projection import ProjectionRow, contains_whole
+from tablewright.plan.reads.results import Count, First, FirstByKey
 from tablewright.plan.reference import Ref, check_condition, check_reference
 from tablewright.symbol import Symbol
 
@@ -83,8 +83,16 @@ class Query(Pages[R], Generic[R]):
         return self._replace(_is_consistent=True)
 
     def first(self) -> First[R]:
-        """Return only the first result, or None."""
-        return First(self.page_size(1))
+        """Return only the first result, or None.
+
+        An index that does not contain the whole entity finds its key; the entity itself is read in
+        the table.
+        """
+        first = self.page_size(1)
+        if self._columns or contains_whole(self._entity, self._key):
+            return First(first)
+        parts = self._entity.primary.parameters
+        return FirstByKey(first.select(*(getattr(self._entity.type, p.attribute) for p in parts)))
 
     def count(self) -> Count:
         """Return the number of results on all pages."""

@@ -8,10 +8,11 @@ from typing import Any, Generic, TypeVar
 from msgspec.structs import replace
 
 from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.pages import Pages, decode_page
 from tablewright.plan.reads.projection import key_paths
 from tablewright.plan.reads.query_request import Selection
-from tablewright.plan.reads.single import Single
+from tablewright.plan.reads.single import Single, in_turn
 from tablewright.plan.shape import Shape
 from tablewright.plan.units import UnitRange, page_read
 
@@ -38,6 +39,26 @@ class First(Single[R], Generic[R]):
         if shape.requests[0].read_range.high <= page_read(1, consistent=True).high:
             return shape
         return replace(shape, read_range=UnitRange(shape.read_range.low, math.inf))
+
+
+class FirstByKey(First[R], Generic[R]):
+    """The first result of a query of an index that does not contain the whole entity.
+
+    The query reads the arguments of its primary key; the entity is read in the table, and is None
+    if it was deleted meanwhile.
+    """
+
+    def _steps(self, context: Context) -> Steps[R | None]:
+        arguments: Any = yield from super()._steps(context)
+        if arguments is None:
+            return None
+        found: R | None = yield from Get[R](self._entity, arguments)._steps(context)
+        return found
+
+    def _shape(self) -> Shape:
+        entity = self._entity
+        arguments = entity.key_arguments(entity.symbolic(entity.name))
+        return in_turn(super()._shape(), Get[R](entity, arguments)._shape())
 
 
 class Count(Plan[int]):
