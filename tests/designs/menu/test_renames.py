@@ -119,10 +119,14 @@ def rename_section(db: Database, variant: Any, menu_name: str, old: str, new: st
         section = db.run(collection.Section.primary(menu_name, old))
         assert section is not None
         products = list(db.iterate(collection.products_by_section(menu_name, old)))
-        while len(products) > 49:
-            db.run(collection.move_products(products[:50], new))
-            del products[:50]
-        db.run(collection.rename_section(section, products, new))
+        if len(products) > 49:
+            db.run(collection.add_section(collection.Section(menu=menu_name, name=new)))
+            while products:
+                db.run(collection.move_products(section, products[:49], new))
+                del products[:49]
+            db.run(collection.delete_section(section, []))
+        else:
+            db.run(collection.rename_section(section, products, new))
     else:
         joined = db.run(joins.section_by_name(id_of(menu_name), menu_name, old))
         assert joined is not None
