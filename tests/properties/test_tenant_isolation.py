@@ -26,6 +26,7 @@ from tablewright import (
     delete,
     put,
     transact,
+    transact_get,
 )
 from tablewright.database import Database
 from tablewright.errors import InvalidCursor, TablewrightError, TenantViolation
@@ -48,6 +49,7 @@ READS: dict[str, tuple[Make, int]] = {
     "get": (lambda w, o: w.thing.primary(o, 1), 1),
     "consistent get": (lambda w, o: w.thing.primary(o, 1).consistent(), 1),
     "batch get": (lambda w, o: batch_get([w.thing.primary(o, n) for n in range(3)]), 3),
+    "transact get": (lambda w, o: transact_get(*[w.thing.primary(o, n) for n in range(3)]), 3),
     "query": (lambda w, o: w.thing.primary.within(o), 3),
     "query with a page size": (lambda w, o: w.thing.primary.within(o).page_size(2), 2),
     "range": (lambda w, o: w.thing.primary.within(o).gte(1), 2),

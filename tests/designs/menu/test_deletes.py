@@ -7,9 +7,15 @@ from typing import Any
 import pytest
 
 from tablewright.database import Database
-from tablewright.designs.menu import composite, document
+from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.designs.menu.sample_menus import id_of
-from tablewright.errors import AlreadyExists, ConditionFailed, InvalidValue, NotFound
+from tablewright.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    InvalidValue,
+    NotFound,
+    UniqueViolation,
+)
 from tests.designs.menu.support import DESSERTS, LUNCH, PIE, items, keys, request_shape
 
 
@@ -83,7 +89,7 @@ def test_with_composite_sort_keys_a_child_needs_its_parent(db: Database) -> None
     assert items(db, composite) == before
 
 
-@pytest.mark.parametrize("variant", [composite])
+@pytest.mark.parametrize("variant", [collection, composite])
 def test_a_menu_whose_name_is_a_key_is_not_created_twice(db: Database, variant: Any) -> None:
     before = items(db, variant)
     with pytest.raises(AlreadyExists):
@@ -91,7 +97,107 @@ def test_a_menu_whose_name_is_a_key_is_not_created_twice(db: Database, variant: 
     assert items(db, variant) == before
 
 
-def test_one_section_is_read_by_its_key(db: Database) -> None:
-    found = db.run(composite.section_by_name("Lunch", "Desserts"))
-    assert found == composite.Section(menu="Lunch", name="Desserts")
-    assert request_shape(composite.section_by_name)[0] == "GetItem"
+@pytest.mark.parametrize("variant", [collection, composite])
+def test_one_section_is_read_by_its_key(db: Database, variant: Any) -> None:
+    found = db.run(variant.section_by_name("Lunch", "Desserts"))
+    assert (found.menu, found.name) == ("Lunch", "Desserts")
+    assert request_shape(variant.section_by_name)[0] == "GetItem"
+
+
+def section_with_products(db: Database) -> tuple[collection.Section, list[collection.Product]]:
+    section = db.run(collection.section_by_name("Lunch", "Soups"))
+    assert section is not None
+    return section, list(db.run(collection.products_by_section("Lunch", "Soups")))
+
+
+def test_a_rename_of_a_section_leaves_no_product_that_was_added_meanwhile(db: Database) -> None:
+    section, products = section_with_products(db)
+    new = collection.Product(menu="Lunch", section="Soups", name="Leek")
+    db.run(collection.add_product(new))
+    before = items(db, collection)
+    with pytest.raises(ConditionFailed):
+        db.run(collection.rename_section(section, products, "Broths"))
+    with pytest.raises(ConditionFailed):
+        db.run(collection.delete_section(section, products))
+    assert items(db, collection) == before
+    db.run(collection.rename_section(*section_with_products(db), "Broths"))
+    with pytest.raises(NotFound):  # after the rename the section is gone
+        db.run(collection.add_product(new))
+    found = keys(db, collection, "MENU#Lunch")
+    assert "PRODUCT#Broths#Leek" in found
+    assert not any(key.startswith(("PRODUCT#Soups#", "SECTION#Soups")) for key in found)
+
+
+def test_a_rename_fails_if_another_product_took_the_place_of_one(db: Database) -> None:
+    section, products = section_with_products(db)
+    db.run(collection.delete_product("Lunch", "Soups", "Borscht"))
+    db.run(collection.add_product(collection.Product(menu="Lunch", section="Soups", name="Leek")))
+    before = items(db, collection)
+    with pytest.raises(NotFound):
+        db.run(collection.rename_section(section, products, "Broths"))
+    with pytest.raises(ConditionFailed):
+        db.run(collection.delete_section(section, products))
+    assert items(db, collection) == before
+
+
+def test_a_delete_in_an_item_collection_takes_along_the_children(db: Database) -> None:
+    others = [item for item in items(db, collection) if item["pk"]["S"] != "MENU#Lunch"]
+    db.run(collection.delete_section(*section_with_products(db)))
+    found = keys(db, collection, "MENU#Lunch")
+    assert not any("Soups" in key for key in found)
+    with pytest.raises(ConditionFailed):
+        db.run(collection.delete_product("Lunch", "Desserts", "Nothing"))
+    db.run(collection.delete_menu("Lunch"))
+    assert items(db, collection) == others
+
+
+def test_with_joins_the_name_of_a_menu_is_unique(db: Database) -> None:
+    before = items(db, joins)
+    with pytest.raises(UniqueViolation):
+        db.run(joins.create_menu(joins.Menu(name="Lunch")))
+    breakfast = db.run(joins.menu_by_name("Breakfast"))
+    assert breakfast is not None
+    sections = list(db.run(joins.sections_by_menu(breakfast.id, "Breakfast")))
+    with pytest.raises(UniqueViolation):
+        db.run(joins.rename_menu(breakfast, sections, "Lunch"))
+    assert items(db, joins) == before
+
+
+def test_with_joins_the_name_of_a_deleted_menu_is_free(db: Database) -> None:
+    before = items(db, joins)
+    for _ in range(2):
+        menu = db.run(joins.create_menu(joins.Menu(name="Dinner")))
+        (sentinel,) = (item for item in items(db, joins) if item["pk"]["S"] == "MENU_NAME#Dinner")
+        assert sentinel.keys() == {"pk", "sk", "MenuId"}  # in none of the indexes
+        db.run(joins.delete_menu(menu.id, "Dinner"))
+    assert items(db, joins) == before
+
+
+def test_with_joins_an_item_with_children_is_not_deleted(db: Database) -> None:
+    before = items(db, joins)
+    section = db.run(joins.section_by_name(LUNCH, "Lunch", "Desserts"))
+    assert section is not None
+    with pytest.raises(ConditionFailed):
+        db.run(joins.delete_menu(LUNCH, "Lunch"))
+    with pytest.raises(ConditionFailed):
+        db.run(joins.delete_section(section))
+    assert items(db, joins) == before
+
+    (pie,) = db.run(joins.products_by_section(DESSERTS, "Desserts"))
+    db.run(joins.delete_product(pie))
+    with pytest.raises(ConditionFailed):  # it counts the product once
+        db.run(joins.delete_product(pie))
+    db.run(joins.delete_section(section))
+    after = items(db, joins)
+    assert len(after) == len(before) - 2
+    (menu,) = (item for item in after if item["pk"]["S"] == f"MENU#{LUNCH}")
+    assert menu["SectionCount"] == {"N": "3"}
+
+
+def test_with_joins_a_child_is_added_to_a_parent_that_exists(db: Database) -> None:
+    before = items(db, joins)
+    with pytest.raises(NotFound):  # the menu has another name
+        db.run(joins.add_section(joins.Section(name="Grill", menu_id=LUNCH, menu="Dinner")))
+    with pytest.raises(NotFound):
+        db.run(joins.add_product(joins.Product(name="Ribs", section_id=LUNCH, section="Grill")))
+    assert items(db, joins) == before

@@ -101,7 +101,7 @@ def rename_menu(db: Database, variant: Any, old: str, new: str) -> None:
         found = db.run(joins.menu_by_name(old))
         assert found is not None
         sections = list(db.iterate(joins.sections_by_menu(found.id, old)))
-        while len(sections) > 98:
+        while len(sections) > 96:
             db.run(joins.move_sections(sections[:100], new))
             del sections[:100]
         db.run(joins.rename_menu(found, sections, new))
@@ -119,10 +119,14 @@ def rename_section(db: Database, variant: Any, menu_name: str, old: str, new: st
         section = db.run(collection.Section.primary(menu_name, old))
         assert section is not None
         products = list(db.iterate(collection.products_by_section(menu_name, old)))
-        while len(products) > 49:
-            db.run(collection.move_products(products[:50], new))
-            del products[:50]
-        db.run(collection.rename_section(section, products, new))
+        if len(products) > 49:
+            db.run(collection.add_section(collection.Section(menu=menu_name, name=new)))
+            while products:
+                db.run(collection.move_products(section, products[:49], new))
+                del products[:49]
+            db.run(collection.delete_section(section, []))
+        else:
+            db.run(collection.rename_section(section, products, new))
     else:
         joined = db.run(joins.section_by_name(id_of(menu_name), menu_name, old))
         assert joined is not None

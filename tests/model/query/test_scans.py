@@ -121,6 +121,7 @@ def test_the_segments_together_hold_every_item_once(db: Database, count: int) ->
         assert len(page) <= size
     assert len(list(db.iterate(plan.page_size(3).limit(10)))) == 10
     assert len(explain(plan).requests) == count
+    assert explain(plan).condition == f"test, in {count} segments"
 
 
 def test_segments_of_an_index_with_a_filter(db: Database) -> None:

@@ -197,7 +197,7 @@ def test_a_pattern_is_explained_with_every_shard() -> None:
     assert len(shape.requests) == 4
     for number, each in enumerate(shape.requests):
         assert f'PK="ORG#{{org}}#{{month}}#{number}"' in each.condition
-    assert "3 further shards" in shape.condition
+    assert "the first of 4 shards" in shape.condition
     assert shape.page == "20 of each shard"
     assert shape.read_units == 4 * shape.requests[0].read_units
 

@@ -30,8 +30,9 @@ Decisions where the source document is unclear or contradicts itself:
   read the inventory.
 - A user id is a string: the source document contains both UUIDs and `rabinovich`.
 
-A scoped database may look up by business id and finds only items of its own shards. It cannot
-look up by system key: this index is not restricted to one user, and users never see system keys.
+A scoped database may look up by business id and finds only items of its own shards and of the
+inventory. It cannot look up items of users by system key: this index is not restricted to one user,
+and users never see system keys.
 Users name carts, and the inventory items in them, by business id.
 """
 

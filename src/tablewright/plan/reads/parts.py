@@ -116,7 +116,7 @@ def parts_shape(steps: Sequence[Shape], name: str) -> Shape:
     first = steps[0]
     return replace(
         first,
-        condition=f"{first.condition}, and {len(steps) - 1} further {name}s",
+        condition=f"{first.condition}, the first of {len(steps)} {name}s",
         page=f"{first.page} of each {name}",
         read_units=sum(step.read_units for step in steps),
         read_range=first.read_range * len(steps),

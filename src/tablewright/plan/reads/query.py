@@ -91,8 +91,10 @@ class Query(Pages[R], Generic[R]):
         first = self.page_size(1)
         if self._columns or contains_whole(self._entity, self._key):
             return First(first)
-        parts = self._entity.primary.parameters
-        return FirstByKey(first.select(*(getattr(self._entity.type, p.attribute) for p in parts)))
+        entity = self._entity
+        columns = [getattr(entity.type, part.attribute) for part in entity.primary.parameters]
+        arguments: Any = first.select(*columns)
+        return FirstByKey(arguments)
 
     def count(self) -> Count:
         """Return the number of results on all pages."""

@@ -143,8 +143,9 @@ class SegmentedScan(Scan[R]):
     def _shape(self) -> Shape:
         shape = parts_shape([scan._shape() for scan in self._segments()], "segment")
         # A small page, or one after others are finished, reads only some of the segments.
-        whole = shape.read_range
-        return replace(shape, read_range=UnitRange(whole.low / self._count, whole.high))
+        units = UnitRange(shape.read_range.low / self._count, shape.read_range.high)
+        reason = f"{self._reason}, in {self._count} segments"
+        return replace(shape, condition=reason, read_range=units)
 
 
 def _shares(size: int | None, numbers: list[str]) -> dict[str, int | None]:

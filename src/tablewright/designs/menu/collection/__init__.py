@@ -10,7 +10,11 @@ Decisions where the source document is unclear:
   name of their section in the sort key.
 - All keys contain names, so a rename moves items. Renaming a menu moves its whole partition.
   Renaming a section moves the section and its products in one transaction, which has space for 49
-  products. If there are more, move them first, 50 at a time.
+  products. If there are more, add the new section, move the products to it, 49 at a time, and
+  delete the old one.
+- A section counts its products. So a rename or a delete that does not name all of them, or that
+  meets one that was added meanwhile, fails with `ConditionFailed`, and leaves no product behind:
+  read them again. A delete of a section has space for 99 products.
 """
 
 from __future__ import annotations
@@ -31,12 +35,15 @@ from tablewright import (
     access_pattern,
     attr,
     children,
+    condition_check,
     create,
+    delete_all,
     key,
     root,
     transact,
     update,
 )
+from tablewright.plans import DeleteAggregate
 
 
 class Collection(Table, name="menu_collection", pk="pk", sk="sk", type_attribute=None):
@@ -54,6 +61,7 @@ class Section(Entity, table=Collection):
     menu: Attr[str] = attr(name="MenuName")
     name: Attr[str] = attr(name="SectionName")
     status: Attr[str] = attr(name="Status", default="ACTIVE")
+    product_count: Attr[int] = attr(name="ProductCount", default=0)
 
     primary = key("MENU" / menu, "SECTION" / name)
 
@@ -86,9 +94,21 @@ def sections_by_menu(menu: str) -> Query[Section]:
 
 
 @access_pattern
+def section_by_name(menu: str, section: str) -> Get[Section]:
+    """Get a specific section of a menu"""
+    return Section.primary(menu, section)
+
+
+@access_pattern
 def products_by_section(menu: str, section: str) -> Query[Product]:
     """Get Products by Section"""
     return Product.primary.within(menu).eq(section)
+
+
+@access_pattern
+def product_by_name(menu: str, section: str, product: str) -> Get[Product]:
+    """Get a specific product of a section"""
+    return Product.primary(menu, section, product)
 
 
 @access_pattern
@@ -124,9 +144,24 @@ def add_allergen(menu: str, section: str, product: str, allergen: str) -> Update
 
 
 @access_pattern
-def add_section(section: Section) -> Create[Section]:
-    """Add a section"""
-    return create(section)
+def create_menu(menu: Menu) -> Create[Menu]:
+    """Create a menu"""
+    return create(menu)
+
+
+@access_pattern
+def add_section(section: Section) -> Transaction:
+    """Add a section to a menu that exists"""
+    return transact(create(section), condition_check(Menu.primary(section.menu)))
+
+
+@access_pattern
+def add_product(product: Product) -> Transaction:
+    """Add a product to a section that exists"""
+    return transact(
+        create(product),
+        Section.primary(product.menu, product.section).update(Section.product_count.increment(1)),
+    )
 
 
 @access_pattern
@@ -139,18 +174,54 @@ def rename_menu(menu: str, name: str) -> Update[Menu]:
 def rename_section(section: Section, products: Sequence[Product], name: str) -> Transaction:
     """Rename a section: moves the section and its products"""
     return transact(
-        update(section, Section.name.set(name)),
+        update(section, Section.name.set(name)).condition(Section.product_count == len(products)),
         *(update(product, Product.section.set(name)) for product in products),
     )
 
 
 @access_pattern
-def move_products(products: Sequence[Product], section: str) -> Transaction:
-    """Move up to 50 products to another section of their menu"""
-    return transact(*(update(product, Product.section.set(section)) for product in products))
+def move_products(section: Section, products: Sequence[Product], target: str) -> Transaction:
+    """Move up to 49 products of a section to another section of the menu"""
+    count = Section.product_count
+    return transact(
+        Section.primary(section.menu, section.name).update(count.increment(-len(products))),
+        Section.primary(section.menu, target).update(count.increment(len(products))),
+        *(update(product, Product.section.set(target)) for product in products),
+    )
 
 
 @access_pattern
 def rename_product(menu: str, section: str, product: str, name: str) -> Update[Product]:
     """Rename a product: moves the product"""
     return Product.primary(menu, section, product).update(Product.name.set(name))
+
+
+@access_pattern
+def delete_menu(menu: str) -> DeleteAggregate:
+    """Delete a menu, with its sections and products"""
+    return delete_all(WholeMenu.of(Menu.primary(menu)))
+
+
+@access_pattern
+def delete_section(section: Section, products: Sequence[Product]) -> Transaction:
+    """Delete a section, with its products"""
+    return transact(
+        Section.primary(section.menu, section.name)
+        .delete()
+        .condition(Section.product_count == len(products)),
+        *(
+            Product.primary(product.menu, product.section, product.name)
+            .delete()
+            .condition(Product.name.exists())
+            for product in products
+        ),
+    )
+
+
+@access_pattern
+def delete_product(menu: str, section: str, product: str) -> Transaction:
+    """Delete a product"""
+    return transact(
+        Product.primary(menu, section, product).delete().condition(Product.name.exists()),
+        Section.primary(menu, section).update(Section.product_count.increment(-1)),
+    )

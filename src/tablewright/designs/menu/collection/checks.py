@@ -10,27 +10,36 @@ from tablewright.designs.menu.collection import (
     Section,
     WholeMenu,
     add_allergen,
+    add_product,
     add_section,
+    create_menu,
+    delete_menu,
+    delete_product,
+    delete_section,
     menu_by_name,
     move_products,
+    product_by_name,
     products_by_section,
     rename_menu,
     rename_product,
     rename_section,
+    section_by_name,
     sections_by_menu,
     update_menu,
     update_product,
     update_section,
     whole_menu,
 )
-from tablewright.verify.checks import Check, Stored, changed
+from tablewright.errors import ConditionFailed, NotFound
+from tablewright.verify.checks import Check, Raises, Stored, changed
 
 
 def checks(stored: Stored) -> Iterator[Check]:
-    """Check the patterns of the source document, then renames."""
+    """Check the patterns of the source document, then renames and deletes."""
     yield from _reads(stored)
     yield from _updates(stored)
     yield from _renames(stored)
+    yield from _deletes(stored)
 
 
 def _menu(stored: Stored, name: str) -> Menu:
@@ -48,6 +57,16 @@ def _products(stored: Stored, menu: str, section: str) -> list[Product]:
 def _reads(stored: Stored) -> Iterator[Check]:
     yield Check("Get Menu by Name", menu_by_name("Lunch"), _menu(stored, "Lunch"))
     yield Check("Get Sections by Menu", sections_by_menu("Lunch"), _sections(stored, "Lunch"))
+    yield Check(
+        "Get one section of a menu",
+        section_by_name("Lunch", "Desserts"),
+        _sections(stored, "Lunch")[0],
+    )
+    yield Check(
+        "Get one product of a section",
+        product_by_name("Lunch", "Soups", "Tomato"),
+        _products(stored, "Lunch", "Soups")[1],
+    )
     yield Check(
         "Get Products by Section",
         products_by_section("Lunch", "Desserts"),
@@ -88,7 +107,14 @@ def _updates(stored: Stored) -> Iterator[Check]:
         changed(borscht, allergens=["Celery", "Beetroot", "Milk"]),
     )
     salads = Section(menu="Lunch", name="Salads")
-    yield Check("Add a section", add_section(salads), salads)
+    yield Check("Add a section", add_section(salads), None)
+    greek = Product(menu="Lunch", section="Salads", name="Greek")
+    yield Check("Add a product", add_product(greek), None)
+    yield Check(
+        "Add a product to a section that does not exist",
+        add_product(changed(greek, section="Grill")),
+        Raises(NotFound),
+    )
 
 
 def _renames(stored: Stored) -> Iterator[Check]:
@@ -119,15 +145,37 @@ def _renames(stored: Stored) -> Iterator[Check]:
     )
     yield Check("Get the whole menu, after the rename", whole_menu("Brunch"), whole_renamed)
     yield Check("Get Menu by Name, old name", menu_by_name("Breakfast"), None)
-    # For a section with too many products for one transaction: the products, then the section.
+    # For a section with too many products for one transaction: another section gets them.
     desserts = next(s for s in _sections(stored, "Lunch") if s.name == "Desserts")
     sweets = _products(stored, "Lunch", "Desserts")
-    yield Check("Rename a section in steps: its products", move_products(sweets, "Sweets"), None)
+    new = Section(menu="Lunch", name="Sweets")
+    yield Check("Rename a section in steps: a new section", add_section(new), None)
     yield Check(
-        "Rename a section in steps: the section", rename_section(desserts, [], "Sweets"), None
+        "Rename a section in steps: its products", move_products(desserts, sweets, "Sweets"), None
     )
+    yield Check("Rename a section in steps: the old section", delete_section(desserts, []), None)
     yield Check(
         "Get Products by Section, after the rename in steps",
         products_by_section("Lunch", "Sweets"),
         [changed(sweet, section="Sweets") for sweet in sweets],
     )
+
+
+def _deletes(stored: Stored) -> Iterator[Check]:
+    new = Menu(name="New")
+    yield Check("Create a menu", create_menu(new), new)
+    yield Check("Delete a product", delete_product("Lunch", "Soups", "Borscht"), None)
+    soups = next(s for s in _sections(stored, "Lunch") if s.name == "Soups")
+    yield Check(
+        "Delete a section without its products", delete_section(soups, []), Raises(ConditionFailed)
+    )
+    yield Check(
+        "Delete a section", delete_section(soups, _products(stored, "Lunch", "Soups")), None
+    )
+    yield Check(
+        "Get Products by Section, after the delete", products_by_section("Lunch", "Soups"), []
+    )
+    whole = _whole(stored, "Lunch")
+    rows = 1 + len(whole.sections) + len(whole.products)
+    yield Check("Delete a menu", delete_menu("Lunch"), rows)
+    yield Check("Get the whole menu, after the delete", whole_menu("Lunch"), None)

@@ -13,7 +13,7 @@ def sample(menus: MenuTree = SAMPLE_MENUS) -> list[Entity]:
     for menu, sections in menus.items():
         found.append(Menu(name=menu))
         for section, products in sections.items():
-            found.append(Section(menu=menu, name=section))
+            found.append(Section(menu=menu, name=section, product_count=len(products)))
             found += [
                 Product(menu=menu, section=section, name=product, allergens=allergens)
                 for product, allergens in products.items()
