@@ -113,7 +113,7 @@ class Joined(Entity, table=Log):
     host: Attr[str] = attr()
     day: Attr[date] = attr()
     primary = key("v" + position / host, "Day" / day + "Host" / host.again)
-    texts = index(Log.texts, position + "Day" / day, "Host" / (day.again / host))
+    texts = index(Log.texts, position + "Day" / day, "Host" / (host / day.again))
 
 
 class Versions(Table, name="versions", sk="version", escape=False): ...
