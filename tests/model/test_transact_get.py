@@ -33,7 +33,7 @@ from tablewright.errors import (
 )
 from tablewright.observe import RequestEvent
 from tablewright.plan.plan import Wait
-from tablewright.plans import Plan, TransactGet
+from tablewright.plans import BatchGet, Plan, TransactGet
 from tests.costs import run_within_range
 from tests.transports import record_requests
 
@@ -120,6 +120,15 @@ def test_a_pattern_is_explained_with_every_key() -> None:
     assert shape.entity == "Order, Customer"
     assert 'PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"' in shape.condition
     assert 'SK="PROFILE"' in shape.condition
+
+
+def test_a_batch_of_a_list_may_read_any_number_of_items() -> None:
+    @access_pattern
+    def customers(ids: list[str]) -> BatchGet[Customer]:
+        return batch_get(Customer.primary(each) for each in ids)
+
+    assert str(explain(customers).read_range) == "0 or more"
+    assert str(explain(batch_get([Customer.primary("a[]")])).read_range) == "0.5 to 50"
 
 
 def test_more_than_a_hundred_keys_are_refused() -> None:

@@ -7,9 +7,15 @@ from typing import Any
 import pytest
 
 from tablewright.database import Database
-from tablewright.designs.menu import collection, composite, document
+from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.designs.menu.sample_menus import id_of
-from tablewright.errors import AlreadyExists, ConditionFailed, InvalidValue, NotFound
+from tablewright.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    InvalidValue,
+    NotFound,
+    UniqueViolation,
+)
 from tests.designs.menu.support import DESSERTS, LUNCH, PIE, items, keys, request_shape
 
 
@@ -143,3 +149,55 @@ def test_a_delete_in_an_item_collection_takes_along_the_children(db: Database) -
         db.run(collection.delete_product("Lunch", "Desserts", "Nothing"))
     db.run(collection.delete_menu("Lunch"))
     assert items(db, collection) == others
+
+
+def test_with_joins_the_name_of_a_menu_is_unique(db: Database) -> None:
+    before = items(db, joins)
+    with pytest.raises(UniqueViolation):
+        db.run(joins.create_menu(joins.Menu(name="Lunch")))
+    breakfast = db.run(joins.menu_by_name("Breakfast"))
+    assert breakfast is not None
+    sections = list(db.run(joins.sections_by_menu(breakfast.id, "Breakfast")))
+    with pytest.raises(UniqueViolation):
+        db.run(joins.rename_menu(breakfast, sections, "Lunch"))
+    assert items(db, joins) == before
+
+
+def test_with_joins_the_name_of_a_deleted_menu_is_free(db: Database) -> None:
+    before = items(db, joins)
+    for _ in range(2):
+        menu = db.run(joins.create_menu(joins.Menu(name="Dinner")))
+        (sentinel,) = (item for item in items(db, joins) if item["pk"]["S"] == "MENU_NAME#Dinner")
+        assert sentinel.keys() == {"pk", "sk", "MenuId"}  # in none of the indexes
+        db.run(joins.delete_menu(menu.id, "Dinner"))
+    assert items(db, joins) == before
+
+
+def test_with_joins_an_item_with_children_is_not_deleted(db: Database) -> None:
+    before = items(db, joins)
+    section = db.run(joins.section_by_name(LUNCH, "Lunch", "Desserts"))
+    assert section is not None
+    with pytest.raises(ConditionFailed):
+        db.run(joins.delete_menu(LUNCH, "Lunch"))
+    with pytest.raises(ConditionFailed):
+        db.run(joins.delete_section(section))
+    assert items(db, joins) == before
+
+    (pie,) = db.run(joins.products_by_section(DESSERTS, "Desserts"))
+    db.run(joins.delete_product(pie))
+    with pytest.raises(ConditionFailed):  # it counts the product once
+        db.run(joins.delete_product(pie))
+    db.run(joins.delete_section(section))
+    after = items(db, joins)
+    assert len(after) == len(before) - 2
+    (menu,) = (item for item in after if item["pk"]["S"] == f"MENU#{LUNCH}")
+    assert menu["SectionCount"] == {"N": "3"}
+
+
+def test_with_joins_a_child_is_added_to_a_parent_that_exists(db: Database) -> None:
+    before = items(db, joins)
+    with pytest.raises(NotFound):  # the menu has another name
+        db.run(joins.add_section(joins.Section(name="Grill", menu_id=LUNCH, menu="Dinner")))
+    with pytest.raises(NotFound):
+        db.run(joins.add_product(joins.Product(name="Ribs", section_id=LUNCH, section="Grill")))
+    assert items(db, joins) == before

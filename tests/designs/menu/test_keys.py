@@ -36,6 +36,7 @@ def test_joins_have_the_keys_of_the_document(db: Database) -> None:
         "MenuId": {"S": str(LUNCH)},
         "MenuName": {"S": "Lunch"},
         "Status": {"S": "ACTIVE"},
+        "SectionCount": {"N": "4"},
         "GSI1PK": {"S": lunch_key},
         "GSI1SK": {"S": "MENU#Lunch"},
     }
@@ -48,6 +49,7 @@ def test_joins_have_the_keys_of_the_document(db: Database) -> None:
         "ParentId": {"S": str(LUNCH)},
         "ParentName": {"S": "Lunch"},
         "Status": {"S": "ACTIVE"},
+        "ProductCount": {"N": "2"},
         "GSI1PK": {"S": lunch_key},
         "GSI1SK": {"S": "SECTION#Desserts to Share"},
         "GSI2PK": {"S": f"SECTION#{shared}#SECTION#Desserts to Share"},

@@ -101,7 +101,7 @@ def rename_menu(db: Database, variant: Any, old: str, new: str) -> None:
         found = db.run(joins.menu_by_name(old))
         assert found is not None
         sections = list(db.iterate(joins.sections_by_menu(found.id, old)))
-        while len(sections) > 98:
+        while len(sections) > 96:
             db.run(joins.move_sections(sections[:100], new))
             del sections[:100]
         db.run(joins.rename_menu(found, sections, new))

@@ -17,6 +17,8 @@
 - Renames differ most. In a document, a rename is an ordinary update. Where names are part of keys,
   items are deleted and put again in transactions, which cost twice as much: all items of a menu, or
   with joins one item and the index keys of its children.
+- A delete takes along what is below, except with joins: there an item must have no children, so a
+  caller deletes from the products up. The menu that joins delete here is empty.
 
 Use a document while menus are small (the limit is 400 KB) and few writers change a menu at the same
 time. Use an item collection if items change often and names rarely. Use composite sort keys for
@@ -46,9 +48,13 @@ COMPARED_CHECKS = (
     "Update Section",
     "Update Product",
     "Add a section",
+    "Add a product",
     "Rename a menu",
     "Rename a section",
     "Rename a product",
+    "Delete a menu",
+    "Delete a section",
+    "Delete a product",
 )
 #: The measured values, in the order of the columns.
 COLUMNS = ("requests", "items read", "read units", "write units")

@@ -7,6 +7,7 @@ db.run(batch_get(Order.primary("C1", "O1"), Customer.primary("C1")))
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -20,6 +21,7 @@ from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.plan.reads.get import Get
 from tablewright.plan.shape import Shape
 from tablewright.plan.units import UnitRange
+from tablewright.symbol import Symbol
 from tablewright.values import Item
 
 T = TypeVar("T")
@@ -29,6 +31,8 @@ C = TypeVar("C")
 D = TypeVar("D")
 E = TypeVar("E")
 
+#: In the name of the symbol for the members of a list: `{ids[]}`.
+LIST_MEMBER = "[]"
 #: For batches of which DynamoDB processed nothing.
 UNPROCESSED = Backoff(attempts=10, first=0.1, longest=10.0)
 
@@ -177,8 +181,12 @@ def keys_range(gets: Sequence[Get[Any]], steps: Sequence[Shape]) -> UnitRange:
     """Return the units of the reads of these keys together; `steps` are those of each alone.
 
     A key that is given twice is read once, and arguments that are not known yet may be equal. Two
-    entities have no key in common, unless they are variants of one base.
+    entities have no key in common, unless they are variants of one base. The key of a member of a
+    list that is not known yet stands for any number of keys.
     """
+    arguments = [value for get in gets for value in get._arguments if isinstance(value, Symbol)]
+    if any(LIST_MEMBER in repr(symbol) for symbol in arguments):
+        return UnitRange(0, math.inf)
     lows = {
         get._entity.base or get._entity: step.read_range.low
         for get, step in zip(gets, steps, strict=True)

@@ -99,6 +99,12 @@ def products_by_section(menu: str, section: str) -> Query[Product]:
 
 
 @access_pattern
+def product_by_name(menu: str, section: str, product: str) -> Get[Product]:
+    """Get a specific product of a section"""
+    return Product.primary(menu, section, product)
+
+
+@access_pattern
 def whole_menu(menu: str) -> Load[WholeMenu]:
     """Get a menu with its sections and their products: three levels in one query"""
     return WholeMenu.of(Menu.primary(menu))

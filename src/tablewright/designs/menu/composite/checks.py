@@ -18,6 +18,7 @@ from tablewright.designs.menu.composite import (
     delete_product,
     delete_section,
     menu_by_name,
+    product_by_name,
     products_by_section,
     rename_menu,
     rename_product,
@@ -60,6 +61,11 @@ def _reads(stored: Stored) -> Iterator[Check]:
         "Get one section of a menu",
         section_by_name("Lunch", "Desserts"),
         _sections(stored, "Lunch")[0],
+    )
+    yield Check(
+        "Get one product of a section",
+        product_by_name("Lunch", "Soups", "Tomato"),
+        _products(stored, "Lunch", "Soups")[1],
     )
     yield Check(
         "Get Products by Section",

@@ -117,6 +117,16 @@ def products_by_section(menu_id: UUID, section_id: str) -> First[tuple[dict[str,
 
 
 @access_pattern
+def product_by_id(menu_id: UUID, section_id: str, product_id: str) -> First[tuple[Product]]:
+    """Get a specific product of a section"""
+    return (
+        Menu.primary.within(menu_id)
+        .select(Menu.sections.path(lambda s: s[section_id].products[product_id]))
+        .first()
+    )
+
+
+@access_pattern
 def sections_by_name(menu: str) -> First[tuple[dict[str, Section]]]:
     """Get Sections by Menu, from its name"""
     return Menu.by_name(menu).select(Menu.sections).first()

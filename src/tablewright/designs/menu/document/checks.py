@@ -16,6 +16,7 @@ from tablewright.designs.menu.document import (
     delete_product,
     delete_section,
     menu_by_name,
+    product_by_id,
     products_by_section,
     rename_menu,
     rename_product,
@@ -67,6 +68,12 @@ def _reads(stored: Stored) -> Iterator[Check]:
         "Get one section of a menu",
         section_by_id(lunch.id, desserts),
         (lunch.sections[desserts],),
+    )
+    pie = str(id_of("Lunch", "Desserts", "Apple Pie"))
+    yield Check(
+        "Get one product of a section",
+        product_by_id(lunch.id, desserts, pie),
+        (lunch.sections[desserts].products[pie],),
     )
     yield Check(
         "Get Products by Section",

@@ -9,8 +9,15 @@ Decisions where the source document is unclear:
 
 - A third index, by the name of the menu. Without it, "Get Menu by Name" would be a scan.
 - A child contains the id and the name of its parent, because its index key contains both. Renaming
-  a parent also updates its children, in one transaction, which has space for 98 children. If there
-  are more, update them first, 100 at a time.
+  a parent also updates its children, in one transaction, which has space for 96 sections or 98
+  products. If there are more, update them first, 100 at a time.
+- The name of a menu is unique, as in the variants where it is a key: creating a second menu of one
+  name, or renaming one to it, raises `UniqueViolation`. The document does not say; without it,
+  "Get Menu by Name" would return either of the two. Sections and products of one name may exist in
+  several parents, and in one.
+- The children of an item are in other partitions, so an item counts them. A delete refuses an item
+  that has children (`ConditionFailed`): delete these first. A child is added only to a parent that
+  exists under the name that the child contains.
 
 The keys of the joins contain ids and names. A caller that knows only the names starts with the name
 of the menu: `sections_by_name` makes two queries, `products_by_names` three. To read the whole
@@ -27,8 +34,10 @@ from tablewright import (
     Aggregate,
     Attr,
     Create,
+    Delete,
     Entity,
     First,
+    Get,
     Load,
     Page,
     Query,
@@ -43,6 +52,7 @@ from tablewright import (
     key,
     root,
     transact,
+    unique,
     update,
 )
 from tablewright.plans import Then
@@ -58,10 +68,13 @@ class Menu(Entity, table=Joins):
     id: Attr[UUID] = attr(name="MenuId", default_factory=uuid4)
     name: Attr[str] = attr(name="MenuName")
     status: Attr[str] = attr(name="Status", default="ACTIVE")
+    section_count: Attr[int] = attr(name="SectionCount", default=0)
 
     primary = key("MENU" / id, "MENU" / name)
     joined = index(Joins.gsi1, "MENU" / id / "MENU" / name, "MENU" / name.again)
     by_name = index(Joins.names, name)
+    # The sentinel does not keep the name, which would put it into the index of names.
+    unique_name = unique("MENU_NAME" / name, keep=(id,))
 
 
 class Section(Entity, table=Joins):
@@ -70,6 +83,7 @@ class Section(Entity, table=Joins):
     menu_id: Attr[UUID] = attr(name="ParentId")
     menu: Attr[str] = attr(name="ParentName")
     status: Attr[str] = attr(name="Status", default="ACTIVE")
+    product_count: Attr[int] = attr(name="ProductCount", default=0)
 
     primary = key("SECTION" / id, "SECTION" / name)
     by_menu = index(Joins.gsi1, "MENU" / menu_id / "MENU" / menu, "SECTION" / name)
@@ -123,6 +137,12 @@ def products_by_section(section_id: UUID, section: str) -> Query[Product]:
 
 
 @access_pattern
+def product_by_id(product_id: UUID, product: str) -> Get[Product]:
+    """Get a specific product"""
+    return Product.primary(product_id, product)
+
+
+@access_pattern
 def sections_by_name(menu: str) -> Then[Menu, Page[Section]]:
     """Get Sections by Menu, from its name"""
     return Menu.by_name(menu).first().then(lambda found: Section.by_menu(found.id, found.name))
@@ -170,9 +190,29 @@ def add_allergen(product_id: UUID, product: str, allergen: str) -> Update[Produc
 
 
 @access_pattern
-def add_section(section: Section) -> Create[Section]:
-    """Add a section"""
-    return create(section)
+def create_menu(menu: Menu) -> Create[Menu]:
+    """Create a menu; its name must be unique"""
+    return create(menu)
+
+
+@access_pattern
+def add_section(section: Section) -> Transaction:
+    """Add a section to a menu that exists"""
+    return transact(
+        create(section),
+        Menu.primary(section.menu_id, section.menu).update(Menu.section_count.increment(1)),
+    )
+
+
+@access_pattern
+def add_product(product: Product) -> Transaction:
+    """Add a product to a section that exists"""
+    return transact(
+        create(product),
+        Section.primary(product.section_id, product.section).update(
+            Section.product_count.increment(1)
+        ),
+    )
 
 
 @access_pattern
@@ -209,3 +249,29 @@ def move_products(products: Sequence[Product], name: str) -> Transaction:
 def rename_product(product_id: UUID, product: str, name: str) -> Update[Product]:
     """Rename a product: moves the product"""
     return Product.primary(product_id, product).update(Product.name.set(name))
+
+
+@access_pattern
+def delete_menu(menu_id: UUID, menu: str) -> Delete[Menu]:
+    """Delete a menu that has no sections"""
+    return Menu.primary(menu_id, menu).delete().condition(Menu.section_count == 0)
+
+
+@access_pattern
+def delete_section(section: Section) -> Transaction:
+    """Delete a section that has no products"""
+    return transact(
+        Section.primary(section.id, section.name).delete().condition(Section.product_count == 0),
+        Menu.primary(section.menu_id, section.menu).update(Menu.section_count.increment(-1)),
+    )
+
+
+@access_pattern
+def delete_product(product: Product) -> Transaction:
+    """Delete a product"""
+    return transact(
+        Product.primary(product.id, product.name).delete().condition(Product.name.exists()),
+        Section.primary(product.section_id, product.section).update(
+            Section.product_count.increment(-1)
+        ),
+    )

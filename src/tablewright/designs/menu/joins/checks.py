@@ -10,11 +10,17 @@ from tablewright.designs.menu.joins import (
     Product,
     Section,
     add_allergen,
+    add_product,
     add_section,
+    create_menu,
+    delete_menu,
+    delete_product,
+    delete_section,
     menu_by_name,
     menu_with_sections,
     move_products,
     move_sections,
+    product_by_id,
     products_by_names,
     products_by_section,
     rename_menu,
@@ -28,14 +34,16 @@ from tablewright.designs.menu.joins import (
     update_section,
 )
 from tablewright.designs.menu.sample_menus import id_of
-from tablewright.verify.checks import Check, Stored, changed
+from tablewright.errors import ConditionFailed, NotFound, UniqueViolation
+from tablewright.verify.checks import Check, Raises, Stored, changed
 
 
 def checks(stored: Stored) -> Iterator[Check]:
-    """Check the patterns of the source document, then renames."""
+    """Check the patterns of the source document, then renames and deletes."""
     yield from _reads(stored)
     yield from _updates(stored)
     yield from _renames(stored)
+    yield from _deletes(stored)
 
 
 def _menu(stored: Stored, name: str) -> Menu:
@@ -74,6 +82,11 @@ def _reads(stored: Stored) -> Iterator[Check]:
     yield Check(
         "Get one section of a menu", section_by_name(lunch.id, "Lunch", "Desserts"), desserts
     )
+    yield Check(
+        "Get one product of a section",
+        product_by_id(products[0].id, products[0].name),
+        products[0],
+    )
     yield Check("Get Sections by Menu, from its name", sections_by_name("Lunch"), (lunch, sections))
     yield Check(
         "Get Products by Section, from the names",
@@ -105,7 +118,14 @@ def _updates(stored: Stored) -> Iterator[Check]:
         changed(borscht, allergens=["Celery", "Beetroot", "Milk"]),
     )
     salads = Section(id=id_of("Lunch", "Salads"), name="Salads", menu_id=lunch.id, menu="Lunch")
-    yield Check("Add a section", add_section(salads), salads)
+    yield Check("Add a section", add_section(salads), None)
+    greek = Product(name="Greek", section_id=salads.id, section="Salads")
+    yield Check("Add a product", add_product(greek), None)
+    yield Check(
+        "Add a product to a section that does not exist",
+        add_product(Product(name="Ribs", section_id=lunch.id, section="Grill")),
+        Raises(NotFound),
+    )
 
 
 def _renames(stored: Stored) -> Iterator[Check]:
@@ -160,3 +180,24 @@ def _renames_in_steps(stored: Stored) -> Iterator[Check]:
         sections_by_menu(lunch.id, "Midday"),
         [changed(section, menu="Midday") for section in sections],
     )
+
+
+def _deletes(stored: Stored) -> Iterator[Check]:
+    new = Menu(id=id_of("New"), name="New")
+    yield Check("Create a menu", create_menu(new), new)
+    yield Check(
+        "Create a menu whose name is taken", create_menu(Menu(name="New")), Raises(UniqueViolation)
+    )
+    deluxe = _menu(stored, "Lunch Deluxe")
+    soups = _section(stored, deluxe, "Soups")
+    (soup,) = _products(stored, soups)
+    yield Check("Delete a section with products", delete_section(soups), Raises(ConditionFailed))
+    yield Check("Delete a product", delete_product(soup), None)
+    yield Check("Delete a section", delete_section(soups), None)
+    yield Check(
+        "Delete a menu with sections",
+        delete_menu(deluxe.id, deluxe.name),
+        Raises(ConditionFailed),
+    )
+    yield Check("Delete a menu", delete_menu(new.id, "New"), new)
+    yield Check("Get Menu by Name, after the delete", menu_by_name("New"), None)

@@ -12,10 +12,18 @@ def sample(menus: MenuTree = SAMPLE_MENUS) -> list[Entity]:
     found: list[Entity] = []
     for menu, sections in menus.items():
         menu_id = id_of(menu)
-        found.append(Menu(id=menu_id, name=menu))
+        found.append(Menu(id=menu_id, name=menu, section_count=len(sections)))
         for section, products in sections.items():
             section_id = id_of(menu, section)
-            found.append(Section(id=section_id, name=section, menu_id=menu_id, menu=menu))
+            found.append(
+                Section(
+                    id=section_id,
+                    name=section,
+                    menu_id=menu_id,
+                    menu=menu,
+                    product_count=len(products),
+                )
+            )
             found += [
                 Product(
                     id=id_of(menu, section, product),
