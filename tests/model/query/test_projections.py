@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -30,6 +30,7 @@ from tablewright import (
 )
 from tablewright.database import Database
 from tablewright.errors import DeclarationError
+from tablewright.formats import day, lower
 from tablewright.plans import Query
 from tests.costs import run_within_range
 from tests.transports import record_requests
@@ -137,6 +138,26 @@ def test_the_first_entity_of_an_index_with_only_keys_is_read_in_the_table(db: Da
     shape = explain(plan)
     assert (shape.operation, shape.index) == ("Query + GetItem", "by_total")
     assert db.run(Order.ranking().eq(9).first()) is None
+
+
+class Visits(Table, name="visits"):
+    by_room = GSI("gsi1pk", "gsi1sk", name="by_room", project=("guest", "at"))
+
+
+class Visit(Entity, table=Visits):
+    guest: Attr[str] = attr()
+    at: Attr[datetime] = attr()
+    room: Attr[str] = attr()
+    note: Attr[str] = attr(default="")
+    primary = key("GUEST" / lower(guest), "DAY" / day(at))
+    rooms = index(Visits.by_room, "ROOM" / room, "AT" / at)
+
+
+def test_the_key_in_the_table_may_be_derived_from_the_attributes() -> None:
+    visit = Visit(guest="Ann", at=datetime(2026, 5, 1, 12, tzinfo=UTC), room="7", note="late")
+    with connect(":memory:", Visits) as db:
+        db.run(put(visit))
+        assert db.run(Visit.rooms("7").first()) == visit
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,8 @@ class Query(Pages[R], Generic[R]):
             return First(first)
         entity = self._entity
         columns = [getattr(entity.type, part.attribute) for part in entity.primary.parameters]
-        arguments: Any = first.select(*columns)
-        return FirstByKey(arguments)
+        values: Any = first.select(*columns)
+        return FirstByKey(values)
 
     def count(self) -> Count:
         """Return the number of results on all pages."""

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
+from tablewright.mapping.parts import KeyPart
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.pages import Pages, decode_page
@@ -44,14 +45,16 @@ class First(Single[R], Generic[R]):
 class FirstByKey(First[R], Generic[R]):
     """The first result of a query of an index that does not contain the whole entity.
 
-    The query reads the arguments of its primary key; the entity is read in the table, and is None
+    The query reads the attributes of its primary key; the entity is read in the table, and is None
     if it was deleted meanwhile.
     """
 
     def _steps(self, context: Context) -> Steps[R | None]:
-        arguments: Any = yield from super()._steps(context)
-        if arguments is None:
+        values: Any = yield from super()._steps(context)
+        if values is None:
             return None
+        parts = self._entity.primary.parameters
+        arguments = tuple(map(KeyPart.argument, parts, values))
         found: R | None = yield from Get[R](self._entity, arguments)._steps(context)
         return found
 
