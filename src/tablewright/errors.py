@@ -18,7 +18,7 @@
     ├── TableNotFound                       connect: the table does not exist
     ├── TableMismatch                       connect: the table differs from its declaration
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
-    ├── TableNotEmpty                       verify: the target already has items
+    ├── TableNotEmpty                       verify, seed: the target already has items
     ├── TransferRefused                     dump, load, copy: the two ends do not fit
     ├── CredentialsRefused                  a credentials file cannot be used
     ├── CannotOpen                          the file cannot be opened, or is not a database
@@ -227,7 +227,7 @@ class DesignLoadError(TablewrightError):
 
 
 class TableNotEmpty(TablewrightError):
-    """A table of the design to verify already contains items."""
+    """A table of the design to verify, or to load sample data into, already contains items."""
 
 
 class TransferRefused(TablewrightError):

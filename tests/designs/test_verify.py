@@ -145,14 +145,6 @@ def test_an_unknown_design_is_an_error() -> None:
         load("nowhere.py")
 
 
-def test_a_design_can_be_verified_once_in_a_file(tmp_path: Path) -> None:
-    target = str(tmp_path / "designs.db")
-    assert run("verify", "commerce", "--target", target).returncode == 0
-    again = run("verify", "commerce", "--target", target)
-    assert again.returncode == 2
-    assert "is not empty" in again.stderr
-
-
 def test_a_table_that_is_not_empty_is_not_changed() -> None:
     design = load("commerce")
     with connect(":memory:", *design.tables) as database:

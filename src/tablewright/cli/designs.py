@@ -1,4 +1,4 @@
-"""Commands for designs: list them, verify them, write their documents.
+"""Commands for designs: list them, verify them, load their sample data, write their documents.
 
 A command accepts a bundled design, a module name or the path of a file.
 """
@@ -12,7 +12,7 @@ import typer
 
 from tablewright.cli import report
 from tablewright.cli.commands import DESIGNS, app, fail
-from tablewright.cli.transfer import WHERE, exit_on_error
+from tablewright.cli.transfer import WHERE, Target, exit_on_error
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,7 +62,11 @@ def verify(
         ),
     ] = None,
     target: Annotated[
-        str, typer.Option(help="The database to use: ':memory:' or a new file.")
+        str,
+        typer.Option(
+            help="Where to run the checks, in tables of their own that are removed afterwards: "
+            f"':memory:', {WHERE}."
+        ),
     ] = ":memory:",
     stored: Annotated[
         str | None,
@@ -145,6 +149,36 @@ def _summary(results: list[Result]) -> str:
 
 
 @app.command(rich_help_panel=DESIGNS)
+def seed(name: Name, target: Target) -> None:
+    """Create the tables of a design and load its sample data.
+
+    Prints the number of items of each entity. A table that exists must be empty and as declared;
+    otherwise nothing is loaded.
+    """
+    from tablewright import connect
+    from tablewright.transfer.endpoints import refuse_memory
+    from tablewright.verify import seed as seed_design
+
+    design = load_or_fail(name)
+    if design.sample is None:
+        fail(
+            f"{design.name} has no sample data: define the function sample(), see "
+            "docs/modelling.md, Verifying a design"
+        )
+    with exit_on_error():
+        refuse_memory(target)
+        with connect(target, *design.tables, create=True) as database:
+            loaded = seed_design(design, database)
+    for table, entities in loaded.items():
+        counts = ", ".join(
+            f"{count} {entity or 'for unique values'}" for entity, count in sorted(entities.items())
+        )
+        total = entities.total()
+        items = "1 item" if total == 1 else f"{total} items"
+        typer.echo(f"{table}: {items}{f' ({counts})' if counts else ''}")
+
+
+@app.command(rich_help_panel=DESIGNS)
 def docs(
     name: Name,
     output: Annotated[
@@ -183,14 +217,14 @@ def load_or_fail(name: str) -> Design:
 
 def _run(design: Design, target: str, console: Console) -> list[Result]:
     """Run the checks of a design and show the progress."""
-    from tablewright import connect
     from tablewright.errors import DesignLoadError, TablewrightError
     from tablewright.verify import verify as verify_design
+    from tablewright.verify.temporary import temporary_tables
 
     results = []
     try:
         with (
-            connect(target, *design.tables) as database,
+            temporary_tables(target, *design.tables) as database,
             console.status(f"{design.name}: loading the sample data") as status,
         ):
             for result in verify_design(design, database):

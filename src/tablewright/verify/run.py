@@ -6,6 +6,7 @@ unique values, and the items in each index.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -112,12 +113,11 @@ def verify(design: Design, database: Database) -> Iterator[Result]:
     if design.sample is None or design.checks is None:
         return
     scan = Scanner(database)
-    for table in database._context.names:
-        if scan.items(table):
-            raise TableNotEmpty(
-                f"the table {table.name} is not empty: verify writes and deletes items, so it "
-                "runs on empty tables only; use ':memory:' or a new file"
-            )
+    _refuse_items(
+        scan,
+        "verify writes and deletes items, so it runs on empty tables only; use ':memory:' or a new "
+        "file",
+    )
     load_sample(design, database)
     meter = Meter(database._transport)
     measured = Database(meter, database._context, database._tables)
@@ -126,6 +126,31 @@ def verify(design: Design, database: Database) -> Iterator[Result]:
             yield _run_check(design, check, measured, meter, scan)
         else:
             yield _failed(design, "checks()", check)
+
+
+def seed(design: Design, database: Database) -> dict[str, Counter[str]]:
+    """Load the design's sample data and return the number of items by table and entity.
+
+    Sentinels of unique values have the entity "". Raises TableNotEmpty before it writes anything if
+    a table contains items.
+    """
+    scan = Scanner(database)
+    _refuse_items(
+        scan, "seed loads sample data into empty tables only; delete the table or use a new file"
+    )
+    load_sample(design, database)
+    return {
+        name: Counter(
+            entity.name if (entity := table.entity_of(item)) else "" for item in scan.items(table)
+        )
+        for table, name in database._context.names.items()
+    }
+
+
+def _refuse_items(scan: Scanner, fix: str) -> None:
+    for table, name in scan.database._context.names.items():
+        if not scan.is_empty(table):
+            raise TableNotEmpty(f"the table {name} is not empty: {fix}")
 
 
 def uncovered(design: Design, results: Iterable[Result]) -> list[AccessPattern]:
@@ -199,7 +224,9 @@ class Scanner:
     def items(self, table: TableMap, index: str | None = None) -> list[Item]:
         """Return every item of a table or an index, in the order of the table's keys."""
         body: dict[str, Any] = {"TableName": self.database._context.name_of(table)}
-        if index is not None:
+        if index is None:
+            body["ConsistentRead"] = True
+        else:
             body["IndexName"] = index
         found: list[Item] = []
         while True:
@@ -208,6 +235,12 @@ class Scanner:
             if "LastEvaluatedKey" not in answer:
                 return sorted(found, key=lambda item: _sort_position(table, item))
             body["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    def is_empty(self, table: TableMap) -> bool:
+        """Return whether a table has no items; reads at most one."""
+        name = self.database._context.name_of(table)
+        body = {"TableName": name, "Limit": 1, "ConsistentRead": True}
+        return not msgspec.json.decode(self.database._transport.send("Scan", body).body)["Items"]
 
     def everything(self) -> dict[str, list[Item]]:
         """Return the items of every table."""
