@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, index, key
-from tablewright.designs.catalog import load
+from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, connect, create, index, key
+from tablewright.designs.catalog import bundled, load
+from tablewright.designs.commerce import Commerce, Customer
+from tablewright.engine import Engine
 from tablewright.publish import document
+from tablewright.server import serving
 from tablewright.verify import Design
 from tests.commands import run
+from tests.server.http import sdk_client
 from tests.test_docs import blocks
 
 
@@ -122,6 +128,63 @@ def test_the_patterns_of_the_shop_show_their_order() -> None:
     assert notes["products_by_brand_and_category"] == "order by created_at"
     assert notes["orders_by_status"] == "order by updated_at"
     assert notes["user_by_id"] == notes["user_by_email"] == ""
+
+
+@pytest.mark.parametrize("name", [design.name for design in bundled()])
+def test_each_pattern_shows_its_cost_as_explain_does(name: str) -> None:
+    design = load(name)
+    rows = [row for row in rows_of(document(design)) if len(row) > 6]
+    column = rows[0].index("Cost")
+    costs = {(row[2].strip("`"), row[column]) for row in rows}
+    for pattern in design.patterns:
+        assert pattern.shape.units
+        assert (pattern.name, pattern.shape.units) in costs
+
+
+@pytest.mark.parametrize("name", [design.name for design in bundled()])
+def test_each_document_says_how_a_delimiter_inside_a_text_is_stored(name: str) -> None:
+    assert "`#` is stored as `$!` and `$` as `$$`" in document(load(name))
+
+
+def test_boto3_finds_a_key_that_is_written_as_the_document_says() -> None:
+    text = document(load("commerce"))
+    assert "with `a#b` for `{customerId}`, `CUST#{customerId}` is `CUST#a$!b`" in text
+    written = customer_id = "a#b$c"
+    for old, new in re.findall(r"\.replace\('(.)', '(..)'\)", text):
+        written = written.replace(old, new)
+    with closing(Engine(":memory:")) as engine, serving(engine) as url:
+        with connect(engine, Commerce, create=True) as db:
+            db.run(create(Customer(customer_id=customer_id, name="Ann", email="ann@example.com")))
+        item = sdk_client(url).get_item(
+            TableName="commerce_single_table",
+            Key={"PK": {"S": f"CUST#{written}"}, "SK": {"S": f"PROFILE#{written}"}},
+        )["Item"]
+    assert item["customerId"] == {"S": customer_id}
+
+
+def test_a_delimiter_that_is_not_escaped_is_said_to_be_refused() -> None:
+    class Seats(Table, name="documented_seats", delimiter="::", escape=False):
+        pass
+
+    class Seat(Entity, table=Seats):
+        hall: Attr[str] = attr()
+        number: Attr[int] = attr(pad=3)
+        primary = key("HALL" / hall, "SEAT" / number)
+
+    text = document(Design("seats", "Seats.", (Seats,), None, None))
+    assert "`::` separates the parts of a key; a text in a key cannot contain it." in text
+
+
+def test_keys_without_texts_have_no_note_on_delimiters() -> None:
+    class Rows(Table, name="documented_rows"):
+        pass
+
+    class Row(Entity, table=Rows):
+        number: Attr[int] = attr(pad=3)
+        primary = key("ROW", number)
+
+    text = document(Design("rows", "Rows.", (Rows,), None, None))
+    assert "separates the parts" not in text
 
 
 def test_the_diagram_shows_embedded_models_with_their_relations() -> None:

@@ -8,8 +8,10 @@ from itertools import takewhile
 from typing import Any
 
 from tablewright.ids import KSUID, ULID
+from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.language import width_of
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
@@ -82,27 +84,55 @@ def entity_notes(table: TableMap) -> str:
     return "\n".join(lines)
 
 
+def delimiter_notes(table: TableMap) -> str:
+    """Say how a delimiter inside a text is stored, with a key of the table as the example."""
+    notes: dict[Delimiter, str] = {}
+    for entity in table.entities:
+        for key in (entity.primary, *entity.indexes, *(each.key for each in entity.uniques)):
+            for template in filter(lambda each: each.is_text, key.templates.values()):
+                for part in template.parts:
+                    if part.is_free_text and width_of(part.notation.language) is None:
+                        notes.setdefault(template.delimiter, _note(template, part, entity))
+    return "\n\n".join(notes.values())
+
+
+def _note(template: Template, part: KeyPart, entity: EntityMap) -> str:
+    delimiter, text = template.delimiter, template.delimiter.text
+    if not delimiter.escapes:
+        return f"`{text}` separates the parts of a key; a text in a key cannot contain it."
+    escape, written, value = delimiter.escape_character, delimiter.write(text), f"a{text}b"
+    key, place = template.show(), f"{{{part.label}}}"
+    example = key.replace(place, delimiter.write(value))
+    return (
+        f"`{text}` separates the parts of a key. Inside such a part, `{text}` is stored as "
+        f"`{written}` and `{escape}` as `{escape * 2}`: with `{value}` for "
+        f"{_template(place, entity)}, {_template(key, entity)} is {_template(example, entity)}. "
+        "A program that uses boto3 writes a text as "
+        f"`text.replace({escape!r}, {escape * 2!r}).replace({text!r}, {written!r})` in keys, and "
+        "as it is in other attributes."
+    )
+
+
 def _present(attributes: tuple[str, str | None]) -> list[str]:
     return [name for name in attributes if name is not None]
 
 
 def _key_templates(key: KeyMap, entity: EntityMap) -> list[str]:
-    return [_template(template, entity) for template in key.templates.values()]
+    return [_template(template.show(), entity) for template in key.templates.values()]
 
 
-def _template(template: Template, entity: EntityMap) -> str:
+def _template(text: str, entity: EntityMap) -> str:
     """Show a template with the stored attribute names, as code.
 
     Without the code marks, Markdown would read a leading `#` as a heading.
     """
-    text = template.show()
     for attribute in entity.attributes.values():
         text = text.replace(f"{{{attribute.name}}}", f"{{{attribute.stored}}}")
     return f"`{text}`"
 
 
 def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> str:
-    """Show each access pattern with its requests, index, key condition and order."""
+    """Show each access pattern with its requests, index, key condition, cost and order."""
     rows = []
     for found in patterns:
         shape = found.shape
@@ -121,12 +151,13 @@ def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> str:
                 _operations(shape),
                 shape.index or "table",
                 f"`{conditions}`",
+                shape.units,
                 "; ".join(notes),
                 why_efficient(shape, table),
             ]
         )
     header = ["Entity", "Access pattern", "Pattern", "Operation", "Table/Index", "Key condition"]
-    return markdown([*header, "Notes", "Why efficient"], rows)
+    return markdown([*header, "Cost", "Notes", "Why efficient"], rows)
 
 
 def _operations(shape: Shape) -> str:

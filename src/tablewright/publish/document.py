@@ -14,6 +14,10 @@ from tablewright.verify.run import Scanner, load_sample, verify
 
 #: The number of partitions, and of items in each, that the document shows.
 MAX_SAMPLES = 8
+COST_NOTE = (
+    "The cost is in capacity units, for one page of a query: an estimate for items of typical "
+    "size, and the range that no run leaves."
+)
 
 
 def document(design: Design) -> str:
@@ -67,11 +71,12 @@ def _table_sections(table: TableMap, design: Design, database: Database | None) 
         f"```mermaid\n{erd(table.entities)}\n```",
         f"{level} Entity chart",
         charts.entity_chart(table),
+        charts.delimiter_notes(table),
         charts.entity_notes(table),
         _tenancy(table, design),
     ]
     if patterns:
-        parts += [f"{level} Access patterns", charts.pattern_chart(patterns, table)]
+        parts += [f"{level} Access patterns", COST_NOTE, charts.pattern_chart(patterns, table)]
     if table.indexes:
         parts.append(f"{level} Indexes")
         for name, index in table.indexes.items():
