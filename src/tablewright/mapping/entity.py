@@ -165,6 +165,8 @@ class EntityMap:
         )
         #: The same, with the alternatives of each index together.
         self.index_keys = group_by_index(indexes)
+        #: The templates of the attributes and of the type, made when they are first needed.
+        self._own_templates: dict[str, Template] | None = None
         self.uniques: tuple[UniqueMap, ...] = ()
         self.histories: tuple[HistoryMap, ...] = ()
         roles = {attribute.role: attribute for attribute in attributes.values()}
@@ -422,12 +424,13 @@ class EntityMap:
         There is one dict for each combination of alternative places; `other_than` leaves out those
         with one of these places.
         """
-        found = {
-            attribute.stored: _natural(attribute)
-            for attribute in self.attributes.values()
-            if not attribute.is_key_only
-        } | self._type_template(self.type_name)
-        found |= self.primary.templates
+        if self._own_templates is None:
+            self._own_templates = {
+                attribute.stored: _natural(attribute)
+                for attribute in self.attributes.values()
+                if not attribute.is_key_only
+            } | self._type_template(self.type_name)
+        found = self._own_templates | self.primary.templates
         choices = [
             each.keys if isinstance(each, AlternativeKeys) else (each,) for each in self.index_keys
         ]

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -99,6 +100,7 @@ def sequence(*items: Language) -> Language:
     return Sequence(items)
 
 
+@lru_cache(maxsize=256)
 def parse_form(form: str) -> Language:
     """Return the language of a fixed form, in which each `0` is any digit.
 

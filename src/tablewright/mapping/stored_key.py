@@ -19,6 +19,7 @@ from msgspec import Struct
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.ids import KSUID, ULID
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.language import width_of
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import Composer, Parser, Template
 from tablewright.values import Item, Value
@@ -139,25 +140,33 @@ class RawCheck:
         special = primary.partition.delimiter.special
         self._first, self._second = special[0], special[-1]
         self._is_possible = True
-        #: The field of each key attribute, its form, and the fields of its parts.
-        self._forms: list[tuple[int, str, tuple[int, ...]]] = []
-        #: The fields of the parts with their widths.
+        #: The field of each key attribute, its form, and its parts: field, type, digits of an int.
+        self._forms: list[tuple[int, str, tuple[tuple[int, str, int], ...]]] = []
+        #: The fields of texts, with their widths.
         self._widths: dict[int, int | None] = {}
         for each in _attributes(primary):
-            found = [_raw_field(part, attributes, fields) for part in each.template.parts]
-            known = [field for field in found if field is not None]
+            found = [_raw_part(part, attributes, fields) for part in each.template.parts]
+            known = [part for part in found if part is not None]
             self._is_possible &= len(known) == len(found) and each.template.tag == "S"
-            self._widths.update(known)
+            for part, raw in zip(each.template.parts, found, strict=True):
+                if raw is not None and raw[1] == "S":
+                    kind = attributes[part.attribute].converter.kind
+                    self._widths[raw[0]] = RAW_WIDTHS[kind]
             form = Composer(each.template).form
-            self._forms.append((fields.index(each.name), form, tuple(f for f, _ in known)))
+            self._forms.append((fields.index(each.name), form, tuple(known)))
 
     def is_canonical(self, stored: tuple[Any, ...]) -> bool:
         """Return whether the key is certainly what the attributes give."""
         if not self._is_possible:
             return False
         try:
-            for position, form, fields in self._forms:
-                texts = tuple([stored[field]["S"] for field in fields])
+            for position, form, parts in self._forms:
+                texts = tuple(
+                    [
+                        stored[field][tag].zfill(digits) if digits else stored[field][tag]
+                        for field, tag, digits in parts
+                    ]
+                )
                 if form % texts != stored[position]["S"]:
                     return False
             for field, width in self._widths.items():
@@ -172,16 +181,22 @@ class RawCheck:
         return True
 
 
-def _raw_field(
+def _raw_part(
     part: KeyPart, attributes: Mapping[str, AttributeMap], fields: Sequence[str]
-) -> tuple[int, int | None] | None:
-    """Return the field that contains the text of a part, and its width; None if none does."""
+) -> tuple[int, str, int] | None:
+    """Return the field with the text of a part, its type, and the digits of a padded int.
+
+    None if no field has it.
+    """
     attribute = attributes[part.attribute]
     kind = attribute.converter.kind
-    is_formatted = part.label != part.attribute
-    if kind not in RAW_WIDTHS or is_formatted or attribute.is_key_only or attribute.role == "ttl":
+    if part.label != part.attribute or attribute.is_key_only or attribute.role == "ttl":
         return None
-    return fields.index(attribute.stored), RAW_WIDTHS[kind]
+    if kind is int:  # a negative number has no text with a width, and no such key can be written
+        return fields.index(attribute.stored), "N", width_of(part.language) or 0
+    if kind not in RAW_WIDTHS:
+        return None
+    return fields.index(attribute.stored), "S", 0
 
 
 #: The types whose stored text is their text in a key, with its width; None where that varies.

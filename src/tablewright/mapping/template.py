@@ -64,6 +64,12 @@ class Template(Struct, frozen=True):
     def parts(self) -> tuple[KeyPart, ...]:
         return tuple(piece for piece in self.pieces if isinstance(piece, KeyPart))
 
+    @property
+    def first_literal(self) -> str:
+        """The literal with which every text begins; "" if there is none."""
+        first = self.pieces[0]
+        return first if isinstance(first, str) else ""
+
     def language(self, first: int = 0, last: int | None = None) -> Language:
         """Return the texts that the key can be, or those of some of its pieces."""
         return sequence(
@@ -178,6 +184,10 @@ def encode_natural(natural: Converter, value: Any) -> Value:
 
 def templates_can_collide(one: Template, other: Template) -> bool:
     """Return whether two templates can produce the same key value."""
+    here, there = one.first_literal, other.first_literal
+    length = min(len(here), len(there))
+    if here[:length] != there[:length]:
+        return False  # most keys differ in their first literal
     return intersects(one.language(), other.language())
 
 

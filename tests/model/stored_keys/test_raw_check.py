@@ -60,3 +60,19 @@ def test_an_item_with_another_key_is_not() -> None:
     assert not ENTITY._raw_check.is_canonical(tuple(map(item.get, ENTITY._fields)))
     with pytest.raises(UnreadableItem, match="OWNER#bob"):
         ENTITY.decode(item)
+
+
+def test_a_padded_number_is_accepted_quickly_in_its_canonical_spelling_only() -> None:
+    class Boxes(Table, name="boxes"): ...
+
+    class Box(Entity, table=Boxes):
+        shelf: Attr[int] = attr(pad=3)
+        number: Attr[int] = attr()
+        primary = key("SHELF" / shelf / number, "BOX")
+
+    entity = Box.__entity__
+    item = entity.encode({"shelf": 7, "number": 12})
+    assert entity._raw_check.is_canonical(tuple(map(item.get, entity._fields)))
+    for text in ("SHELF#7#12", "SHELF#0007#12", "SHELF#007#012"):
+        other = item | {"PK": {"S": text}}
+        assert not entity._raw_check.is_canonical(tuple(map(other.get, entity._fields)))
