@@ -212,6 +212,8 @@ import itertools, os, signal
 from tablewright.cli import main
 from tablewright.transport import Local
 
+# A shell without job control starts its background jobs with SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 batches, send = itertools.count(1), Local.send
 
 def interrupting(self, operation, request):
