@@ -61,18 +61,19 @@ def batch_get(*gets: Any) -> Any:
     Takes the keys of one entity in a list, or those of several entities one by one.
     """
     if len(gets) > 1:
-        return BatchGetTuple(BatchGet(_checked(gets)))
+        return BatchGetTuple(BatchGet(check_keys("batch_get()", gets)))
     keys = next(iter(gets), None)
     if keys is None or isinstance(keys, Get):
         raise DeclarationError("batch_get() takes many keys: batch_get([Order.primary(…), …])")
-    return BatchGet(_checked(keys))
+    return BatchGet(check_keys("batch_get()", keys))
 
 
-def _checked(gets: Iterable[Any]) -> tuple[Get[Any], ...]:
+def check_keys(call: str, gets: Iterable[Any]) -> tuple[Get[Any], ...]:
+    """Return the keys of a call; raise DeclarationError for anything else."""
     checked = tuple(gets)
     for get in checked:
         if not isinstance(get, Get):
-            raise DeclarationError(f"batch_get() takes keys, such as Order.primary(…), not {get!r}")
+            raise DeclarationError(f"{call} takes keys, such as Order.primary(…), not {get!r}")
     return checked
 
 

@@ -16,14 +16,13 @@ from msgspec import Struct
 
 from tablewright.errors import (
     Contention,
-    DeclarationError,
     InvalidValue,
     TransactionCanceledException,
 )
 from tablewright.limits import MAX_TRANSACTION_ACTIONS
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
-from tablewright.plan.reads.batch_get import item_identity, keys_range
+from tablewright.plan.reads.batch_get import check_keys, item_identity, keys_range
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.item import ItemAnswer
 from tablewright.plan.shape import Shape
@@ -127,11 +126,7 @@ def transact_get(*gets: Get[Any]) -> TransactGet[Any]:
     """Read several items by their keys as they are at one moment, in one request."""
     if not gets:
         raise InvalidValue("transact_get() needs at least one key")
-    for get in gets:
-        if not isinstance(get, Get):
-            raise DeclarationError(
-                f"transact_get() takes keys, such as Order.primary(…), not {get!r}"
-            )
+    check_keys("transact_get()", gets)
     if len(gets) > MAX_TRANSACTION_ACTIONS:
         raise InvalidValue(
             f"transact_get(): {len(gets)} keys; DynamoDB reads at most {MAX_TRANSACTION_ACTIONS} "
