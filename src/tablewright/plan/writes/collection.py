@@ -10,13 +10,12 @@ rows are deleted from the last to the first, and its root in the last transactio
 
 Rows that other clients create meanwhile:
 
-    before the last read                  they are deleted with the others
-    between this read and the delete      if this changes the root (a counter, a version), the delete
-    of the root                           of the root fails, and the rows are read again
-                                          if not, they are left without a root: they are found by one
-                                          more read, and deleted
-    after the delete of the root          they stay; a create with a condition check of the root, in
-                                          one transaction, fails
+- Before the last read of the rows: they are deleted with the others.
+- Between this read and the delete of the root: if their creation changes the root (a counter, a
+  version), the delete fails and the rows are read again. If not, they are left without a root. One
+  more read finds them, and they are deleted.
+- After the delete of the root: they stay. A create with a condition check of the root, in one
+  transaction, fails.
 
 If another client creates the root again, its rows are not deleted.
 """
