@@ -314,7 +314,8 @@ def test_an_arn_of_a_table_will_do(db: Database, table: str) -> None:
 def test_backups_are_listed_by_table_time_and_type_in_pages(db: Database, table: str) -> None:
     arns = [back_up(db, table, f"backup-{number}") for number in range(3)]
     back_up(db, db.table())
-    pages, start = [], {}
+    pages: list[list[str]] = []
+    start: Json = {}
     while True:
         page = db.call("ListBackups", {"TableName": table, "Limit": 2, **start})
         pages.append([one["BackupArn"] for one in page["BackupSummaries"]])
@@ -425,7 +426,13 @@ def test_the_trees_of_a_deleted_backup_are_deleted(
         engine.finish_maintenance()
     with closing(apsw.Connection(str(path))) as connection:
         names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-    assert sorted(name for (name,) in names) == ["tree$0", "tree$1", "tree$2", "tree$3", "tree$4"]
+    assert sorted(str(name) for (name,) in names) == [
+        "tree$0",
+        "tree$1",
+        "tree$2",
+        "tree$3",
+        "tree$4",
+    ]
 
 
 def test_the_check_of_a_file_reads_backups(tmp_path: Path) -> None:
