@@ -39,6 +39,8 @@
         ├── ResourceNotFoundException       no such table (or index, in some operations)
         ├── ResourceInUseException          the table exists, or is changing
         ├── LimitExceededException
+        ├── PolicyNotFoundException         no resource policy, or not the expected revision
+        ├── GlobalTableNotFoundException    there are no global tables
         ├── ConditionalCheckFailedException has the item, when the request asked for it
         ├── TransactionCanceledException    has a reason for each action, by position
         ├── IdempotentParameterMismatchException
@@ -353,6 +355,14 @@ class ResourceInUseException(DynamoDBError):
 
 
 class LimitExceededException(DynamoDBError):
+    pass
+
+
+class PolicyNotFoundException(DynamoDBError):
+    pass
+
+
+class GlobalTableNotFoundException(DynamoDBError):
     pass
 
 
