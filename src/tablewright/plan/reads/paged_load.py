@@ -213,16 +213,15 @@ class PagedLoad(Load[T], Generic[T]):
         query, size = self._member_query(), self._size
         others: list[MemberRow] = []
         found: list[Item] = []
-        request = self._request(self._condition(), context)
-        limit = 0 if size is None else size + len(self._other_places())
-        read = 0
+        last: Item | None = None
+        request, root = self._request(self._condition(), context), self._root_sort_key()
+        limit, read = 0 if size is None else size + len(self._other_places()), 0
         for _ in range(MAX_REQUESTS):
             if size is not None:
                 request = request.with_members(Limit=limit)
             answer = decode_page((yield request))
             for row in self._own(answer.items):
-                is_root = row.sort_key == self._root_sort_key()
-                if row.entity is self._paged.entity and not is_root:
+                if row.entity is self._paged.entity and row.sort_key != root:
                     found.append(row.item)
                 else:
                     others.append(row)
