@@ -124,6 +124,15 @@ class Stream(msgspec.Struct, frozen=True):
     label: str
 
 
+class RestoreOrigin(msgspec.Struct, frozen=True):
+    """What a table was restored from, and when, in seconds since 1970."""
+
+    table_arn: str
+    time: float
+    #: None: a point in time of the table.
+    backup_arn: str | None = None
+
+
 class TableSchema(msgspec.Struct, frozen=True):
     """The definition of a table with its indexes and settings."""
 
@@ -149,6 +158,7 @@ class TableSchema(msgspec.Struct, frozen=True):
     policies: tuple[AttachedPolicy, ...] = ()
     insights: tuple[InsightsSetting, ...] = ()
     destinations: tuple[KinesisDestination, ...] = ()
+    restored: RestoreOrigin | None = None
 
     @property
     def local_indexes(self) -> tuple[IndexSchema, ...]:
@@ -157,6 +167,11 @@ class TableSchema(msgspec.Struct, frozen=True):
     @property
     def global_indexes(self) -> tuple[IndexSchema, ...]:
         return tuple(index for index in self.indexes if index.kind == "global")
+
+    @property
+    def trees(self) -> tuple[int, ...]:
+        """The trees with the rows of the table and of its indexes."""
+        return (self.tree, *(index.tree for index in self.indexes))
 
     @property
     def is_building_index(self) -> bool:

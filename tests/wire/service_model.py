@@ -15,11 +15,17 @@ import msgspec
 from tablewright.engine import OPERATIONS
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import EnumValues, Length, NumberRange, ReadAs, RegularExpression
-from tablewright.wire.members import Long, Structure, Unsupported
+from tablewright.wire.members import Long, Structure, Timestamp, Unsupported
 
 MODEL: Any = botocore.session.get_session().get_service_model("dynamodb")
 
-_TYPES: dict[Any, str] = {str: "string", int: "integer", Long: "long", bool: "boolean"}
+_TYPES: dict[Any, str] = {
+    str: "string",
+    int: "integer",
+    Long: "long",
+    bool: "boolean",
+    Timestamp: "timestamp",
+}
 
 
 def differences() -> Iterator[str]:

@@ -37,6 +37,11 @@ DELIBERATE: dict[str, str] = {
     "CreateTable.GlobalSecondaryIndexes[].KeySchema: max 8, model None": _KEYS,
     "UpdateTable.GlobalSecondaryIndexUpdates[].Create.KeySchema: max 8, model None": _KEYS,
     **{
+        f"{operation}.{kind}SecondaryIndexOverride[].KeySchema: max 8, model None": _KEYS
+        for operation in ("RestoreTableFromBackup",)
+        for kind in ("Global", "Local")
+    },
+    **{
         f"{path}.ExpressionAttributeNames{{}}: max None, model 65535": _NAMES
         for path in (
             "BatchGetItem.RequestItems{}",
@@ -63,6 +68,7 @@ MEMBERS_WE_DO_NOT_HAVE = {
     "UpdateGlobalTableSettings.GlobalTableProvisionedWriteCapacityAutoScalingSettingsUpdate",
     "UpdateGlobalTableSettings.GlobalTableProvisionedWriteCapacityUnits",
     "UpdateGlobalTableSettings.ReplicaSettingsUpdate",
+    "RestoreTableFromBackup.VectorIndexOverride",
     "UpdateTable.DisassociationProtectionEnabled",
     "UpdateTable.GlobalTableSettingsReplicationMode",
     "UpdateTableReplicaAutoScaling.GlobalSecondaryIndexUpdates",
@@ -79,20 +85,15 @@ OPERATIONS_WE_DO_NOT_HAVE = {
     "SearchVectors",
     # backups, exports, imports, bulk loads
     "CancelBulkOperation",
-    "CreateBackup",
-    "DeleteBackup",
-    "DescribeBackup",
     "DescribeBulkOperation",
     "DescribeContinuousBackups",
     "DescribeExport",
     "DescribeImport",
     "ExportTableToPointInTime",
     "ImportTable",
-    "ListBackups",
     "ListBulkOperations",
     "ListExports",
     "ListImports",
-    "RestoreTableFromBackup",
     "RestoreTableToPointInTime",
     "StartBulkPutItems",
     "UpdateContinuousBackups",

@@ -1,7 +1,8 @@
 """The catalog: the tables of a file, cached in memory and read again when it has changed.
 
 The catalog is stored in a tree of its own: the schemas of the tables by name, a generation that
-every change increments, and the jobs (work on trees that `maintenance` does in steps). In memory,
+every change increments, the jobs (work on trees that `maintenance` does in steps), and records of
+other modules, such as the backups, which own trees of the same form as a table. In memory,
 `tables` is replaced and never modified. Jobs are not cached, except for whether there may be some:
 a job changes with each step, which must not make every process read the catalog again.
 
@@ -13,7 +14,8 @@ a request fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from threading import RLock
 
 import msgspec
@@ -28,6 +30,7 @@ _SCHEMAS = Tree(0)
 _FIRST_FREE_TREE = 2
 TOKENS = Tree(1)
 _GENERATION = b""  # no table's name is empty
+_RECORDS = b"\xfd"  # begins the keys of records
 _JOBS = b"\xff"  # begins the keys of jobs; tables' names are ASCII
 
 _encode = msgspec.json.Encoder().encode
@@ -159,6 +162,25 @@ class Catalog:
         tx.delete(_SCHEMAS, name.encode())
         self._replace_tables(tx, {key: table for key, table in self.tables.items() if key != name})
 
+    def add_trees(self, tx: WriteTransaction, schema: TableSchema) -> TableSchema:
+        """Create empty trees for a copy of a table that is not a table itself."""
+        first, *rest = self.allocate_trees(1 + len(schema.indexes))
+        indexes = tuple(
+            replace(index, tree=tree) for index, tree in zip(schema.indexes, rest, strict=True)
+        )
+        copy = replace(schema, tree=first, indexes=indexes)
+        for tree in copy.trees:
+            tx.create_tree(Tree(tree))
+        self._replace_tables(tx, self.tables)  # stores the next free tree
+        return copy
+
+    def put_record(self, tx: WriteTransaction, key: bytes, body: bytes) -> None:
+        """Store a record of another module."""
+        tx.put(_SCHEMAS, _RECORDS + key, 0, body)
+
+    def remove_record(self, tx: WriteTransaction, key: bytes) -> None:
+        tx.delete(_SCHEMAS, _RECORDS + key)
+
     def put_job(self, tx: WriteTransaction, job: Job) -> None:
         """Add a job, or update its position."""
         tx.put(_SCHEMAS, job.key, 0, _encode(job))
@@ -180,6 +202,20 @@ def read_jobs(snapshot: Snapshot) -> list[Job]:
         raise StoreFailed(f"the file is damaged: its catalog cannot be read: {error}") from None
 
 
+def read_damaged_records(rows: Iterable[Row]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the keys and bodies of records in rows of a damaged catalog."""
+    for key, _, body in rows:
+        if _RECORDS <= key < _JOBS:
+            yield key.removeprefix(_RECORDS), body
+
+
+def read_records(snapshot: Snapshot, prefix: bytes) -> list[bytes]:
+    """Return the bodies of the records whose keys have this prefix, in the order of the keys."""
+    first = _RECORDS + prefix
+    with closing(snapshot.walk(_SCHEMAS, first, first + b"\xff")) as rows:
+        return [body for _, _, body in rows]
+
+
 def _read_generation(snapshot: Snapshot) -> int:
     found = snapshot.get(_SCHEMAS, _GENERATION)
     if found is None or not found[1].isdigit():
@@ -194,7 +230,7 @@ def _read_catalog(snapshot: Snapshot) -> tuple[int, int, dict[str, StoredTable]]
     """
     (_, next_tree, generation), *rows = snapshot.walk(_SCHEMAS, _GENERATION, _JOBS)
     try:
-        tables = [StoredTable(_decode(body)) for _, _, body in rows]
+        tables = [StoredTable(_decode(body)) for key, _, body in rows if key < _RECORDS]
     except ValueError as error:
         raise StoreFailed(f"the file is damaged: its catalog cannot be read: {error}") from None
     return int(generation), next_tree, {table.name: table for table in tables}
@@ -204,7 +240,7 @@ def read_schemas(rows: Iterable[Row]) -> tuple[list[TableSchema], list[str]]:
     """Return the schemas in rows of a damaged catalog, and a message for each unreadable one."""
     schemas, problems = [], []
     for key, _, body in rows:
-        if _GENERATION < key < _JOBS:
+        if _GENERATION < key < _RECORDS:
             try:
                 schemas.append(_decode(body))
             except ValueError as error:

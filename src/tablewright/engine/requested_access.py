@@ -16,12 +16,14 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     CreateTable, TagResource            the same name               table           T, RequestTag
     UntagResource                       the same name               table           T
     other operations on a table         the same name               table
+    DescribeBackup, DeleteBackup        the same name               backup
+    RestoreTableFromBackup              RestoreTableFromBackup      backup; new table
     ListTables                          ListTables                  table/*
-    ListContributorInsights,            the same name               *
-    ListGlobalTables, DescribeLimits,
-    DescribeEndpoints
     operations on a resource policy     the same name               table or stream
     operations on Contributor Insights  the same name               table or index
+    ListBackups, ListGlobalTables,      the same name               *
+    ListContributorInsights,
+    DescribeLimits, DescribeEndpoints
 
     L LeadingKeys and the partition key values   A Attributes   S Select   R ReturnValues
     C ReturnConsumedCapacity   E EnclosingOperation   T TagKeys
@@ -71,7 +73,7 @@ from tablewright.policy.keys import (
 )
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
-from tablewright.wire import requests
+from tablewright.wire import backups, requests
 from tablewright.wire.members import Structure
 
 #: Reads the partition key values of a request, given the keys of its table or index.
@@ -368,6 +370,15 @@ def _tag_keys(tags: Iterable[requests.Tag]) -> dict[str, tuple[str, ...]]:
     return keys
 
 
+def _record_request(action: str, request: backups.DescribeBackupInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(action, resource=request.backup_arn)
+
+
+def _restore_backup(request: backups.RestoreTableFromBackupInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("RestoreTableFromBackup", resource=request.backup_arn)
+    yield RequestedAccess("RestoreTableFromBackup", request.target_name)
+
+
 def _account_request(action: str, resource: str, request: Structure) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, resource=resource)
 
@@ -377,11 +388,14 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "BatchGetItem": _batch_get_item,
     "BatchWriteItem": _batch_write_item,
     "CreateGlobalTable": partial(_global_table, "CreateGlobalTable"),
+    "CreateBackup": partial(_table_request, "CreateBackup"),
     "CreateTable": _create_table,
+    "DeleteBackup": partial(_record_request, "DeleteBackup"),
     "DeleteItem": partial(_write, "DeleteItem"),
     "DeleteResourcePolicy": partial(_policy_request, "DeleteResourcePolicy"),
     "DeleteTable": partial(_table_request, "DeleteTable"),
     "DescribeContributorInsights": partial(_index_request, "DescribeContributorInsights"),
+    "DescribeBackup": partial(_record_request, "DescribeBackup"),
     "DescribeEndpoints": partial(_account_request, "DescribeEndpoints", "*"),
     "DescribeGlobalTable": partial(_global_table, "DescribeGlobalTable"),
     "DescribeGlobalTableSettings": partial(_global_table, "DescribeGlobalTableSettings"),
@@ -402,12 +416,14 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "GetResourcePolicy": partial(_policy_request, "GetResourcePolicy"),
     "ListContributorInsights": partial(_account_request, "ListContributorInsights", "*"),
     "ListGlobalTables": partial(_account_request, "ListGlobalTables", "*"),
+    "ListBackups": partial(_account_request, "ListBackups", "*"),
     # Its resource in IAM is all tables: `table/*` allows it, `table/shop-*` does not.
     "ListTables": partial(_account_request, "ListTables", table_arn("*")),
     "ListTagsOfResource": _list_tags,
     "PutItem": partial(_write, "PutItem"),
     "PutResourcePolicy": partial(_policy_request, "PutResourcePolicy"),
     "Query": _query,
+    "RestoreTableFromBackup": _restore_backup,
     "Scan": _scan,
     "TagResource": _tag_resource,
     "TransactGetItems": _transact_get_items,

@@ -55,6 +55,8 @@ def plain(
     return operation, request, [(operation, resource, {})]
 
 
+BACKUP = f"{ARN}/backup/1-a"
+
 CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
     (
         "GetItem",
@@ -413,6 +415,22 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
     ),
     ("ListTagsOfResource", {"ResourceArn": ARN}, [("ListTagsOfResource", "table", {})]),
     ("ListTables", {}, [("ListTables", "arn:aws:dynamodb:us-east-1:000000000000:table/*", {})]),
+    (
+        "CreateBackup",
+        {"TableName": "shop", "BackupName": "before"},
+        [("CreateBackup", "table", {})],
+    ),
+    ("DescribeBackup", {"BackupArn": BACKUP}, [("DescribeBackup", "/backup/1-a", {})]),
+    ("DeleteBackup", {"BackupArn": BACKUP}, [("DeleteBackup", "/backup/1-a", {})]),
+    ("ListBackups", {"TableName": "shop"}, [("ListBackups", "*", {})]),
+    (
+        "RestoreTableFromBackup",
+        {"BackupArn": BACKUP, "TargetTableName": "shop"},
+        [
+            ("RestoreTableFromBackup", "/backup/1-a", {}),
+            ("RestoreTableFromBackup", "table", {}),
+        ],
+    ),
     ("DescribeLimits", {}, [("DescribeLimits", "*", {})]),
     ("DescribeEndpoints", {}, [("DescribeEndpoints", "*", {})]),
     plain("ListContributorInsights", {}, "*"),

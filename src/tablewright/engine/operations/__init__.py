@@ -9,6 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from tablewright.engine.operations.account import describe_endpoints, describe_limits
+from tablewright.engine.operations.backups import (
+    create_backup,
+    delete_backup,
+    describe_backup,
+    list_backups,
+)
 from tablewright.engine.operations.batch_get_item import batch_get_item
 from tablewright.engine.operations.batch_write_item import batch_write_item
 from tablewright.engine.operations.contributor_insights import (
@@ -40,6 +46,7 @@ from tablewright.engine.operations.resource_policies import (
     get_resource_policy,
     put_resource_policy,
 )
+from tablewright.engine.operations.restore_table import restore_table_from_backup
 from tablewright.engine.operations.scan import scan
 from tablewright.engine.operations.tags import (
     list_tags_of_resource,
@@ -52,7 +59,7 @@ from tablewright.engine.operations.transact_write_items import transact_write_it
 from tablewright.engine.operations.update_item import update_item
 from tablewright.engine.operations.update_table import update_table
 from tablewright.engine.step import Step
-from tablewright.wire import requests, table_settings
+from tablewright.wire import backups, requests, table_settings
 from tablewright.wire.members import Structure
 
 #: By name: the shape of the request, and the function that converts it into a step.
@@ -60,7 +67,9 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
     "BatchGetItem": (requests.BatchGetItemInput, batch_get_item),
     "BatchWriteItem": (requests.BatchWriteItemInput, batch_write_item),
     "CreateGlobalTable": (table_settings.CreateGlobalTableInput, refuse_replicas),
+    "CreateBackup": (backups.CreateBackupInput, create_backup),
     "CreateTable": (requests.CreateTableInput, create_table),
+    "DeleteBackup": (backups.DeleteBackupInput, delete_backup),
     "DeleteItem": (requests.DeleteItemInput, delete_item),
     "DeleteResourcePolicy": (table_settings.DeleteResourcePolicyInput, delete_resource_policy),
     "DeleteTable": (requests.DeleteTableInput, delete_table),
@@ -68,6 +77,7 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         table_settings.DescribeContributorInsightsInput,
         describe_contributor_insights,
     ),
+    "DescribeBackup": (backups.DescribeBackupInput, describe_backup),
     "DescribeEndpoints": (requests.DescribeEndpointsRequest, describe_endpoints),
     "DescribeGlobalTable": (table_settings.DescribeGlobalTableInput, find_no_global_table),
     "DescribeGlobalTableSettings": (
@@ -100,11 +110,16 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         list_contributor_insights,
     ),
     "ListGlobalTables": (table_settings.ListGlobalTablesInput, list_global_tables),
+    "ListBackups": (backups.ListBackupsInput, list_backups),
     "ListTables": (requests.ListTablesInput, list_tables),
     "ListTagsOfResource": (requests.ListTagsOfResourceInput, list_tags_of_resource),
     "PutItem": (requests.PutItemInput, put_item),
     "PutResourcePolicy": (table_settings.PutResourcePolicyInput, put_resource_policy),
     "Query": (requests.QueryInput, query),
+    "RestoreTableFromBackup": (
+        backups.RestoreTableFromBackupInput,
+        restore_table_from_backup,
+    ),
     "Scan": (requests.ScanInput, scan),
     "TagResource": (requests.TagResourceInput, tag_resource),
     "TransactGetItems": (requests.TransactGetItemsInput, transact_get_items),
