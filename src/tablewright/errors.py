@@ -39,6 +39,8 @@
         ├── ResourceNotFoundException       no such table (or index, in some operations)
         ├── ResourceInUseException          the table exists, or is changing
         ├── LimitExceededException
+        ├── ExpiredIteratorException        GetRecords: the shard iterator is too old
+        ├── TrimmedDataAccessException      a stream no longer has the requested records
         ├── ConditionalCheckFailedException has the item, when the request asked for it
         ├── TransactionCanceledException    has a reason for each action, by position
         ├── IdempotentParameterMismatchException
@@ -353,6 +355,14 @@ class ResourceInUseException(DynamoDBError):
 
 
 class LimitExceededException(DynamoDBError):
+    pass
+
+
+class ExpiredIteratorException(DynamoDBError):
+    pass
+
+
+class TrimmedDataAccessException(DynamoDBError):
     pass
 
 

@@ -17,6 +17,9 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     UntagResource                       the same name               table           T
     other operations on a table         the same name               table
     ListTables                          ListTables                  table/*
+    ListStreams                         ListStreams                 table/*/stream/*
+    DescribeStream, GetShardIterator,   the same name               table/NAME/stream/LABEL
+    GetRecords
     DescribeLimits, DescribeEndpoints   the same name               *
 
     L LeadingKeys and the partition key values   A Attributes   S Select   R ReturnValues
@@ -39,7 +42,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from tablewright.encoding.numbers import normalise_number
-from tablewright.engine.describe import table_arn
+from tablewright.engine.describe import stream_arn, table_arn
 from tablewright.engine.expressions import (
     read_action,
     read_condition,
@@ -49,6 +52,8 @@ from tablewright.engine.expressions import (
     read_update,
 )
 from tablewright.engine.keys import Keys
+from tablewright.engine.shard_iterators import parse_iterator
+from tablewright.engine.streams import parse_stream_arn
 from tablewright.errors import ValidationException
 from tablewright.expression import (
     CompiledCondition,
@@ -67,7 +72,7 @@ from tablewright.policy.keys import (
 )
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
-from tablewright.wire import requests
+from tablewright.wire import requests, streams
 from tablewright.wire.members import Structure
 
 #: Reads the partition key values of a request, given the keys of its table or index.
@@ -343,6 +348,25 @@ def _account_request(action: str, resource: str, request: Structure) -> Iterator
     yield RequestedAccess(action, resource=resource)
 
 
+def _list_streams(request: streams.ListStreamsInput) -> Iterator[RequestedAccess]:
+    # Its resource in IAM is all streams, or all streams of the table.
+    yield RequestedAccess("ListStreams", resource=stream_arn(request.table_name or "*", "*"))
+
+
+def _stream_request(
+    action: str, request: streams.DescribeStreamInput | streams.GetShardIteratorInput
+) -> Iterator[RequestedAccess]:
+    yield _stream_access(action, request.stream_arn)
+
+
+def _get_records(request: streams.GetRecordsInput) -> Iterator[RequestedAccess]:
+    yield _stream_access("GetRecords", parse_iterator(request.shard_iterator).arn)
+
+
+def _stream_access(action: str, arn: str) -> RequestedAccess:
+    return RequestedAccess(action, resource=stream_arn(*parse_stream_arn(arn)))
+
+
 #: By operation: a function that yields the accesses of a request.
 REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "BatchGetItem": _batch_get_item,
@@ -352,9 +376,13 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "DeleteTable": partial(_table_request, "DeleteTable"),
     "DescribeEndpoints": partial(_account_request, "DescribeEndpoints", "*"),
     "DescribeLimits": partial(_account_request, "DescribeLimits", "*"),
+    "DescribeStream": partial(_stream_request, "DescribeStream"),
     "DescribeTable": partial(_table_request, "DescribeTable"),
     "DescribeTimeToLive": partial(_table_request, "DescribeTimeToLive"),
     "GetItem": _get_item,
+    "GetRecords": _get_records,
+    "GetShardIterator": partial(_stream_request, "GetShardIterator"),
+    "ListStreams": _list_streams,
     # Its resource in IAM is all tables: `table/*` allows it, `table/shop-*` does not.
     "ListTables": partial(_account_request, "ListTables", table_arn("*")),
     "ListTagsOfResource": _list_tags,
