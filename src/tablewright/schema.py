@@ -138,6 +138,15 @@ class ChangeLogSchema(msgspec.Struct, frozen=True):
         return self.recovery_seconds > 0 or any(not stream.closed for stream in self.streams)
 
 
+class RestoreOrigin(msgspec.Struct, frozen=True):
+    """What a table was restored from, and when, in seconds since 1970."""
+
+    table_arn: str
+    time: float
+    #: None: a point in time of the table.
+    backup_arn: str | None = None
+
+
 class TableSchema(msgspec.Struct, frozen=True):
     """The definition of a table with its indexes and settings."""
 
@@ -157,6 +166,7 @@ class TableSchema(msgspec.Struct, frozen=True):
     deletion_protected: bool = False
     ttl_attribute: str | None = None
     tags: tuple[tuple[str, str], ...] = ()
+    restored: RestoreOrigin | None = None
     #: The tree of the change log; 0: changes are not logged.
     log: int = 0
 
@@ -167,6 +177,11 @@ class TableSchema(msgspec.Struct, frozen=True):
     @property
     def global_indexes(self) -> tuple[IndexSchema, ...]:
         return tuple(index for index in self.indexes if index.kind == "global")
+
+    @property
+    def trees(self) -> tuple[int, ...]:
+        """The trees with the rows of the table and of its indexes."""
+        return (self.tree, *(index.tree for index in self.indexes))
 
     @property
     def is_building_index(self) -> bool:

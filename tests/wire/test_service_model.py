@@ -42,6 +42,11 @@ DELIBERATE: dict[str, str] = {
     "GetRecords.Limit: max 1000, model None": _STREAM_LIMITS,
     "GetShardIterator.SequenceNumber: pattern [0-9]+, model None": _STREAM_LIMITS,
     **{
+        f"{operation}.{kind}SecondaryIndexOverride[].KeySchema: max 8, model None": _KEYS
+        for operation in ("RestoreTableFromBackup",)
+        for kind in ("Global", "Local")
+    },
+    **{
         f"{path}.ExpressionAttributeNames{{}}: max None, model 65535": _NAMES
         for path in (
             "BatchGetItem.RequestItems{}",
@@ -67,6 +72,8 @@ MEMBERS_WE_DO_NOT_HAVE = {
     "CreateTable.GlobalTableSourceArn",
     "CreateTable.ResourcePolicy",
     "CreateTable.VectorIndexes",
+    "RestoreTableFromBackup.GlobalSecondaryIndexOverride[].WarmThroughput",
+    "RestoreTableFromBackup.VectorIndexOverride",
     "CreateTable.WarmThroughput",
     "UpdateTable.DisassociationProtectionEnabled",
     "UpdateTable.GlobalSecondaryIndexUpdates[].Create.WarmThroughput",
@@ -88,20 +95,15 @@ OPERATIONS_WE_DO_NOT_HAVE = {
     "SearchVectors",
     # backups, exports, imports, bulk loads
     "CancelBulkOperation",
-    "CreateBackup",
-    "DeleteBackup",
-    "DescribeBackup",
     "DescribeBulkOperation",
     "DescribeContinuousBackups",
     "DescribeExport",
     "DescribeImport",
     "ExportTableToPointInTime",
     "ImportTable",
-    "ListBackups",
     "ListBulkOperations",
     "ListExports",
     "ListImports",
-    "RestoreTableFromBackup",
     "RestoreTableToPointInTime",
     "StartBulkPutItems",
     "UpdateContinuousBackups",

@@ -1,10 +1,11 @@
 """The catalog: the tables of a file, cached in memory and read again when it has changed.
 
 The catalog is stored in a tree of its own: the schemas of the tables by name, the schemas of the
-change logs by tree, a generation that every change increments, and the jobs (work on trees that
-`maintenance` does in steps). In memory, `tables` and `logs` are replaced and never modified. Jobs
-are not cached, except for whether there may be some: a job changes with each step, which must not
-make every process read the catalog again.
+change logs by tree, a generation that every change of these increments, the jobs (work on trees
+that `maintenance` does in steps), and records of other modules, such as the backups, which own
+trees of the same form as a table. In memory, `tables` and `logs` are replaced and never modified.
+Jobs are not cached, except for whether there may be some: a job changes with each step, which must
+not make every process read the catalog again.
 
 An engine has two catalogs. The writer's is used only in transactions: it compares the generation
 whenever another connection has committed, so it is always current. The readers' contains only
@@ -14,7 +15,8 @@ a request fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from threading import RLock
 
 import msgspec
@@ -29,7 +31,8 @@ _SCHEMAS = Tree(0)
 _FIRST_FREE_TREE = 2
 TOKENS = Tree(1)
 _GENERATION = b""  # no table's name is empty
-_LOGS = b"\xfe"  # begins the keys of change logs; tables' names are ASCII
+_RECORDS = b"\xfd"  # begins the keys of records; tables' names are ASCII
+_LOGS = b"\xfe"  # begins the keys of change logs
 _JOBS = b"\xff"  # begins the keys of jobs
 
 _encode = msgspec.json.Encoder().encode
@@ -169,6 +172,25 @@ class Catalog:
         tx.delete(_SCHEMAS, _log_key(tree))
         self._replace(tx, self.tables, {key: log for key, log in self.logs.items() if key != tree})
 
+    def add_trees(self, tx: WriteTransaction, schema: TableSchema) -> TableSchema:
+        """Create empty trees for a copy of a table that is not a table itself."""
+        first, *rest = self.allocate_trees(1 + len(schema.indexes))
+        indexes = tuple(
+            replace(index, tree=tree) for index, tree in zip(schema.indexes, rest, strict=True)
+        )
+        copy = replace(schema, tree=first, indexes=indexes, log=0)
+        for tree in copy.trees:
+            tx.create_tree(Tree(tree))
+        self._replace(tx, self.tables, self.logs)  # stores the next free tree
+        return copy
+
+    def put_record(self, tx: WriteTransaction, key: bytes, body: bytes) -> None:
+        """Store a record of another module."""
+        tx.put(_SCHEMAS, _RECORDS + key, 0, body)
+
+    def remove_record(self, tx: WriteTransaction, key: bytes) -> None:
+        tx.delete(_SCHEMAS, _RECORDS + key)
+
     def put_job(self, tx: WriteTransaction, job: Job) -> None:
         """Add a job, or update its position."""
         tx.put(_SCHEMAS, job.key, 0, _encode(job))
@@ -195,6 +217,20 @@ def read_jobs(snapshot: Snapshot) -> list[Job]:
         raise StoreFailed(f"the file is damaged: its catalog cannot be read: {error}") from None
 
 
+def read_damaged_records(rows: Iterable[Row]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the keys and bodies of records in rows of a damaged catalog."""
+    for key, _, body in rows:
+        if _RECORDS <= key < _LOGS:
+            yield key.removeprefix(_RECORDS), body
+
+
+def read_records(snapshot: Snapshot, prefix: bytes) -> list[bytes]:
+    """Return the bodies of the records whose keys have this prefix, in the order of the keys."""
+    first = _RECORDS + prefix
+    with closing(snapshot.walk(_SCHEMAS, first, first + b"\xff")) as rows:
+        return [body for _, _, body in rows]
+
+
 def _read_generation(snapshot: Snapshot) -> int:
     found = snapshot.get(_SCHEMAS, _GENERATION)
     if found is None or not found[1].isdigit():
@@ -215,7 +251,7 @@ def _read_catalog(
     """
     (_, next_tree, generation), *rows = snapshot.walk(_SCHEMAS, _GENERATION, _JOBS)
     try:
-        tables = [StoredTable(_decode(body)) for key, _, body in rows if key < _LOGS]
+        tables = [StoredTable(_decode(body)) for key, _, body in rows if key < _RECORDS]
         logs = [_decode_log(body) for key, _, body in rows if key >= _LOGS]
     except ValueError as error:
         raise StoreFailed(f"the file is damaged: its catalog cannot be read: {error}") from None
@@ -231,7 +267,7 @@ def read_schemas(rows: Iterable[Row]) -> tuple[list[TableSchema], list[str]]:
     """Return the schemas in rows of a damaged catalog, and a message for each unreadable one."""
     schemas, problems = [], []
     for key, _, body in rows:
-        if _GENERATION < key < _LOGS:
+        if _GENERATION < key < _RECORDS:
             try:
                 schemas.append(_decode(body))
             except ValueError as error:

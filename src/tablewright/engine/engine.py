@@ -12,8 +12,8 @@ forked process must open its own engine.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +22,7 @@ from typing import Any, Self
 import msgspec
 
 from tablewright.engine.authorization import authorize
-from tablewright.engine.catalog import Catalog
+from tablewright.engine.catalog import Catalog, read_jobs
 from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import delete_expired
 from tablewright.engine.integrity import Report, check_file
@@ -45,6 +45,8 @@ from tablewright.errors import (
     DynamoDBError,
     ResourceNotFoundException,
     SerializationException,
+    StoreClosed,
+    StoreForked,
     TablewrightError,
     UnknownOperationException,
 )
@@ -220,6 +222,34 @@ class Engine:
         """Finish all index builds and deletions now; afterwards every index is ACTIVE."""
         while self.maintain():
             pass
+
+    @contextmanager
+    def sandbox(self) -> Iterator[None]:
+        """Undo everything that is written in the `with` block when it ends, also after an error.
+
+            with engine.sandbox():
+                ...  # put items, create and delete tables: everything is undone
+
+        All threads of this engine see the writes, and their writes are undone, too. The time to
+        undo them does not depend on the size of the tables. Sandboxes can be nested; one that ends
+        also ends those inside it. Other engines and processes read the state before the sandbox,
+        and wait to write until it ends. Raise `StoreBusy` if another process is writing.
+        """
+        number = self._store.begin_sandbox()
+        try:
+            yield
+        finally:
+            with self._maintenance.paused(), self._store.lock:
+                # No read runs now, so none can see the undone tables in the cached catalog.
+                self._catalog = Catalog()
+                self._store.end_sandbox(number)
+            self._continue_jobs()
+
+    def _continue_jobs(self) -> None:
+        """Start the background work again that a sandbox has done and undone."""
+        with suppress(StoreClosed, StoreForked):
+            if self._store.read(read_jobs):
+                self._maintenance.start()
 
     def check(self) -> Report:
         """Check every table and index for damage and for differences between them."""

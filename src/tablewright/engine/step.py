@@ -17,7 +17,7 @@ from msgspec import Struct
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.stream_settings import StreamSettings
 from tablewright.engine.table import StoredTable
-from tablewright.errors import ResourceNotFoundException
+from tablewright.errors import ResourceNotFoundException, TableNotFoundException
 from tablewright.storage import Snapshot, Tree, WriteTransaction
 
 #: Rows and bytes by the name of a tree.
@@ -50,6 +50,13 @@ class ReadContext(Struct):  # a Struct, because one is created per request: half
             raise ResourceNotFoundException(
                 f"Requested resource not found: Table: {table_name(name)} not found"
             ) from None
+
+    def find_table_for_backup(self, name: str) -> StoredTable:
+        """Return the table as `find_table` does, with the fault of backups and exports."""
+        try:
+            return self.find_table(name)
+        except ResourceNotFoundException:
+            raise TableNotFoundException(f"Table not found: {table_name(name)}") from None
 
 
 class WriteContext(ReadContext):

@@ -46,6 +46,8 @@ def accesses(
     return found
 
 
+BACKUP = f"{ARN}/backup/1-a"
+
 CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
     (
         "GetItem",
@@ -420,6 +422,22 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
         "GetRecords",
         {"ShardIterator": ShardIterator(STREAM, "shardId-1", 0, 0).encode()},
         [("GetRecords", "/stream/2026", {})],
+    ),
+    (
+        "CreateBackup",
+        {"TableName": "shop", "BackupName": "before"},
+        [("CreateBackup", "table", {})],
+    ),
+    ("DescribeBackup", {"BackupArn": BACKUP}, [("DescribeBackup", "/backup/1-a", {})]),
+    ("DeleteBackup", {"BackupArn": BACKUP}, [("DeleteBackup", "/backup/1-a", {})]),
+    ("ListBackups", {"TableName": "shop"}, [("ListBackups", "*", {})]),
+    (
+        "RestoreTableFromBackup",
+        {"BackupArn": BACKUP, "TargetTableName": "shop"},
+        [
+            ("RestoreTableFromBackup", "/backup/1-a", {}),
+            ("RestoreTableFromBackup", "table", {}),
+        ],
     ),
     ("DescribeLimits", {}, [("DescribeLimits", "*", {})]),
     ("DescribeEndpoints", {}, [("DescribeEndpoints", "*", {})]),

@@ -34,7 +34,7 @@ def delete_table(request: DeleteTableInput) -> WriteStep:
         description = describe(table, context.count, status="DELETING")
         close_streams(context.catalog, context.tx, table.schema, time.time())
         context.catalog.remove_table(context.tx, table.name)
-        for tree in (table.schema.tree, *(index.tree for index in table.schema.indexes)):
+        for tree in table.schema.trees:
             delete_tree(context.catalog, context.tx, tree)
         return {"TableDescription": description}
 
