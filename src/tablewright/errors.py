@@ -45,6 +45,8 @@
         ├── LimitExceededException
         ├── PolicyNotFoundException         no resource policy, or not the expected revision
         ├── GlobalTableNotFoundException    there are no global tables
+        ├── ExpiredIteratorException        GetRecords: the shard iterator is too old
+        ├── TrimmedDataAccessException      a stream no longer has the requested records
         ├── ConditionalCheckFailedException has the item, when the request asked for it
         ├── TransactionCanceledException    has a reason for each action, by position
         ├── IdempotentParameterMismatchException
@@ -383,6 +385,14 @@ class PolicyNotFoundException(DynamoDBError):
 
 
 class GlobalTableNotFoundException(DynamoDBError):
+    pass
+
+
+class ExpiredIteratorException(DynamoDBError):
+    pass
+
+
+class TrimmedDataAccessException(DynamoDBError):
     pass
 
 

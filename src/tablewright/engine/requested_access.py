@@ -21,6 +21,9 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     ListTables                          ListTables                  table/*
     operations on a resource policy     the same name               table or stream
     operations on Contributor Insights  the same name               table or index
+    ListStreams                         ListStreams                 table/*/stream/*
+    DescribeStream, GetShardIterator,   the same name               table/NAME/stream/LABEL
+    GetRecords
     ListBackups, ListGlobalTables,      the same name               *
     ListContributorInsights,
     DescribeLimits, DescribeEndpoints
@@ -45,7 +48,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from tablewright.encoding.numbers import normalise_number
-from tablewright.engine.describe import table_arn
+from tablewright.engine.describe import stream_arn, table_arn
 from tablewright.engine.expressions import (
     read_action,
     read_condition,
@@ -55,6 +58,8 @@ from tablewright.engine.expressions import (
     read_update,
 )
 from tablewright.engine.keys import Keys
+from tablewright.engine.shard_iterators import parse_iterator
+from tablewright.engine.streams import parse_stream_arn
 from tablewright.errors import ValidationException
 from tablewright.expression import (
     CompiledCondition,
@@ -73,7 +78,7 @@ from tablewright.policy.keys import (
 )
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
-from tablewright.wire import backups, requests
+from tablewright.wire import backups, requests, streams
 from tablewright.wire.members import Structure
 
 #: Reads the partition key values of a request, given the keys of its table or index.
@@ -383,6 +388,25 @@ def _account_request(action: str, resource: str, request: Structure) -> Iterator
     yield RequestedAccess(action, resource=resource)
 
 
+def _list_streams(request: streams.ListStreamsInput) -> Iterator[RequestedAccess]:
+    # Its resource in IAM is all streams, or all streams of the table.
+    yield RequestedAccess("ListStreams", resource=stream_arn(request.table_name or "*", "*"))
+
+
+def _stream_request(
+    action: str, request: streams.DescribeStreamInput | streams.GetShardIteratorInput
+) -> Iterator[RequestedAccess]:
+    yield _stream_access(action, request.stream_arn)
+
+
+def _get_records(request: streams.GetRecordsInput) -> Iterator[RequestedAccess]:
+    yield _stream_access("GetRecords", parse_iterator(request.shard_iterator).arn)
+
+
+def _stream_access(action: str, arn: str) -> RequestedAccess:
+    return RequestedAccess(action, resource=stream_arn(*parse_stream_arn(arn)))
+
+
 #: By operation: a function that yields the accesses of a request.
 REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "BatchGetItem": _batch_get_item,
@@ -403,6 +427,7 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
         _table_request, "DescribeKinesisStreamingDestination"
     ),
     "DescribeLimits": partial(_account_request, "DescribeLimits", "*"),
+    "DescribeStream": partial(_stream_request, "DescribeStream"),
     "DescribeTable": partial(_table_request, "DescribeTable"),
     "DescribeTableReplicaAutoScaling": partial(_table_request, "DescribeTableReplicaAutoScaling"),
     "DescribeTimeToLive": partial(_table_request, "DescribeTimeToLive"),
@@ -416,7 +441,10 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "GetResourcePolicy": partial(_policy_request, "GetResourcePolicy"),
     "ListContributorInsights": partial(_account_request, "ListContributorInsights", "*"),
     "ListGlobalTables": partial(_account_request, "ListGlobalTables", "*"),
+    "GetRecords": _get_records,
+    "GetShardIterator": partial(_stream_request, "GetShardIterator"),
     "ListBackups": partial(_account_request, "ListBackups", "*"),
+    "ListStreams": _list_streams,
     # Its resource in IAM is all tables: `table/*` allows it, `table/shop-*` does not.
     "ListTables": partial(_account_request, "ListTables", table_arn("*")),
     "ListTagsOfResource": _list_tags,

@@ -13,11 +13,18 @@ import uuid
 from typing import Any
 
 from tablewright.engine import definition, table_settings
-from tablewright.engine.describe import describe, stream_label
+from tablewright.engine.describe import describe
 from tablewright.engine.operations.resource_policies import new_revision
 from tablewright.engine.step import WriteContext, WriteStep
+from tablewright.engine.streams import apply_stream_setting
 from tablewright.errors import ResourceInUseException, ValidationException, invalid
-from tablewright.schema import AttachedPolicy, IndexSchema, KeySchema, Stream, TableSchema
+from tablewright.schema import (
+    AttachedPolicy,
+    IndexSchema,
+    KeySchema,
+    StreamSetting,
+    TableSchema,
+)
 from tablewright.wire import requests
 from tablewright.wire.requests import CreateTableInput
 
@@ -36,6 +43,9 @@ def create_table(request: CreateTableInput) -> WriteStep:
         if schema.name in catalog.tables:
             raise ResourceInUseException(f"Table already exists: {schema.name}")
         table = catalog.add_table(tx, schema)
+        if schema.stream:
+            apply_stream_setting(catalog, tx, table.schema, schema.created, context.streams.shards)
+            table = catalog.tables[schema.name]
         return {"TableDescription": describe(table, context.count, status="CREATING")}
 
     return WriteStep(run)
@@ -74,7 +84,7 @@ def _build_schema(request: CreateTableInput) -> TableSchema:
         throughput=throughput,
         on_demand=definition.build_table_on_demand(request.on_demand_throughput, billing),
         warm=table_settings.build_warm_throughput(request.warm_throughput, billing, throughput),
-        stream=_build_stream(request.stream_specification, now),
+        stream=_build_stream(request.stream_specification),
         table_class=request.table_class,
         encrypted=bool(encryption and encryption.enabled),
         encryption_key=encryption.key_id if encryption else None,
@@ -117,7 +127,7 @@ def _build_global_indexes(
     ]
 
 
-def _build_stream(shape: requests.StreamSpecification | None, now: float) -> Stream | None:
+def _build_stream(shape: requests.StreamSpecification | None) -> StreamSetting | None:
     if shape is None:
         return None
     if not shape.stream_enabled:
@@ -129,4 +139,4 @@ def _build_stream(shape: requests.StreamSpecification | None, now: float) -> Str
         return None
     if shape.stream_view_type is None:
         raise ValidationException(NO_VIEW_TYPE)
-    return Stream(shape.stream_view_type, stream_label(now))
+    return StreamSetting(shape.stream_view_type, label="")
