@@ -33,8 +33,9 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.change import Change
 from tablewright.plan.plan import Context, Plan, Steps, Wait
-from tablewright.plan.reads.aggregate import Load, LoadFound
+from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.batch_get import item_identity
+from tablewright.plan.reads.load_found import LoadFound
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
@@ -96,8 +97,7 @@ class DeleteAggregate(Plan[int]):
         self._kind = rows._kind
         self._entity: EntityMap = rows._entity
         self._progress = progress
-        if isinstance(rows, Load):
-            _check(rows)
+        _check(rows if isinstance(rows, Load) else rows._second)
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._kind.entities())
@@ -258,8 +258,11 @@ def _check(load: Load[Any]) -> None:
         )
     if len(load._arguments) < len(key.parameters):
         raise DeclarationError(f"delete_all(): {name} takes every part of {key.name}")
-    if load._size is not None:
-        raise DeclarationError(f"delete_all() deletes all rows of {name}, so it takes no limit()")
+    if load._size is not None or load._is_continued:
+        raise DeclarationError(
+            f"delete_all() deletes all rows of {name}, so it takes no limit(), page_size() or "
+            "after()"
+        )
 
 
 def _key_condition(load: Load[Any]) -> KeyCondition:
