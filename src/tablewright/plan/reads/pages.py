@@ -104,18 +104,9 @@ class Pages(Plan[Page[R]], Generic[R]):
         """Return the results of a page, what of it cannot be read, and the cursor for the next."""
         self._check_projection()
         request, filtered, excluding = self._request(context)
-        binding: tuple[Any, ...] = (
-            self._pattern,
-            context.tenant,
-            ", ".join(entity.name for entity in self._entities()),
-            self._comparison,
-            request.body,
-        )
-        remaining = self._total
-        if remaining is not None:
-            binding += (remaining,)
+        first, remaining = request, self._total
         if self._cursor is not None:
-            position = open_cursor(context.secret, binding, self._cursor)
+            position = open_cursor(context.secret, self._binding(context, request), self._cursor)
             start, remaining = position if isinstance(position, tuple) else (position, None)
             request = request.next_page(start)  # of a page before: only cursors of ours open
         size = smaller(self._size, remaining)
@@ -131,7 +122,19 @@ class Pages(Plan[Page[R]], Generic[R]):
         if last is None or remaining == len(results):
             return Page(results, None, unreadable)
         end = last if remaining is None else (last, remaining - len(results))
+        binding = self._binding(context, first)
         return Page(results, seal_cursor(context.secret, binding, end), unreadable)
+
+    def _binding(self, context: Context, request: QueryRequest) -> tuple[Any, ...]:
+        """Return what the cursors of this query are bound to; `request` is for its first page."""
+        binding = (
+            self._pattern,
+            context.tenant,
+            ", ".join(entity.name for entity in self._entities()),
+            self._comparison,
+            request.body,
+        )
+        return binding if self._total is None else (*binding, self._total)
 
     def _decode(self, answer: bytes) -> tuple[list[Any], Item | None, tuple[UnreadableItem, ...]]:
         """Return the results in an answer of which all are wanted, and where it ended."""
