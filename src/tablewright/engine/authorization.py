@@ -31,7 +31,13 @@ from tablewright.engine.requested_access import (
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep, table_name
 from tablewright.engine.table import StoredTable
 from tablewright.policy import AccessRequest, Principal
-from tablewright.policy.keys import ATTRIBUTES, LEADING_KEYS, PARTITION_KEYS, RESOURCE_TAG
+from tablewright.policy.keys import (
+    ATTRIBUTES,
+    FULL_TABLE_SCAN,
+    LEADING_KEYS,
+    PARTITION_KEYS,
+    RESOURCE_TAG,
+)
 
 StoredTables: TypeAlias = Mapping[str, StoredTable]
 
@@ -99,6 +105,10 @@ def _condition_keys(
     if table is not None:
         if requested.partitions is not None and not wanted.isdisjoint(_KEY_VALUES):
             keys |= _partition_key_values(requested.partitions, _find_keys(table, requested.index))
+        if requested.is_full_scan is not None and FULL_TABLE_SCAN in wanted:
+            source_keys = _find_keys(table, requested.index)
+            is_scan = source_keys is not None and requested.is_full_scan(source_keys)
+            keys[FULL_TABLE_SCAN] = ("true" if is_scan else "false",)
         for tag, value in table.schema.tags:
             add_value(keys, RESOURCE_TAG + tag.lower(), value)
     return keys

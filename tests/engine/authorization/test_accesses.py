@@ -404,6 +404,37 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
     ("ListTables", {}, [("ListTables", "arn:aws:dynamodb:us-east-1:000000000000:table/*", {})]),
     ("DescribeLimits", {}, [("DescribeLimits", "*", {})]),
     ("DescribeEndpoints", {}, [("DescribeEndpoints", "*", {})]),
+    (
+        "ExecuteStatement",
+        {"Statement": "SELECT a.b FROM shop WHERE pk IN ['a', 'b'] AND c = 1"},
+        [
+            (
+                "PartiQLSelect",
+                "table",
+                {
+                    "select": ["SPECIFIC_ATTRIBUTES"],
+                    "leadingkeys": ["a", "b"],
+                    "attributes": ["a", "c", "pk"],
+                    "fulltablescan": ["false"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": 'SELECT * FROM "shop"."by-status" WHERE pk = ?', "Parameters": [{"S": "a"}]},
+        [
+            (
+                "PartiQLSelect",
+                "/index/by-status",
+                {
+                    "select": ["ALL_PROJECTED_ATTRIBUTES"],
+                    "attributes": ["pk"],
+                    "fulltablescan": ["true"],
+                },
+            )
+        ],
+    ),
 ]
 
 

@@ -15,6 +15,7 @@ from tablewright.engine.operations.create_table import create_table
 from tablewright.engine.operations.delete_item import delete_item
 from tablewright.engine.operations.delete_table import delete_table
 from tablewright.engine.operations.describe_table import describe_table
+from tablewright.engine.operations.execute_statement import execute_statement
 from tablewright.engine.operations.get_item import get_item
 from tablewright.engine.operations.list_tables import list_tables
 from tablewright.engine.operations.put_item import put_item
@@ -31,7 +32,7 @@ from tablewright.engine.operations.transact_write_items import transact_write_it
 from tablewright.engine.operations.update_item import update_item
 from tablewright.engine.operations.update_table import update_table
 from tablewright.engine.step import Step
-from tablewright.wire import requests
+from tablewright.wire import requests, statements
 from tablewright.wire.members import Structure
 
 #: By name: the shape of the request, and the function that converts it into a step.
@@ -45,6 +46,7 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
     "DescribeLimits": (requests.DescribeLimitsInput, describe_limits),
     "DescribeTable": (requests.DescribeTableInput, describe_table),
     "DescribeTimeToLive": (requests.DescribeTimeToLiveInput, describe_time_to_live),
+    "ExecuteStatement": (statements.ExecuteStatementInput, execute_statement),
     "GetItem": (requests.GetItemInput, get_item),
     "ListTables": (requests.ListTablesInput, list_tables),
     "ListTagsOfResource": (requests.ListTagsOfResourceInput, list_tags_of_resource),
