@@ -167,7 +167,9 @@ def test_the_other_statements() -> None:
 
 
 def test_words_of_other_clauses_may_be_names() -> None:
-    assert where("value = 1 AND old = 2 AND new = 3 AND all = 4 AND modified = 5")
+    found = where("value = 1 AND old = 2 AND new = 3 AND all = 4 AND modified = 5")
+    assert isinstance(found, And)
+    assert len(found.conditions) == 5
 
 
 @pytest.mark.parametrize(
