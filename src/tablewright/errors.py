@@ -38,7 +38,13 @@
         ├── AccessDeniedException           a policy does not allow the request
         ├── ResourceNotFoundException       no such table (or index, in some operations)
         ├── ResourceInUseException          the table exists, or is changing
+        ├── TableNotFoundException          no such table (in operations on backups and exports)
+        ├── TableAlreadyExistsException     restore: the target exists
+        ├── TableInUseException             backup: the table is changing
+        ├── BackupNotFoundException
         ├── LimitExceededException
+        ├── ExpiredIteratorException        GetRecords: the shard iterator is too old
+        ├── TrimmedDataAccessException      a stream no longer has the requested records
         ├── ConditionalCheckFailedException has the item, when the request asked for it
         ├── DuplicateItemException          INSERT: the item exists
         ├── TransactionCanceledException    has a reason for each action, by position
@@ -353,7 +359,31 @@ class ResourceInUseException(DynamoDBError):
     pass
 
 
+class TableNotFoundException(DynamoDBError):
+    pass
+
+
+class TableAlreadyExistsException(DynamoDBError):
+    pass
+
+
+class TableInUseException(DynamoDBError):
+    pass
+
+
+class BackupNotFoundException(DynamoDBError):
+    pass
+
+
 class LimitExceededException(DynamoDBError):
+    pass
+
+
+class ExpiredIteratorException(DynamoDBError):
+    pass
+
+
+class TrimmedDataAccessException(DynamoDBError):
     pass
 
 

@@ -12,7 +12,14 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from tablewright.engine.table import StoredTable
-from tablewright.schema import IndexSchema, KeySchema, OnDemand, TableSchema, Throughput
+from tablewright.schema import (
+    IndexSchema,
+    KeySchema,
+    OnDemand,
+    RestoreOrigin,
+    TableSchema,
+    Throughput,
+)
 from tablewright.storage import Tree
 
 #: Returns the number of rows of a tree and the sum of their sizes.
@@ -25,6 +32,10 @@ ON_DEMAND_BASELINE = (12_000, 4_000)
 
 def table_arn(name: str) -> str:
     return f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}"
+
+
+def stream_arn(table: str, label: str) -> str:
+    return f"{table_arn(table)}/stream/{label}"
 
 
 def describe(
@@ -46,7 +57,7 @@ def describe(
         "TableName": schema.name,
         "KeySchema": describe_key_schema(schema.keys),
         "TableStatus": status,
-        "CreationDateTime": _round_timestamp(schema.created),
+        "CreationDateTime": round_timestamp(schema.created),
         "ProvisionedThroughput": _describe_throughput(schema.throughput),
         "TableSizeBytes": size,
         "ItemCount": items,
@@ -56,7 +67,7 @@ def describe(
     if schema.billing == "PAY_PER_REQUEST":
         description["BillingModeSummary"] = {
             "BillingMode": schema.billing,
-            "LastUpdateToPayPerRequestDateTime": _round_timestamp(schema.billing_changed),
+            "LastUpdateToPayPerRequestDateTime": round_timestamp(schema.billing_changed),
         }
     if schema.on_demand:
         description["OnDemandThroughput"] = _describe_on_demand(schema.on_demand)
@@ -70,12 +81,15 @@ def describe(
                 for index in indexes
             ]
     if schema.stream:
-        description["StreamSpecification"] = {
-            "StreamEnabled": True,
-            "StreamViewType": schema.stream.view,
-        }
+        if schema.stream.enabled:
+            description["StreamSpecification"] = {
+                "StreamEnabled": True,
+                "StreamViewType": schema.stream.view,
+            }
         description["LatestStreamLabel"] = schema.stream.label
-        description["LatestStreamArn"] = f"{table_arn(schema.name)}/stream/{schema.stream.label}"
+        description["LatestStreamArn"] = stream_arn(schema.name, schema.stream.label)
+    if schema.restored:
+        description["RestoreSummary"] = _describe_restore(schema.restored, status)
     if schema.encrypted:
         description["SSEDescription"] = {
             "Status": "ENABLED",
@@ -89,6 +103,16 @@ def describe(
         schema.billing, schema.throughput, status
     )
     return description
+
+
+def _describe_restore(origin: RestoreOrigin, status: str) -> dict[str, Any]:
+    summary: dict[str, Any] = {}
+    if origin.backup_arn is not None:
+        summary["SourceBackupArn"] = origin.backup_arn
+    summary["SourceTableArn"] = origin.table_arn
+    summary["RestoreDateTime"] = round_timestamp(origin.time)
+    summary["RestoreInProgress"] = status == "CREATING"
+    return summary
 
 
 def describe_key_schema(keys: KeySchema) -> list[dict[str, str]]:
@@ -142,9 +166,9 @@ def _describe_index(
 def _describe_throughput(throughput: Throughput) -> dict[str, Any]:
     described: dict[str, Any] = {}
     if throughput.raised:
-        described["LastIncreaseDateTime"] = _round_timestamp(throughput.raised)
+        described["LastIncreaseDateTime"] = round_timestamp(throughput.raised)
     if throughput.lowered:
-        described["LastDecreaseDateTime"] = _round_timestamp(throughput.lowered)
+        described["LastDecreaseDateTime"] = round_timestamp(throughput.lowered)
     described["NumberOfDecreasesToday"] = throughput.decreases_on(time.time())
     described["ReadCapacityUnits"] = throughput.read
     described["WriteCapacityUnits"] = throughput.write
@@ -166,6 +190,6 @@ def _describe_warm_throughput(billing: str, throughput: Throughput, status: str)
     }
 
 
-def _round_timestamp(moment: float) -> float:
+def round_timestamp(moment: float) -> float:
     """Round a timestamp to milliseconds, as DynamoDB does."""
     return round(moment, 3)

@@ -21,8 +21,14 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     CreateTable, TagResource            the same name               table           T, RequestTag
     UntagResource                       the same name               table           T
     other operations on a table         the same name               table
+    DescribeBackup, DeleteBackup        the same name               backup
+    RestoreTableFromBackup              RestoreTableFromBackup      backup; new table
     ListTables                          ListTables                  table/*
-    DescribeLimits, DescribeEndpoints   the same name               *
+    ListStreams                         ListStreams                 table/*/stream/*
+    DescribeStream, GetShardIterator,   the same name               table/NAME/stream/LABEL
+    GetRecords
+    ListBackups, DescribeLimits,        the same name               *
+    DescribeEndpoints
 
     L LeadingKeys and the partition key values   A Attributes   S Select   R ReturnValues
     C ReturnConsumedCapacity   E EnclosingOperation   T TagKeys   F FullTableScan
@@ -44,7 +50,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from tablewright.encoding.numbers import normalise_number
-from tablewright.engine.describe import table_arn
+from tablewright.engine.describe import stream_arn, table_arn
 from tablewright.engine.expressions import (
     read_action,
     read_condition,
@@ -54,7 +60,9 @@ from tablewright.engine.expressions import (
     read_update,
 )
 from tablewright.engine.keys import Keys
+from tablewright.engine.shard_iterators import parse_iterator
 from tablewright.engine.statements.access import StatementAccess
+from tablewright.engine.streams import parse_stream_arn
 from tablewright.errors import ValidationException
 from tablewright.expression import (
     CompiledCondition,
@@ -73,7 +81,7 @@ from tablewright.policy.keys import (
 )
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
-from tablewright.wire import requests
+from tablewright.wire import backups, requests, streams
 from tablewright.wire.members import Structure
 from tablewright.wire.statements import ExecuteStatementInput, ParameterizedStatement
 
@@ -350,7 +358,9 @@ def _execute_statement(request: ExecuteStatementInput) -> Iterator[RequestedAcce
     yield _statement(request, {RETURN_CAPACITY: _effective_capacity(request)})
 
 
-def _table_request(action: str, request: requests.TableInput) -> Iterator[RequestedAccess]:
+def _table_request(
+    action: str, request: requests.TableInput | backups.CreateBackupInput
+) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, request.table_name)
 
 
@@ -380,28 +390,65 @@ def _tag_keys(tags: Iterable[requests.Tag]) -> dict[str, tuple[str, ...]]:
     return keys
 
 
+def _record_request(action: str, request: backups.DescribeBackupInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(action, resource=request.backup_arn)
+
+
+def _restore_backup(request: backups.RestoreTableFromBackupInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("RestoreTableFromBackup", resource=request.backup_arn)
+    yield RequestedAccess("RestoreTableFromBackup", request.target_name)
+
+
 def _account_request(action: str, resource: str, request: Structure) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, resource=resource)
+
+
+def _list_streams(request: streams.ListStreamsInput) -> Iterator[RequestedAccess]:
+    # Its resource in IAM is all streams, or all streams of the table.
+    yield RequestedAccess("ListStreams", resource=stream_arn(request.table_name or "*", "*"))
+
+
+def _stream_request(
+    action: str, request: streams.DescribeStreamInput | streams.GetShardIteratorInput
+) -> Iterator[RequestedAccess]:
+    yield _stream_access(action, request.stream_arn)
+
+
+def _get_records(request: streams.GetRecordsInput) -> Iterator[RequestedAccess]:
+    yield _stream_access("GetRecords", parse_iterator(request.shard_iterator).arn)
+
+
+def _stream_access(action: str, arn: str) -> RequestedAccess:
+    return RequestedAccess(action, resource=stream_arn(*parse_stream_arn(arn)))
 
 
 #: By operation: a function that yields the accesses of a request.
 REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "BatchGetItem": _batch_get_item,
     "BatchWriteItem": _batch_write_item,
+    "CreateBackup": partial(_table_request, "CreateBackup"),
     "CreateTable": _create_table,
+    "DeleteBackup": partial(_record_request, "DeleteBackup"),
     "DeleteItem": partial(_write, "DeleteItem"),
     "DeleteTable": partial(_table_request, "DeleteTable"),
+    "DescribeBackup": partial(_record_request, "DescribeBackup"),
     "DescribeEndpoints": partial(_account_request, "DescribeEndpoints", "*"),
     "DescribeLimits": partial(_account_request, "DescribeLimits", "*"),
+    "DescribeStream": partial(_stream_request, "DescribeStream"),
     "DescribeTable": partial(_table_request, "DescribeTable"),
     "DescribeTimeToLive": partial(_table_request, "DescribeTimeToLive"),
     "ExecuteStatement": _execute_statement,
     "GetItem": _get_item,
+    "GetRecords": _get_records,
+    "GetShardIterator": partial(_stream_request, "GetShardIterator"),
+    "ListBackups": partial(_account_request, "ListBackups", "*"),
+    "ListStreams": _list_streams,
     # Its resource in IAM is all tables: `table/*` allows it, `table/shop-*` does not.
     "ListTables": partial(_account_request, "ListTables", table_arn("*")),
     "ListTagsOfResource": _list_tags,
     "PutItem": partial(_write, "PutItem"),
     "Query": _query,
+    "RestoreTableFromBackup": _restore_backup,
     "Scan": _scan,
     "TagResource": _tag_resource,
     "TransactGetItems": _transact_get_items,

@@ -32,6 +32,7 @@ AttributeName = Annotated[str, Length(0, MAX_ATTRIBUTE_NAME_SIZE)]
 KeyAttributeName = Annotated[str, Length(1, MAX_KEY_ATTRIBUTE_NAME_LENGTH)]
 ResourceArn = Annotated[str, Length(1, 1283)]
 Long = NewType("Long", int)  # a Java type that faults name
+Timestamp = NewType("Timestamp", float)  # seconds since 1970
 CapacityUnits = Annotated[Long, NumberRange(1)]
 
 BillingMode = Annotated[str, EnumValues(("PROVISIONED", "PAY_PER_REQUEST"))]

@@ -9,17 +9,28 @@ from collections.abc import Callable
 from typing import Any
 
 from tablewright.engine.operations.account import describe_endpoints, describe_limits
+from tablewright.engine.operations.backups import (
+    create_backup,
+    delete_backup,
+    describe_backup,
+    list_backups,
+)
 from tablewright.engine.operations.batch_get_item import batch_get_item
 from tablewright.engine.operations.batch_write_item import batch_write_item
 from tablewright.engine.operations.create_table import create_table
 from tablewright.engine.operations.delete_item import delete_item
 from tablewright.engine.operations.delete_table import delete_table
+from tablewright.engine.operations.describe_stream import describe_stream
 from tablewright.engine.operations.describe_table import describe_table
 from tablewright.engine.operations.execute_statement import execute_statement
 from tablewright.engine.operations.get_item import get_item
+from tablewright.engine.operations.get_records import get_records
+from tablewright.engine.operations.get_shard_iterator import get_shard_iterator
+from tablewright.engine.operations.list_streams import list_streams
 from tablewright.engine.operations.list_tables import list_tables
 from tablewright.engine.operations.put_item import put_item
 from tablewright.engine.operations.query import query
+from tablewright.engine.operations.restore_table import restore_table_from_backup
 from tablewright.engine.operations.scan import scan
 from tablewright.engine.operations.tags import (
     list_tags_of_resource,
@@ -32,26 +43,38 @@ from tablewright.engine.operations.transact_write_items import transact_write_it
 from tablewright.engine.operations.update_item import update_item
 from tablewright.engine.operations.update_table import update_table
 from tablewright.engine.step import Step
-from tablewright.wire import requests, statements
+from tablewright.wire import backups, requests, statements, streams
 from tablewright.wire.members import Structure
 
 #: By name: the shape of the request, and the function that converts it into a step.
 OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
     "BatchGetItem": (requests.BatchGetItemInput, batch_get_item),
     "BatchWriteItem": (requests.BatchWriteItemInput, batch_write_item),
+    "CreateBackup": (backups.CreateBackupInput, create_backup),
     "CreateTable": (requests.CreateTableInput, create_table),
+    "DeleteBackup": (backups.DeleteBackupInput, delete_backup),
     "DeleteItem": (requests.DeleteItemInput, delete_item),
     "DeleteTable": (requests.DeleteTableInput, delete_table),
+    "DescribeBackup": (backups.DescribeBackupInput, describe_backup),
     "DescribeEndpoints": (requests.DescribeEndpointsRequest, describe_endpoints),
     "DescribeLimits": (requests.DescribeLimitsInput, describe_limits),
+    "DescribeStream": (streams.DescribeStreamInput, describe_stream),
     "DescribeTable": (requests.DescribeTableInput, describe_table),
     "DescribeTimeToLive": (requests.DescribeTimeToLiveInput, describe_time_to_live),
     "ExecuteStatement": (statements.ExecuteStatementInput, execute_statement),
     "GetItem": (requests.GetItemInput, get_item),
+    "GetRecords": (streams.GetRecordsInput, get_records),
+    "GetShardIterator": (streams.GetShardIteratorInput, get_shard_iterator),
+    "ListBackups": (backups.ListBackupsInput, list_backups),
+    "ListStreams": (streams.ListStreamsInput, list_streams),
     "ListTables": (requests.ListTablesInput, list_tables),
     "ListTagsOfResource": (requests.ListTagsOfResourceInput, list_tags_of_resource),
     "PutItem": (requests.PutItemInput, put_item),
     "Query": (requests.QueryInput, query),
+    "RestoreTableFromBackup": (
+        backups.RestoreTableFromBackupInput,
+        restore_table_from_backup,
+    ),
     "Scan": (requests.ScanInput, scan),
     "TagResource": (requests.TagResourceInput, tag_resource),
     "TransactGetItems": (requests.TransactGetItemsInput, transact_get_items),
