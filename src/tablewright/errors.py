@@ -43,6 +43,8 @@
         ├── TableInUseException             backup: the table is changing
         ├── BackupNotFoundException
         ├── LimitExceededException
+        ├── PolicyNotFoundException         no resource policy, or not the expected revision
+        ├── GlobalTableNotFoundException    there are no global tables
         ├── ExpiredIteratorException        GetRecords: the shard iterator is too old
         ├── TrimmedDataAccessException      a stream no longer has the requested records
         ├── ConditionalCheckFailedException has the item, when the request asked for it
@@ -376,6 +378,14 @@ class BackupNotFoundException(DynamoDBError):
 
 
 class LimitExceededException(DynamoDBError):
+    pass
+
+
+class PolicyNotFoundException(DynamoDBError):
+    pass
+
+
+class GlobalTableNotFoundException(DynamoDBError):
     pass
 
 

@@ -46,6 +46,17 @@ def accesses(
     return found
 
 
+KINESIS = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+TABLE_POLICY = '{"Statement": {"Effect": "Deny", "Principal": "*", "Action": "*", "Resource": "*"}}'
+
+
+def plain(
+    operation: str, request: Json, resource: str = "table"
+) -> tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]:
+    """A request whose access has the name of the operation and no condition keys."""
+    return operation, request, [(operation, resource, {})]
+
+
 BACKUP = f"{ARN}/backup/1-a"
 
 CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
@@ -441,6 +452,41 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
     ),
     ("DescribeLimits", {}, [("DescribeLimits", "*", {})]),
     ("DescribeEndpoints", {}, [("DescribeEndpoints", "*", {})]),
+    plain("ListContributorInsights", {}, "*"),
+    plain("ListGlobalTables", {}, "*"),
+    plain("PutResourcePolicy", {"ResourceArn": ARN, "Policy": TABLE_POLICY}),
+    plain("GetResourcePolicy", {"ResourceArn": ARN}),
+    plain("GetResourcePolicy", {"ResourceArn": f"{ARN}/stream/1"}, "/stream/1"),
+    plain("DeleteResourcePolicy", {"ResourceArn": ARN}),
+    plain(
+        "UpdateContributorInsights", {"TableName": "shop", "ContributorInsightsAction": "ENABLE"}
+    ),
+    plain("DescribeContributorInsights", {"TableName": "shop"}),
+    plain(
+        "DescribeContributorInsights",
+        {"TableName": "shop", "IndexName": "by-status"},
+        "/index/by-status",
+    ),
+    plain("EnableKinesisStreamingDestination", {"TableName": "shop", "StreamArn": KINESIS}),
+    plain("DisableKinesisStreamingDestination", {"TableName": "shop", "StreamArn": KINESIS}),
+    plain(
+        "UpdateKinesisStreamingDestination",
+        {
+            "TableName": "shop",
+            "StreamArn": KINESIS,
+            "UpdateKinesisStreamingConfiguration": {
+                "ApproximateCreationDateTimePrecision": "MICROSECOND"
+            },
+        },
+    ),
+    plain("DescribeKinesisStreamingDestination", {"TableName": "shop"}),
+    plain("DescribeTableReplicaAutoScaling", {"TableName": "shop"}),
+    plain("UpdateTableReplicaAutoScaling", {"TableName": "shop"}),
+    plain("CreateGlobalTable", {"GlobalTableName": "shop", "ReplicationGroup": []}),
+    plain("UpdateGlobalTable", {"GlobalTableName": "shop", "ReplicaUpdates": []}),
+    plain("DescribeGlobalTable", {"GlobalTableName": "shop"}),
+    plain("DescribeGlobalTableSettings", {"GlobalTableName": "shop"}),
+    plain("UpdateGlobalTableSettings", {"GlobalTableName": "shop"}),
     (
         "ExecuteStatement",
         {"Statement": "SELECT a.b FROM shop WHERE pk IN ['a', 'b'] AND c = 1"},
