@@ -27,6 +27,7 @@ from tablewright.engine.operations.delete_item import delete_item
 from tablewright.engine.operations.delete_table import delete_table
 from tablewright.engine.operations.describe_stream import describe_stream
 from tablewright.engine.operations.describe_table import describe_table
+from tablewright.engine.operations.execute_statement import execute_statement
 from tablewright.engine.operations.get_item import get_item
 from tablewright.engine.operations.get_records import get_records
 from tablewright.engine.operations.get_shard_iterator import get_shard_iterator
@@ -63,7 +64,7 @@ from tablewright.engine.operations.transact_write_items import transact_write_it
 from tablewright.engine.operations.update_item import update_item
 from tablewright.engine.operations.update_table import update_table
 from tablewright.engine.step import Step
-from tablewright.wire import backups, requests, streams, table_settings
+from tablewright.wire import backups, requests, statements, streams, table_settings
 from tablewright.wire.members import Structure
 
 #: By name: the shape of the request, and the function that converts it into a step.
@@ -108,6 +109,7 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         table_settings.KinesisStreamingDestinationInput,
         enable_kinesis_streaming_destination,
     ),
+    "ExecuteStatement": (statements.ExecuteStatementInput, execute_statement),
     "GetItem": (requests.GetItemInput, get_item),
     "GetResourcePolicy": (table_settings.GetResourcePolicyInput, get_resource_policy),
     "ListContributorInsights": (
