@@ -38,8 +38,17 @@
         ├── AccessDeniedException           a policy does not allow the request
         ├── ResourceNotFoundException       no such table (or index, in some operations)
         ├── ResourceInUseException          the table exists, or is changing
+        ├── TableNotFoundException          no such table (in operations on backups and exports)
+        ├── TableAlreadyExistsException     restore: the target exists
+        ├── TableInUseException             backup: the table is changing
+        ├── BackupNotFoundException
         ├── LimitExceededException
+        ├── PolicyNotFoundException         no resource policy, or not the expected revision
+        ├── GlobalTableNotFoundException    there are no global tables
+        ├── ExpiredIteratorException        GetRecords: the shard iterator is too old
+        ├── TrimmedDataAccessException      a stream no longer has the requested records
         ├── ConditionalCheckFailedException has the item, when the request asked for it
+        ├── DuplicateItemException          INSERT: the item exists
         ├── TransactionCanceledException    has a reason for each action, by position
         ├── IdempotentParameterMismatchException
         ├── RequestEntityTooLargeException  over 16 MB
@@ -352,7 +361,39 @@ class ResourceInUseException(DynamoDBError):
     pass
 
 
+class TableNotFoundException(DynamoDBError):
+    pass
+
+
+class TableAlreadyExistsException(DynamoDBError):
+    pass
+
+
+class TableInUseException(DynamoDBError):
+    pass
+
+
+class BackupNotFoundException(DynamoDBError):
+    pass
+
+
 class LimitExceededException(DynamoDBError):
+    pass
+
+
+class PolicyNotFoundException(DynamoDBError):
+    pass
+
+
+class GlobalTableNotFoundException(DynamoDBError):
+    pass
+
+
+class ExpiredIteratorException(DynamoDBError):
+    pass
+
+
+class TrimmedDataAccessException(DynamoDBError):
     pass
 
 
@@ -374,6 +415,13 @@ class ConditionalCheckFailedException(DynamoDBError):
         if self.item is not None:
             body["Item"] = self.item
         return body
+
+
+class DuplicateItemException(DynamoDBError):
+    """An INSERT found an item with this key."""
+
+    def __init__(self, message: str = "Duplicate primary key exists in table") -> None:
+        super().__init__(message)
 
 
 class TransactionCanceledException(DynamoDBError):

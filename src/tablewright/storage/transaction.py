@@ -299,6 +299,10 @@ class WriteTransaction(Snapshot):
                     self._execute(f"CREATE VIEW {_quote(name)} AS {_VIEW}{tree.name}")
                     break
 
+    def copy_rows(self, tree: Tree, copy: Tree) -> None:
+        """Add all rows of a tree to an empty tree, without reading them into Python."""
+        self._execute(f"INSERT INTO {copy.name} SELECT * FROM {tree.name}")
+
     def drop_tree(self, tree: Tree) -> None:
         self._execute(tree.drop_sql)
         self._drop_views_of(tree)
