@@ -51,6 +51,7 @@ MAX_SUBSTITUTED_SIZE: Final = 2 * _MIB
 
 MIN_NAME_LENGTH: Final = 3
 MAX_NAME_LENGTH: Final = 255
+MAX_TABLE_ARN_LENGTH: Final = 1024
 MAX_LOCAL_INDEXES: Final = 5
 MAX_GLOBAL_INDEXES: Final = 20
 #: Partition key attributes, and also sort key attributes, of one global index.

@@ -27,16 +27,14 @@ from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import delete_expired
 from tablewright.engine.integrity import Report, check_file
 from tablewright.engine.maintenance import Maintenance
-from tablewright.engine.operations import OPERATIONS
+from tablewright.engine.operations import OPERATIONS, unknown_operation
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
 from tablewright.engine.step import Counts, ReadContext, ReadStep, Step, WriteContext, WriteStep
 from tablewright.errors import (
     DynamoDBError,
     SerializationException,
     TablewrightError,
-    UnknownOperationException,
 )
-from tablewright.hints import did_you_mean
 from tablewright.policy import Principal
 from tablewright.storage import (
     BUSY_SECONDS,
@@ -119,9 +117,7 @@ class Engine:
         try:
             shape, prepare = OPERATIONS[operation]
         except KeyError:
-            raise UnknownOperationException(
-                f"unknown operation {operation!r}{did_you_mean(operation, OPERATIONS)}"
-            ) from None
+            raise unknown_operation(operation) from None
         typed = read(shape, request)
         step = prepare(typed)
         return step if policy is None else authorize(step, operation, typed, policy)

@@ -202,7 +202,7 @@ def read_page(
     is_count = request.select == "COUNT"
     limit = request.limit or 0
     items: list[ItemOut] = []
-    charge = Charge(source.table)
+    charge = Charge(source.table, name=request.table_name)
     count = scanned = size = 0
     last: bytes | None = None
     walk = context.snapshot.walk(source.tree, *bounds, backwards=backwards)

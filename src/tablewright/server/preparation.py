@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tablewright.engine import OPERATIONS, Engine, Step
+from tablewright.engine.operations import LIST_OF_OPERATIONS, unknown_operation
 from tablewright.errors import (
     DynamoDBError,
     RequestEntityTooLargeException,
@@ -20,10 +21,21 @@ from tablewright.server.limits import MAX_BODY
 from tablewright.server.telemetry import Exchange
 from tablewright.wire.body import collector_paused, decode
 
+VERSION = "DynamoDB_20120810."
+MAX_SHOWN_TARGET = 255
 #: The operation of each X-Amz-Target header.
 OPERATION_OF: dict[bytes | None, str] = {
-    f"DynamoDB_20120810.{operation}".encode(): operation for operation in OPERATIONS
+    f"{VERSION}{operation}".encode(): operation for operation in OPERATIONS
 }
+
+
+def unknown_target(target: bytes | None) -> UnknownOperationException:
+    """Return the error for an X-Amz-Target header that is missing or names no operation."""
+    if not target:
+        return UnknownOperationException(
+            f"The request has no X-Amz-Target header to name its operation. {LIST_OF_OPERATIONS}"
+        )
+    return unknown_operation(target[:MAX_SHOWN_TARGET].decode("latin-1").removeprefix(VERSION))
 
 
 def parse_json(body: bytes | bytearray) -> Any:
@@ -52,7 +64,7 @@ def prepare(
 
 def prepare_large(
     engine: Engine,
-    operation: str | None,
+    operation: str,
     body: bytes,
     caller: Caller | None,
     exchange: Exchange | None,
@@ -61,8 +73,6 @@ def prepare_large(
     with collector_paused():
         request = parse_json(body)
         try:
-            if operation is None:
-                raise UnknownOperationException
             return prepare(engine, operation, request, caller, exchange)
         except DynamoDBError as fault:
             # Its frames hold the request, which would be freed on the event loop.

@@ -2,7 +2,7 @@
 
 The response has the status CREATING, as in DynamoDB; the next DescribeTable returns ACTIVE.
 
-Checks, in DynamoDB's order: the name; billing and throughput; the keys of the table; each local
+Checks, in DynamoDB's order: billing and throughput; the keys of the table; each local
 index; each global index; unused definitions; whether the table exists already.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from tablewright.engine import definition
 from tablewright.engine.describe import describe, stream_label
-from tablewright.engine.step import WriteContext, WriteStep
+from tablewright.engine.step import WriteContext, WriteStep, table_name
 from tablewright.errors import ResourceInUseException, ValidationException, invalid
 from tablewright.schema import IndexSchema, KeySchema, Stream, TableSchema
 from tablewright.wire import requests
@@ -26,7 +26,6 @@ NO_VIEW_TYPE = (
 
 
 def create_table(request: CreateTableInput) -> WriteStep:
-    definition.check_table_name(request.table_name)
     schema = _build_schema(request)
 
     def run(context: WriteContext) -> dict[str, Any]:
@@ -40,6 +39,7 @@ def create_table(request: CreateTableInput) -> WriteStep:
 
 
 def _build_schema(request: CreateTableInput) -> TableSchema:
+    definition.check_tag_characters(request.tags or ())
     billing = request.billing_mode or "PROVISIONED"
     definition.check_billing(billing, request.provisioned_throughput)
     throughput = definition.build_throughput(request.provisioned_throughput)
@@ -59,7 +59,7 @@ def _build_schema(request: CreateTableInput) -> TableSchema:
     definition.check_definitions_used(types, used)
     now = time.time()
     return TableSchema(
-        name=request.table_name,
+        name=table_name(request.table_name),
         id=str(uuid.uuid4()),
         created=now,
         keys=keys,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright.engine.describe import describe
+from tablewright.engine.describe import describe_deleted
 from tablewright.engine.maintenance import delete_tree
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ResourceInUseException, ValidationException
@@ -28,7 +28,7 @@ def delete_table(request: DeleteTableInput) -> WriteStep:
                 "Attempt to change a resource which is still in use: "
                 "Cannot delete table while indexes are being created, updated, or deleted."
             )
-        description = describe(table, context.count, status="DELETING")
+        description = describe_deleted(table, context.count)
         context.catalog.remove_table(context.tx, table.name)
         for tree in (table.schema.tree, *(index.tree for index in table.schema.indexes)):
             delete_tree(context.catalog, context.tx, tree)
