@@ -18,7 +18,13 @@ from tablewright import errors, plans
 from tablewright.plan.writes import commit
 from tests.test_docs import ROOT, blocks
 
-GUIDES = ["docs/tutorial.md", "docs/modelling.md", "docs/errors.md", "docs/policies.md"]
+GUIDES = [
+    "docs/tutorial.md",
+    "docs/modelling.md",
+    "docs/errors.md",
+    "docs/policies.md",
+    "docs/backups.md",
+]
 PUBLIC = [
     name
     for name in (ROOT / "tests/public_names.txt").read_text().split()

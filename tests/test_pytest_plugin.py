@@ -6,11 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import boto3
 import pytest
 
 from tablewright import create, put
 from tablewright.designs.commerce import Commerce, Customer
+from tablewright.errors import TableNotFound
 from tablewright.pytest_plugin import MakeDatabase
+from tests.engine.database import table_request
 
 ANN = Customer(customer_id="C1", name="Ann", email="ann@example.com")
 
@@ -46,3 +49,28 @@ def test_tests_may_run_side_by_side(tmp_path: Path) -> None:
     told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout
     assert "20 passed" in told.stdout
+
+
+def test_two_databases_with_the_same_tables_are_two(tablewright_db: MakeDatabase) -> None:
+    one, other = tablewright_db(Commerce), tablewright_db(Commerce)
+    one.run(put(ANN))
+    assert other.run(Customer.primary("C1")) is None
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+def test_the_endpoint_has_no_tables_of_other_tests(tablewright_endpoint: str, attempt: int) -> None:
+    client = boto3.client(
+        "dynamodb",
+        endpoint_url=tablewright_endpoint,
+        region_name="us-east-1",
+        aws_access_key_id="key",
+        aws_secret_access_key="secret",
+    )
+    assert client.list_tables()["TableNames"] == []
+    client.create_table(**table_request("things"))
+    client.close()
+
+
+def test_a_database_with_a_wrong_option_is_refused(tablewright_db: MakeDatabase) -> None:
+    with pytest.raises(TableNotFound):
+        tablewright_db(Commerce, create=False)

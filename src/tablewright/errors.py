@@ -38,7 +38,15 @@
         ├── AccessDeniedException           a policy does not allow the request
         ├── ResourceNotFoundException       no such table (or index, in some operations)
         ├── ResourceInUseException          the table exists, or is changing
+        ├── TableNotFoundException          no such table (in operations on backups and exports)
+        ├── TableAlreadyExistsException     restore: the target exists
+        ├── TableInUseException             backup: the table is changing
+        ├── BackupNotFoundException
         ├── LimitExceededException
+        ├── PolicyNotFoundException         no resource policy, or not the expected revision
+        ├── GlobalTableNotFoundException    there are no global tables
+        ├── ExpiredIteratorException        GetRecords: the shard iterator is too old
+        ├── TrimmedDataAccessException      a stream no longer has the requested records
         ├── ConditionalCheckFailedException has the item, when the request asked for it
         ├── TransactionCanceledException    has a reason for each action, by position
         ├── IdempotentParameterMismatchException
@@ -349,7 +357,39 @@ class ResourceInUseException(DynamoDBError):
     pass
 
 
+class TableNotFoundException(DynamoDBError):
+    pass
+
+
+class TableAlreadyExistsException(DynamoDBError):
+    pass
+
+
+class TableInUseException(DynamoDBError):
+    pass
+
+
+class BackupNotFoundException(DynamoDBError):
+    pass
+
+
 class LimitExceededException(DynamoDBError):
+    pass
+
+
+class PolicyNotFoundException(DynamoDBError):
+    pass
+
+
+class GlobalTableNotFoundException(DynamoDBError):
+    pass
+
+
+class ExpiredIteratorException(DynamoDBError):
+    pass
+
+
+class TrimmedDataAccessException(DynamoDBError):
     pass
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +14,8 @@ from tablewright.designs.catalog import bundled, load
 from tablewright.designs.commerce import Commerce, Customer
 from tablewright.engine import Engine
 from tablewright.publish import document
-from tablewright.server import serving
 from tablewright.verify import Design
 from tests.commands import run
-from tests.server.http import sdk_client
 from tests.test_docs import blocks
 
 
@@ -146,19 +144,20 @@ def test_each_document_says_how_a_delimiter_inside_a_text_is_stored(name: str) -
     assert "`#` is stored as `$!` and `$` as `$$`" in document(load(name))
 
 
-def test_boto3_finds_a_key_that_is_written_as_the_document_says() -> None:
+def test_boto3_finds_a_key_that_is_written_as_the_document_says(
+    engine: Engine, client: Any
+) -> None:
     text = document(load("commerce"))
     assert "with `a#b` for `{customerId}`, `CUST#{customerId}` is `CUST#a$!b`" in text
     written = customer_id = "a#b$c"
     for old, new in re.findall(r"\.replace\('(.)', '(..)'\)", text):
         written = written.replace(old, new)
-    with closing(Engine(":memory:")) as engine, serving(engine) as url:
-        with connect(engine, Commerce, create=True) as db:
-            db.run(create(Customer(customer_id=customer_id, name="Ann", email="ann@example.com")))
-        item = sdk_client(url).get_item(
-            TableName="commerce_single_table",
-            Key={"PK": {"S": f"CUST#{written}"}, "SK": {"S": f"PROFILE#{written}"}},
-        )["Item"]
+    with connect(engine, Commerce) as db:
+        db.run(create(Customer(customer_id=customer_id, name="Ann", email="ann@example.com")))
+    item = client.get_item(
+        TableName="commerce_single_table",
+        Key={"PK": {"S": f"CUST#{written}"}, "SK": {"S": f"PROFILE#{written}"}},
+    )["Item"]
     assert item["customerId"] == {"S": customer_id}
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import runpy
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,16 +29,10 @@ from tablewright.designs.recipes import (
 from tablewright.designs.recipes.samples import sample
 from tablewright.errors import AlreadyExists, InvalidValue, NotFound, UniqueViolation
 from tablewright.plans import Plan
+from tests.designs.stored import query, scan
 from tests.transports import record_requests
 
 Item = dict[str, dict[str, Any]]
-
-
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check().problems == []
 
 
 @pytest.fixture
@@ -50,12 +44,11 @@ def db(engine: Engine) -> Database:
 
 
 @pytest.fixture
-def items(engine: Engine) -> Callable[..., list[Item]]:
-    def scan(table: str = "recipes") -> list[Item]:
-        found: list[Item] = engine.call("Scan", {"TableName": table})["Items"]
-        return sorted(found, key=lambda item: (item["PK"]["S"], item["SK"]["S"]))
+def items(client: Any) -> Callable[..., list[Item]]:
+    def items_of(table: str = "recipes") -> list[Item]:
+        return scan(client, table)
 
-    return scan
+    return items_of
 
 
 def request_shape(pattern: Callable[..., Any]) -> tuple[str, str | None, str]:
@@ -430,9 +423,9 @@ def test_the_other_items_have_the_keys_of_the_chart(
     ("index", "counts"), [("GSI1", {"INGREDIENT": 7, "CATEGORY": 4}), ("GSI2", {"INGREDIENT": 7})]
 )
 def test_the_indexes_contain_no_sentinels(
-    db: Database, engine: Engine, index: str, counts: dict[str, int]
+    db: Database, index: str, counts: dict[str, int], client: Any
 ) -> None:
-    found = engine.call("Scan", {"TableName": "recipes", "IndexName": index})["Items"]
+    found = scan(client, "recipes", index)
     assert Counter(row["SK"]["S"].partition("#")[0] for row in found) == counts
 
 
@@ -524,20 +517,12 @@ def test_the_id_of_a_category_never_changes(db: Database, items: Callable[..., l
     assert (items(), items("recipes_option2")) == before
 
 
-def test_categories_are_listed_in_shop_order(db: Database, engine: Engine) -> None:
+def test_categories_are_listed_in_shop_order(db: Database, client: Any) -> None:
     """A category without a position is not in the list; positions are compared as numbers."""
     db.run(recipes.create_category(Category(id="7", name="fruit")))
     db.run(recipes.reorder_category("1", 10))
     assert [each.id for each in db.run(recipes.categories_in_shop_order())] == ["2", "3", "10", "1"]
-    stored = engine.call(
-        "Query",
-        {
-            "TableName": "recipes",
-            "IndexName": "GSI1",
-            "KeyConditionExpression": "GSI1PK = :categories",
-            "ExpressionAttributeValues": {":categories": {"S": "CATEGORIES"}},
-        },
-    )["Items"]
+    stored = query(client, "recipes", "GSI1PK", "CATEGORIES", "GSI1")
     assert [row["GSI1SK"]["S"] for row in stored] == [
         "000002#2",
         "000003#3",

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -24,13 +25,7 @@ from tablewright.designs.shop import (
 from tablewright.designs.shop.samples import START, id_at, sample
 from tablewright.errors import AlreadyExists, ConditionFailed, InvalidValue, NotFound
 from tablewright.ids import KSUID
-
-
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check().problems == []
+from tests.designs.stored import query, scan
 
 
 @pytest.fixture
@@ -49,12 +44,8 @@ def at(db: Database, moment: datetime) -> Database:
 
 
 @pytest.fixture
-def items(engine: Engine) -> Callable[[], list[dict[str, Any]]]:
-    def scan() -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = engine.call("Scan", {"TableName": "shop"})["Items"]
-        return found
-
-    return scan
+def items(client: Any) -> Callable[[], list[dict[str, Any]]]:
+    return partial(scan, client, "shop")
 
 
 def request_shape(pattern: Callable[..., Any]) -> tuple[str, str | None, str]:
@@ -133,13 +124,17 @@ def test_created_since_includes_the_second_of_the_moment(
     assert [f"USER#{user.id}" for user in users] == (stored[-5:] if found else [])
 
 
-def test_users_created_in_one_second_are_listed_in_order_of_creation(db: Database) -> None:
+def test_users_created_in_one_second_are_listed_in_order_of_creation(
+    db: Database, items: Callable[[], list[dict[str, Any]]]
+) -> None:
     before = datetime.now(UTC)
     for n in range(40):
         db.run(shop.register(User(name=f"{n}", email=f"new{n}@example.com", password="x")))
     created = db.run(shop.users_created_since(before))
     assert [user.name for user in created] == [f"{n}" for n in range(40)]
     assert created == sorted(created, key=lambda user: user.created_at)
+    stored = [item["name"]["S"] for item in items() if item["PK"]["S"] == "USER"]
+    assert stored[-40:] == [f"{n}" for n in range(40)]
 
 
 def test_list_users_filter_by_email_prefix(db: Database) -> None:
@@ -295,9 +290,12 @@ def test_list_users_orders(db: Database) -> None:
     assert explain(shop.orders_of_user).order == "ascending"
 
 
-def test_list_orders_by_status(db: Database) -> None:
+def test_list_orders_by_status(db: Database, client: Any) -> None:
     """The sample updates the orders in reverse order of creation, one second apart."""
-    assert minutes(db.run(shop.orders_by_status("DELIVERED"))) == [57, 54, 52, 50]
+    found = db.run(shop.orders_by_status("DELIVERED"))
+    assert minutes(found) == [57, 54, 52, 50]
+    stored = query(client, "shop", "GSI1PK", "ORDER#STATUS#DELIVERED", "GSI1")
+    assert [item["SK"]["S"] for item in stored] == [f"ORDER#{order.id}" for order in found]
     assert request_shape(shop.orders_by_status) == (
         "Query",
         "GSI1",
@@ -366,11 +364,11 @@ def test_the_id_of_an_entity_is_a_new_ksuid_by_default() -> None:
 
 
 def test_an_order_with_an_unknown_status_is_listed_with_the_others(
-    engine: Engine, db: Database, items: Callable[[], list[dict[str, Any]]]
+    db: Database, items: Callable[[], list[dict[str, Any]]], client: Any
 ) -> None:
     (item,) = [i for i in items() if i["SK"]["S"] == f"ORDER#{id_at(53)}"]
     held = item | {"status": {"S": "ON_HOLD"}, "GSI1PK": {"S": "ORDER#STATUS#ON_HOLD"}}
-    engine.call("PutItem", {"TableName": "shop", "Item": held})
+    client.put_item(TableName="shop", Item=held)
     assert minutes(db.run(shop.orders_of_user(id_at(0)))) == [50, 53, 56]
     (order,) = db.run(shop.orders_by_status("ON_HOLD"))
     assert (order.id, order.status) == (id_at(53), "ON_HOLD")
@@ -443,9 +441,9 @@ def test_items_have_the_documents_keys(
     assert keys(item) == expected
 
 
-def test_the_table_has_the_documents_indexes(engine: Engine) -> None:
+def test_the_table_has_the_documents_indexes(engine: Engine, client: Any) -> None:
     connect(engine, Shop)
-    table = engine.call("DescribeTable", {"TableName": "shop"})["Table"]
+    table = client.describe_table(TableName="shop")["Table"]
     found = {
         index["IndexName"]: [part["AttributeName"] for part in index["KeySchema"]]
         for index in (*table["LocalSecondaryIndexes"], *table["GlobalSecondaryIndexes"])

@@ -12,7 +12,16 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from tablewright.engine.table import StoredTable
-from tablewright.schema import IndexSchema, KeySchema, OnDemand, TableSchema, Throughput
+from tablewright.engine.table_settings import effective_warm_throughput
+from tablewright.schema import (
+    IndexSchema,
+    KeySchema,
+    OnDemand,
+    RestoreOrigin,
+    TableSchema,
+    Throughput,
+    WarmThroughput,
+)
 from tablewright.storage import Tree
 
 #: Returns the number of rows of a tree and the sum of their sizes.
@@ -20,7 +29,6 @@ Count: TypeAlias = Callable[[Tree], tuple[int, int]]
 
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
-ON_DEMAND_BASELINE = (12_000, 4_000)
 _MEMBERS_OF_DELETED = (
     "TableName",
     "TableStatus",
@@ -37,6 +45,10 @@ _MEMBERS_OF_DELETED = (
 
 def table_arn(name: str) -> str:
     return f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}"
+
+
+def stream_arn(table: str, label: str) -> str:
+    return f"{table_arn(table)}/stream/{label}"
 
 
 def describe(
@@ -58,7 +70,7 @@ def describe(
         "TableName": schema.name,
         "KeySchema": describe_key_schema(schema.keys),
         "TableStatus": status,
-        "CreationDateTime": _round_timestamp(schema.created),
+        "CreationDateTime": round_timestamp(schema.created),
         "ProvisionedThroughput": _describe_throughput(schema.throughput),
         "TableSizeBytes": size,
         "ItemCount": items,
@@ -68,7 +80,7 @@ def describe(
     if schema.billing == "PAY_PER_REQUEST":
         description["BillingModeSummary"] = {
             "BillingMode": schema.billing,
-            "LastUpdateToPayPerRequestDateTime": _round_timestamp(schema.billing_changed),
+            "LastUpdateToPayPerRequestDateTime": round_timestamp(schema.billing_changed),
         }
     if schema.on_demand:
         description["OnDemandThroughput"] = _describe_on_demand(schema.on_demand)
@@ -82,23 +94,26 @@ def describe(
                 for index in indexes
             ]
     if schema.stream:
-        description["StreamSpecification"] = {
-            "StreamEnabled": True,
-            "StreamViewType": schema.stream.view,
-        }
+        if schema.stream.enabled:
+            description["StreamSpecification"] = {
+                "StreamEnabled": True,
+                "StreamViewType": schema.stream.view,
+            }
         description["LatestStreamLabel"] = schema.stream.label
-        description["LatestStreamArn"] = f"{table_arn(schema.name)}/stream/{schema.stream.label}"
+        description["LatestStreamArn"] = stream_arn(schema.name, schema.stream.label)
+    if schema.restored:
+        description["RestoreSummary"] = _describe_restore(schema.restored, status)
     if schema.encrypted:
         description["SSEDescription"] = {
             "Status": "ENABLED",
             "SSEType": "KMS",
-            "KMSMasterKeyArn": f"arn:aws:kms:{REGION}:{ACCOUNT}:alias/aws/dynamodb",
+            "KMSMasterKeyArn": _key_arn(schema.encryption_key or "alias/aws/dynamodb"),
         }
     if schema.table_class:
         description["TableClassSummary"] = {"TableClass": schema.table_class}
     description["DeletionProtectionEnabled"] = schema.deletion_protected
     description["WarmThroughput"] = _describe_warm_throughput(
-        schema.billing, schema.throughput, status
+        schema.billing, schema.throughput, schema.warm, status
     )
     return description
 
@@ -111,6 +126,24 @@ def describe_deleted(table: StoredTable, count: Count) -> dict[str, Any]:
     """
     whole = describe(table, count, status="DELETING")
     return {name: whole[name] for name in _MEMBERS_OF_DELETED if name in whole}
+
+
+def _key_arn(key: str) -> str:
+    """Return the ARN of a KMS key, which may be given as an ARN, an alias or an id."""
+    if key.startswith("arn:"):
+        return key
+    resource = key if key.startswith("alias/") else f"key/{key}"
+    return f"arn:aws:kms:{REGION}:{ACCOUNT}:{resource}"
+
+
+def _describe_restore(origin: RestoreOrigin, status: str) -> dict[str, Any]:
+    summary: dict[str, Any] = {}
+    if origin.backup_arn is not None:
+        summary["SourceBackupArn"] = origin.backup_arn
+    summary["SourceTableArn"] = origin.table_arn
+    summary["RestoreDateTime"] = round_timestamp(origin.time)
+    summary["RestoreInProgress"] = status == "CREATING"
+    return summary
 
 
 def describe_key_schema(keys: KeySchema) -> list[dict[str, str]]:
@@ -156,7 +189,7 @@ def _describe_index(
         if index.on_demand:
             description["OnDemandThroughput"] = _describe_on_demand(index.on_demand)
         description["WarmThroughput"] = _describe_warm_throughput(
-            schema.billing, index.throughput, status
+            schema.billing, index.throughput, index.warm, status
         )
     return description
 
@@ -164,9 +197,9 @@ def _describe_index(
 def _describe_throughput(throughput: Throughput) -> dict[str, Any]:
     described: dict[str, Any] = {}
     if throughput.raised:
-        described["LastIncreaseDateTime"] = _round_timestamp(throughput.raised)
+        described["LastIncreaseDateTime"] = round_timestamp(throughput.raised)
     if throughput.lowered:
-        described["LastDecreaseDateTime"] = _round_timestamp(throughput.lowered)
+        described["LastDecreaseDateTime"] = round_timestamp(throughput.lowered)
     described["NumberOfDecreasesToday"] = throughput.decreases_on(time.time())
     described["ReadCapacityUnits"] = throughput.read
     described["WriteCapacityUnits"] = throughput.write
@@ -177,10 +210,10 @@ def _describe_on_demand(limits: OnDemand) -> dict[str, int]:
     return {"MaxReadRequestUnits": limits.read, "MaxWriteRequestUnits": limits.write}
 
 
-def _describe_warm_throughput(billing: str, throughput: Throughput, status: str) -> dict[str, Any]:
-    read, write = throughput.read, throughput.write
-    if billing == "PAY_PER_REQUEST":
-        read, write = ON_DEMAND_BASELINE
+def _describe_warm_throughput(
+    billing: str, throughput: Throughput, warm: WarmThroughput, status: str
+) -> dict[str, Any]:
+    read, write = effective_warm_throughput(billing, throughput, warm)
     return {
         "ReadUnitsPerSecond": read,
         "WriteUnitsPerSecond": write,
@@ -188,6 +221,6 @@ def _describe_warm_throughput(billing: str, throughput: Throughput, status: str)
     }
 
 
-def _round_timestamp(moment: float) -> float:
+def round_timestamp(moment: float) -> float:
     """Round a timestamp to milliseconds, as DynamoDB does."""
     return round(moment, 3)

@@ -12,8 +12,8 @@ forked process must open its own engine.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -22,17 +22,32 @@ from typing import Any, Self
 import msgspec
 
 from tablewright.engine.authorization import authorize
-from tablewright.engine.catalog import Catalog
+from tablewright.engine.catalog import Catalog, read_jobs
 from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import delete_expired
 from tablewright.engine.integrity import Report, check_file
+from tablewright.engine.key_counts import Contributors, KeyCounts, enabled_insights
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.operations import OPERATIONS, unknown_operation
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
-from tablewright.engine.step import Counts, ReadContext, ReadStep, Step, WriteContext, WriteStep
+from tablewright.engine.step import (
+    Counts,
+    ReadContext,
+    ReadStep,
+    Step,
+    WriteContext,
+    WriteStep,
+    table_name,
+)
+from tablewright.engine.stream_settings import StreamSettings
+from tablewright.engine.streams import add_missing_logs, rotate_shards
+from tablewright.engine.trimming import trim_logs
 from tablewright.errors import (
     DynamoDBError,
+    ResourceNotFoundException,
     SerializationException,
+    StoreClosed,
+    StoreForked,
     TablewrightError,
 )
 from tablewright.policy import Principal
@@ -70,17 +85,20 @@ class Engine:
         durability: Durability = "full",
         busy_seconds: float = BUSY_SECONDS,
         background: bool = True,
+        stream_shards: int = 1,
     ) -> None:
-        """Open a file, or create it.
+        """Open a file, or create it. `stream_shards` is the number of shards of new streams.
 
         A background thread builds large indexes, deletes the rows of large deleted tables, and
         continues such work of other engines. Without `background` it is done by `maintain` and
         `finish_maintenance`.
         """
+        self._streams = StreamSettings(stream_shards)
         self._store = Store(path, durability=durability, busy_seconds=busy_seconds)
         self._catalog = Catalog()  # of the readers
         self._writer_catalog = Catalog()
-        self._store.write(self._writer_catalog.create_trees)
+        self._key_counts = KeyCounts()
+        self._store.write(self._open_file)
         self._maintenance = Maintenance(self._store, self._writer_catalog, background=background)
         if self._writer_catalog.has_jobs:
             self._maintenance.start()
@@ -120,6 +138,8 @@ class Engine:
             raise unknown_operation(operation) from None
         typed = read(shape, request)
         step = prepare(typed)
+        if self._catalog.counts_keys:
+            step = self._key_counts.count(step, operation, typed)
         return step if policy is None else authorize(step, operation, typed, policy)
 
     def run(self, step: Step) -> bytes:
@@ -164,6 +184,10 @@ class Engine:
         for position, result in enumerate(results):
             if isinstance(result, DamagedRow):
                 results[position] = locate_damage(result, self._writer_catalog.tables.values())
+        if self._catalog.is_older_than(self._writer_catalog):
+            # Reads detect new keys of tables by themselves, but not new settings.
+            with suppress(TablewrightError):
+                self._store.read(self._catalog.refresh)
         if self._writer_catalog.has_jobs:
             self._maintenance.start()
         return results
@@ -173,6 +197,43 @@ class Engine:
         return delete_expired(
             self._store, self._writer_catalog, time.time() if now is None else now
         )
+
+    def contributor_insights(
+        self, table: str, index: str | None = None, *, limit: int = 10
+    ) -> Contributors:
+        """Return the keys of a table or an index that requests of this process used most.
+
+        Raise `InvalidValue` unless UpdateContributorInsights has enabled it, and
+        ResourceNotFoundException if the table is missing.
+        """
+        self._store.read(self._catalog.refresh)
+        found = self._catalog.tables.get(table)
+        if found is None:
+            raise ResourceNotFoundException(
+                f"Requested resource not found: Table: {table} not found"
+            )
+        return self._key_counts.report(found, index, limit)
+
+    def counted_tables(self) -> list[tuple[str, str | None]]:
+        """Return the tables and indexes with Contributor Insights: table, index or None."""
+        return [(table.name, index) for table, index in enabled_insights(self._catalog.tables)]
+
+    def trim(self, now: float | None = None) -> int:
+        """Delete the records of streams that are more than 24 hours old; return their number.
+
+        `now` (seconds since 1970) is for tests: it also becomes the time by which shard iterators
+        expire, unless the time is later already.
+        """
+        if now is not None:
+            self._streams.move_to(now)
+        return trim_logs(self._store, self._writer_catalog, self._streams.now())
+
+    def rotate_shards(self, table: str, *, children: int = 1) -> None:
+        """Close the open shards of a table's stream and continue in new ones, `children` of each.
+
+        AWS does this every few hours. Raise ValueError if the table has no enabled stream.
+        """
+        self._store.write(partial(self._rotate_shards, table, children))
 
     def maintain(self) -> bool:
         """Do one short step of index builds and of deletions of tables.
@@ -185,6 +246,34 @@ class Engine:
         """Finish all index builds and deletions now; afterwards every index is ACTIVE."""
         while self.maintain():
             pass
+
+    @contextmanager
+    def sandbox(self) -> Iterator[None]:
+        """Undo everything that is written in the `with` block when it ends, also after an error.
+
+            with engine.sandbox():
+                ...  # put items, create and delete tables: everything is undone
+
+        All threads of this engine see the writes, and their writes are undone, too. The time to
+        undo them does not depend on the size of the tables. Sandboxes can be nested; one that ends
+        also ends those inside it. Other engines and processes read the state before the sandbox,
+        and wait to write until it ends. Raise `StoreBusy` if another process is writing.
+        """
+        number = self._store.begin_sandbox()
+        try:
+            yield
+        finally:
+            with self._maintenance.paused(), self._store.lock:
+                # No read runs now, so none can see the undone tables in the cached catalog.
+                self._catalog = Catalog()
+                self._store.end_sandbox(number)
+            self._continue_jobs()
+
+    def _continue_jobs(self) -> None:
+        """Start the background work again that a sandbox has done and undone."""
+        with suppress(StoreClosed, StoreForked):
+            if self._store.read(read_jobs):
+                self._maintenance.start()
 
     def check(self) -> Report:
         """Check every table and index for damage and for differences between them."""
@@ -233,16 +322,17 @@ class Engine:
         self.close()
 
     def _read(self, step: ReadStep, snapshot: Snapshot) -> bytes:
-        return encode(step.run(ReadContext(self._catalog, snapshot)))
+        return encode(step.run(ReadContext(self._catalog, snapshot, self._streams)))
 
     def _read_with_current_catalog(self, step: ReadStep, snapshot: Snapshot) -> bytes:
         with snapshot.read_transaction():
-            return encode(step.run(ReadContext(self._catalog.as_of(snapshot), snapshot)))
+            catalog = self._catalog.as_of(snapshot)
+            return encode(step.run(ReadContext(catalog, snapshot, self._streams)))
 
     def _read_in_one_snapshot(
         self, steps: Sequence[ReadStep], snapshot: Snapshot
     ) -> list[bytes | BaseException | None]:
-        context = ReadContext(self._catalog, snapshot)
+        context = ReadContext(self._catalog, snapshot, self._streams)
         results: list[bytes | BaseException | None] = []
         with snapshot.read_transaction():
             for step in steps:
@@ -267,11 +357,25 @@ class Engine:
 
     def _count_trees(self, table: str, snapshot: Snapshot) -> Counts:
         with snapshot.read_transaction():
-            found = ReadContext(self._catalog.as_of(snapshot), snapshot).find_table(table)
+            catalog = self._catalog.as_of(snapshot)
+            found = ReadContext(catalog, snapshot, self._streams).find_table(table)
             trees = (found.tree, *(index.tree for index in found.indexes))
             return {tree.name: snapshot.count(tree) for tree in trees}
 
     def _write(self, step: WriteStep, counts: Counts, tx: WriteTransaction) -> bytes:
         self._writer_catalog.catch_up(tx)
-        answer = step.run(WriteContext(self._writer_catalog, tx, tx, counts))
+        answer = step.run(WriteContext(self._writer_catalog, tx, self._streams, tx, counts))
         return b"" if answer is None else encode(answer)
+
+    def _open_file(self, tx: WriteTransaction) -> None:
+        self._writer_catalog.create_trees(tx)
+        add_missing_logs(self._writer_catalog, tx, time.time())
+
+    def _rotate_shards(self, table: str, children: int, tx: WriteTransaction) -> None:
+        self._writer_catalog.catch_up(tx)
+        stored = self._writer_catalog.tables.get(table_name(table))
+        if stored is None:
+            raise ResourceNotFoundException(
+                f"Requested resource not found: Table: {table} not found"
+            )
+        rotate_shards(self._writer_catalog, tx, stored.schema, time.time(), children)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tablewright.encoding.items import dump, item_size, load, normalise_item
+from tablewright.engine.backups import read_backups
 from tablewright.engine.catalog import TOKENS, Catalog, read_jobs
 from tablewright.engine.damage import format_key
 from tablewright.engine.rows import ItemRow, project_row
@@ -60,7 +61,7 @@ class Report:
 
 
 def check_file(snapshot: Snapshot) -> Report:
-    """Check all tables and indexes of a file."""
+    """Check all tables, indexes and backups of a file."""
     report = Report()
     report.problems += (FileProblem(message) for message in snapshot.file_problems())
     if report.problems:  # the rows of a damaged file cannot be read
@@ -68,13 +69,15 @@ def check_file(snapshot: Snapshot) -> Report:
     with snapshot.read_transaction():
         catalog = Catalog()
         built: dict[int, bytes] = {}
+        copies: list[StoredTable] = []
         try:
             catalog.refresh(snapshot)
             built = {job.tree: job.position for job in read_jobs(snapshot) if job.table is not None}
             snapshot.get(TOKENS, b"")
+            copies = [backup.as_table() for backup in read_backups(snapshot)]
         except (MissingTree, StoreFailed) as error:
             report.problems.append(FileProblem(str(error)))
-        for table in catalog.tables.values():
+        for table in (*catalog.tables.values(), *copies):
             try:
                 _check_table(snapshot, table, report, built)
             except (MissingTree, StoreFailed) as error:

@@ -29,7 +29,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from heapq import merge
 from itertools import islice
@@ -245,6 +245,16 @@ class Maintenance:
                 chunk.advance(added)
                 self._chunk = chunk
             return has_worked
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let no step run in the block. Afterwards the next step reads its rows again."""
+        if self._process != os.getpid():
+            yield
+            return
+        with self._stepping:
+            self._chunk = None
+            yield
 
     def close(self) -> None:
         """Stop the thread after its current step. Jobs continue when the file is opened again."""

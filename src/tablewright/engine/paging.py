@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from tablewright.encoding.items import load, normalise_item
 from tablewright.encoding.truncation import join_truncated
@@ -43,28 +43,18 @@ class Source:
 
     __slots__ = ("index", "keys", "position_names", "table", "tree")
 
-    def __init__(self, context: ReadContext, request: requests.PagedInput) -> None:
-        table = self.table = context.find_table(request.table_name)
-        self.index: StoredIndex | None = None
+    def __init__(self, table: StoredTable, index: StoredIndex | None) -> None:
+        self.table = table
+        self.index = index
         self.tree: Tree = table.tree
         self.keys = table.keys
         #: The attributes of a start key: the keys of the index and those of the table.
         self.position_names = table.key_names
-        if request.index_name is not None:
-            index = table.indexes_by_name.get(request.index_name)
-            if index is None:
-                raise ValidationException(
-                    f"The table does not have the specified index: {request.index_name}"
-                )
-            if index.is_global and request.consistent:
-                raise ValidationException(
-                    "Consistent reads are not supported on global secondary indexes"
-                )
+        if index is not None:
             if index.schema.building:
                 raise ValidationException(
                     f"Cannot read from backfilling global secondary index: {index.name}"
                 )
-            self.index = index
             self.tree = index.tree
             self.keys = index.keys
             self.position_names = index.position_names
@@ -97,6 +87,21 @@ class Source:
         entry = self.index.encode_entry(start, table_key)
         assert entry is not None
         return entry
+
+
+def find_source(context: ReadContext, request: requests.PagedInput) -> Source:
+    """Return the table or index that a Query or Scan reads."""
+    table = context.find_table(request.table_name)
+    if request.index_name is None:
+        return Source(table, None)
+    index = table.indexes_by_name.get(request.index_name)
+    if index is None:
+        raise ValidationException(
+            f"The table does not have the specified index: {request.index_name}"
+        )
+    if index.is_global and request.consistent:
+        raise ValidationException("Consistent reads are not supported on global secondary indexes")
+    return Source(table, index)
 
 
 def read_start_key(request: requests.PagedInput) -> Item | None:
@@ -152,12 +157,7 @@ def needs_table_rows(
     index = source.index
     if index is None or index.projected_names is None:
         return False
-    unheld = sorted(item_filter.names - index.projected_names) if item_filter else []
-    if unheld:
-        raise invalid(
-            f"Secondary index {index.name} does not project one or more filter attributes: "
-            f"[{join_truncated(unheld)}]"
-        )
+    reject_unprojected_filter(index, item_filter)
     if request.select == "ALL_ATTRIBUTES":
         if index.is_global:
             raise invalid(
@@ -166,7 +166,26 @@ def needs_table_rows(
                 "because its projection type is not ALL"
             )
         return True
-    missing = sorted(projection.names - index.projected_names) if projection else []
+    return lacks_projected(index, projection)
+
+
+def reject_unprojected_filter(index: StoredIndex, item_filter: CompiledCondition | None) -> None:
+    """Reject a filter on attributes that an index does not hold."""
+    if index.projected_names is None or item_filter is None:
+        return
+    unheld = sorted(item_filter.names - index.projected_names)
+    if unheld:
+        raise invalid(
+            f"Secondary index {index.name} does not project one or more filter attributes: "
+            f"[{join_truncated(unheld)}]"
+        )
+
+
+def lacks_projected(index: StoredIndex, projection: CompiledProjection | None) -> bool:
+    """Return whether a local index does not hold all wanted attributes; refuse a global one."""
+    if index.projected_names is None or projection is None:
+        return False
+    missing = sorted(projection.names - index.projected_names)
     if missing and index.is_global:
         raise invalid(
             f"Global secondary index {index.name} does not project [{join_truncated(missing)}]"
@@ -200,9 +219,60 @@ def read_page(
     """Read one page of the rows between `bounds`."""
     fetch = needs_table_rows(source, request, item_filter, project)
     is_count = request.select == "COUNT"
-    limit = request.limit or 0
-    items: list[ItemOut] = []
     charge = Charge(source.table, name=request.table_name)
+    rows = read_rows(
+        context,
+        source,
+        bounds,
+        charge,
+        backwards=backwards,
+        limit=request.limit,
+        max_size=MAX_PAGE_SIZE,
+        consistent=request.consistent,
+        item_filter=item_filter,
+        project=project,
+        fetch=fetch,
+        is_count=is_count,
+    )
+    return PageOutput(
+        items=None if is_count else rows.items,
+        count=rows.count,
+        scanned_count=rows.scanned,
+        last_evaluated_key=rows.last,
+        consumed_capacity=charge.to_consumed_capacity(request.return_capacity),
+    )
+
+
+class Rows(Struct):
+    """The rows that were read; `last` is the key of the last one if there may be more."""
+
+    items: list[ItemOut]
+    count: int
+    scanned: int
+    size: int
+    last: Item | None
+
+
+def read_rows(
+    context: ReadContext,
+    source: Source,
+    bounds: tuple[bytes, bytes | None],
+    charge: Charge,
+    *,
+    backwards: bool,
+    limit: int | None,
+    max_size: int,
+    consistent: bool | None,
+    item_filter: CompiledCondition | None,
+    project: CompiledProjection | None,
+    fetch: bool,
+    is_count: bool = False,
+) -> Rows:
+    """Read rows between `bounds` up to `limit` or `max_size`, and charge for them.
+
+    `fetch`: read the whole items from the table, because the index lacks attributes.
+    """
+    items: list[ItemOut] = []
     count = scanned = size = 0
     last: bytes | None = None
     walk = context.snapshot.walk(source.tree, *bounds, backwards=backwards)
@@ -210,27 +280,18 @@ def read_page(
         for _, row_size, body in walk:
             scanned += 1
             size += row_size
-            whole = (
-                _fetch_item(context, source.table, body, charge, request.consistent)
-                if fetch
-                else body
-            )
+            whole = _fetch_item(context, source.table, body, charge, consistent) if fetch else body
             item = load(whole) if item_filter or project else _UNREAD
             if item_filter is None or item_filter.holds(item):
                 count += 1
                 if not is_count:
                     items.append(project(item) if project else Raw(whole))
-            if scanned == limit or size >= MAX_PAGE_SIZE:
+            if scanned == limit or size >= max_size:
                 last = body
                 break
-    charge.add(read_units(size, consistent=request.consistent), source.index)
-    return PageOutput(
-        items=None if is_count else items,
-        count=count,
-        scanned_count=scanned,
-        last_evaluated_key=_pick(load(last), source.position_names) if last else None,
-        consumed_capacity=charge.to_consumed_capacity(request.return_capacity),
-    )
+    charge.add(read_units(size, consistent=consistent), source.index)
+    start_key = _pick(load(last), source.position_names) if last else None
+    return Rows(items, count, scanned, size, start_key)
 
 
 def _fetch_item(

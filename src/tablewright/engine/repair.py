@@ -4,6 +4,7 @@
     2. Indexes hold copies. An item that is missing in its table is saved from an index that
        projects all attributes; the key of any other index row without an item is reported as lost.
     3. The indexes of the new file are built from the saved items.
+    4. Backups are saved in the same way. Other records of the catalog are copied.
 
 The damaged file is only read; not even its log is moved into it. Transaction tokens, which are
 valid for ten minutes, are not saved.
@@ -20,8 +21,9 @@ from pathlib import Path
 
 import apsw
 
+from tablewright.engine.backups import PREFIX, Backup, add_backup, decode_backup
 from tablewright.engine.capacity import Charge
-from tablewright.engine.catalog import Catalog, read_schemas
+from tablewright.engine.catalog import Catalog, read_damaged_records, read_schemas
 from tablewright.engine.damage import decode_key, format_key
 from tablewright.engine.rows import ItemRow, replace_item
 from tablewright.engine.table import StoredIndex, StoredTable
@@ -77,7 +79,8 @@ def repair(path: str | Path, new_path: str | Path) -> RepairReport:
     with closing(_open_damaged(str(path))) as connection:
         snapshot = Snapshot(connection)
         rows = _ReachableRows(snapshot, Tree(0))
-        schemas, report.problems = read_schemas(row[:3] for row in rows if row[3])
+        catalog_rows = [row[:3] for row in rows if row[3]]
+        schemas, report.problems = read_schemas(catalog_rows)
         if rows.unreadable_ranges or rows.damaged:
             report.problems.append("part of the catalog cannot be read; some tables may be missing")
         with closing(Store(new_path, durability="normal")) as store:
@@ -85,12 +88,32 @@ def repair(path: str | Path, new_path: str | Path) -> RepairReport:
             store.write(catalog.create_trees)
             for schema in schemas:
                 new = store.write(partial(_add_table, catalog, schema))
-                report.tables.append(_save_table(snapshot, schema, store, new))
+                report.tables.append(_save_table(snapshot, StoredTable(schema), store, new))
+            for key, body in read_damaged_records(catalog_rows):
+                if not key.startswith(PREFIX):
+                    store.write(partial(_add_record, catalog, key, body))
+                    continue
+                try:
+                    backup = decode_backup(body)
+                except ValueError as error:
+                    report.problems.append(f"a backup is lost: its record cannot be read: {error}")
+                    continue
+                saved = store.write(partial(_add_backup, catalog, backup))
+                copy = _save_table(snapshot, backup.as_table(), store, saved.as_table())
+                report.tables.append(copy)
     return report
 
 
 def _add_table(catalog: Catalog, schema: TableSchema, tx: WriteTransaction) -> StoredTable:
     return catalog.add_table(tx, schema)
+
+
+def _add_backup(catalog: Catalog, backup: Backup, tx: WriteTransaction) -> Backup:
+    return add_backup(catalog, tx, backup)
+
+
+def _add_record(catalog: Catalog, key: bytes, body: bytes, tx: WriteTransaction) -> None:
+    catalog.put_record(tx, key, body)
 
 
 def _open_damaged(path: str) -> apsw.Connection:
@@ -109,10 +132,7 @@ def _open_damaged(path: str) -> apsw.Connection:
     return connection
 
 
-def _save_table(
-    snapshot: Snapshot, schema: TableSchema, store: Store, new: StoredTable
-) -> SavedTable:
-    old = StoredTable(schema)
+def _save_table(snapshot: Snapshot, old: StoredTable, store: Store, new: StoredTable) -> SavedTable:
     saved = SavedTable(old.name)
     rows = _ReachableRows(snapshot, old.tree)
     readable = ((key, ItemRow(None, size, body)) for key, size, body, intact in rows if intact)

@@ -16,8 +16,17 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     CreateTable, TagResource            the same name               table           T, RequestTag
     UntagResource                       the same name               table           T
     other operations on a table         the same name               table
+    DescribeBackup, DeleteBackup        the same name               backup
+    RestoreTableFromBackup              RestoreTableFromBackup      backup; new table
     ListTables                          ListTables                  table/*
-    DescribeLimits, DescribeEndpoints   the same name               *
+    operations on a resource policy     the same name               table or stream
+    operations on Contributor Insights  the same name               table or index
+    ListStreams                         ListStreams                 table/*/stream/*
+    DescribeStream, GetShardIterator,   the same name               table/NAME/stream/LABEL
+    GetRecords
+    ListBackups, ListGlobalTables,      the same name               *
+    ListContributorInsights,
+    DescribeLimits, DescribeEndpoints
 
     L LeadingKeys and the partition key values   A Attributes   S Select   R ReturnValues
     C ReturnConsumedCapacity   E EnclosingOperation   T TagKeys
@@ -32,14 +41,14 @@ Where the documentation of AWS is incomplete, the more restrictive choice is tak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from tablewright.encoding.numbers import normalise_number
-from tablewright.engine.describe import table_arn
+from tablewright.engine.describe import stream_arn, table_arn
 from tablewright.engine.expressions import (
     read_action,
     read_condition,
@@ -49,6 +58,8 @@ from tablewright.engine.expressions import (
     read_update,
 )
 from tablewright.engine.keys import Keys
+from tablewright.engine.shard_iterators import parse_iterator
+from tablewright.engine.streams import parse_stream_arn
 from tablewright.errors import ValidationException
 from tablewright.expression import (
     CompiledCondition,
@@ -67,7 +78,7 @@ from tablewright.policy.keys import (
 )
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
-from tablewright.wire import requests
+from tablewright.wire import backups, requests, streams
 from tablewright.wire.members import Structure
 
 #: Reads the partition key values of a request, given the keys of its table or index.
@@ -80,10 +91,21 @@ class RequestedAccess(Struct):
     action: str
     table: str | None = None  # a name or an ARN; None: the request needs no table
     index: str | None = None
-    partitions: PartitionReader | None = None
+    items: Sequence[Item] = ()  # the items, or the keys, that the request names
+    partitions: PartitionReader | None = None  # of a request that selects by a key condition
     attributes: Callable[[], Iterable[str]] | None = None
     keys: dict[str, tuple[str, ...]] = {}  # all other condition keys
     resource: str = "*"  # used if `table` is None
+
+    @property
+    def has_partitions(self) -> bool:
+        return bool(self.items) or self.partitions is not None
+
+    def read_partitions(self, keys: Keys) -> list[tuple[str, ...]]:
+        """Return the partition key values of the request as text; mistyped ones are left out."""
+        if self.partitions is not None:
+            return self.partitions(keys)
+        return format_keys(self.items, keys.schema.partition)
 
 
 def add_value(keys: dict[str, tuple[str, ...]], key: str, value: str) -> None:
@@ -94,11 +116,10 @@ def add_value(keys: dict[str, tuple[str, ...]], key: str, value: str) -> None:
 # -- the values of partition keys
 
 
-def _partitions_of_items(items: Iterable[Item], keys: Keys) -> list[tuple[str, ...]]:
-    """Return the partition key values of items, or of their keys."""
+def format_keys(items: Iterable[Item], attributes: Sequence[KeyAttribute]) -> list[tuple[str, ...]]:
+    """Return the values of key attributes as text; items without all of them are left out."""
     found = []
     for item in items:
-        attributes = keys.schema.partition
         values = [
             _format_key_value(attribute, item.get(attribute.name)) for attribute in attributes
         ]
@@ -115,8 +136,8 @@ def _partitions_of_query(request: requests.QueryInput, keys: Keys) -> list[tuple
         selected = condition.select(keys.partition_names, keys.sort_names, keys.types)
     except ValidationException:  # the operation raises it if the request is allowed
         return []
-    return _partitions_of_items(
-        (dict(zip(keys.partition_names, selected.partition, strict=True)),), keys
+    return format_keys(
+        (dict(zip(keys.partition_names, selected.partition, strict=True)),), keys.schema.partition
     )
 
 
@@ -198,7 +219,7 @@ def _get(
     return RequestedAccess(
         "GetItem",
         request.table_name,
-        partitions=partial(_partitions_of_items, (request.key,)),
+        items=(request.key,),
         attributes=lambda: _attribute_names(request.key, read_projection(request)),
         keys={SELECT: _effective_select(request), **keys},
     )
@@ -209,7 +230,7 @@ def _batch_get_item(request: requests.BatchGetItemInput) -> Iterator[RequestedAc
         yield RequestedAccess(
             "BatchGetItem",
             name,
-            partitions=partial(_partitions_of_items, wanted.keys),
+            items=wanted.keys,
             attributes=partial(_batch_get_attributes, wanted),
             keys={SELECT: _effective_select(wanted), RETURN_CAPACITY: _effective_capacity(request)},
         )
@@ -246,7 +267,7 @@ def _write(action: str, request: Any) -> Iterator[RequestedAccess]:
     yield RequestedAccess(
         action,
         request.table_name,
-        partitions=partial(_partitions_of_items, (item,)),
+        items=(item,),
         attributes=lambda: _attribute_names(item, *_read_expressions(request)),
         keys={
             RETURN_VALUES: _effective_return_values(
@@ -272,7 +293,7 @@ def _batch_write_item(request: requests.BatchWriteItemInput) -> Iterator[Request
         yield RequestedAccess(
             "BatchWriteItem",
             name,
-            partitions=partial(_partitions_of_items, items),
+            items=items,
             attributes=partial(_attribute_names, *items),
             keys={RETURN_CAPACITY: _effective_capacity(request)},
         )
@@ -295,7 +316,7 @@ def _transact_write_items(request: requests.TransactWriteItemsInput) -> Iterator
             yield RequestedAccess(
                 _TRANSACTION_ACTIONS[type(action)],
                 action.table_name,
-                partitions=partial(_partitions_of_items, (item,)),
+                items=(item,),
                 attributes=partial(_action_attributes, item, action),
                 keys={
                     RETURN_VALUES: _effective_return_values(action.return_on_failure),
@@ -309,8 +330,23 @@ def _action_attributes(item: Item, action: requests.AnyTransactAction) -> Iterat
     return _attribute_names(item, *read_action(action))
 
 
-def _table_request(action: str, request: requests.TableInput) -> Iterator[RequestedAccess]:
+def _table_request(action: str, request: Any) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, request.table_name)
+
+
+def _index_request(action: str, request: Any) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(action, request.table_name, request.index_name)
+
+
+def _global_table(action: str, request: Any) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(action, request.global_table_name)
+
+
+def _policy_request(action: str, request: Any) -> Iterator[RequestedAccess]:
+    if "/stream/" in request.resource_arn:
+        yield RequestedAccess(action, resource=request.resource_arn)
+    else:
+        yield RequestedAccess(action, request.resource_arn)
 
 
 def _create_table(request: requests.CreateTableInput) -> Iterator[RequestedAccess]:
@@ -339,33 +375,96 @@ def _tag_keys(tags: Iterable[requests.Tag]) -> dict[str, tuple[str, ...]]:
     return keys
 
 
+def _record_request(action: str, request: backups.DescribeBackupInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(action, resource=request.backup_arn)
+
+
+def _restore_backup(request: backups.RestoreTableFromBackupInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("RestoreTableFromBackup", resource=request.backup_arn)
+    yield RequestedAccess("RestoreTableFromBackup", request.target_name)
+
+
 def _account_request(action: str, resource: str, request: Structure) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, resource=resource)
+
+
+def _list_streams(request: streams.ListStreamsInput) -> Iterator[RequestedAccess]:
+    # Its resource in IAM is all streams, or all streams of the table.
+    yield RequestedAccess("ListStreams", resource=stream_arn(request.table_name or "*", "*"))
+
+
+def _stream_request(
+    action: str, request: streams.DescribeStreamInput | streams.GetShardIteratorInput
+) -> Iterator[RequestedAccess]:
+    yield _stream_access(action, request.stream_arn)
+
+
+def _get_records(request: streams.GetRecordsInput) -> Iterator[RequestedAccess]:
+    yield _stream_access("GetRecords", parse_iterator(request.shard_iterator).arn)
+
+
+def _stream_access(action: str, arn: str) -> RequestedAccess:
+    return RequestedAccess(action, resource=stream_arn(*parse_stream_arn(arn)))
 
 
 #: By operation: a function that yields the accesses of a request.
 REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "BatchGetItem": _batch_get_item,
     "BatchWriteItem": _batch_write_item,
+    "CreateGlobalTable": partial(_global_table, "CreateGlobalTable"),
+    "CreateBackup": partial(_table_request, "CreateBackup"),
     "CreateTable": _create_table,
+    "DeleteBackup": partial(_record_request, "DeleteBackup"),
     "DeleteItem": partial(_write, "DeleteItem"),
+    "DeleteResourcePolicy": partial(_policy_request, "DeleteResourcePolicy"),
     "DeleteTable": partial(_table_request, "DeleteTable"),
+    "DescribeContributorInsights": partial(_index_request, "DescribeContributorInsights"),
+    "DescribeBackup": partial(_record_request, "DescribeBackup"),
     "DescribeEndpoints": partial(_account_request, "DescribeEndpoints", "*"),
+    "DescribeGlobalTable": partial(_global_table, "DescribeGlobalTable"),
+    "DescribeGlobalTableSettings": partial(_global_table, "DescribeGlobalTableSettings"),
+    "DescribeKinesisStreamingDestination": partial(
+        _table_request, "DescribeKinesisStreamingDestination"
+    ),
     "DescribeLimits": partial(_account_request, "DescribeLimits", "*"),
+    "DescribeStream": partial(_stream_request, "DescribeStream"),
     "DescribeTable": partial(_table_request, "DescribeTable"),
+    "DescribeTableReplicaAutoScaling": partial(_table_request, "DescribeTableReplicaAutoScaling"),
     "DescribeTimeToLive": partial(_table_request, "DescribeTimeToLive"),
+    "DisableKinesisStreamingDestination": partial(
+        _table_request, "DisableKinesisStreamingDestination"
+    ),
+    "EnableKinesisStreamingDestination": partial(
+        _table_request, "EnableKinesisStreamingDestination"
+    ),
     "GetItem": _get_item,
+    "GetResourcePolicy": partial(_policy_request, "GetResourcePolicy"),
+    "ListContributorInsights": partial(_account_request, "ListContributorInsights", "*"),
+    "ListGlobalTables": partial(_account_request, "ListGlobalTables", "*"),
+    "GetRecords": _get_records,
+    "GetShardIterator": partial(_stream_request, "GetShardIterator"),
+    "ListBackups": partial(_account_request, "ListBackups", "*"),
+    "ListStreams": _list_streams,
     # Its resource in IAM is all tables: `table/*` allows it, `table/shop-*` does not.
     "ListTables": partial(_account_request, "ListTables", table_arn("*")),
     "ListTagsOfResource": _list_tags,
     "PutItem": partial(_write, "PutItem"),
+    "PutResourcePolicy": partial(_policy_request, "PutResourcePolicy"),
     "Query": _query,
+    "RestoreTableFromBackup": _restore_backup,
     "Scan": _scan,
     "TagResource": _tag_resource,
     "TransactGetItems": _transact_get_items,
     "TransactWriteItems": _transact_write_items,
     "UntagResource": _untag_resource,
+    "UpdateContributorInsights": partial(_index_request, "UpdateContributorInsights"),
+    "UpdateGlobalTable": partial(_global_table, "UpdateGlobalTable"),
+    "UpdateGlobalTableSettings": partial(_global_table, "UpdateGlobalTableSettings"),
     "UpdateItem": partial(_write, "UpdateItem"),
+    "UpdateKinesisStreamingDestination": partial(
+        _table_request, "UpdateKinesisStreamingDestination"
+    ),
     "UpdateTable": partial(_table_request, "UpdateTable"),
+    "UpdateTableReplicaAutoScaling": partial(_table_request, "UpdateTableReplicaAutoScaling"),
     "UpdateTimeToLive": partial(_table_request, "UpdateTimeToLive"),
 }

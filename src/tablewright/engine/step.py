@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from tablewright.engine.catalog import Catalog
+from tablewright.engine.stream_settings import StreamSettings
 from tablewright.engine.table import StoredTable
-from tablewright.errors import ResourceNotFoundException
+from tablewright.errors import ResourceNotFoundException, TableNotFoundException
 from tablewright.storage import Snapshot, Tree, WriteTransaction
 
 #: Rows and bytes by the name of a tree.
@@ -24,10 +25,11 @@ Counts: TypeAlias = Mapping[str, tuple[int, int]]
 
 
 class ReadContext(Struct):  # a Struct, because one is created per request: half the time
-    """What a read step can use: the catalog and a snapshot of the file."""
+    """What a read step can use: the catalog, a snapshot of the file, and settings."""
 
     catalog: Catalog
     snapshot: Snapshot
+    streams: StreamSettings
 
     def find_table(self, name: str) -> StoredTable:
         """Return the table with this name or ARN; raise ResourceNotFoundException if missing."""
@@ -48,6 +50,13 @@ class ReadContext(Struct):  # a Struct, because one is created per request: half
             raise ResourceNotFoundException(
                 f"Requested resource not found: Table: {table_name(name)} not found"
             ) from None
+
+    def find_table_for_backup(self, name: str) -> StoredTable:
+        """Return the table as `find_table` does, with the fault of backups and exports."""
+        try:
+            return self.find_table(name)
+        except ResourceNotFoundException:
+            raise TableNotFoundException(f"Table not found: {table_name(name)}") from None
 
 
 class WriteContext(ReadContext):

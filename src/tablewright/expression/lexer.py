@@ -72,8 +72,8 @@ def tokenize(kind: str, text: str) -> list[Token]:
 
 
 def invalid(kind: str, message: str) -> ValidationException:
-    """Return DynamoDB's fault for an invalid expression."""
-    return ValidationException(f"Invalid {kind}: {message}")
+    """Return DynamoDB's fault for an invalid expression; a PartiQL statement has no `kind`."""
+    return ValidationException(f"Invalid {kind}: {message}" if kind else message)
 
 
 def syntax_error(kind: str, text: str, tokens: list[Token], at: int) -> ValidationException:

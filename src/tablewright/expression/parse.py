@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.expression.lexer import Token, invalid
 from tablewright.expression.operand_parser import OperandParser
@@ -38,6 +37,8 @@ from tablewright.expression.rules import (
 )
 from tablewright.limits import MAX_EXPRESSION_OPERATORS
 
+#: DynamoDB stops counting at 301.
+TOO_MANY_OPERATORS = "The expression contains too many operators; operator count: 301"
 _Part = TypeVar("_Part")
 
 
@@ -98,12 +99,7 @@ def _refuse_deep(kind: str, condition: tree.Condition) -> None:
         if not below:
             return
         level = below
-    raise too_many_operators(kind)
-
-
-def too_many_operators(kind: str) -> ValidationException:
-    """Return the fault for too many operators; DynamoDB stops counting at 301."""
-    return invalid(kind, "The expression contains too many operators; operator count: 301")
+    raise invalid(kind, TOO_MANY_OPERATORS)
 
 
 class _Group:

@@ -25,7 +25,7 @@ from typing import Generic, NoReturn, TypeAlias, TypeVar
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.expression.lexer import invalid
-from tablewright.expression.parse import too_many_operators
+from tablewright.expression.parse import TOO_MANY_OPERATORS
 from tablewright.expression.rules import (
     ADD_TYPES,
     ANY_TYPE,
@@ -78,8 +78,10 @@ def resolve_condition(
     return resolver.run(resolve)
 
 
-def resolve_update(update: tree.Update, names: Mapping[str, str]) -> Resolved[tree.Update]:
-    resolver = _Resolver("UpdateExpression", names)
+def resolve_update(
+    update: tree.Update, names: Mapping[str, str], kind: str = "UpdateExpression"
+) -> Resolved[tree.Update]:
+    resolver = _Resolver(kind, names)
     return resolver.run(lambda: resolver.resolve_update(update))
 
 
@@ -142,7 +144,7 @@ class _Resolver:
 
     def check_operator_count(self) -> None:
         if self.operators > MAX_EXPRESSION_OPERATORS:
-            self.fail(str(too_many_operators(self.kind)).partition(": ")[2])
+            self.fail(TOO_MANY_OPERATORS)
 
     # -- operands
 

@@ -20,12 +20,12 @@ from tablewright.server.credentials_file import Caller
 from tablewright.server.limits import MAX_BODY
 from tablewright.server.telemetry import Exchange
 from tablewright.wire.body import collector_paused, decode
+from tablewright.wire.targets import target_of
 
-VERSION = "DynamoDB_20120810."
 MAX_SHOWN_TARGET = 255
 #: The operation of each X-Amz-Target header.
 OPERATION_OF: dict[bytes | None, str] = {
-    f"{VERSION}{operation}".encode(): operation for operation in OPERATIONS
+    target_of(operation).encode(): operation for operation in OPERATIONS
 }
 
 
@@ -35,7 +35,8 @@ def unknown_target(target: bytes | None) -> UnknownOperationException:
         return UnknownOperationException(
             f"The request has no X-Amz-Target header to name its operation. {LIST_OF_OPERATIONS}"
         )
-    return unknown_operation(target[:MAX_SHOWN_TARGET].decode("latin-1").removeprefix(VERSION))
+    shown = target[:MAX_SHOWN_TARGET].decode("latin-1")
+    return unknown_operation(shown.removeprefix(target_of("")))
 
 
 def parse_json(body: bytes | bytearray) -> Any:

@@ -7,6 +7,9 @@ Invariants:
 - A read starts from the latest committed state, even after an interrupted read: a connection with a
   transaction that an exception left open is replaced.
 - A forked process cannot use the SQLite connections of its parent; it must open the file again.
+- In a sandbox the writing connection holds a transaction that is rolled back in the end. All reads
+  use that connection, under the queue's lock, so that they see the writes; other processes read the
+  state before the sandbox, and wait to write.
 
 Durability: "full" syncs the log at each commit, so an acknowledged write survives power loss;
 "normal" does not sync, so it survives a killed process but not power loss.
@@ -17,7 +20,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from typing import Literal, TypeVar
 from weakref import WeakSet
@@ -60,6 +63,8 @@ class Store:
         self.durability = durability
         self.busy_seconds = busy_seconds
         self.in_memory = self.path == ":memory:"
+        #: Whether all threads read through the writing connection.
+        self._shares_connection = self.in_memory
         self._closed = False
         self._forked = False
         #: A thread's connection is closed when the thread ends.
@@ -73,7 +78,7 @@ class Store:
     def read(self, step: Callable[[Snapshot], T]) -> T:
         """Run a step that only reads, and return its result."""
         try:
-            if self.in_memory:
+            if self._shares_connection:
                 with self._queue.lock:
                     self._check_usable()
                     self._queue.recover()
@@ -118,8 +123,45 @@ class Store:
                 results[position] = self._translate_error(result)
         return results
 
+    def begin_sandbox(self) -> int:
+        """Begin a sandbox, perhaps in another one, and return its number.
+
+        Until it ends, other processes cannot write. Raise `StoreBusy` if another process writes
+        for more than `busy_seconds`.
+        """
+        try:
+            with self._queue.lock:
+                self._check_usable()
+                self._queue.recover()
+                number = self._transaction.begin_sandbox()
+                self._shares_connection = True
+                return number
+        except apsw.Error as error:
+            raise self._translate_error(error) from error
+
+    def end_sandbox(self, number: int) -> None:
+        """Undo all writes since a sandbox began, and those of the sandboxes inside it.
+
+        Do nothing if the store is closed or forked: closing it has undone them.
+        """
+        try:
+            with self._queue.lock:
+                if self._closed or self._forked:
+                    return
+                self._queue.recover()
+                self._transaction.end_sandbox(number)
+                self._shares_connection = self.in_memory or self._transaction.sandboxes > 0
+        except apsw.Error as error:
+            raise self._translate_error(error) from error
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """The lock of the writing connection; a caller may hold it during several calls."""
+        return self._queue.lock
+
     def back_up(self, copy: str | Path) -> None:
         """Write the current state into a new file; reads and writes can continue meanwhile."""
+        self._refuse_in_sandbox("back up the file")
         try:
             if self.in_memory:
                 with self._queue.lock:
@@ -134,6 +176,7 @@ class Store:
 
     def compact(self) -> None:
         """Free the disk space of deleted rows. Writers wait until it is done."""
+        self._refuse_in_sandbox("compact the file")
         self._run_on_file(compact)
 
     def truncate_log(self) -> None:
@@ -178,6 +221,12 @@ class Store:
             raise self._translate_error(error) from error
         self._connections.add(connection)
         return connection
+
+    def _refuse_in_sandbox(self, action: str) -> None:
+        if self._transaction.sandboxes:
+            raise StoreFailed(
+                f"{self.path}: cannot {action} in a sandbox: its writes are undone; leave it first"
+            )
 
     def _check_usable(self) -> None:
         if self._closed:

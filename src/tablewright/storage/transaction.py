@@ -174,13 +174,20 @@ class ReadTransaction:
 
 
 class WriteTransaction(Snapshot):
-    """Write access. Other connections see the changes after the commit."""
+    """Write access. Other connections see the changes after the commit.
 
-    __slots__ = ("_walks", "rollbacks", "version")
+    In a sandbox there is an outer transaction that is never committed, and a transaction of this
+    class is a savepoint in it. Nested sandboxes are savepoints, too.
+    """
+
+    __slots__ = ("_commit_sql", "_walks", "rollbacks", "sandboxes", "version")
 
     def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)
         self._walks: WeakSet[apsw.Cursor] = WeakSet()
+        self._commit_sql = _COMMIT
+        #: The number of open sandboxes, each inside the one before.
+        self.sandboxes = 0
         #: Changes if another connection has committed since the last transaction.
         self.version = 0
         #: The number of rollbacks. A caller that caches its own changes must compare it.
@@ -188,8 +195,22 @@ class WriteTransaction(Snapshot):
 
     def begin(self) -> None:
         """Begin a transaction and take the write lock, so that no later statement waits for it."""
+        if self.sandboxes:
+            self._close_statements()
+            if not self._connection.in_transaction:
+                # SQLite ends the transaction itself after some errors. A savepoint would begin a
+                # new one, whose changes would stay.
+                raise StoreFailed(
+                    "the sandbox was lost: its transaction ended after an error such as a full "
+                    "disk; leave the sandbox before the next write"
+                )
+            self._execute("SAVEPOINT step")
+            return
         if self.has_open_transaction():  # left by an interrupted read of an in-memory store
             self.roll_back()
+        self._begin()
+
+    def _begin(self) -> None:
         self._execute("BEGIN IMMEDIATE")
         for (version,) in self._execute("PRAGMA data_version"):
             self.version = int(version)
@@ -200,18 +221,61 @@ class WriteTransaction(Snapshot):
         This is one call of a C function that calls only C functions, so no signal handler can run
         between the COMMIT and the append.
         """
-        committed.extend(map(self._execute, _COMMIT))
+        committed.extend(map(self._execute, self._commit_sql))
 
     def roll_back(self) -> None:
         """Undo all changes since `begin`. Safe to call again."""
         self.rollbacks += 1  # first: an interruption can count a rollback twice, but never miss one
+        if self.sandboxes:
+            self._close_statements()
+            with suppress(apsw.SQLError):  # no such savepoint
+                self._roll_back_to("step")
+            return
         if self._connection.in_transaction:
             self._execute("ROLLBACK")
         if self.has_open_transaction():  # an interrupted read has left its statement open
-            for cursor in list(self._walks):
-                cursor.close()
-            # Replacing the cursor closes the previous one.
-            self._execute_lookup = self._connection.cursor().execute
+            self._close_statements()
+
+    def begin_sandbox(self) -> int:
+        """Begin a transaction that is rolled back in the end; return the number of open ones."""
+        if self.sandboxes:
+            self._execute(f"SAVEPOINT sandbox{self.sandboxes + 1}")
+        else:
+            if self.has_open_transaction():
+                self.roll_back()
+            self._begin()
+        self.sandboxes += 1
+        self._commit_sql = _RELEASE
+        return self.sandboxes
+
+    def end_sandbox(self, number: int) -> None:
+        """Undo everything since the sandbox `number` began, with the sandboxes inside it.
+
+        The time depends on the changed pages, not on the size of the trees. Safe to call again.
+        """
+        if self.sandboxes < number:  # it ended together with an outer one
+            return
+        self.rollbacks += 1
+        self._close_statements()
+        if self._connection.in_transaction:
+            if number == 1:
+                self._execute("ROLLBACK")
+            else:
+                self._roll_back_to(f"sandbox{number}")
+        self.sandboxes = number - 1
+        if number == 1:
+            self._commit_sql = _COMMIT
+
+    def _roll_back_to(self, savepoint: str) -> None:
+        self._execute(f"ROLLBACK TO {savepoint}")
+        self._execute(f"RELEASE {savepoint}")
+
+    def _close_statements(self) -> None:
+        """Close the statements that interrupted reads have left open."""
+        for cursor in list(self._walks):
+            cursor.close()
+        # Replacing the cursor closes the previous one.
+        self._execute_lookup = self._connection.cursor().execute
 
     def _range(self, tree: Tree, first: bytes, end: bytes | None, backwards: bool) -> apsw.Cursor:
         cursor = super()._range(tree, first, end, backwards)
@@ -235,6 +299,10 @@ class WriteTransaction(Snapshot):
                     self._execute(f"CREATE VIEW {_quote(name)} AS {_VIEW}{tree.name}")
                     break
 
+    def copy_rows(self, tree: Tree, copy: Tree) -> None:
+        """Add all rows of a tree to an empty tree, without reading them into Python."""
+        self._execute(f"INSERT INTO {copy.name} SELECT * FROM {tree.name}")
+
     def drop_tree(self, tree: Tree) -> None:
         self._execute(tree.drop_sql)
         self._drop_views_of(tree)
@@ -254,6 +322,7 @@ class WriteTransaction(Snapshot):
 
 
 _COMMIT = ("COMMIT",)
+_RELEASE = ("RELEASE step",)
 _VIEW = "SELECT CAST(body AS TEXT) AS item, size FROM "
 
 

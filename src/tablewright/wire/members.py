@@ -33,6 +33,7 @@ AttributeName = Annotated[str, Length(0, MAX_ATTRIBUTE_NAME_SIZE)]
 KeyAttributeName = Annotated[str, Length(1, MAX_KEY_ATTRIBUTE_NAME_LENGTH)]
 ResourceArn = Annotated[str, Length(1, 1283)]
 Long = NewType("Long", int)  # a Java type that faults name
+Timestamp = NewType("Timestamp", float)  # seconds since 1970
 CapacityUnits = Annotated[Long, NumberRange(1)]
 
 BillingMode = Annotated[str, EnumValues(("PROVISIONED", "PAY_PER_REQUEST"))]
@@ -41,6 +42,7 @@ ScalarType = Annotated[str, EnumValues(("B", "N", "S"))]
 ProjectionType = Annotated[str, EnumValues(("ALL", "INCLUDE", "KEYS_ONLY"))]
 TableClass = Annotated[str, EnumValues(("STANDARD", "STANDARD_INFREQUENT_ACCESS"))]
 SseType = Annotated[str, EnumValues(("AES256", "KMS"))]
+MultiRegionConsistency = Annotated[str, EnumValues(("EVENTUAL", "STRONG"))]
 StreamView = Annotated[
     str, EnumValues(("NEW_AND_OLD_IMAGES", "OLD_IMAGE", "KEYS_ONLY", "NEW_IMAGE"))
 ]
@@ -98,3 +100,7 @@ class Structure(Struct, rename="pascal", gc=False):
             for name, attribute in members
             if (value := getattr(self, attribute)) is not None
         }
+
+
+class Unsupported(Structure):
+    """A structure of a feature that this engine does not have; its members are not read."""

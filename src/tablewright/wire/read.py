@@ -30,7 +30,7 @@ from tablewright.encoding.truncation import ELLIPSIS, MAX_ECHO_LENGTH, truncate
 from tablewright.errors import ValidationException
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import Constraint, Length, LengthOfEach, ReadAs, Unechoed
-from tablewright.wire.members import Long, Structure
+from tablewright.wire.members import Long, Structure, Timestamp
 from tablewright.wire.requests import TableInput
 from tablewright.wire.values import MAX_LEVELS, MODEL, VALUES, mismatch, read_value, read_values
 
@@ -310,11 +310,18 @@ def _integer_reader(java: str) -> Reader:
     return read_integer
 
 
+def _read_timestamp(raw: Any, errors: _Errors) -> float:
+    if type(raw) not in (int, float) or not isfinite(raw):
+        raise mismatch(raw, "java.util.Date")
+    return float(raw)
+
+
 _SCALARS: dict[Any, Reader] = {
     str: _read_string,
     bool: _read_bool,
     int: _integer_reader("java.lang.Integer"),
     Long: _integer_reader("java.lang.Long"),
+    Timestamp: _read_timestamp,
 }
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 import pytest
 
@@ -11,17 +9,8 @@ from tablewright import Engine, connect, put
 from tablewright.database import Database
 from tablewright.designs.commerce import Commerce
 from tablewright.designs.commerce.samples import sample
-from tests.designs.commerce.support import (
-    NOW,
-)
+from tests.designs.commerce.support import NOW
 from tests.transports import CapacityTransport
-
-
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tablewright import Engine, explain
+from tablewright import explain
 from tablewright.designs.commerce import Order, OrderItem, OrderStatus
+from tests.designs.stored import scan
 
 NAME = "commerce_single_table"
 START = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
@@ -16,10 +17,9 @@ INDEXES = ("gsi_customer_orders", "gsi_status_orders", "gsi_customer_status_orde
 CREATED, PAID, FULFILLED = OrderStatus.CREATED, OrderStatus.PAID, OrderStatus.FULFILLED
 
 
-def items(engine: Engine, index: str | None = None) -> list[dict[str, Any]]:
+def items(client: Any, index: str | None = None) -> list[dict[str, Any]]:
     """Return every item of the table or of an index, with plain values."""
-    request = {"TableName": NAME} if index is None else {"TableName": NAME, "IndexName": index}
-    found = engine.call("Scan", request)["Items"]
+    found = scan(client, NAME, index)
     return [{name: plain_value(value) for name, value in item.items()} for item in found]
 
 
@@ -28,25 +28,23 @@ def plain_value(value: dict[str, Any]) -> Any:
     return int(content) if tag == "N" and content.isdigit() else content
 
 
-def stored_item(engine: Engine, sk: str, customer_id: str = "C1") -> dict[str, Any] | None:
+def stored_item(client: Any, sk: str, customer_id: str = "C1") -> dict[str, Any] | None:
     key = {"PK": f"CUST#{customer_id}", "SK": sk}
-    return next((found for found in items(engine) if key.items() <= found.items()), None)
+    return next((found for found in items(client) if key.items() <= found.items()), None)
 
 
-def everything(engine: Engine) -> list[dict[str, Any]]:
+def everything(client: Any) -> list[dict[str, Any]]:
     """Return the items of the table and of all its indexes, to detect any change."""
-    found = [items(engine, name) for name in (None, *INDEXES)]
-    return [
-        item for part in found for item in sorted(part, key=lambda item: (item["PK"], item["SK"]))
-    ]
+    found = [items(client, name) for name in (None, *INDEXES)]
+    return [item for part in found for item in part]
 
 
-def index_keys(engine: Engine, index: str, order_id: str) -> list[tuple[str, str]]:
+def index_keys(client: Any, index: str, order_id: str) -> list[tuple[str, str]]:
     """Return the keys of an order in an index."""
     number = INDEXES.index(index) + 1
     return [
         (item[f"GSI{number}PK"], item[f"GSI{number}SK"])
-        for item in items(engine, index)
+        for item in items(client, index)
         if item["orderId"] == order_id
     ]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from tablewright import Engine
 from tablewright.database import Database
 from tablewright.designs.commerce import (
     OrderStatus,
@@ -28,32 +28,25 @@ from tests.designs.commerce.support import (
     order,
     stored_item,
 )
+from tests.designs.stored import query
 
 
 @pytest.mark.parametrize("index", INDEXES)
-def test_an_index_contains_no_history_events(db: Database, engine: Engine, index: str) -> None:
+def test_an_index_contains_no_history_events(db: Database, index: str, client: Any) -> None:
     for status in OrderStatus:
         for order_id in ("O100", "O101", "O10"):
             db.run(update_order_status("C1", order_id, status))
-    events = [item for item in items(engine) if item["entityType"] == "OrderStatusEvent"]
+    events = [item for item in items(client) if item["entityType"] == "OrderStatusEvent"]
     assert len(events) == 3 * 8
     assert not any(name.startswith("GSI") for event in events for name in event)
 
-    indexed = items(engine, index)
+    indexed = items(client, index)
     assert len(indexed) == 9
     assert {item["entityType"] for item in indexed} == {"CustomerOrder"}
     name = f"GSI{INDEXES.index(index) + 1}PK"
     for partition in {item[name] for item in indexed}:
-        answer = engine.call(
-            "Query",
-            {
-                "TableName": NAME,
-                "IndexName": index,
-                "KeyConditionExpression": f"{name} = :pk",
-                "ExpressionAttributeValues": {":pk": {"S": partition}},
-            },
-        )
-        assert {item["entityType"]["S"] for item in answer["Items"]} == {"CustomerOrder"}
+        found = query(client, NAME, name, partition, index)
+        assert {item["entityType"]["S"] for item in found} == {"CustomerOrder"}
 
 
 def test_reads_of_orders_return_no_history_events(db: Database) -> None:
@@ -76,13 +69,13 @@ def test_creating_an_order_adds_no_event(db: Database) -> None:
     assert list(db.run(status_history("C1", "O100", 10))) == []
 
 
-def test_setting_the_same_status_adds_an_event_too(db: Database, engine: Engine) -> None:
+def test_setting_the_same_status_adds_an_event_too(db: Database, client: Any) -> None:
     for number, status in enumerate((CREATED, PAID, PAID), start=1):
         update = update_order_status_with_history("C1", "O100", status, number, "ann", f"r{number}")
         assert db.run(update).version == number + 1
     events = [
         (item["version"], item["fromStatus"], item["toStatus"], item["changedBy"], item["reason"])
-        for item in items(engine)
+        for item in items(client)
         if item["entityType"] == "OrderStatusEvent"
     ]
     assert events == [
@@ -93,22 +86,20 @@ def test_setting_the_same_status_adds_an_event_too(db: Database, engine: Engine)
 
 
 def test_replacing_an_order_leaves_no_gap_between_versions_and_events(
-    db: Database, engine: Engine
+    db: Database, client: Any
 ) -> None:
     db.run(update_order_status("C1", "O100", PAID))
     db.run(put_order(order("O100", status=PAID, total=Decimal(7))))
     db.run(update_order_status("C1", "O100", CREATED))
-    stored = stored_item(engine, "ORDER#O100")
+    stored = stored_item(client, "ORDER#O100")
     assert stored is not None
     assert stored["version"] == 4
     history = db.run(status_history("C1", "O100", 10))
     assert [event.version for event in history] == [4, 3, 2]
 
 
-def test_an_event_without_name_and_reason_omits_both_attributes(
-    db: Database, engine: Engine
-) -> None:
+def test_an_event_without_name_and_reason_omits_both_attributes(db: Database, client: Any) -> None:
     db.run(update_order_status("C1", "O100", PAID))
-    event = stored_item(engine, "ORDER_STATUS_EVT#O100#V#0000000002")
+    event = stored_item(client, "ORDER_STATUS_EVT#O100#V#0000000002")
     assert event is not None
     assert event.keys().isdisjoint({"changedBy", "reason"})

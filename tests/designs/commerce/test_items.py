@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright import Engine
 from tablewright.database import Database
 from tablewright.designs.commerce import (
     OrderStatus,
@@ -16,8 +15,8 @@ from tablewright.designs.commerce import (
 from tests.designs.commerce.support import NAME, PAID, index_keys, order, stored_item
 
 
-def test_the_table_has_the_keys_and_indexes_of_the_document(db: Database, engine: Engine) -> None:
-    table = engine.call("DescribeTable", {"TableName": NAME})["Table"]
+def test_the_table_has_the_keys_and_indexes_of_the_document(db: Database, client: Any) -> None:
+    table = client.describe_table(TableName=NAME)["Table"]
 
     def keys(described: dict[str, Any]) -> list[tuple[str, str]]:
         return [(key["AttributeName"], key["KeyType"]) for key in described["KeySchema"]]
@@ -33,8 +32,8 @@ def test_the_table_has_the_keys_and_indexes_of_the_document(db: Database, engine
     assert "LocalSecondaryIndexes" not in table
 
 
-def test_a_customer_profile_is_stored_as_in_the_document(db: Database, engine: Engine) -> None:
-    assert stored_item(engine, "PROFILE#C1") == {
+def test_a_customer_profile_is_stored_as_in_the_document(db: Database, client: Any) -> None:
+    assert stored_item(client, "PROFILE#C1") == {
         "PK": "CUST#C1",
         "SK": "PROFILE#C1",
         "entityType": "CustomerProfile",
@@ -44,8 +43,8 @@ def test_a_customer_profile_is_stored_as_in_the_document(db: Database, engine: E
     }
 
 
-def test_an_order_root_is_stored_as_in_the_document(db: Database, engine: Engine) -> None:
-    assert stored_item(engine, "ORDER#O101") == {
+def test_an_order_root_is_stored_as_in_the_document(db: Database, client: Any) -> None:
+    assert stored_item(client, "ORDER#O101") == {
         "PK": "CUST#C1",
         "SK": "ORDER#O101",
         "GSI1PK": "CUST#C1",
@@ -64,8 +63,8 @@ def test_an_order_root_is_stored_as_in_the_document(db: Database, engine: Engine
     }
 
 
-def test_an_order_item_is_stored_as_in_the_document(db: Database, engine: Engine) -> None:
-    assert stored_item(engine, "ORDER#O100#ITEM#I2") == {
+def test_an_order_item_is_stored_as_in_the_document(db: Database, client: Any) -> None:
+    assert stored_item(client, "ORDER#O100#ITEM#I2") == {
         "PK": "CUST#C1",
         "SK": "ORDER#O100#ITEM#I2",
         "entityType": "OrderLineItem",
@@ -79,10 +78,10 @@ def test_an_order_item_is_stored_as_in_the_document(db: Database, engine: Engine
     }
 
 
-def test_a_status_event_is_stored_as_in_the_document(db: Database, engine: Engine) -> None:
+def test_a_status_event_is_stored_as_in_the_document(db: Database, client: Any) -> None:
     db.run(update_order_status_with_history("C1", "O100", PAID, 1, "till", "card"))
 
-    assert stored_item(engine, "ORDER_STATUS_EVT#O100#V#0000000002") == {
+    assert stored_item(client, "ORDER_STATUS_EVT#O100#V#0000000002") == {
         "PK": "CUST#C1",
         "SK": "ORDER_STATUS_EVT#O100#V#0000000002",
         "entityType": "OrderStatusEvent",
@@ -110,14 +109,14 @@ def test_the_statuses_are_those_of_the_lifecycle() -> None:
     ]
 
 
-def test_each_feed_contains_an_order_once_in_every_status(db: Database, engine: Engine) -> None:
+def test_each_feed_contains_an_order_once_in_every_status(db: Database, client: Any) -> None:
     db.run(put_order(order("O500")))
     for number, status in enumerate(list(OrderStatus)[1:], start=2):
         assert db.run(update_order_status("C1", "O500", status)).version == number
-        assert index_keys(engine, "gsi_status_orders", "O500") == [
+        assert index_keys(client, "gsi_status_orders", "O500") == [
             (f"STATUS#{status}", "ORDER#2026-01-25T10:15:30.000000Z#CUST#C1#O500")
         ]
-        assert index_keys(engine, "gsi_customer_status_orders", "O500") == [
+        assert index_keys(client, "gsi_customer_status_orders", "O500") == [
             (f"CUST#C1#STATUS#{status}", "ORDER#2026-01-25T10:15:30.000000Z#O500")
         ]
     history = db.run(status_history("C1", "O500", 10))

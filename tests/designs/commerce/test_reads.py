@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
-from tablewright import Engine, explain
+from tablewright import explain
 from tablewright.database import Database
 from tablewright.designs.commerce import (
     Customer,
@@ -274,22 +275,19 @@ def test_list_status_change_history_for_one_order(db: Database, sent: CapacityTr
 
 
 def test_a_status_outside_of_the_enumeration_is_listed_like_any_other(
-    db: Database, engine: Engine
+    db: Database, client: Any
 ) -> None:
     db.run(put_order(order("O700", status="ON_HOLD")))
     db.run(put_order_item(line("I1", "O700")))
     key = {"PK": {"S": "CUST#C1"}, "SK": {"S": "ORDER#O700#ITEM#I1"}}
-    engine.call(
-        "UpdateItem",
-        {
-            "TableName": NAME,
-            "Key": key,
-            "UpdateExpression": "SET itemStatus = :lost",
-            "ExpressionAttributeValues": {":lost": {"S": "LOST"}},
-        },
+    client.update_item(
+        TableName=NAME,
+        Key=key,
+        UpdateExpression="SET itemStatus = :lost",
+        ExpressionAttributeValues={":lost": {"S": "LOST"}},
     )
     assert [found.status for found in db.run(customer_timeline("C1", 1))] == ["ON_HOLD"]
     assert ids(db.run(orders_by_status("ON_HOLD", 9))) == ["O700"]
     assert ids(db.run(customer_orders_by_status("C1", "ON_HOLD", 9))) == ["O700"]
     assert [item.item_status for item in db.run(order_items("C1", "O700"))] == ["LOST"]
-    assert index_keys(engine, "gsi_status_orders", "O700")[0][0] == "STATUS#ON_HOLD"
+    assert index_keys(client, "gsi_status_orders", "O700")[0][0] == "STATUS#ON_HOLD"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tablewright import Engine, explain
+from tablewright import explain
 from tablewright.database import Database
 from tablewright.designs.commerce import (
     Customer,
@@ -56,45 +56,45 @@ from tests.designs.commerce.support import (
 from tests.transports import CapacityTransport
 
 
-def test_upsert_customer_profile(db: Database, sent: CapacityTransport, engine: Engine) -> None:
+def test_upsert_customer_profile(db: Database, sent: CapacityTransport, client: Any) -> None:
     """putCustomer: shouldUpsertCustomerProfileByExactKey"""
     assert request_shape(put_customer) == (
         "PutItem",
         None,
         'PK="CUST#{customer_id}" AND SK="PROFILE#{customer_id}"',
     )
-    count = len(items(engine))
+    count = len(items(client))
     renamed = Customer(customer_id="C1", name="Ann Harbor", email="ann@example.org")
     db.run(put_customer(renamed))
     assert db.run(customer_profile("C1")) == renamed
-    assert len(items(engine)) == count
+    assert len(items(client)) == count
 
     new = Customer(customer_id="C3", name="Cat Bells", email="cat@example.com")
     db.run(put_customer(new))
     assert db.run(customer_profile("C3")) == new
-    assert len(items(engine)) == count + 1
+    assert len(items(client)) == count + 1
     assert sent.operations == ["PutItem", "GetItem", "PutItem", "GetItem"]
     assert sent.indexes == set()
 
 
-def test_idempotent_customer_create(db: Database, sent: CapacityTransport, engine: Engine) -> None:
+def test_idempotent_customer_create(db: Database, sent: CapacityTransport, client: Any) -> None:
     """putCustomerIfAbsent: shouldUseConditionalWriteForIdempotentCustomerCreate"""
     assert request_shape(put_customer_if_absent) == request_shape(put_customer)
     cat = Customer(customer_id="C3", name="Cat Bells", email="cat@example.com")
     db.run(put_customer_if_absent(cat))
-    before = everything(engine)
+    before = everything(client)
 
     another = Customer(customer_id="C3", name="Another customer", email="else@example.com")
     with pytest.raises(AlreadyExists) as caught:
         db.run(put_customer_if_absent(another))
     assert caught.value.current == cat
-    assert everything(engine) == before
+    assert everything(client) == before
     assert sent.operations == ["PutItem", "PutItem"]  # without a read before it
     assert "attribute_not_exists" in sent.requests[0][1]["ConditionExpression"]
     assert sent.indexes == set()
 
 
-def test_create_order_root(db: Database, sent: CapacityTransport, engine: Engine) -> None:
+def test_create_order_root(db: Database, sent: CapacityTransport, client: Any) -> None:
     """putOrder: shouldQueryCustomerOrderTimelineFromGsi"""
     assert request_shape(put_order) == (
         "TransactWriteItems",  # the order and an event, if it replaces one
@@ -105,7 +105,7 @@ def test_create_order_root(db: Database, sent: CapacityTransport, engine: Engine
     assert (created.status, created.version) == (CREATED, 1)
     assert sent.operations == ["GetItem", "PutItem"]
     assert sent.indexes == set(INDEXES)
-    assert stored_item(engine, "ORDER#O500") == {
+    assert stored_item(client, "ORDER#O500") == {
         "PK": "CUST#C1",
         "SK": "ORDER#O500",
         "GSI1PK": "CUST#C1",
@@ -127,10 +127,10 @@ def test_create_order_root(db: Database, sent: CapacityTransport, engine: Engine
     assert ids(db.run(customer_orders_by_status("C1", CREATED, 2))) == ["O500", "O103"]
 
 
-def test_put_order_replaces_a_stored_order(db: Database, engine: Engine) -> None:
+def test_put_order_replaces_a_stored_order(db: Database, client: Any) -> None:
     replaced = db.run(put_order(order("O100", day=3, status=PAID, total=Decimal(5))))
     assert replaced.version == 2
-    stored = stored_item(engine, "ORDER#O100")
+    stored = stored_item(client, "ORDER#O100")
     assert stored is not None
     assert [stored[name] for name in ("createdAt", "status", "total", "version")] == [
         "2026-01-18T10:15:30.000000Z",
@@ -138,7 +138,7 @@ def test_put_order_replaces_a_stored_order(db: Database, engine: Engine) -> None
         5,
         2,
     ]
-    assert index_keys(engine, "gsi_customer_status_orders", "O100") == [
+    assert index_keys(client, "gsi_customer_status_orders", "O100") == [
         ("CUST#C1#STATUS#PAID", "ORDER#2026-01-18T10:15:30.000000Z#O100")
     ]
 
@@ -160,14 +160,14 @@ def test_add_order_line_item(db: Database, sent: CapacityTransport) -> None:
     assert found.items[-1] == added
 
 
-def test_update_order_status(db: Database, sent: CapacityTransport, engine: Engine) -> None:
+def test_update_order_status(db: Database, sent: CapacityTransport, client: Any) -> None:
     """updateOrderStatus: shouldUpdateOrderStatusAndMoveOrderAcrossStatusIndexes"""
     assert request_shape(update_order_status) == (
         "TransactWriteItems",  # the order and its event, after a read of the version
         "gsi_status_orders, gsi_customer_status_orders",
         'PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"',
     )
-    before = {item["SK"]: item for item in items(engine)}
+    before = {item["SK"]: item for item in items(client)}
     updated = db.run(update_order_status("C1", "O103", PAID))
     assert (updated.status, updated.version) == (PAID, 2)
     assert sent.operations == ["GetItem", "TransactWriteItems"]
@@ -177,7 +177,7 @@ def test_update_order_status(db: Database, sent: CapacityTransport, engine: Engi
     assert ids(db.run(orders_by_status(PAID, 99))) == ["O107", "O104", "O103", "O101"]
     assert ids(db.run(customer_orders_by_status("C1", PAID, 99))) == ["O104", "O103", "O101"]
 
-    after = {item["SK"]: item for item in items(engine)}
+    after = {item["SK"]: item for item in items(client)}
     changed = {sk for sk, item in after.items() if before.get(sk) != item}
     assert changed == {"ORDER#O103", "ORDER_STATUS_EVT#O103#V#0000000002"}
     assert after["ORDER#O103"] == before["ORDER#O103"] | {
@@ -189,7 +189,7 @@ def test_update_order_status(db: Database, sent: CapacityTransport, engine: Engi
 
 
 def test_update_status_with_history_and_lock(
-    db: Database, sent: CapacityTransport, engine: Engine
+    db: Database, sent: CapacityTransport, client: Any
 ) -> None:
     """updateOrderStatusWithHistory: shouldAppendStatusHistoryAndIncrementVersionOnStatusUpdate"""
     assert request_shape(update_order_status_with_history) == request_shape(update_order_status)
@@ -202,44 +202,44 @@ def test_update_status_with_history_and_lock(
     (event,) = db.run(status_history("C1", "O100", 10))
     assert (event.version, event.from_status, event.to_status) == (2, CREATED, PAID)
     assert (event.changed_at, event.changed_by, event.reason) == (NOW, "till", "card")
-    assert index_keys(engine, "gsi_status_orders", "O100") == [
+    assert index_keys(client, "gsi_status_orders", "O100") == [
         ("STATUS#PAID", "ORDER#2026-01-15T10:15:30.000000Z#CUST#C1#O100")
     ]
-    assert index_keys(engine, "gsi_customer_status_orders", "O100") == [
+    assert index_keys(client, "gsi_customer_status_orders", "O100") == [
         ("CUST#C1#STATUS#PAID", "ORDER#2026-01-15T10:15:30.000000Z#O100")
     ]
-    assert index_keys(engine, "gsi_customer_orders", "O100") == [
+    assert index_keys(client, "gsi_customer_orders", "O100") == [
         ("CUST#C1", "ORDER#2026-01-15T10:15:30.000000Z#O100")
     ]
 
 
 @pytest.mark.parametrize("expected", [1, 3], ids=["an old version", "a future version"])
-def test_reject_stale_status_update(db: Database, engine: Engine, expected: int) -> None:
+def test_reject_stale_status_update(db: Database, expected: int, client: Any) -> None:
     """updateOrderStatusWithHistory: shouldRejectStaleVersionDuringOptimisticStatusUpdate"""
     current = db.run(update_order_status("C1", "O100", PAID))
-    before = everything(engine)
+    before = everything(client)
     with pytest.raises(VersionConflict) as caught:
         db.run(update_order_status_with_history("C1", "O100", FULFILLED, expected, "web", "late"))
     assert caught.value.current == current
     assert caught.value.entity == "Order"
     assert caught.value.key == {"PK": {"S": "CUST#C1"}, "SK": {"S": "ORDER#O100"}}
     assert str(caught.value).endswith(f"version {expected} was expected, but version 2 is stored")
-    assert everything(engine) == before
+    assert everything(client) == before
 
 
-def test_update_item_status(db: Database, sent: CapacityTransport, engine: Engine) -> None:
+def test_update_item_status(db: Database, sent: CapacityTransport, client: Any) -> None:
     """updateOrderItemStatus: shouldUpdateItemStatusWithinOrder"""
     assert request_shape(update_item_status) == (
         "UpdateItem",
         None,
         'PK="CUST#{customer_id}" AND SK="ORDER#{order_id}#ITEM#{item_id}"',
     )
-    before = items(engine)
+    before = items(client)
     updated = db.run(update_item_status("C1", "O100", "I2", ItemStatus.SHIPPED))
     assert updated.item_status == ItemStatus.SHIPPED
     assert sent.operations == ["UpdateItem"]
     assert sent.indexes == set()
-    assert items(engine) == [
+    assert items(client) == [
         item | {"itemStatus": "SHIPPED"} if item["SK"] == "ORDER#O100#ITEM#I2" else item
         for item in before
     ]
@@ -247,26 +247,24 @@ def test_update_item_status(db: Database, sent: CapacityTransport, engine: Engin
     assert [item.item_status for item in found] == ["PENDING", "SHIPPED", "PENDING"]
 
 
-def test_delete_one_order_item(db: Database, sent: CapacityTransport, engine: Engine) -> None:
+def test_delete_one_order_item(db: Database, sent: CapacityTransport, client: Any) -> None:
     """deleteOrderItem: shouldDeleteOrderItemByPrimaryKey"""
     assert request_shape(delete_order_item) == (
         "DeleteItem",
         None,
         'PK="CUST#{customer_id}" AND SK="ORDER#{order_id}#ITEM#{item_id}"',
     )
-    before = items(engine)
+    before = items(client)
     deleted = db.run(delete_order_item("C1", "O100", "I2"))
     assert deleted is not None
     assert deleted.sku == "SKU-2"
-    assert items(engine) == [item for item in before if item["SK"] != "ORDER#O100#ITEM#I2"]
+    assert items(client) == [item for item in before if item["SK"] != "ORDER#O100#ITEM#I2"]
     assert db.run(delete_order_item("C1", "O100", "I2")) is None
     assert sent.operations == ["DeleteItem", "DeleteItem"]
     assert sent.indexes == set()
 
 
-def test_atomic_order_root_and_items_write(
-    db: Database, sent: CapacityTransport, engine: Engine
-) -> None:
+def test_atomic_order_root_and_items_write(db: Database, sent: CapacityTransport) -> None:
     """createOrderWithItemsAtomic: shouldCreateOrderAndItemsAtomically"""
     shape = explain(create_order_with_items)
     assert shape.operation == "TransactWriteItems"
@@ -306,24 +304,24 @@ CONFLICTS: dict[str, tuple[Order, list[OrderItem], str]] = {
     "foreign", [line("I1", "O100"), line("I1", customer_id="C2")], ids=["order", "customer"]
 )
 def test_an_order_is_not_created_with_items_of_another(
-    db: Database, engine: Engine, foreign: OrderItem
+    db: Database, foreign: OrderItem, client: Any
 ) -> None:
-    before = everything(engine)
+    before = everything(client)
     with pytest.raises(InvalidValue, match="with its own items only"):
         db.run(create_order_with_items(order("O500"), [foreign]))
-    assert everything(engine) == before
+    assert everything(client) == before
 
 
 @pytest.mark.parametrize("which", CONFLICTS)
-def test_atomic_rollback_on_conflict(db: Database, engine: Engine, which: str) -> None:
+def test_atomic_rollback_on_conflict(db: Database, which: str, client: Any) -> None:
     """createOrderWithItemsAtomic: shouldRollbackAtomicCreateWhenAnyRowAlreadyExists"""
     new, lines, message = CONFLICTS[which]
     db.run(put_order_item(line("I1")))
-    before = everything(engine)
+    before = everything(client)
     with pytest.raises(AlreadyExists) as caught:
         db.run(create_order_with_items(new, lines))
     assert str(caught.value).startswith(message)
-    assert everything(engine) == before
+    assert everything(client) == before
     current: Any = db.run(
         order_header("C1", "O100") if which == "the root" else order_item("C1", "O500", "I1")
     )

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from tablewright import connect, put
+from tablewright import Engine, connect, put
 from tablewright.database import Database
 from tablewright.designs.menu.samples import sample
-from tests.designs.menu.support import TABLES, engine
+from tests.designs.menu.support import TABLES
 
 
 @pytest.fixture
-def db() -> Iterator[Database]:
+def db(engine: Engine) -> Database:
     """Return a database with the sample data of all four variants."""
-    with connect(":memory:", *TABLES.values()) as database:
-        for entity in sample():
-            database.run(put(entity))
-        yield database
-        assert engine(database).check()
+    database = connect(engine, *TABLES.values())
+    for entity in sample():
+        database.run(put(entity))
+    return database

@@ -7,14 +7,13 @@ from types import ModuleType
 from typing import Any
 
 from tablewright import Entity, Table, explain
-from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.designs.menu.collection import samples as collection_samples
 from tablewright.designs.menu.composite import samples as composite_samples
 from tablewright.designs.menu.document import samples as document_samples
 from tablewright.designs.menu.joins import samples as joins_samples
 from tablewright.designs.menu.sample_menus import id_of
-from tablewright.transport import Local
+from tests.designs.stored import scan
 
 VARIANTS = (collection, joins, composite, document)
 TABLES: dict[ModuleType, type[Table]] = {
@@ -34,28 +33,14 @@ DESSERTS = id_of("Lunch", "Desserts")
 PIE = id_of("Lunch", "Desserts", "Apple Pie")
 
 
-def engine(db: Database) -> Any:
-    assert isinstance(db._transport, Local)
-    return db._transport.engine
-
-
-def items(db: Database, variant: ModuleType, index: str | None = None) -> list[dict[str, Any]]:
+def items(client: Any, variant: ModuleType, index: str | None = None) -> list[dict[str, Any]]:
     """Return every item of a variant's table or index, as stored."""
-    body: dict[str, Any] = {"TableName": TABLES[variant].__table__.name}
-    if index is not None:
-        body["IndexName"] = index
-    found: list[dict[str, Any]] = []
-    while True:
-        answer = engine(db).call("Scan", body)
-        found += answer["Items"]
-        if "LastEvaluatedKey" not in answer:
-            return sorted(found, key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
-        body["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+    return scan(client, TABLES[variant].__table__.name, index)
 
 
-def keys(db: Database, variant: ModuleType, partition: str) -> list[str]:
+def keys(client: Any, variant: ModuleType, partition: str) -> list[str]:
     """Return the sort keys of a partition."""
-    return [item["sk"]["S"] for item in items(db, variant) if item["pk"]["S"] == partition]
+    return [item["sk"]["S"] for item in items(client, variant) if item["pk"]["S"] == partition]
 
 
 def request_shape(pattern: Any) -> tuple[str, str | None, str]:

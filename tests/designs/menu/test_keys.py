@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.designs.menu.sample_menus import id_of
 from tests.designs.menu.support import DESSERTS, LUNCH, PIE, items, keys
 
 
-def test_an_item_collection_has_the_keys_of_the_document(db: Database) -> None:
-    assert keys(db, collection, "MENU#Breakfast") == [
+def test_an_item_collection_has_the_keys_of_the_document(db: Database, client: Any) -> None:
+    assert keys(client, collection, "MENU#Breakfast") == [
         "METADATA#Breakfast",
         "PRODUCT#Desserts#Bread",
         "PRODUCT#Desserts#Bread Pudding",
@@ -19,16 +21,17 @@ def test_an_item_collection_has_the_keys_of_the_document(db: Database) -> None:
         "SECTION#Desserts",
         "SECTION#Hot Drinks",
     ]
-    assert items(db, collection)[0] == {
+    assert items(client, collection)[0] == {
         "pk": {"S": "MENU#Breakfast"},
         "sk": {"S": "METADATA#Breakfast"},
         "MenuName": {"S": "Breakfast"},
         "Status": {"S": "ACTIVE"},
+        "SectionCount": {"N": "2"},
     }
 
 
-def test_joins_have_the_keys_of_the_document(db: Database) -> None:
-    found = {item["sk"]["S"]: item for item in items(db, joins)}
+def test_joins_have_the_keys_of_the_document(db: Database, client: Any) -> None:
+    found = {item["sk"]["S"]: item for item in items(client, joins)}
     lunch_key = f"MENU#{LUNCH}#MENU#Lunch"
     assert found["MENU#Lunch"] == {
         "pk": {"S": f"MENU#{LUNCH}"},
@@ -68,8 +71,10 @@ def test_joins_have_the_keys_of_the_document(db: Database) -> None:
     }
 
 
-def test_each_composite_sort_key_begins_with_the_key_of_its_parent(db: Database) -> None:
-    assert keys(db, composite, "MENU#Breakfast") == [
+def test_each_composite_sort_key_begins_with_the_key_of_its_parent(
+    db: Database, client: Any
+) -> None:
+    assert keys(client, composite, "MENU#Breakfast") == [
         "MENU#Breakfast",
         "MENU#Breakfast#SECTION#Desserts",
         "MENU#Breakfast#SECTION#Desserts#PRODUCT#Bread",
@@ -81,7 +86,7 @@ def test_each_composite_sort_key_begins_with_the_key_of_its_parent(db: Database)
     ]
 
 
-def test_a_nested_document_is_stored_as_in_the_source_document(db: Database) -> None:
+def test_a_nested_document_is_stored_as_in_the_source_document(db: Database, client: Any) -> None:
     menu_id, section, product = (
         str(id_of(*names))
         for names in (
@@ -90,7 +95,7 @@ def test_a_nested_document_is_stored_as_in_the_source_document(db: Database) -> 
             ("Lunch Deluxe", "Soups", "Bouillabaisse"),
         )
     )
-    (item,) = (i for i in items(db, document) if i["MenuName"]["S"] == "Lunch Deluxe")
+    (item,) = (i for i in items(client, document) if i["MenuName"]["S"] == "Lunch Deluxe")
     assert item.keys() == {"pk", "sk", "MenuId", "MenuName", "IsActive", "Sections"}
     assert (item["pk"], item["sk"]) == ({"S": f"MENU#{menu_id}"}, {"S": f"MENU#{menu_id}"})
     assert item["IsActive"] == {"BOOL": True}

@@ -10,7 +10,8 @@ from tablewright import explain
 from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.designs.menu.sample_menus import SAMPLE_MENUS
-from tests.designs.menu.support import DESSERTS, LUNCH, PIE, request_shape
+from tests.designs.menu.support import DESSERTS, LUNCH, PIE, TABLES, request_shape
+from tests.designs.stored import query
 
 
 @pytest.mark.parametrize(
@@ -88,6 +89,36 @@ def test_get_sections_by_menu_in_a_document(db: Database) -> None:
         'pk="MENU#{menu_id}" AND sk="MENU#{menu_id}"',
     )
     assert request_shape(document.sections_by_name) == ("Query", "MenuNames", 'MenuName="{menu}"')
+
+
+@pytest.mark.parametrize(
+    ("variant", "sort_key"),
+    [(collection, "SECTION#Desserts"), (composite, "MENU#Lunch#SECTION#Desserts")],
+)
+def test_get_a_specific_section_by_its_key(
+    db: Database, client: Any, variant: Any, sort_key: str
+) -> None:
+    found = db.run(variant.section_by_name("Lunch", "Desserts"))
+    assert (found.menu, found.name) == ("Lunch", "Desserts")
+    assert request_shape(variant.section_by_name)[0] == "GetItem"
+    key = {"pk": {"S": "MENU#Lunch"}, "sk": {"S": sort_key}}
+    answer = client.get_item(TableName=TABLES[variant].__table__.name, Key=key)
+    assert answer["Item"]["SectionName"] == {"S": "Desserts"}
+
+
+def test_a_menu_with_its_sections_is_not_a_get_item(db: Database, client: Any) -> None:
+    """The source document reads both by a GetItem with the partition key alone."""
+    key = {"pk": {"S": "MENU#Lunch"}}
+    with pytest.raises(client.exceptions.ClientError, match="does not match the schema"):
+        client.get_item(TableName="menu_collection", Key=key)
+    stored = query(client, "menu_collection", "pk", "MENU#Lunch")
+    sections = [item for item in stored if item["sk"]["S"].startswith("SECTION#")]
+    found = db.run(collection.whole_menu("Lunch"))
+    assert found is not None
+    assert [section.name for section in found.sections] == [
+        item["SectionName"]["S"] for item in sections
+    ]
+    assert stored[0]["sk"] == {"S": "METADATA#Lunch"}
 
 
 def test_get_a_specific_section_with_joins(db: Database) -> None:

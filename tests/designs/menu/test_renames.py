@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from tablewright import connect, put
+from tablewright import Engine, connect, put
 from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.designs.menu.sample_menus import SAMPLE_MENUS, MenuTree, id_of
 from tablewright.errors import AlreadyExists
 from tablewright.verify import changed
-from tests.designs.menu.support import LUNCH, SAMPLES, TABLES, VARIANTS, engine, items
+from tests.designs.menu.support import LUNCH, SAMPLES, TABLES, VARIANTS, items
 
 
-def database_with(variant: ModuleType, entities: Sequence[Any]) -> Database:
-    """Return a database of one variant with these entities."""
-    database = connect(":memory:", TABLES[variant])
-    for entity in entities:
-        database.run(put(entity))
-    return database
-
-
-def everything(db: Database, variant: ModuleType) -> dict[str | None, list[dict[str, Any]]]:
+def everything(client: Any, variant: ModuleType) -> dict[str | None, list[dict[str, Any]]]:
     """Return the items of a variant's table and of each of its indexes."""
     names = [None, *TABLES[variant].__table__.indexes]
-    return {index: items(db, variant, index) for index in names}
+    return {index: items(client, variant, index) for index in names}
+
+
+#: Replaces the table of a variant by a new one with these entities.
+NewTable = Callable[[ModuleType, Sequence[Any]], Database]
+
+
+@pytest.fixture
+def new_table(engine: Engine, client: Any) -> NewTable:
+    def create(variant: ModuleType, entities: Sequence[Any]) -> Database:
+        name = TABLES[variant].__table__.name
+        if name in client.list_tables()["TableNames"]:
+            client.delete_table(TableName=name)
+        database = connect(engine, TABLES[variant])
+        for entity in entities:
+            database.run(put(entity))
+        return database
+
+    return create
 
 
 def with_menu_renamed(variant: Any, entities: Sequence[Any], old: str, new: str) -> list[Any]:
@@ -101,10 +111,14 @@ def rename_menu(db: Database, variant: Any, old: str, new: str) -> None:
         found = db.run(joins.menu_by_name(old))
         assert found is not None
         sections = list(db.iterate(joins.sections_by_menu(found.id, old)))
-        while len(sections) > 96:
-            db.run(joins.move_sections(sections[:100], new))
-            del sections[:100]
-        db.run(joins.rename_menu(found, sections, new))
+        if len(sections) > 96:
+            db.run(joins.create_menu(changed(found, name=new, section_count=0)))
+            while sections:
+                db.run(joins.move_sections(found, sections[:98], new))
+                del sections[:98]
+            db.run(joins.delete_menu(found.id, old))
+        else:
+            db.run(joins.rename_menu(found, sections, new))
     else:
         db.run(variant.rename_menu(old, new))
 
@@ -131,10 +145,14 @@ def rename_section(db: Database, variant: Any, menu_name: str, old: str, new: st
         joined = db.run(joins.section_by_name(id_of(menu_name), menu_name, old))
         assert joined is not None
         children = list(db.iterate(joins.products_by_section(section_id, old)))
-        while len(children) > 98:
-            db.run(joins.move_products(children[:100], new))
-            del children[:100]
-        db.run(joins.rename_section(joined, children, new))
+        if len(children) > 98:
+            db.run(joins.add_section(changed(joined, name=new, product_count=0)))
+            while children:
+                db.run(joins.move_products(joined, children[:98], new))
+                del children[:98]
+            db.run(joins.delete_section(joined))
+        else:
+            db.run(joins.rename_section(joined, children, new))
 
 
 def rename_product(db: Database, variant: Any, place: tuple[str, str, str], new: str) -> None:
@@ -169,24 +187,19 @@ WIDE: MenuTree = {
 MENUS = {"sample": SAMPLE_MENUS, "large": LARGE, "wide": WIDE}
 
 
-def assert_equals_new_table(db: Database, variant: ModuleType, entities: Sequence[Any]) -> None:
-    """Compare the table and its indexes with a new table that contains these entities."""
-    with database_with(variant, entities) as new:
-        assert everything(db, variant) == everything(new, variant)
-    assert engine(db).check()
-
-
 @pytest.mark.parametrize("menus", MENUS)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_rename_a_menu(variant: Any, menus: str) -> None:
+def test_rename_a_menu(new_table: NewTable, client: Any, variant: Any, menus: str) -> None:
     entities = SAMPLES[variant](MENUS[menus])
-    with database_with(variant, entities) as db:
-        rename_menu(db, variant, "Lunch", "Lunch Menu")
-        renamed = with_menu_renamed(variant, entities, "Lunch", "Lunch Menu")
-        assert renamed != entities
-        assert_equals_new_table(db, variant, renamed)
-        assert db.run(variant.menu_by_name("Lunch")) is None
-        assert db.run(variant.menu_by_name("Lunch Menu")) is not None
+    db = new_table(variant, entities)
+    rename_menu(db, variant, "Lunch", "Lunch Menu")
+    assert db.run(variant.menu_by_name("Lunch")) is None
+    assert db.run(variant.menu_by_name("Lunch Menu")) is not None
+    found = everything(client, variant)
+    renamed = with_menu_renamed(variant, entities, "Lunch", "Lunch Menu")
+    assert renamed != entities
+    new_table(variant, renamed)
+    assert everything(client, variant) == found
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -198,42 +211,49 @@ def test_rename_a_menu(variant: Any, menus: str) -> None:
         ("wide", "Lunch Deluxe", "Soups"),
     ],
 )
-def test_rename_a_section(variant: Any, menus: str, menu_name: str, old: str) -> None:
+def test_rename_a_section(
+    new_table: NewTable, client: Any, variant: Any, menus: str, menu_name: str, old: str
+) -> None:
     entities = SAMPLES[variant](MENUS[menus])
-    with database_with(variant, entities) as db:
-        rename_section(db, variant, menu_name, old, "Sweets")
-        renamed = with_section_renamed(variant, entities, menu_name, old, "Sweets")
-        assert renamed != entities
-        assert_equals_new_table(db, variant, renamed)
+    rename_section(new_table(variant, entities), variant, menu_name, old, "Sweets")
+    found = everything(client, variant)
+    renamed = with_section_renamed(variant, entities, menu_name, old, "Sweets")
+    assert renamed != entities
+    new_table(variant, renamed)
+    assert everything(client, variant) == found
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_rename_a_product(variant: Any) -> None:
+def test_rename_a_product(new_table: NewTable, client: Any, variant: Any) -> None:
     entities = SAMPLES[variant]()
     place = ("Breakfast", "Desserts", "Bread")
-    with database_with(variant, entities) as db:
-        rename_product(db, variant, place, "Toast")
-        renamed = with_product_renamed(variant, entities, place, "Toast")
-        assert renamed != entities
-        assert_equals_new_table(db, variant, renamed)
+    rename_product(new_table(variant, entities), variant, place, "Toast")
+    found = everything(client, variant)
+    renamed = with_product_renamed(variant, entities, place, "Toast")
+    assert renamed != entities
+    new_table(variant, renamed)
+    assert everything(client, variant) == found
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_rename_and_its_reversal_change_nothing(variant: Any) -> None:
-    entities = SAMPLES[variant]()
-    with database_with(variant, entities) as db:
-        for old, new in (("Lunch", "Dinner"), ("Dinner", "Lunch")):
-            if variant is document:
-                db.run(document.rename_menu(LUNCH, new))
-            else:
-                rename_menu(db, variant, old, new)
-        assert_equals_new_table(db, variant, entities)
+def test_a_rename_and_its_reversal_change_nothing(
+    new_table: NewTable, client: Any, variant: Any
+) -> None:
+    db = new_table(variant, SAMPLES[variant]())
+    before = everything(client, variant)
+    for old, new in (("Lunch", "Dinner"), ("Dinner", "Lunch")):
+        if variant is document:
+            db.run(document.rename_menu(LUNCH, new))
+        else:
+            rename_menu(db, variant, old, new)
+    assert everything(client, variant) == before
 
 
 @pytest.mark.parametrize("variant", [collection, composite])
-def test_a_menu_is_not_renamed_to_a_name_that_is_taken(variant: Any) -> None:
-    entities = SAMPLES[variant]()
-    with database_with(variant, entities) as db:
-        with pytest.raises(AlreadyExists):
-            db.run(variant.rename_menu("Lunch", "Lunch Deluxe"))
-        assert_equals_new_table(db, variant, entities)
+def test_a_menu_is_not_renamed_to_a_name_that_is_taken(
+    db: Database, client: Any, variant: Any
+) -> None:
+    before = everything(client, variant)
+    with pytest.raises(AlreadyExists):
+        db.run(variant.rename_menu("Lunch", "Lunch Deluxe"))
+    assert everything(client, variant) == before

@@ -29,10 +29,12 @@ def changed_items(
         (document, document.update_menu(LUNCH, False), ("IsActive", {"BOOL": False})),
     ],
 )
-def test_update_menu(db: Database, variant: Any, plan: Any, shown: tuple[str, Any]) -> None:
-    before = items(db, variant)
+def test_update_menu(
+    db: Database, variant: Any, plan: Any, shown: tuple[str, Any], client: Any
+) -> None:
+    before = items(client, variant)
     assert db.run(plan) == db.run(variant.menu_by_name("Lunch"))
-    (item,) = changed_items(before, items(db, variant))
+    (item,) = changed_items(before, items(client, variant))
     assert item["MenuName"] == {"S": "Lunch"}
     assert item[shown[0]] == shown[1]
     assert explain(variant.update_menu).operation == "UpdateItem"
@@ -46,10 +48,10 @@ def test_update_menu(db: Database, variant: Any, plan: Any, shown: tuple[str, An
         (composite, composite.update_section("Lunch", "Desserts", "INACTIVE")),
     ],
 )
-def test_update_section(db: Database, variant: Any, plan: Any) -> None:
-    before = items(db, variant)
+def test_update_section(db: Database, variant: Any, plan: Any, client: Any) -> None:
+    before = items(client, variant)
     assert db.run(plan).status == "INACTIVE"
-    (item,) = changed_items(before, items(db, variant))
+    (item,) = changed_items(before, items(client, variant))
     assert item["SectionName"] == {"S": "Desserts"}
     assert item["Status"] == {"S": "INACTIVE"}
     assert explain(variant.update_section).operation == "UpdateItem"
@@ -65,8 +67,8 @@ def test_update_section_in_a_document(db: Database) -> None:
     assert explain(document.update_section).operation == "UpdateItem"
 
 
-def test_an_update_of_a_missing_section_changes_nothing(db: Database) -> None:
-    before = [items(db, variant) for variant in VARIANTS]
+def test_an_update_of_a_missing_section_changes_nothing(db: Database, client: Any) -> None:
+    before = [items(client, variant) for variant in VARIANTS]
     with pytest.raises(NotFound):
         db.run(collection.update_section("Lunch", "Dess", "INACTIVE"))
     with pytest.raises(NotFound):
@@ -75,7 +77,7 @@ def test_an_update_of_a_missing_section_changes_nothing(db: Database) -> None:
         db.run(composite.update_section("Lunch", "Dess", "INACTIVE"))
     with pytest.raises(ConditionFailed, match="the parent path does not exist"):
         db.run(document.update_section(LUNCH, "nothing", False))
-    assert [items(db, variant) for variant in VARIANTS] == before
+    assert [items(client, variant) for variant in VARIANTS] == before
 
 
 @pytest.mark.parametrize(
@@ -86,10 +88,10 @@ def test_an_update_of_a_missing_section_changes_nothing(db: Database) -> None:
         (composite, composite.update_product("Lunch", "Desserts", "Apple Pie", ["Nuts"])),
     ],
 )
-def test_update_product(db: Database, variant: Any, plan: Any) -> None:
-    before = items(db, variant)
+def test_update_product(db: Database, variant: Any, plan: Any, client: Any) -> None:
+    before = items(client, variant)
     assert db.run(plan).allergens == ["Nuts"]
-    (item,) = changed_items(before, items(db, variant))
+    (item,) = changed_items(before, items(client, variant))
     assert item["ProductName"] == {"S": "Apple Pie"}
     assert item["allergens"] == {"L": [{"S": "Nuts"}]}
     assert explain(variant.update_product).operation == "UpdateItem"

@@ -9,6 +9,7 @@ import pytest
 from tablewright.engine import OPERATIONS, Engine
 from tablewright.engine.authorization import resolve_access
 from tablewright.engine.requested_access import REQUESTED_ACCESSES
+from tablewright.engine.shard_iterators import ShardIterator
 from tablewright.errors import AccessDeniedException
 from tablewright.policy import Principal
 from tablewright.policy.keys import DYNAMODB_KEYS, PARTITION_KEYS
@@ -16,6 +17,7 @@ from tablewright.wire.read import read
 from tests.engine.authorization.principals import ARN, KEY, Json, principal, statement
 from tests.engine.database import item, table_request, values
 
+STREAM = f"{ARN}/stream/2026"
 ALL_KEYS = frozenset(
     (*DYNAMODB_KEYS, "aws:tagkeys", "aws:requesttag/team", "aws:resourcetag/stage")
 )
@@ -43,6 +45,19 @@ def accesses(
         found.append((access.action[9:], access.resource.removeprefix(ARN) or "table", keys))
     return found
 
+
+KINESIS = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+TABLE_POLICY = '{"Statement": {"Effect": "Deny", "Principal": "*", "Action": "*", "Resource": "*"}}'
+
+
+def plain(
+    operation: str, request: Json, resource: str = "table"
+) -> tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]:
+    """A request whose access has the name of the operation and no condition keys."""
+    return operation, request, [(operation, resource, {})]
+
+
+BACKUP = f"{ARN}/backup/1-a"
 
 CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
     (
@@ -402,8 +417,76 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
     ),
     ("ListTagsOfResource", {"ResourceArn": ARN}, [("ListTagsOfResource", "table", {})]),
     ("ListTables", {}, [("ListTables", "arn:aws:dynamodb:us-east-1:000000000000:table/*", {})]),
+    (
+        "ListStreams",
+        {},
+        [("ListStreams", "arn:aws:dynamodb:us-east-1:000000000000:table/*/stream/*", {})],
+    ),
+    ("ListStreams", {"TableName": "shop"}, [("ListStreams", "/stream/*", {})]),
+    ("DescribeStream", {"StreamArn": STREAM}, [("DescribeStream", "/stream/2026", {})]),
+    (
+        "GetShardIterator",
+        {"StreamArn": STREAM, "ShardId": "shardId-1" * 4, "ShardIteratorType": "LATEST"},
+        [("GetShardIterator", "/stream/2026", {})],
+    ),
+    (
+        "GetRecords",
+        {"ShardIterator": ShardIterator(STREAM, "shardId-1", 0, 0).encode()},
+        [("GetRecords", "/stream/2026", {})],
+    ),
+    (
+        "CreateBackup",
+        {"TableName": "shop", "BackupName": "before"},
+        [("CreateBackup", "table", {})],
+    ),
+    ("DescribeBackup", {"BackupArn": BACKUP}, [("DescribeBackup", "/backup/1-a", {})]),
+    ("DeleteBackup", {"BackupArn": BACKUP}, [("DeleteBackup", "/backup/1-a", {})]),
+    ("ListBackups", {"TableName": "shop"}, [("ListBackups", "*", {})]),
+    (
+        "RestoreTableFromBackup",
+        {"BackupArn": BACKUP, "TargetTableName": "shop"},
+        [
+            ("RestoreTableFromBackup", "/backup/1-a", {}),
+            ("RestoreTableFromBackup", "table", {}),
+        ],
+    ),
     ("DescribeLimits", {}, [("DescribeLimits", "*", {})]),
     ("DescribeEndpoints", {}, [("DescribeEndpoints", "*", {})]),
+    plain("ListContributorInsights", {}, "*"),
+    plain("ListGlobalTables", {}, "*"),
+    plain("PutResourcePolicy", {"ResourceArn": ARN, "Policy": TABLE_POLICY}),
+    plain("GetResourcePolicy", {"ResourceArn": ARN}),
+    plain("GetResourcePolicy", {"ResourceArn": f"{ARN}/stream/1"}, "/stream/1"),
+    plain("DeleteResourcePolicy", {"ResourceArn": ARN}),
+    plain(
+        "UpdateContributorInsights", {"TableName": "shop", "ContributorInsightsAction": "ENABLE"}
+    ),
+    plain("DescribeContributorInsights", {"TableName": "shop"}),
+    plain(
+        "DescribeContributorInsights",
+        {"TableName": "shop", "IndexName": "by-status"},
+        "/index/by-status",
+    ),
+    plain("EnableKinesisStreamingDestination", {"TableName": "shop", "StreamArn": KINESIS}),
+    plain("DisableKinesisStreamingDestination", {"TableName": "shop", "StreamArn": KINESIS}),
+    plain(
+        "UpdateKinesisStreamingDestination",
+        {
+            "TableName": "shop",
+            "StreamArn": KINESIS,
+            "UpdateKinesisStreamingConfiguration": {
+                "ApproximateCreationDateTimePrecision": "MICROSECOND"
+            },
+        },
+    ),
+    plain("DescribeKinesisStreamingDestination", {"TableName": "shop"}),
+    plain("DescribeTableReplicaAutoScaling", {"TableName": "shop"}),
+    plain("UpdateTableReplicaAutoScaling", {"TableName": "shop"}),
+    plain("CreateGlobalTable", {"GlobalTableName": "shop", "ReplicationGroup": []}),
+    plain("UpdateGlobalTable", {"GlobalTableName": "shop", "ReplicaUpdates": []}),
+    plain("DescribeGlobalTable", {"GlobalTableName": "shop"}),
+    plain("DescribeGlobalTableSettings", {"GlobalTableName": "shop"}),
+    plain("UpdateGlobalTableSettings", {"GlobalTableName": "shop"}),
 ]
 
 

@@ -12,11 +12,19 @@ import time
 import uuid
 from typing import Any
 
-from tablewright.engine import definition
-from tablewright.engine.describe import describe, stream_label
+from tablewright.engine import definition, table_settings
+from tablewright.engine.describe import describe
+from tablewright.engine.operations.resource_policies import new_revision
 from tablewright.engine.step import WriteContext, WriteStep, table_name
+from tablewright.engine.streams import apply_stream_setting
 from tablewright.errors import ResourceInUseException, ValidationException, invalid
-from tablewright.schema import IndexSchema, KeySchema, Stream, TableSchema
+from tablewright.schema import (
+    AttachedPolicy,
+    IndexSchema,
+    KeySchema,
+    StreamSetting,
+    TableSchema,
+)
 from tablewright.wire import requests
 from tablewright.wire.requests import CreateTableInput
 
@@ -26,6 +34,7 @@ NO_VIEW_TYPE = (
 
 
 def create_table(request: CreateTableInput) -> WriteStep:
+    table_settings.refuse_unsupported(request)
     schema = _build_schema(request)
 
     def run(context: WriteContext) -> dict[str, Any]:
@@ -33,6 +42,9 @@ def create_table(request: CreateTableInput) -> WriteStep:
         if schema.name in catalog.tables:
             raise ResourceInUseException(f"Table already exists: {schema.name}")
         table = catalog.add_table(tx, schema)
+        if schema.stream:
+            apply_stream_setting(catalog, tx, table.schema, schema.created, context.streams.shards)
+            table = catalog.tables[schema.name]
         return {"TableDescription": describe(table, context.count, status="CREATING")}
 
     return WriteStep(run)
@@ -57,6 +69,8 @@ def _build_schema(request: CreateTableInput) -> TableSchema:
     definition.check_indexes(indexes)
     used = [*keys.names, *(name for index in indexes for name in index.keys.names)]
     definition.check_definitions_used(types, used)
+    encryption = request.sse_specification
+    table_settings.check_encryption(encryption)
     now = time.time()
     return TableSchema(
         name=table_name(request.table_name),
@@ -69,12 +83,21 @@ def _build_schema(request: CreateTableInput) -> TableSchema:
         billing_changed=now if billing == "PAY_PER_REQUEST" else 0,
         throughput=throughput,
         on_demand=definition.build_table_on_demand(request.on_demand_throughput, billing),
-        stream=_build_stream(request.stream_specification, now),
+        warm=table_settings.build_warm_throughput(request.warm_throughput, billing, throughput),
+        stream=_build_stream(request.stream_specification),
         table_class=request.table_class,
-        encrypted=bool(request.sse_specification and request.sse_specification.enabled),
+        encrypted=bool(encryption and encryption.enabled),
+        encryption_key=encryption.key_id if encryption else None,
         deletion_protected=bool(request.deletion_protection_enabled),
         tags=definition.check_tags({tag.key: tag.value for tag in request.tags or ()}),
+        policies=_build_policies(request.resource_policy),
     )
+
+
+def _build_policies(text: str | None) -> tuple[AttachedPolicy, ...]:
+    if text is None:
+        return ()
+    return (AttachedPolicy(table_settings.check_policy_text(text), new_revision()),)
 
 
 def _build_local_indexes(
@@ -104,7 +127,7 @@ def _build_global_indexes(
     ]
 
 
-def _build_stream(shape: requests.StreamSpecification | None, now: float) -> Stream | None:
+def _build_stream(shape: requests.StreamSpecification | None) -> StreamSetting | None:
     if shape is None:
         return None
     if not shape.stream_enabled:
@@ -116,4 +139,4 @@ def _build_stream(shape: requests.StreamSpecification | None, now: float) -> Str
         return None
     if shape.stream_view_type is None:
         raise ValidationException(NO_VIEW_TYPE)
-    return Stream(shape.stream_view_type, stream_label(now))
+    return StreamSetting(shape.stream_view_type, label="")

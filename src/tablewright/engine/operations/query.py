@@ -14,6 +14,7 @@ from tablewright.engine.keys import check_key_sizes, empty_key_error
 from tablewright.engine.paging import (
     Source,
     check_select,
+    find_source,
     is_costly,
     read_page,
     read_start_key,
@@ -23,7 +24,7 @@ from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.errors import ValidationException
 from tablewright.expression import KeySelection
 from tablewright.schema import KeyAttribute
-from tablewright.values import Value
+from tablewright.values import Item, Value
 from tablewright.wire.requests import QueryInput
 from tablewright.wire.responses import PageOutput
 
@@ -35,36 +36,56 @@ def query(request: QueryInput) -> ReadStep:
     start_key = read_start_key(request)
 
     def run(context: ReadContext) -> PageOutput:
-        source = Source(context, request)
+        source = find_source(context, request)
         source.table.reject_paths_into_keys(item_filter, project)
         selection = source.select(key_condition)
-        check_key_sizes(selection.partition, (*selection.equal, *selection.operands[:1]))
-        whole = partition(_encode_components(source.keys.schema.partition, selection.partition))
-        first, end = select_key_range(whole, source.keys.schema.sort, selection)
+        whole, bounds = find_bounds(source, selection)
         reject_filter_on_keys(request, item_filter, source.keys)
         if start_key is not None:
-            start = source.encode_start_key(start_key, scanning=False)
-            if not start.startswith(whole):
-                raise ValidationException(
-                    "The provided starting key is outside query boundaries based on provided "
-                    "conditions"
-                )
-            if start < first or (end is not None and start >= end):
-                raise ValidationException(
-                    "The provided starting key does not match the range key predicate"
-                )
-            first, end = (first, start) if backwards else (start + b"\x00", end)
+            bounds = resume_after(source, start_key, whole, bounds, backwards=backwards)
         return read_page(
             context,
             source,
             request,
-            (first, end),
+            bounds,
             backwards=backwards,
             item_filter=item_filter,
             project=project,
         )
 
     return ReadStep(run, is_costly=is_costly(request, item_filter))
+
+
+def find_bounds(
+    source: Source, selection: KeySelection
+) -> tuple[bytes, tuple[bytes, bytes | None]]:
+    """Return the common prefix of the partition's row keys, and the range of the selected ones."""
+    check_key_sizes(selection.partition, (*selection.equal, *selection.operands[:1]))
+    schema = source.keys.schema
+    whole = partition(_encode_components(schema.partition, selection.partition))
+    return whole, select_key_range(whole, schema.sort, selection)
+
+
+def resume_after(
+    source: Source,
+    start_key: Item,
+    whole: bytes,
+    bounds: tuple[bytes, bytes | None],
+    *,
+    backwards: bool,
+) -> tuple[bytes, bytes | None]:
+    """Return the part of a range of row keys that follows a start key, which must be inside it."""
+    first, end = bounds
+    start = source.encode_start_key(start_key, scanning=False)
+    if not start.startswith(whole):
+        raise ValidationException(
+            "The provided starting key is outside query boundaries based on provided conditions"
+        )
+    if start < first or (end is not None and start >= end):
+        raise ValidationException(
+            "The provided starting key does not match the range key predicate"
+        )
+    return (first, start) if backwards else (start + b"\x00", end)
 
 
 def select_key_range(

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from tablewright.encoding.keys import segment_range
 from tablewright.engine.expressions import read_scan
-from tablewright.engine.paging import Source, check_select, is_costly, read_page, read_start_key
+from tablewright.engine.paging import (
+    check_select,
+    find_source,
+    is_costly,
+    read_page,
+    read_start_key,
+)
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.errors import ValidationException
 from tablewright.wire.requests import ScanInput
@@ -22,7 +28,7 @@ def scan(request: ScanInput) -> ReadStep:
     start_key = read_start_key(request)
 
     def run(context: ReadContext) -> PageOutput:
-        source = Source(context, request)
+        source = find_source(context, request)
         source.table.reject_paths_into_keys(item_filter, project)
         first, end = segment_range(request.segment or 0, request.total_segments or 1)
         if start_key is not None:

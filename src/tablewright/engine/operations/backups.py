@@ -1,0 +1,162 @@
+"""CreateBackup, DescribeBackup, ListBackups and DeleteBackup.
+
+A backup is AVAILABLE when CreateBackup returns. As on AWS, DeleteBackup returns the description
+with the status DELETED, and afterwards the backup is not found.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from tablewright.engine import backups
+from tablewright.engine.backups import Backup
+from tablewright.engine.describe import (
+    describe,
+    describe_key_schema,
+    round_timestamp,
+    table_arn,
+)
+from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep, table_name
+from tablewright.engine.table import StoredTable
+from tablewright.errors import TableInUseException
+from tablewright.wire.backups import (
+    CreateBackupInput,
+    DeleteBackupInput,
+    DescribeBackupInput,
+    ListBackupsInput,
+)
+
+MAX_LISTED_BACKUPS = 100
+
+
+def create_backup(request: CreateBackupInput) -> WriteStep:
+    def run(context: WriteContext) -> dict[str, Any]:
+        schema = context.find_table_for_backup(request.table_name).schema
+        if schema.is_building_index:  # AWS's message is not known for certain
+            raise TableInUseException(
+                f"Table is being updated: an index of {schema.name} is still being created"
+            )
+        backup = backups.create_backup(
+            context.catalog, context.tx, schema, request.backup_name, time.time()
+        )
+        return {"BackupDetails": _describe_details(backup, "AVAILABLE")}
+
+    return WriteStep(run)
+
+
+def describe_backup(request: DescribeBackupInput) -> ReadStep:
+    def run(context: ReadContext) -> dict[str, Any]:
+        backup = backups.find_backup(context.snapshot, request.backup_arn)
+        return {"BackupDescription": _describe_backup(backup, "AVAILABLE")}
+
+    return ReadStep(run)
+
+
+def delete_backup(request: DeleteBackupInput) -> WriteStep:
+    def run(context: WriteContext) -> dict[str, Any]:
+        backup = backups.find_backup(context.tx, request.backup_arn)
+        backups.delete_backup(context.catalog, context.tx, backup)
+        return {"BackupDescription": _describe_backup(backup, "DELETED")}
+
+    return WriteStep(run)
+
+
+def list_backups(request: ListBackupsInput) -> ReadStep:
+    name = None if request.table_name is None else table_name(request.table_name)
+    start_id = "" if request.start_arn is None else request.start_arn.rpartition("/")[2]
+    limit = request.limit or MAX_LISTED_BACKUPS
+
+    def is_listed(backup: Backup) -> bool:
+        return (
+            (name is None or backup.table.name == name)
+            and backup.id > start_id
+            and (request.from_time is None or backup.created >= request.from_time)
+            and (request.to_time is None or backup.created < request.to_time)
+        )
+
+    def run(context: ReadContext) -> dict[str, Any]:
+        found = []
+        if request.backup_type in (None, "USER", "ALL"):  # there are no others
+            found = [one for one in backups.read_backups(context.snapshot) if is_listed(one)]
+        answer: dict[str, Any] = {"BackupSummaries": [_summarise(one) for one in found[:limit]]}
+        if len(found) > limit:
+            answer["LastEvaluatedBackupArn"] = found[limit - 1].arn
+        return answer
+
+    return ReadStep(run)
+
+
+def _describe_details(backup: Backup, status: str) -> dict[str, Any]:
+    return {
+        "BackupArn": backup.arn,
+        "BackupName": backup.name,
+        "BackupSizeBytes": backup.size,
+        "BackupStatus": status,
+        "BackupType": "USER",
+        "BackupCreationDateTime": round_timestamp(backup.created),
+    }
+
+
+def _summarise(backup: Backup) -> dict[str, Any]:
+    return {
+        "TableName": backup.table.name,
+        "TableId": backup.table.id,
+        "TableArn": table_arn(backup.table.name),
+        **_describe_details(backup, "AVAILABLE"),
+    }
+
+
+def _describe_backup(backup: Backup, status: str) -> dict[str, Any]:
+    schema = backup.table
+    table = describe(StoredTable(schema), lambda _: (backup.items, backup.size))
+    details: dict[str, Any] = {
+        "TableName": schema.name,
+        "TableId": schema.id,
+        "TableArn": table_arn(schema.name),
+        "TableSizeBytes": backup.size,
+        "KeySchema": describe_key_schema(schema.keys),
+        "TableCreationDateTime": round_timestamp(schema.created),
+        "ProvisionedThroughput": _describe_units(table),
+        "ItemCount": backup.items,
+        "BillingMode": schema.billing,
+    }
+    if "OnDemandThroughput" in table:
+        details["OnDemandThroughput"] = table["OnDemandThroughput"]
+    return {
+        "BackupDetails": _describe_details(backup, status),
+        "SourceTableDetails": details,
+        "SourceTableFeatureDetails": _describe_features(table, schema.ttl_attribute),
+    }
+
+
+def _describe_units(described: dict[str, Any]) -> dict[str, int]:
+    units = described["ProvisionedThroughput"]
+    return {member: units[member] for member in ("ReadCapacityUnits", "WriteCapacityUnits")}
+
+
+def _describe_features(table: dict[str, Any], ttl_attribute: str | None) -> dict[str, Any]:
+    """Return the SourceTableFeatureDetails of a table description."""
+    features: dict[str, Any] = {}
+    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+        if member in table:
+            features[member] = [_describe_index(index) for index in table[member]]
+    if "StreamSpecification" in table:
+        features["StreamDescription"] = table["StreamSpecification"]
+    if ttl_attribute is not None:
+        features["TimeToLiveDescription"] = {
+            "TimeToLiveStatus": "ENABLED",
+            "AttributeName": ttl_attribute,
+        }
+    if "SSEDescription" in table:
+        features["SSEDescription"] = table["SSEDescription"]
+    return features
+
+
+def _describe_index(index: dict[str, Any]) -> dict[str, Any]:
+    described = {member: index[member] for member in ("IndexName", "KeySchema", "Projection")}
+    if "ProvisionedThroughput" in index:
+        described["ProvisionedThroughput"] = _describe_units(index)
+    if "OnDemandThroughput" in index:
+        described["OnDemandThroughput"] = index["OnDemandThroughput"]
+    return described
