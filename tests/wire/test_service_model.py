@@ -72,7 +72,6 @@ MEMBERS_WE_DO_NOT_HAVE = {
 OPERATIONS_WE_DO_NOT_HAVE = {
     # PartiQL
     "BatchExecuteStatement",
-    "ExecuteStatement",
     "ExecuteTransaction",
     # vectors
     "SearchVectors",
