@@ -313,12 +313,9 @@ class SerializationException(DynamoDBError):
 
 
 class UnknownOperationException(DynamoDBError):
-    """No such operation. DynamoDB sends no message; callers in this process get one."""
+    """No such operation, or one that is not implemented. DynamoDB sends no message."""
 
     namespace = CORAL_SERVICE
-
-    def body(self) -> dict[str, Any]:
-        return {"__type": f"{self.namespace}#{self.code}"}
 
 
 class MissingAuthenticationTokenException(DynamoDBError):
