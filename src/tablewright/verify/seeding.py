@@ -76,7 +76,7 @@ def _delete_sample(entities: list[Any], tables: list[TableMap], database: Databa
         names = ", ".join(table.name for table in tables)
         raise TablewrightError(
             f"a part of the sample data could not be deleted; delete the items of: {names} "
-            f"({error or 'interrupted'})"
+            f"({str(error) or 'interrupted'})"
         ) from error
 
 
