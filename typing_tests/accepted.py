@@ -77,6 +77,8 @@ from typing_tests.design import (
     Desk,
     Details,
     File,
+    FileName,
+    FilePage,
     Flag,
     Flags,
     Lead,
@@ -498,6 +500,22 @@ def an_aggregate_is_of_its_root() -> None:
     found = Ticket.by_title("o").first()
     assert_type(TicketWithComments.of(found), LoadFound[TicketWithComments])
     assert_type(TicketWithComments(ticket=some_ticket(), comments=[]), TicketWithComments)
+
+
+def a_member_of_an_aggregate_is_a_page_of_projections() -> None:
+    plan = FilePage.of(Comment.primary("o", 1, NOW)).page_size(2)
+    assert_type(plan, Load[FilePage])
+    with connect(":memory:", Desk) as db:
+        db.run(create(Comment(org_id="o", number=1, at=NOW, text="t")))
+        db.run(create(File(org_id="o", number=1, at=NOW, file_id=FILE)))
+        found = db.run(plan.after(None))
+        assert found is not None
+        assert_type(found.files, Page[FileName])
+        assert_type(found.files[0].file_id, UUID)
+        assert_type(found.files.next_cursor, str | None)
+        assert found.files == [FileName(file_id=FILE)]
+    first = Comment.primary.within("o").eq(1).first()
+    assert_type(FilePage.of(first).page_size(2).after(None), LoadFound[FilePage])
 
 
 def one_plan_follows_from_another() -> None:

@@ -28,6 +28,8 @@ from tablewright import (
     Get,
     GetByUnique,
     Load,
+    Page,
+    Projection,
     Put,
     Query,
     Table,
@@ -276,6 +278,18 @@ class CommentWithFiles(Aggregate):
 class TicketWithComments(Aggregate):
     ticket: Ticket = root()
     comments: list[CommentWithFiles] = children()
+
+
+# -- aggregates with a page, and with projections --------------------------------------------------
+
+
+class FileName(Projection[File]):
+    file_id: UUID
+
+
+class FilePage(Aggregate):
+    comment: Comment = root()
+    files: Page[FileName] = children()
 
 
 # -- patterns: reads -----------------------------------------------------------------------------

@@ -54,6 +54,7 @@ from typing_tests.design import (
     Desk,
     Details,
     File,
+    FilePage,
     Lead,
     Line,
     Settings,
@@ -397,7 +398,17 @@ class Strange(Entity, tabel=Desk):  # E: no such option
 
 class TicketAndComment(Aggregate):
     ticket: Ticket = root()
-    comment: Comment = children()  # E: many are a list
+    comment: Comment = children()  # E: many are a list or a page
+
+
+class TicketAndSet(Aggregate):
+    ticket: Ticket = root()
+    comments: set[Comment] = children()  # E: many are a list or a page
+
+
+FilePage.of(Comment.primary("o", 1, NOW)).page_size("2")  # E: a size is a number
+FilePage.of(Comment.primary("o", 1, NOW)).after(2)  # E: a cursor is a text
+FilePage(comment=comment, files=[])  # E: a page, not a list
 
 
 class Mixed(Stamped, table=Desk):

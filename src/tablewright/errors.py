@@ -43,6 +43,8 @@
         ├── TableInUseException             backup: the table is changing
         ├── BackupNotFoundException
         ├── LimitExceededException
+        ├── ExpiredIteratorException        GetRecords: the shard iterator is too old
+        ├── TrimmedDataAccessException      a stream no longer has the requested records
         ├── ConditionalCheckFailedException has the item, when the request asked for it
         ├── TransactionCanceledException    has a reason for each action, by position
         ├── IdempotentParameterMismatchException
@@ -373,6 +375,14 @@ class BackupNotFoundException(DynamoDBError):
 
 
 class LimitExceededException(DynamoDBError):
+    pass
+
+
+class ExpiredIteratorException(DynamoDBError):
+    pass
+
+
+class TrimmedDataAccessException(DynamoDBError):
     pass
 
 

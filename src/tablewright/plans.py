@@ -13,10 +13,11 @@ from __future__ import annotations
 from tablewright.model.pattern import AccessPattern, access_patterns
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Plan
-from tablewright.plan.reads.aggregate import Load, LoadFound
+from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.batch_get import BatchGet, BatchGetTuple
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
+from tablewright.plan.reads.load_found import LoadFound
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.range import Range

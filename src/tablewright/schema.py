@@ -82,11 +82,60 @@ class IndexSchema(msgspec.Struct, frozen=True):
     building: bool = False
 
 
-class Stream(msgspec.Struct, frozen=True):
-    """The stream of a table: its view type and its label."""
+class StreamSetting(msgspec.Struct, frozen=True):
+    """The latest stream of a table: its view type, its label, and whether it is enabled."""
 
     view: str
     label: str
+    enabled: bool = True
+
+
+class Shard(msgspec.Struct, frozen=True):
+    """A part of a stream: a range of sequence numbers and of hashes of partition keys."""
+
+    id: str
+    parent: str | None
+    #: The numbers of its changes are above `after` and, if it is closed, at most `last`.
+    after: int
+    #: The hashes of its partition keys, from `first_hash` to `end_hash` (exclusive).
+    first_hash: int
+    end_hash: int
+    last: int | None = None
+    #: When it was closed; 0: it is open.
+    closed: float = 0
+
+
+class Stream(msgspec.Struct, frozen=True):
+    """One stream of a table; it is closed after its table's stream was disabled."""
+
+    label: str
+    view: str
+    created: float
+    #: In the order of their ids: parents before their children.
+    shards: tuple[Shard, ...]
+    #: When it was closed; 0: it is open.
+    closed: float = 0
+
+
+class ChangeLogSchema(msgspec.Struct, frozen=True):
+    """The change log of a table, and what it is kept for. It can outlive its table."""
+
+    tree: int
+    table: str
+    table_id: str
+    keys: KeySchema
+    #: The log has every change of the table since this time and after this sequence number.
+    opened: float
+    opened_after: int
+    #: The streams of the table that can still be read, oldest first.
+    streams: tuple[Stream, ...] = ()
+    #: How long changes are kept for point-in-time recovery; 0: only as long as streams need them.
+    recovery_seconds: int = 0
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether changes of the table must be logged."""
+        return self.recovery_seconds > 0 or any(not stream.closed for stream in self.streams)
 
 
 class RestoreOrigin(msgspec.Struct, frozen=True):
@@ -111,13 +160,15 @@ class TableSchema(msgspec.Struct, frozen=True):
     billing_changed: float = 0
     throughput: Throughput = Throughput()
     on_demand: OnDemand | None = None
-    stream: Stream | None = None
+    stream: StreamSetting | None = None
     table_class: str | None = None
     encrypted: bool = False
     deletion_protected: bool = False
     ttl_attribute: str | None = None
     tags: tuple[tuple[str, str], ...] = ()
     restored: RestoreOrigin | None = None
+    #: The tree of the change log; 0: changes are not logged.
+    log: int = 0
 
     @property
     def local_indexes(self) -> tuple[IndexSchema, ...]:

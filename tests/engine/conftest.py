@@ -32,15 +32,20 @@ def db(request: pytest.FixtureRequest, botocore_session: Any) -> Iterator[Databa
             yield InProcess(engine)
         else:
             with serving(engine) as url:
-                client = botocore_session.create_client(
-                    "dynamodb",
-                    endpoint_url=url,
-                    region_name="us-east-1",
-                    aws_access_key_id="key",
-                    aws_secret_access_key="secret",
-                    config=Config(parameter_validation=False, retries={"total_max_attempts": 1}),
-                )
-                database = OverHttp(engine, url, client)
+                clients = [
+                    botocore_session.create_client(
+                        service,
+                        endpoint_url=url,
+                        region_name="us-east-1",
+                        aws_access_key_id="key",
+                        aws_secret_access_key="secret",
+                        config=Config(
+                            parameter_validation=False, retries={"total_max_attempts": 1}
+                        ),
+                    )
+                    for service in ("dynamodb", "dynamodbstreams")
+                ]
+                database = OverHttp(engine, url, *clients)
                 yield database
                 database.close()
         assert engine.check().problems == []

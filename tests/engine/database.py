@@ -24,6 +24,7 @@ from botocore.exceptions import ClientError
 
 from tablewright.engine import Engine
 from tablewright.errors import DynamoDBError
+from tablewright.wire.targets import STREAM_OPERATIONS, target_of
 from tests.server.http import AUTHORIZATION
 
 Json = dict[str, Any]
@@ -157,14 +158,16 @@ def refused(fault: DynamoDBError) -> Refused:
 class OverHttp(Database):
     """boto3, and plain HTTP where boto3 would not do."""
 
-    def __init__(self, engine: Engine, url: str, client: Any) -> None:
+    def __init__(self, engine: Engine, url: str, client: Any, streams: Any) -> None:
         super().__init__(engine)
         self._client = client
+        self._streams = streams
         address = urlsplit(url)
         self._connection = http.client.HTTPConnection(str(address.hostname), address.port)
 
     def call(self, operation: str, request: Mapping[str, Any] | None = None) -> Json:
-        method = getattr(self._client, xform_name(operation))
+        client = self._streams if operation in STREAM_OPERATIONS else self._client
+        method = getattr(client, xform_name(operation))
         try:
             answer = method(**to_bytes(dict(request or {})))
         except ClientError as error:
@@ -181,7 +184,7 @@ class OverHttp(Database):
     def post_bytes(self, operation: str, body: bytes) -> Json:
         headers = {
             "Content-Type": "application/x-amz-json-1.0",
-            "X-Amz-Target": f"DynamoDB_20120810.{operation}",
+            "X-Amz-Target": target_of(operation),
             "Authorization": AUTHORIZATION,
             "X-Amz-Date": "20260115T000000Z",
         }
@@ -196,6 +199,7 @@ class OverHttp(Database):
     def close(self) -> None:
         self._connection.close()
         self._client.close()
+        self._streams.close()
 
 
 def to_bytes(value: Any) -> Any:

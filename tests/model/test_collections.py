@@ -17,6 +17,7 @@ from tablewright import (
     access_pattern,
     attr,
     children,
+    condition_check,
     connect,
     create,
     delete_all,
@@ -25,6 +26,7 @@ from tablewright import (
     index,
     key,
     root,
+    transact,
     unique,
     update_all,
     version,
@@ -36,6 +38,7 @@ from tablewright.errors import (
     Contention,
     DeclarationError,
     InvalidValue,
+    NotFound,
     UnreadableItem,
 )
 from tablewright.plans import DeleteAggregate, DeleteRange
@@ -128,6 +131,25 @@ class WholeCustomer(Aggregate):
     customer: Customer = root()
     orders: list[Order] = children()
     items: list[Item] = children()
+
+
+class Folder(Entity, table=Shop):
+    """Counts its files."""
+
+    folder: Attr[str] = attr()
+    files: Attr[int] = attr(default=0)
+    primary = key("FOLDER" / folder, "FOLDER")
+
+
+class File(Entity, table=Shop):
+    folder: Attr[str] = attr()
+    file: Attr[str] = attr()
+    primary = key("FOLDER" / folder, "FILE" / file)
+
+
+class FolderWithFiles(Aggregate):
+    folder: Folder = root()
+    files: list[File] = children()
 
 
 @pytest.fixture
@@ -334,7 +356,7 @@ def test_a_small_aggregate_is_deleted_by_one_transaction(db: Database, engine: E
     an_order(db, 1, "1 x")  # sorts between the order 1 and its items
     requests = record_requests(db)
     assert db.run(delete_all(OrderWithItems.of(Order.primary("c", "1")))) == 6
-    assert requests.operations == ["Query", "TransactWriteItems"]
+    assert requests.operations == ["Query", "TransactWriteItems", "Query"]
     assert keys(engine) == ["CUST#c|ORDER#1 x", "CUST#c|ORDER#1 x#ITEM#0000"]
     assert db.run(delete_all(OrderWithItems.of(Order.primary("c", "1")))) == 0
 
@@ -376,6 +398,95 @@ def test_rows_that_are_added_meanwhile_are_deleted_too(db: Database, engine: Eng
         before=("BatchWriteItem",),
     )
     assert db.run(delete_all(OrderWithItems.of(Order.primary("c", "1")))) == 152
+    assert keys(engine) == []
+
+
+ORDER_1 = delete_all(OrderWithItems.of(Order.primary("c", "1")))
+LATE = Item(customer="c", order="1", item=999)
+
+
+def test_a_row_that_is_created_during_the_last_transaction_is_deleted_too(
+    db: Database, engine: Engine
+) -> None:
+    an_order(db, 2)
+    other = connect(engine, Shop)
+    db._transport = race = InterferingTransport(db._transport, lambda _: other.run(create(LATE)))
+    assert db.run(ORDER_1) == 4
+    assert race.operations == ["Query", "TransactWriteItems", "Query", "TransactWriteItems"]
+    assert keys(engine) == []
+
+
+def test_a_run_that_is_interrupted_after_the_delete_of_the_root_is_continued(
+    db: Database, engine: Engine
+) -> None:
+    an_order(db, 2)
+    other, inner = connect(engine, Shop), db._transport
+    late = InterferingTransport(inner, lambda _: other.run(create(LATE)))
+    db._transport = InterruptedTransport(late, 1, applied=True)
+    with pytest.raises(Interrupted):
+        db.run(ORDER_1)
+    assert keys(engine) == ["CUST#c|ORDER#1#ITEM#0999"]
+    db._transport = inner
+    assert db.run(ORDER_1) == 1
+    assert keys(engine) == []
+
+
+@pytest.mark.parametrize("parent", [Order.primary("c", "1"), Folder.primary("f")])
+def test_a_root_that_changes_with_its_children_is_deleted_with_all_of_them(
+    db: Database, engine: Engine, parent: Any
+) -> None:
+    """No row is without its root at any time: a version, or a counter, shows the new child."""
+    an_order(db, 2)
+    db.run(create(Folder(folder="f")))
+    db.run(create(File(folder="f", file="a")))
+    other = connect(engine, Shop)
+    add: Any
+    if parent._entity is Order.__entity__:
+        plan, add = ORDER_1, transact(create(LATE), parent.update(Order.state.set("late")))
+    else:
+        plan = delete_all(FolderWithFiles.of(parent))
+        add = transact(
+            create(File(folder="f", file="late")), parent.update(Folder.files.increment(1))
+        )
+    db._transport = race = InterferingTransport(db._transport, lambda _: other.run(add))
+    db.run(plan)
+    assert race.operations == ["Query", "TransactWriteItems"] * 2 + ["Query"]
+    assert not any("late" in key or "0999" in key for key in keys(engine))
+
+
+@pytest.mark.parametrize("operation", ["Query", "TransactWriteItems"])
+def test_the_rows_of_a_root_that_is_created_again_stay(
+    db: Database, engine: Engine, operation: str
+) -> None:
+    """It is created before the last read, or between this read and the delete of what is left."""
+    an_order(db, 2)
+    other, inner = connect(engine, Shop), db._transport
+    late = InterferingTransport(inner, lambda _: other.run(create(LATE)))
+    db._transport = InterferingTransport(
+        late,
+        lambda _: other.run(create(Order(customer="c", order="1"))),
+        skip=1,
+        before=(operation,),
+    )
+    assert db.run(ORDER_1) == 3
+    assert keys(engine) == ["CUST#c|ORDER#1", "CUST#c|ORDER#1#ITEM#0999"]
+
+
+def test_a_create_that_checks_its_root_fails_after_the_delete(db: Database, engine: Engine) -> None:
+    an_order(db, 2)
+    other = connect(engine, Shop)
+    add = transact(create(LATE), condition_check(Order.primary("c", "1")))
+    errors: list[Exception] = []
+
+    def write(_: int) -> None:
+        try:
+            other.run(add)
+        except NotFound as error:
+            errors.append(error)
+
+    db._transport = InterferingTransport(db._transport, write, times=9, before=("Query",), skip=1)
+    assert db.run(ORDER_1) == 3
+    assert len(errors) == 1
     assert keys(engine) == []
 
 
@@ -439,7 +550,7 @@ def test_patterns() -> None:
 
     assert 'PK="USER#{user}"' in str(explain(end_sessions))
     assert "write (0 or more)" in str(explain(end_sessions))
-    assert "Query + TransactWriteItems on shop" in str(explain(delete_order))
+    assert "Query + TransactWriteItems + Query on shop" in str(explain(delete_order))
 
 
 @pytest.mark.parametrize(

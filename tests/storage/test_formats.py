@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from tablewright.errors import CannotOpen
 from tablewright.storage import file
 from tablewright.storage.checksum import row_checksum
 from tests.engine.database import item, table_request
+from tests.engine.streaming import read_stream
 
 REQUEST = {"TableName": "things", "Key": item(pk="a", sk="1")}
 
@@ -44,6 +46,41 @@ def test_a_file_of_format_1_is_upgraded_and_keeps_its_rows(tmp_path: Path) -> No
         assert [checksum for *_, checksum in rows] == [
             row_checksum(body, size) for size, body, _ in rows
         ]
+
+
+def test_a_file_of_format_2_keeps_its_tables_and_starts_its_streams(tmp_path: Path) -> None:
+    """Format 2 stored the setting of a stream, but no changes."""
+    path = tmp_path / "old.db"
+    setting = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
+    label = "2026-01-15T10:00:00.000"
+    with Engine(path) as engine:
+        engine.call("CreateTable", table_request("things"))
+        engine.call("CreateTable", table_request("watched", StreamSpecification=setting))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE tree$4")
+        connection.execute("DELETE FROM tree$0 WHERE key >= x'fe' AND key < x'ff'")
+        (body,) = connection.execute(
+            "SELECT body FROM tree$0 WHERE key = CAST('watched' AS BLOB)"
+        ).fetchone()
+        schema = json.loads(body)
+        del schema["log"]
+        schema["stream"] = {"view": "NEW_IMAGE", "label": label}
+        body = json.dumps(schema).encode()
+        connection.execute(
+            "UPDATE tree$0 SET body = ?, checksum = ? WHERE key = CAST('watched' AS BLOB)",
+            (body, row_checksum(body, 0)),
+        )
+        connection.execute("PRAGMA user_version = 2")
+        connection.commit()
+    with Engine(path) as engine:
+        described = engine.call("DescribeTable", {"TableName": "watched"})["Table"]
+        assert described["StreamSpecification"] == setting
+        assert described["LatestStreamLabel"] == label
+        engine.call("PutItem", {"TableName": "watched", "Item": item(pk="a", sk="1")})
+        engine.call("PutItem", {"TableName": "things", "Item": item(pk="a", sk="1")})
+        (record,) = read_stream(engine.call, described["LatestStreamArn"])
+        assert record["dynamodb"]["NewImage"] == item(pk="a", sk="1")
+        assert engine.check()
 
 
 def test_an_upgrade_that_fails_leaves_the_file_as_it_was(

@@ -1,4 +1,4 @@
-"""Where our request shapes and botocore's service model of DynamoDB differ, as lines of text.
+"""Where our request shapes and botocore's service models of DynamoDB differ, as lines of text.
 
 Paths are the wire's: `Query.Limit`, `CreateTable.KeySchema[].KeyType`, `Query.KeyConditions{}`.
 """
@@ -17,7 +17,20 @@ from tablewright.values import Item, Value
 from tablewright.wire.constraints import EnumValues, Length, NumberRange, ReadAs, RegularExpression
 from tablewright.wire.members import Long, Structure, Timestamp
 
-MODEL: Any = botocore.session.get_session().get_service_model("dynamodb")
+_MODELS: list[Any] = [
+    botocore.session.get_session().get_service_model(service)
+    for service in ("dynamodb", "dynamodbstreams")
+]
+MODELS: dict[str, Any] = {
+    operation: model.operation_model(operation).input_shape
+    for model in _MODELS
+    for operation in model.operation_names
+}
+
+#: All shapes by name; those of one name in both services are alike.
+SHAPES: dict[str, Any] = {
+    name: model.shape_for(name) for model in _MODELS for name in model.shape_names
+}
 
 _TYPES: dict[Any, str] = {
     str: "string",
@@ -31,14 +44,13 @@ _TYPES: dict[Any, str] = {
 def differences() -> Iterator[str]:
     """Everything the model says otherwise of a member that we have."""
     for operation, (shape, _) in OPERATIONS.items():
-        yield from _structure(operation, shape, MODEL.operation_model(operation).input_shape)
+        yield from _structure(operation, shape, MODELS[operation])
 
 
 def unknown_members() -> Iterator[str]:
     """The members of the model that we do not have."""
     for operation, (shape, _) in OPERATIONS.items():
-        model = MODEL.operation_model(operation).input_shape
-        yield from _unknown(operation, shape, model)
+        yield from _unknown(operation, shape, MODELS[operation])
 
 
 def _structure(path: str, shape: type[Structure], model: Any) -> Iterator[str]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tablewright.engine import OPERATIONS, Engine
 from tablewright.errors import DynamoDBError
 from tests.examples import examples
-from tests.wire.service_model import MODEL
+from tests.wire.service_model import MODELS, SHAPES
 
 ENGINE = Engine(":memory:")
 ENGINE.call(
@@ -38,7 +38,7 @@ ANY_JSON: st.SearchStrategy[Any] = st.recursive(
 @cache
 def bodies(shape: str) -> st.SearchStrategy[Any]:
     """JSON that is nearly what the model asks for: each part may be anything instead."""
-    right = st.deferred(lambda: exact(MODEL.shape_for(shape)))
+    right = st.deferred(lambda: exact(SHAPES[shape]))
     return st.integers(0, 4).flatmap(lambda chance: right if chance else ANY_JSON)
 
 
@@ -70,7 +70,7 @@ def exact(model: Any) -> st.SearchStrategy[Any]:
 @examples(40)
 @given(data=st.data())
 def test_any_body_gets_an_answer_or_a_fault(operation: str, data: st.DataObject) -> None:
-    model = MODEL.operation_model(operation).input_shape
+    model = MODELS[operation]
     body = data.draw(exact(model))
     if "TableName" in model.members:
         body["TableName"] = "table"

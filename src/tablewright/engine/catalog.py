@@ -1,10 +1,11 @@
 """The catalog: the tables of a file, cached in memory and read again when it has changed.
 
-The catalog is stored in a tree of its own: the schemas of the tables by name, a generation that
-every change increments, the jobs (work on trees that `maintenance` does in steps), and records of
-other modules, such as the backups, which own trees of the same form as a table. In memory,
-`tables` is replaced and never modified. Jobs are not cached, except for whether there may be some:
-a job changes with each step, which must not make every process read the catalog again.
+The catalog is stored in a tree of its own: the schemas of the tables by name, the schemas of the
+change logs by tree, a generation that every change of these increments, the jobs (work on trees
+that `maintenance` does in steps), and records of other modules, such as the backups, which own
+trees of the same form as a table. In memory, `tables` and `logs` are replaced and never modified.
+Jobs are not cached, except for whether there may be some: a job changes with each step, which must
+not make every process read the catalog again.
 
 An engine has two catalogs. The writer's is used only in transactions: it compares the generation
 whenever another connection has committed, so it is always current. The readers' contains only
@@ -23,18 +24,20 @@ from msgspec.structs import replace
 
 from tablewright.engine.table import StoredTable
 from tablewright.errors import StoreFailed
-from tablewright.schema import TableSchema
+from tablewright.schema import ChangeLogSchema, TableSchema
 from tablewright.storage import MissingTree, Row, Snapshot, Tree, WriteTransaction
 
 _SCHEMAS = Tree(0)
 _FIRST_FREE_TREE = 2
 TOKENS = Tree(1)
 _GENERATION = b""  # no table's name is empty
-_RECORDS = b"\xfd"  # begins the keys of records
-_JOBS = b"\xff"  # begins the keys of jobs; tables' names are ASCII
+_RECORDS = b"\xfd"  # begins the keys of records; tables' names are ASCII
+_LOGS = b"\xfe"  # begins the keys of change logs
+_JOBS = b"\xff"  # begins the keys of jobs
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(TableSchema).decode
+_decode_log = msgspec.json.Decoder(ChangeLogSchema).decode
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -55,7 +58,7 @@ _decode_job = msgspec.json.Decoder(Job).decode
 
 
 class Catalog:
-    """The tables of a store, by name."""
+    """The tables of a store, by name, and the change logs, by the number of their tree."""
 
     __slots__ = (
         "_generation",
@@ -64,12 +67,14 @@ class Catalog:
         "_rollbacks",
         "_version",
         "has_jobs",
+        "logs",
         "tables",
     )
 
     def __init__(self) -> None:
         self._lock = RLock()  # reentrant: a signal handler may read, too
         self.tables: dict[str, StoredTable] = {}
+        self.logs: dict[int, ChangeLogSchema] = {}
         #: Whether there may be jobs.
         self.has_jobs = False
         self._generation = -1
@@ -108,17 +113,23 @@ class Catalog:
         self.refresh(snapshot)
         exact = Catalog()
         with self._lock:
-            exact._install(self._generation, self._next_tree, self.tables)
+            exact._install(self._generation, self._next_tree, self.tables, self.logs)
         if exact._generation != _read_generation(snapshot):
             exact = Catalog()
             exact.refresh(snapshot)
         return exact
 
-    def _install(self, generation: int, next_tree: int, tables: dict[str, StoredTable]) -> None:
+    def _install(
+        self,
+        generation: int,
+        next_tree: int,
+        tables: dict[str, StoredTable],
+        logs: dict[int, ChangeLogSchema],
+    ) -> None:
         with self._lock:  # readers share a catalog, and another thread may be ahead
             if generation > self._generation:
                 # Set the generation last: after an exception in between, the rest is read again.
-                self.tables, self._next_tree = tables, next_tree
+                self.tables, self.logs, self._next_tree = tables, logs, next_tree
                 self._generation = generation
 
     def allocate_trees(self, count: int) -> range:
@@ -134,7 +145,7 @@ class Catalog:
             replace(index, tree=tree, building=False)
             for index, tree in zip(schema.indexes, rest, strict=True)
         )
-        table = self.save_schema(tx, replace(schema, tree=first, indexes=indexes))
+        table = self.save_schema(tx, replace(schema, tree=first, indexes=indexes, log=0))
         tx.create_tree(table.tree, view_name=schema.name)
         for index in table.indexes:
             tx.create_tree(index.tree)
@@ -144,12 +155,22 @@ class Catalog:
         """Store the schema of a new or changed table."""
         table = StoredTable(schema)
         tx.put(_SCHEMAS, schema.name.encode(), 0, _encode(schema))
-        self._replace_tables(tx, {**self.tables, schema.name: table})
+        self._replace(tx, {**self.tables, schema.name: table}, self.logs)
         return table
 
     def remove_table(self, tx: WriteTransaction, name: str) -> None:
         tx.delete(_SCHEMAS, name.encode())
-        self._replace_tables(tx, {key: table for key, table in self.tables.items() if key != name})
+        tables = {key: table for key, table in self.tables.items() if key != name}
+        self._replace(tx, tables, self.logs)
+
+    def save_log(self, tx: WriteTransaction, log: ChangeLogSchema) -> None:
+        """Store the schema of a new or changed change log."""
+        tx.put(_SCHEMAS, _log_key(log.tree), 0, _encode(log))
+        self._replace(tx, self.tables, {**self.logs, log.tree: log})
+
+    def remove_log(self, tx: WriteTransaction, tree: int) -> None:
+        tx.delete(_SCHEMAS, _log_key(tree))
+        self._replace(tx, self.tables, {key: log for key, log in self.logs.items() if key != tree})
 
     def add_trees(self, tx: WriteTransaction, schema: TableSchema) -> TableSchema:
         """Create empty trees for a copy of a table that is not a table itself."""
@@ -157,10 +178,10 @@ class Catalog:
         indexes = tuple(
             replace(index, tree=tree) for index, tree in zip(schema.indexes, rest, strict=True)
         )
-        copy = replace(schema, tree=first, indexes=indexes)
+        copy = replace(schema, tree=first, indexes=indexes, log=0)
         for tree in copy.trees:
             tx.create_tree(Tree(tree))
-        self._replace_tables(tx, self.tables)  # stores the next free tree
+        self._replace(tx, self.tables, self.logs)  # stores the next free tree
         return copy
 
     def put_record(self, tx: WriteTransaction, key: bytes, body: bytes) -> None:
@@ -178,8 +199,13 @@ class Catalog:
     def remove_job(self, tx: WriteTransaction, job: Job) -> None:
         tx.delete(_SCHEMAS, job.key)
 
-    def _replace_tables(self, tx: WriteTransaction, tables: dict[str, StoredTable]) -> None:
-        self._install(self._generation + 1, self._next_tree, tables)
+    def _replace(
+        self,
+        tx: WriteTransaction,
+        tables: dict[str, StoredTable],
+        logs: dict[int, ChangeLogSchema],
+    ) -> None:
+        self._install(self._generation + 1, self._next_tree, tables, logs)
         tx.put(_SCHEMAS, _GENERATION, self._next_tree, b"%d" % self._generation)
 
 
@@ -194,7 +220,7 @@ def read_jobs(snapshot: Snapshot) -> list[Job]:
 def read_damaged_records(rows: Iterable[Row]) -> Iterator[tuple[bytes, bytes]]:
     """Yield the keys and bodies of records in rows of a damaged catalog."""
     for key, _, body in rows:
-        if _RECORDS <= key < _JOBS:
+        if _RECORDS <= key < _LOGS:
             yield key.removeprefix(_RECORDS), body
 
 
@@ -212,17 +238,29 @@ def _read_generation(snapshot: Snapshot) -> int:
     return int(found[1])
 
 
-def _read_catalog(snapshot: Snapshot) -> tuple[int, int, dict[str, StoredTable]]:
-    """Return the generation, the next free tree number and the tables of a file.
+def _log_key(tree: int) -> bytes:
+    return _LOGS + tree.to_bytes(8, "big")
+
+
+def _read_catalog(
+    snapshot: Snapshot,
+) -> tuple[int, int, dict[str, StoredTable], dict[int, ChangeLogSchema]]:
+    """Return the generation, the next free tree number, the tables and the logs of a file.
 
     Reads them in one walk, so that they are of one state of the file.
     """
     (_, next_tree, generation), *rows = snapshot.walk(_SCHEMAS, _GENERATION, _JOBS)
     try:
         tables = [StoredTable(_decode(body)) for key, _, body in rows if key < _RECORDS]
+        logs = [_decode_log(body) for key, _, body in rows if key >= _LOGS]
     except ValueError as error:
         raise StoreFailed(f"the file is damaged: its catalog cannot be read: {error}") from None
-    return int(generation), next_tree, {table.name: table for table in tables}
+    return (
+        int(generation),
+        next_tree,
+        {table.name: table for table in tables},
+        {log.tree: log for log in logs},
+    )
 
 
 def read_schemas(rows: Iterable[Row]) -> tuple[list[TableSchema], list[str]]:

@@ -34,6 +34,10 @@ def table_arn(name: str) -> str:
     return f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}"
 
 
+def stream_arn(table: str, label: str) -> str:
+    return f"{table_arn(table)}/stream/{label}"
+
+
 def describe(
     table: StoredTable, count: Count, *, status: str = "ACTIVE", new_index: str | None = None
 ) -> dict[str, Any]:
@@ -77,12 +81,13 @@ def describe(
                 for index in indexes
             ]
     if schema.stream:
-        description["StreamSpecification"] = {
-            "StreamEnabled": True,
-            "StreamViewType": schema.stream.view,
-        }
+        if schema.stream.enabled:
+            description["StreamSpecification"] = {
+                "StreamEnabled": True,
+                "StreamViewType": schema.stream.view,
+            }
         description["LatestStreamLabel"] = schema.stream.label
-        description["LatestStreamArn"] = f"{table_arn(schema.name)}/stream/{schema.stream.label}"
+        description["LatestStreamArn"] = stream_arn(schema.name, schema.stream.label)
     if schema.restored:
         description["RestoreSummary"] = _describe_restore(schema.restored, status)
     if schema.encrypted:

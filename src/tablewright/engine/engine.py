@@ -39,9 +39,14 @@ from tablewright.engine.step import (
     Step,
     WriteContext,
     WriteStep,
+    table_name,
 )
+from tablewright.engine.stream_settings import StreamSettings
+from tablewright.engine.streams import add_missing_logs, rotate_shards
+from tablewright.engine.trimming import trim_logs
 from tablewright.errors import (
     DynamoDBError,
+    ResourceNotFoundException,
     SerializationException,
     StoreClosed,
     StoreForked,
@@ -87,8 +92,9 @@ class Engine:
         busy_seconds: float = BUSY_SECONDS,
         background: bool = True,
         s3: str | Path | None = None,
+        stream_shards: int = 1,
     ) -> None:
-        """Open a file, or create it.
+        """Open a file, or create it. `stream_shards` is the number of shards of new streams.
 
         `s3` is a folder that stands for S3 in exports and imports: each folder in it is a bucket.
 
@@ -96,11 +102,12 @@ class Engine:
         continues such work of other engines. Without `background` it is done by `maintain` and
         `finish_maintenance`.
         """
+        self._streams = StreamSettings(stream_shards)
         self._store = Store(path, durability=durability, busy_seconds=busy_seconds)
         self._folder = None if s3 is None else ObjectFolder(s3)
         self._catalog = Catalog()  # of the readers
         self._writer_catalog = Catalog()
-        self._store.write(self._writer_catalog.create_trees)
+        self._store.write(self._open_file)
         self._maintenance = Maintenance(self._store, self._writer_catalog, background=background)
         if self._writer_catalog.has_jobs:
             self._maintenance.start()
@@ -199,6 +206,23 @@ class Engine:
             self._store, self._writer_catalog, time.time() if now is None else now
         )
 
+    def trim(self, now: float | None = None) -> int:
+        """Delete the records of streams that are more than 24 hours old; return their number.
+
+        `now` (seconds since 1970) is for tests: it also becomes the time by which shard iterators
+        expire, unless the time is later already.
+        """
+        if now is not None:
+            self._streams.move_to(now)
+        return trim_logs(self._store, self._writer_catalog, self._streams.now())
+
+    def rotate_shards(self, table: str, *, children: int = 1) -> None:
+        """Close the open shards of a table's stream and continue in new ones, `children` of each.
+
+        AWS does this every few hours. Raise ValueError if the table has no enabled stream.
+        """
+        self._store.write(partial(self._rotate_shards, table, children))
+
     def maintain(self) -> bool:
         """Do one short step of index builds and of deletions of tables.
 
@@ -286,16 +310,17 @@ class Engine:
         self.close()
 
     def _read(self, step: ReadStep, snapshot: Snapshot) -> bytes:
-        return encode(step.run(ReadContext(self._catalog, snapshot)))
+        return encode(step.run(ReadContext(self._catalog, snapshot, self._streams)))
 
     def _read_with_current_catalog(self, step: ReadStep, snapshot: Snapshot) -> bytes:
         with snapshot.read_transaction():
-            return encode(step.run(ReadContext(self._catalog.as_of(snapshot), snapshot)))
+            catalog = self._catalog.as_of(snapshot)
+            return encode(step.run(ReadContext(catalog, snapshot, self._streams)))
 
     def _read_in_one_snapshot(
         self, steps: Sequence[ReadStep], snapshot: Snapshot
     ) -> list[bytes | BaseException | None]:
-        context = ReadContext(self._catalog, snapshot)
+        context = ReadContext(self._catalog, snapshot, self._streams)
         results: list[bytes | BaseException | None] = []
         with snapshot.read_transaction():
             for step in steps:
@@ -321,25 +346,39 @@ class Engine:
 
     def _count_trees(self, table: str, snapshot: Snapshot) -> Counts:
         with snapshot.read_transaction():
-            found = ReadContext(self._catalog.as_of(snapshot), snapshot).find_table(table)
+            catalog = self._catalog.as_of(snapshot)
+            found = ReadContext(catalog, snapshot, self._streams).find_table(table)
             trees = (found.tree, *(index.tree for index in found.indexes))
             return {tree.name: snapshot.count(tree) for tree in trees}
 
     def _read_in_context(self, read: Callable[[ReadContext], T]) -> T:
         def run(snapshot: Snapshot) -> T:
             with snapshot.read_transaction():
-                return read(ReadContext(self._catalog.as_of(snapshot), snapshot))
+                return read(ReadContext(self._catalog.as_of(snapshot), snapshot, self._streams))
 
         return self._store.read(run)
 
     def _write_in_context(self, write: Callable[[WriteContext], T]) -> T:
         def run(tx: WriteTransaction) -> T:
             self._writer_catalog.catch_up(tx)
-            return write(WriteContext(self._writer_catalog, tx, tx, {}))
+            return write(WriteContext(self._writer_catalog, tx, self._streams, tx, {}))
 
         return self._store.write(run)
 
     def _write(self, step: WriteStep, counts: Counts, tx: WriteTransaction) -> bytes:
         self._writer_catalog.catch_up(tx)
-        answer = step.run(WriteContext(self._writer_catalog, tx, tx, counts))
+        answer = step.run(WriteContext(self._writer_catalog, tx, self._streams, tx, counts))
         return b"" if answer is None else encode(answer)
+
+    def _open_file(self, tx: WriteTransaction) -> None:
+        self._writer_catalog.create_trees(tx)
+        add_missing_logs(self._writer_catalog, tx, time.time())
+
+    def _rotate_shards(self, table: str, children: int, tx: WriteTransaction) -> None:
+        self._writer_catalog.catch_up(tx)
+        stored = self._writer_catalog.tables.get(table_name(table))
+        if stored is None:
+            raise ResourceNotFoundException(
+                f"Requested resource not found: Table: {table} not found"
+            )
+        rotate_shards(self._writer_catalog, tx, stored.schema, time.time(), children)

@@ -99,7 +99,7 @@ def _delete_items(
     for key in keys:
         row = find_row(tx, table.tree, key)
         if row and is_expired(row.item, table.schema.ttl_attribute, now):
-            replace_item(tx, table, key, row, None, Charge(table))
+            replace_item(tx, table, key, row, None, Charge(table), expired=True)
             deleted += 1
     return deleted
 

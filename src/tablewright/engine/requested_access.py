@@ -19,6 +19,9 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     DescribeBackup, DeleteBackup        the same name               backup
     RestoreTableFromBackup              RestoreTableFromBackup      backup; new table
     ListTables                          ListTables                  table/*
+    ListStreams                         ListStreams                 table/*/stream/*
+    DescribeStream, GetShardIterator,   the same name               table/NAME/stream/LABEL
+    GetRecords
     ListBackups, DescribeLimits,        the same name               *
     DescribeEndpoints
 
@@ -42,7 +45,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from tablewright.encoding.numbers import normalise_number
-from tablewright.engine.describe import table_arn
+from tablewright.engine.describe import stream_arn, table_arn
 from tablewright.engine.expressions import (
     read_action,
     read_condition,
@@ -52,6 +55,8 @@ from tablewright.engine.expressions import (
     read_update,
 )
 from tablewright.engine.keys import Keys
+from tablewright.engine.shard_iterators import parse_iterator
+from tablewright.engine.streams import parse_stream_arn
 from tablewright.errors import ValidationException
 from tablewright.expression import (
     CompiledCondition,
@@ -70,7 +75,7 @@ from tablewright.policy.keys import (
 )
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
-from tablewright.wire import backups, requests
+from tablewright.wire import backups, requests, streams
 from tablewright.wire.members import Structure
 
 #: Reads the partition key values of a request, given the keys of its table or index.
@@ -357,6 +362,25 @@ def _account_request(action: str, resource: str, request: Structure) -> Iterator
     yield RequestedAccess(action, resource=resource)
 
 
+def _list_streams(request: streams.ListStreamsInput) -> Iterator[RequestedAccess]:
+    # Its resource in IAM is all streams, or all streams of the table.
+    yield RequestedAccess("ListStreams", resource=stream_arn(request.table_name or "*", "*"))
+
+
+def _stream_request(
+    action: str, request: streams.DescribeStreamInput | streams.GetShardIteratorInput
+) -> Iterator[RequestedAccess]:
+    yield _stream_access(action, request.stream_arn)
+
+
+def _get_records(request: streams.GetRecordsInput) -> Iterator[RequestedAccess]:
+    yield _stream_access("GetRecords", parse_iterator(request.shard_iterator).arn)
+
+
+def _stream_access(action: str, arn: str) -> RequestedAccess:
+    return RequestedAccess(action, resource=stream_arn(*parse_stream_arn(arn)))
+
+
 #: By operation: a function that yields the accesses of a request.
 REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "BatchGetItem": _batch_get_item,
@@ -369,10 +393,14 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "DescribeBackup": partial(_record_request, "DescribeBackup"),
     "DescribeEndpoints": partial(_account_request, "DescribeEndpoints", "*"),
     "DescribeLimits": partial(_account_request, "DescribeLimits", "*"),
+    "DescribeStream": partial(_stream_request, "DescribeStream"),
     "DescribeTable": partial(_table_request, "DescribeTable"),
     "DescribeTimeToLive": partial(_table_request, "DescribeTimeToLive"),
     "GetItem": _get_item,
+    "GetRecords": _get_records,
+    "GetShardIterator": partial(_stream_request, "GetShardIterator"),
     "ListBackups": partial(_account_request, "ListBackups", "*"),
+    "ListStreams": _list_streams,
     # Its resource in IAM is all tables: `table/*` allows it, `table/shop-*` does not.
     "ListTables": partial(_account_request, "ListTables", table_arn("*")),
     "ListTagsOfResource": _list_tags,

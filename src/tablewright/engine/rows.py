@@ -1,8 +1,8 @@
 """Rows: stored items, and the only functions that change them.
 
 Invariant: all changes of an item use `replace_item`, which changes the row of the table and exactly
-the index rows that differ, in one transaction. Only `add_to_index` also writes rows: those of an
-index that is being built.
+the index rows that differ, and logs the change if the table has a change log, in one transaction.
+Only `add_to_index` also writes rows: those of an index that is being built.
 """
 
 from __future__ import annotations
@@ -68,9 +68,12 @@ def replace_item(
     old: ItemRow | None,
     new: ItemRow | None,
     charge: Charge,
+    *,
+    expired: bool = False,
 ) -> None:
-    """Replace `old` by `new` (None: no item) in the table and in every index.
+    """Replace `old` by `new` (None: no item) in the table and in every index, and log it.
 
+    `expired`: the item is deleted because its time to live is over.
     Indexes are charged as in DynamoDB: for each removed row, each added row and each row whose
     projected attributes changed; unchanged rows are free.
     """
@@ -79,6 +82,10 @@ def replace_item(
         tx.put(table.tree, key, new.size, new.body)
     elif old is not None:
         tx.delete(table.tree, key)
+    if table.log is not None and not _are_equal(old, new):
+        table.log.append(
+            tx, key, old.body if old else None, new.body if new else None, expired=expired
+        )
     for index in table.indexes:
         before = index.encode_entry(old.item, key) if old else None
         after = index.encode_entry(new.item, key) if new else None
@@ -96,6 +103,13 @@ def replace_item(
                 charge.add(write_units(now.size), index)
         if after and now:
             tx.put(index.tree, after, now.size, now.body)
+
+
+def _are_equal(old: ItemRow | None, new: ItemRow | None) -> bool:
+    """Return whether two items have equal values, in any order of attributes."""
+    if old is None or new is None:
+        return old is new
+    return old.body == new.body or (old.size == new.size and old.item == new.item)
 
 
 def add_to_index(tx: WriteTransaction, index: StoredIndex, key: bytes, row: ItemRow) -> None:

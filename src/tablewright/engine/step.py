@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.object_folder import ObjectFolder
+from tablewright.engine.stream_settings import StreamSettings
 from tablewright.engine.table import StoredTable
 from tablewright.errors import (
     ResourceNotFoundException,
@@ -29,10 +30,11 @@ Counts: TypeAlias = Mapping[str, tuple[int, int]]
 
 
 class ReadContext(Struct):  # a Struct, because one is created per request: half the time
-    """What a read step can use: the catalog and a snapshot of the file."""
+    """What a read step can use: the catalog, a snapshot of the file, and settings."""
 
     catalog: Catalog
     snapshot: Snapshot
+    streams: StreamSettings
 
     def find_table(self, name: str) -> StoredTable:
         """Return the table with this name or ARN; raise ResourceNotFoundException if missing."""

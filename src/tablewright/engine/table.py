@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from tablewright.encoding.items import check_depth
+from tablewright.engine.changes import ChangeLog
 from tablewright.engine.keys import Keys, index_key_error
 from tablewright.errors import ValidationException
 from tablewright.expression import CompiledCondition, CompiledProjection, CompiledUpdate
@@ -59,6 +60,7 @@ class StoredTable:
         "indexes_by_name",
         "key_names",
         "keys",
+        "log",
         "name",
         "schema",
         "tree",
@@ -68,6 +70,8 @@ class StoredTable:
         self.schema = schema
         self.name = schema.name
         self.tree = Tree(schema.tree)
+        #: None: changes are not logged.
+        self.log = ChangeLog(Tree(schema.log)) if schema.log else None
         self.keys = Keys(schema.keys)
         self.key_names = self.keys.names
         #: Ordered by name: if several indexes reject an item, DynamoDB reports the first one.

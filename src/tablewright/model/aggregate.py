@@ -7,7 +7,14 @@
     OrderWithItems.of(Order.primary(customer_id, order_id))      Load[OrderWithItems]
 
 A member that exists once is a `child()`; it is optional if its annotation is (`Payment | None`). A
-member may itself be an aggregate, for several levels.
+member may itself be an aggregate, for several levels, or a projection, for some attributes only.
+One member may be a `Page` instead of a list:
+
+    class OrderPage(Aggregate):
+        order: Order = root()
+        items: Page[OrderLine] = children()
+
+    OrderPage.of(Order.primary(customer_id, order_id)).page_size(20).after(cursor)
 """
 
 from __future__ import annotations
@@ -33,16 +40,24 @@ from msgspec import Struct
 from pydantic_core import core_schema
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.schema import core_schema_of, model_of
 from tablewright.model.annotations import namespace, resolve
-from tablewright.plan.reads.aggregate import AggregateMap, Load, LoadFound, Member
+from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
+from tablewright.plan.reads.load_found import LoadFound
+from tablewright.plan.reads.members import AggregateMap, Member, MemberForm
+from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.paged_load import load_of
 from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.results import First
 from tablewright.plan.reads.shards import ShardedRange
 from tablewright.plan.reads.union import UnionRange
+
+if TYPE_CHECKING:
+
+    class Several(list[Any], Page[Any]):  # pyright: ignore[reportGeneralTypeIssues]  # never made
+        """For the checkers, the value of `children()`: fits both annotations, and no other."""
 
 
 class _MemberField(Struct, frozen=True):
@@ -61,8 +76,8 @@ def child() -> Any:
     return _MemberField("child")
 
 
-def children() -> list[Any]:
-    """Declare a member that exists any number of times."""
+def children() -> Several:
+    """Declare a member that exists any number of times: `list[Item]`, or `Page[Item]`."""
     return _MemberField("children")  # type: ignore[return-value]  # the annotation names the type
 
 
@@ -82,7 +97,7 @@ class Aggregate:
         }
         members = [_member(cls, name, field, hints.get(name)) for name, field in fields.items()]
         kinds = [field.kind for field in fields.values()]
-        if kinds[:1] != ["root"] or not isinstance(members[0].kind, EntityMap):
+        if kinds[:1] != ["root"] or isinstance(members[0].kind, AggregateMap):
             raise DeclarationError(
                 f"{cls.__name__} must begin with its root, an entity: order: Order = root()"
             )
@@ -91,6 +106,7 @@ class Aggregate:
                 f"{cls.__name__} has one root, {members[0].field}; declare further members with "
                 "child() or children()"
             )
+        _check_pages(cls.__name__, members)
         root, *rest = members
         tables = {member.entity.table.name for member in members}
         if len(tables) > 1:
@@ -142,9 +158,9 @@ class Aggregate:
             return LoadFound(kind, root)
         if isinstance(root, Range):
             _refuse_root_options(cls.__name__, root)
-            load: Load[Any] = Load(kind, root._key, root._arguments)
+            load = load_of(kind, root._key, root._arguments)
         else:
-            load = Load(kind, root._entity.primary, root._arguments)
+            load = load_of(kind, root._entity.primary, root._arguments)
         return load.consistent() if root._is_consistent else load
 
     @classmethod
@@ -194,18 +210,47 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _check_pages(name: str, members: list[Member]) -> None:
+    """Raise DeclarationError for pages that one query cannot read."""
+    pages = [member.field for member in members if member.form == "page"]
+    if len(pages) > 1:
+        raise DeclarationError(
+            f"{name}: {' and '.join(pages)} are pages, but one query reads one page; declare the "
+            "others as lists, or query them themselves"
+        )
+    for member in members:
+        if not isinstance(member.kind, AggregateMap):
+            continue
+        if member.form == "page":
+            raise DeclarationError(
+                f"{name}.{member.field}: a page has entities or projections, not aggregates such "
+                f"as {member.kind.name}, whose rows it could cut; declare it as a list"
+            )
+        if member.kind.paged is not None:
+            raise DeclarationError(
+                f"{name}.{member.field}: {member.kind.name} has a page, {member.kind.paged.field}, "
+                "so it cannot be a member; declare that page as a list"
+            )
+
+
 def _member(cls: type, name: str, field: _MemberField, hint: Any) -> Member:
     optional = False
+    form: MemberForm = "one"
     if field.kind == "children":
-        if get_origin(hint) is not list:
-            raise DeclarationError(f"{cls.__name__}.{name} = children() must be annotated list[…]")
+        if get_origin(hint) not in (list, Page):
+            raise DeclarationError(
+                f"{cls.__name__}.{name} = children() must be annotated list[…] or Page[…]"
+            )
+        form = "list" if get_origin(hint) is list else "page"
         (hint,) = get_args(hint)
     elif get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
         optional = True
         (hint,) = (kind for kind in get_args(hint) if kind is not NoneType)
-    kind = getattr(hint, "__entity__", None) or getattr(hint, "__aggregate__", None)
+    names = ("__entity__", "__projection__", "__aggregate__")
+    kind = next((found for each in names if (found := getattr(hint, each, None))), None)
     if kind is None:
         raise DeclarationError(
-            f"{cls.__name__}.{name}: {hint!r} is neither an entity nor an aggregate"
+            f"{cls.__name__}.{name}: {hint!r} is neither an entity nor a projection nor an "
+            "aggregate"
         )
-    return Member(name, kind, field.kind == "children", optional)
+    return Member(name, kind, form, optional)

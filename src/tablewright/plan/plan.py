@@ -95,7 +95,12 @@ class Plan(Generic[T_co]):
     @property
     def _name(self) -> str:
         """The name of the pattern, or of the type of plan."""
-        return self._pattern.rpartition(".")[2] or type(self).__name__
+        return self._pattern.rpartition(".")[2] or self._type_name
+
+    @property
+    def _type_name(self) -> str:
+        """The name of the type of plan, as callers know it."""
+        return type(self).__name__
 
     def _entities(self) -> tuple[EntityMap, ...]:
         """Return every entity that the plan reads or writes."""
@@ -110,7 +115,7 @@ class Plan(Generic[T_co]):
 
     def __repr__(self) -> str:
         shape = self._shape()
-        return f"{type(self).__name__}({shape.operation} {shape.condition})"
+        return f"{self._type_name}({shape.operation} {shape.condition})"
 
     def _replace(self, **changes: Any) -> Self:
         """Return a copy of the plan with some attributes changed."""
@@ -136,14 +141,18 @@ Send: TypeAlias = Callable[[str, dict[str, Any]], Response]
 SendAsync: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Response]]
 
 
-def run(plan: Plan[T], context: Context, send: Send) -> T:
-    """Run a plan with a blocking transport, and return its result."""
+def run(plan: Plan[T], context: Context, send: Send, whole: Plan[Any] | None = None) -> T:
+    """Run a plan with a blocking transport, and return its result.
+
+    `whole` is the plan of which it is a part: events have its name.
+    """
+    whole = plan if whole is None else whole
     steps = plan._steps(context)
     try:
         step = next(steps)
         while True:
             try:
-                body = _perform(step, context, send, plan)
+                body = _perform(step, context, send, whole)
             except DynamoDBError as fault:
                 step = steps.throw(fault)
             else:
@@ -154,22 +163,24 @@ def run(plan: Plan[T], context: Context, send: Send) -> T:
 
 
 def _perform(
-    step: AnyRequest | Wait | Together[Any], context: Context, send: Send, plan: Plan[Any]
+    step: AnyRequest | Wait | Together[Any], context: Context, send: Send, whole: Plan[Any]
 ) -> bytes:
     if isinstance(step, Wait):
         time.sleep(step.seconds)
         return b""
     if isinstance(step, Together):
         if step.threads == 1:
-            step.results = [run(each, context, send) for each in step.plans]
+            step.results = [run(each, context, send, whole) for each in step.plans]
         else:
             with ThreadPoolExecutor(step.threads) as pool:
-                step.results = list(pool.map(lambda each: run(each, context, send), step.plans))
+                step.results = list(
+                    pool.map(lambda each: run(each, context, send, whole), step.plans)
+                )
         return b""
     request = step if context.guard is None else context.guard(step)  # without a call: quicker
     if context.observe is None:
         return send(request.operation, request.body).body
-    timer = RequestTimer(context.observe, request.operation, request.body, plan._name)
+    timer = RequestTimer(context.observe, request.operation, request.body, whole._name)
     try:
         response = send(request.operation, add_capacity(request.operation, request.body))
     except Exception as error:
@@ -179,14 +190,17 @@ def _perform(
     return response.body
 
 
-async def run_async(plan: Plan[T], context: Context, send: SendAsync) -> T:
-    """Run a plan in an event loop, and return its result."""
+async def run_async(
+    plan: Plan[T], context: Context, send: SendAsync, whole: Plan[Any] | None = None
+) -> T:
+    """Run a plan in an event loop, and return its result; `whole` as in `run`."""
+    whole = plan if whole is None else whole
     steps = plan._steps(context)
     try:
         step = next(steps)
         while True:
             try:
-                body = await _perform_async(step, context, send, plan)
+                body = await _perform_async(step, context, send, whole)
             except DynamoDBError as fault:
                 step = steps.throw(fault)
             else:
@@ -197,13 +211,13 @@ async def run_async(plan: Plan[T], context: Context, send: SendAsync) -> T:
 
 
 async def _perform_async(
-    step: AnyRequest | Wait | Together[Any], context: Context, send: SendAsync, plan: Plan[Any]
+    step: AnyRequest | Wait | Together[Any], context: Context, send: SendAsync, whole: Plan[Any]
 ) -> bytes:
     if isinstance(step, Wait):
         await asyncio.sleep(step.seconds)
         return b""
     if isinstance(step, Together):
-        running = [run_async(each, context, send) for each in step.plans]
+        running = [run_async(each, context, send, whole) for each in step.plans]
         results = await asyncio.gather(*running, return_exceptions=True)
         for result in results:  # all have ended: nothing runs on behind the caller
             if isinstance(result, BaseException):
@@ -213,7 +227,7 @@ async def _perform_async(
     request = step if context.guard is None else context.guard(step)  # without a call: quicker
     if context.observe is None:
         return (await send(request.operation, request.body)).body
-    timer = RequestTimer(context.observe, request.operation, request.body, plan._name)
+    timer = RequestTimer(context.observe, request.operation, request.body, whole._name)
     try:
         response = await send(request.operation, add_capacity(request.operation, request.body))
     except Exception as error:

@@ -63,6 +63,11 @@ def item_read(*, consistent: bool) -> UnitRange:
     return UnitRange(1, ITEM_READ) * (1 if consistent else 0.5)
 
 
+def items_read(count: int, *, consistent: bool) -> UnitRange:
+    """Return the units of queries that read up to this many items, in any number of requests."""
+    return UnitRange(1, count * ITEM_READ) * (1 if consistent else 0.5)
+
+
 def page_read(size: int | None, *, consistent: bool, requests: float = 1) -> UnitRange:
     """Return the units of a page of at most `size` items, read in up to this many requests."""
     largest = PAGE_READ if size is None else min(PAGE_READ, size * ITEM_READ)

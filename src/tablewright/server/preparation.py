@@ -19,10 +19,11 @@ from tablewright.server.credentials_file import Caller
 from tablewright.server.limits import MAX_BODY
 from tablewright.server.telemetry import Exchange
 from tablewright.wire.body import collector_paused, decode
+from tablewright.wire.targets import target_of
 
 #: The operation of each X-Amz-Target header.
 OPERATION_OF: dict[bytes | None, str] = {
-    f"DynamoDB_20120810.{operation}".encode(): operation for operation in OPERATIONS
+    target_of(operation).encode(): operation for operation in OPERATIONS
 }
 
 

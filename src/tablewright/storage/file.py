@@ -2,6 +2,7 @@
 
     format 1    rows of key, size, body
     format 2    rows of key, size, body, checksum
+    format 3    tables may have change logs, which every writer must append to
 
 Invariants:
 - A file is marked as ours in one transaction, and upgraded in one transaction. So several processes
@@ -26,7 +27,7 @@ from tablewright.private_file import open_private
 from tablewright.storage.checksum import row_checksum
 
 APPLICATION_ID = 0x7AB1E317  # marks the file as ours in SQLite's header
-FORMAT = 2
+FORMAT = 3
 
 CACHE_KIB = 64 * 1024
 CHECKPOINT_PAGES = 8192  # 64 MiB of log; SQLite's default of 1000 pages doubled the cost of a put

@@ -20,9 +20,9 @@ from tablewright.sigv4 import (
     signing_key,
     string_to_sign,
 )
+from tablewright.wire.targets import target_of
 
 CONTENT_TYPE = "application/x-amz-json-1.0"
-TARGET = "DynamoDB_20120810."
 
 
 class SigningCredentials(NamedTuple):
@@ -39,9 +39,9 @@ class _SecondTemplates(NamedTuple):
     at: int
     credentials: SigningCredentials
     key: bytes
-    canonical: str  # %s: the operation, the hash of the body
+    canonical: str  # %s: the target, the hash of the body
     to_sign: str  # %s: the hash of the canonical request
-    head: str  # %s, %s, %d: the operation, the signature, the length
+    head: str  # %s, %s, %d: the target, the signature, the length
 
 
 class Signer:
@@ -59,10 +59,11 @@ class Signer:
         second = self._second
         if second.at != now or second.credentials != credentials:
             self._second = second = self._prepare(credentials, now)
-        canonical = second.canonical % (operation, sha256(body).hexdigest())
+        target = target_of(operation)
+        canonical = second.canonical % (target, sha256(body).hexdigest())
         text = second.to_sign % sha256(canonical.encode()).hexdigest()
         signature = hmac.digest(second.key, text.encode(), "sha256").hex()
-        return (second.head % (operation, signature, len(body))).encode() + body
+        return (second.head % (target, signature, len(body))).encode() + body
 
     def _prepare(self, credentials: SigningCredentials, now: int) -> _SecondTemplates:
         moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
@@ -75,7 +76,7 @@ class Signer:
         scope = scope_of(day, self.region)
         credential = f"{credentials.access_key}/{scope}".replace("%", "%%")
         lines = "".join(f"{name}:{value}\n" for name, value in fixed.items())
-        lines += f"x-amz-target:{TARGET}%s\n"
+        lines += "x-amz-target:%s\n"
         return _SecondTemplates(
             at=now,
             credentials=credentials,
@@ -84,6 +85,6 @@ class Signer:
             to_sign=string_to_sign(moment, scope, "%s"),
             head="POST / HTTP/1.1\r\n"
             + "".join(f"{name}: {value}\r\n" for name, value in fixed.items())
-            + f"x-amz-target: {TARGET}%s\r\nauthorization: {ALGORITHM} Credential={credential}, "
+            + f"x-amz-target: %s\r\nauthorization: {ALGORITHM} Credential={credential}, "
             f"SignedHeaders={signed}, Signature=%s\r\ncontent-length: %d\r\n\r\n",
         )

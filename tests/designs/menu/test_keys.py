@@ -26,6 +26,7 @@ def test_an_item_collection_has_the_keys_of_the_document(db: Database, client: A
         "sk": {"S": "METADATA#Breakfast"},
         "MenuName": {"S": "Breakfast"},
         "Status": {"S": "ACTIVE"},
+        "SectionCount": {"N": "2"},
     }
 
 

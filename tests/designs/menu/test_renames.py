@@ -111,10 +111,14 @@ def rename_menu(db: Database, variant: Any, old: str, new: str) -> None:
         found = db.run(joins.menu_by_name(old))
         assert found is not None
         sections = list(db.iterate(joins.sections_by_menu(found.id, old)))
-        while len(sections) > 96:
-            db.run(joins.move_sections(sections[:100], new))
-            del sections[:100]
-        db.run(joins.rename_menu(found, sections, new))
+        if len(sections) > 96:
+            db.run(joins.create_menu(changed(found, name=new, section_count=0)))
+            while sections:
+                db.run(joins.move_sections(found, sections[:98], new))
+                del sections[:98]
+            db.run(joins.delete_menu(found.id, old))
+        else:
+            db.run(joins.rename_menu(found, sections, new))
     else:
         db.run(variant.rename_menu(old, new))
 
@@ -141,10 +145,14 @@ def rename_section(db: Database, variant: Any, menu_name: str, old: str, new: st
         joined = db.run(joins.section_by_name(id_of(menu_name), menu_name, old))
         assert joined is not None
         children = list(db.iterate(joins.products_by_section(section_id, old)))
-        while len(children) > 98:
-            db.run(joins.move_products(children[:100], new))
-            del children[:100]
-        db.run(joins.rename_section(joined, children, new))
+        if len(children) > 98:
+            db.run(joins.add_section(changed(joined, name=new, product_count=0)))
+            while children:
+                db.run(joins.move_products(joined, children[:98], new))
+                del children[:98]
+            db.run(joins.delete_section(joined))
+        else:
+            db.run(joins.rename_section(joined, children, new))
 
 
 def rename_product(db: Database, variant: Any, place: tuple[str, str, str], new: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tablewright.engine import OPERATIONS, Engine
 from tablewright.engine.authorization import resolve_access
 from tablewright.engine.requested_access import REQUESTED_ACCESSES
+from tablewright.engine.shard_iterators import ShardIterator
 from tablewright.errors import AccessDeniedException
 from tablewright.policy import Principal
 from tablewright.policy.keys import DYNAMODB_KEYS, PARTITION_KEYS
@@ -16,6 +17,7 @@ from tablewright.wire.read import read
 from tests.engine.authorization.principals import ARN, KEY, Json, principal, statement
 from tests.engine.database import item, table_request, values
 
+STREAM = f"{ARN}/stream/2026"
 ALL_KEYS = frozenset(
     (*DYNAMODB_KEYS, "aws:tagkeys", "aws:requesttag/team", "aws:resourcetag/stage")
 )
@@ -404,6 +406,23 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
     ),
     ("ListTagsOfResource", {"ResourceArn": ARN}, [("ListTagsOfResource", "table", {})]),
     ("ListTables", {}, [("ListTables", "arn:aws:dynamodb:us-east-1:000000000000:table/*", {})]),
+    (
+        "ListStreams",
+        {},
+        [("ListStreams", "arn:aws:dynamodb:us-east-1:000000000000:table/*/stream/*", {})],
+    ),
+    ("ListStreams", {"TableName": "shop"}, [("ListStreams", "/stream/*", {})]),
+    ("DescribeStream", {"StreamArn": STREAM}, [("DescribeStream", "/stream/2026", {})]),
+    (
+        "GetShardIterator",
+        {"StreamArn": STREAM, "ShardId": "shardId-1" * 4, "ShardIteratorType": "LATEST"},
+        [("GetShardIterator", "/stream/2026", {})],
+    ),
+    (
+        "GetRecords",
+        {"ShardIterator": ShardIterator(STREAM, "shardId-1", 0, 0).encode()},
+        [("GetRecords", "/stream/2026", {})],
+    ),
     (
         "CreateBackup",
         {"TableName": "shop", "BackupName": "before"},

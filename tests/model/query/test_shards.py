@@ -15,6 +15,7 @@ from tablewright import (
     Aggregate,
     Attr,
     Entity,
+    First,
     Projection,
     Query,
     Table,
@@ -34,6 +35,7 @@ from tablewright import (
 from tablewright.database import AsyncDatabase, Database
 from tablewright.errors import DeclarationError, InvalidCursor, TenantViolation
 from tablewright.formats import shard
+from tablewright.observe import Usage
 from tests.costs import run_within_range
 from tests.transports import RecordingLocal, record_requests
 
@@ -277,3 +279,19 @@ def test_any_items_are_returned_once_in_order(
         plan = entries().page_size(size)
         found = [(each.at, each.door) for each in db.iterate(plan.desc() if descending else plan)]
         assert found == sorted(made, reverse=descending)
+
+
+@access_pattern
+def newest_entry(org: str) -> First[Entry]:
+    return Entry.primary.all_shards(org, "2026-01").desc().first()
+
+
+def test_the_requests_of_shards_are_observed_as_those_of_the_whole_query() -> None:
+    usage = Usage()
+    with connect(":memory:", Log, observe=usage) as observed:
+        observed.run(Entry.primary.all_shards("o", "2026-01"))
+        observed.run(Entry.primary.all_shards("o", "2026-01").count())
+        observed.run(newest_entry("o"))
+        list(observed.iterate(Entry.scan(reason="a test").segments(2)))
+    found = {name: each.requests for name, each in usage.by_pattern.items() if name != "Provision"}
+    assert found == {"ShardedRange": 4, "Count": 4, "newest_entry": 4, "SegmentedScan": 2}

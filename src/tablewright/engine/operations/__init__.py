@@ -20,8 +20,12 @@ from tablewright.engine.operations.batch_write_item import batch_write_item
 from tablewright.engine.operations.create_table import create_table
 from tablewright.engine.operations.delete_item import delete_item
 from tablewright.engine.operations.delete_table import delete_table
+from tablewright.engine.operations.describe_stream import describe_stream
 from tablewright.engine.operations.describe_table import describe_table
 from tablewright.engine.operations.get_item import get_item
+from tablewright.engine.operations.get_records import get_records
+from tablewright.engine.operations.get_shard_iterator import get_shard_iterator
+from tablewright.engine.operations.list_streams import list_streams
 from tablewright.engine.operations.list_tables import list_tables
 from tablewright.engine.operations.put_item import put_item
 from tablewright.engine.operations.query import query
@@ -38,7 +42,7 @@ from tablewright.engine.operations.transact_write_items import transact_write_it
 from tablewright.engine.operations.update_item import update_item
 from tablewright.engine.operations.update_table import update_table
 from tablewright.engine.step import Step
-from tablewright.wire import backups, requests
+from tablewright.wire import backups, requests, streams
 from tablewright.wire.members import Structure
 
 #: By name: the shape of the request, and the function that converts it into a step.
@@ -53,10 +57,14 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
     "DescribeBackup": (backups.DescribeBackupInput, describe_backup),
     "DescribeEndpoints": (requests.DescribeEndpointsRequest, describe_endpoints),
     "DescribeLimits": (requests.DescribeLimitsInput, describe_limits),
+    "DescribeStream": (streams.DescribeStreamInput, describe_stream),
     "DescribeTable": (requests.DescribeTableInput, describe_table),
     "DescribeTimeToLive": (requests.DescribeTimeToLiveInput, describe_time_to_live),
     "GetItem": (requests.GetItemInput, get_item),
+    "GetRecords": (streams.GetRecordsInput, get_records),
+    "GetShardIterator": (streams.GetShardIteratorInput, get_shard_iterator),
     "ListBackups": (backups.ListBackupsInput, list_backups),
+    "ListStreams": (streams.ListStreamsInput, list_streams),
     "ListTables": (requests.ListTablesInput, list_tables),
     "ListTagsOfResource": (requests.ListTagsOfResourceInput, list_tags_of_resource),
     "PutItem": (requests.PutItemInput, put_item),

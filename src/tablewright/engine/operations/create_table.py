@@ -13,10 +13,11 @@ import uuid
 from typing import Any
 
 from tablewright.engine import definition
-from tablewright.engine.describe import describe, stream_label
+from tablewright.engine.describe import describe
 from tablewright.engine.step import WriteContext, WriteStep
+from tablewright.engine.streams import apply_stream_setting
 from tablewright.errors import ResourceInUseException, ValidationException, invalid
-from tablewright.schema import IndexSchema, KeySchema, Stream, TableSchema
+from tablewright.schema import IndexSchema, KeySchema, StreamSetting, TableSchema
 from tablewright.wire import requests
 from tablewright.wire.requests import CreateTableInput
 
@@ -34,6 +35,9 @@ def create_table(request: CreateTableInput) -> WriteStep:
         if schema.name in catalog.tables:
             raise ResourceInUseException(f"Table already exists: {schema.name}")
         table = catalog.add_table(tx, schema)
+        if schema.stream:
+            apply_stream_setting(catalog, tx, table.schema, schema.created, context.streams.shards)
+            table = catalog.tables[schema.name]
         return {"TableDescription": describe(table, context.count, status="CREATING")}
 
     return WriteStep(run)
@@ -69,7 +73,7 @@ def _build_schema(request: CreateTableInput) -> TableSchema:
         billing_changed=now if billing == "PAY_PER_REQUEST" else 0,
         throughput=throughput,
         on_demand=definition.build_table_on_demand(request.on_demand_throughput, billing),
-        stream=_build_stream(request.stream_specification, now),
+        stream=_build_stream(request.stream_specification),
         table_class=request.table_class,
         encrypted=bool(request.sse_specification and request.sse_specification.enabled),
         deletion_protected=bool(request.deletion_protection_enabled),
@@ -104,7 +108,7 @@ def _build_global_indexes(
     ]
 
 
-def _build_stream(shape: requests.StreamSpecification | None, now: float) -> Stream | None:
+def _build_stream(shape: requests.StreamSpecification | None) -> StreamSetting | None:
     if shape is None:
         return None
     if not shape.stream_enabled:
@@ -116,4 +120,4 @@ def _build_stream(shape: requests.StreamSpecification | None, now: float) -> Str
         return None
     if shape.stream_view_type is None:
         raise ValidationException(NO_VIEW_TYPE)
-    return Stream(shape.stream_view_type, stream_label(now))
+    return StreamSetting(shape.stream_view_type, label="")

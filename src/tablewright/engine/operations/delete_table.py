@@ -1,16 +1,19 @@
 """DeleteTable: delete a table with its items and indexes, unless it is protected.
 
 The table no longer exists when the call returns. The rows of a large table are deleted in the
-background; a table with the same name can be created meanwhile.
+background; a table with the same name can be created meanwhile. Its stream is closed and can be
+read until its records are trimmed.
 """
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from tablewright.engine.describe import describe
 from tablewright.engine.maintenance import delete_tree
 from tablewright.engine.step import WriteContext, WriteStep
+from tablewright.engine.streams import close_streams
 from tablewright.errors import ResourceInUseException, ValidationException
 from tablewright.wire.requests import DeleteTableInput
 
@@ -29,6 +32,7 @@ def delete_table(request: DeleteTableInput) -> WriteStep:
                 "Cannot delete table while indexes are being created, updated, or deleted."
             )
         description = describe(table, context.count, status="DELETING")
+        close_streams(context.catalog, context.tx, table.schema, time.time())
         context.catalog.remove_table(context.tx, table.name)
         for tree in table.schema.trees:
             delete_tree(context.catalog, context.tx, tree)

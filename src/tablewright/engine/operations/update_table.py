@@ -18,17 +18,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from tablewright.engine import definition
-from tablewright.engine.describe import describe, stream_label
+from tablewright.engine.describe import describe
 from tablewright.engine.maintenance import build_index, delete_tree
 from tablewright.engine.operations.create_table import NO_VIEW_TYPE
 from tablewright.engine.step import WriteContext, WriteStep
+from tablewright.engine.streams import apply_stream_setting
 from tablewright.errors import (
     LimitExceededException,
     ResourceNotFoundException,
     ValidationException,
     invalid,
 )
-from tablewright.schema import IndexSchema, Stream, TableSchema, Throughput
+from tablewright.schema import IndexSchema, StreamSetting, TableSchema, Throughput
 from tablewright.wire import requests
 from tablewright.wire.requests import GlobalSecondaryIndexUpdate, UpdateTableInput
 
@@ -53,6 +54,8 @@ def update_table(request: UpdateTableInput) -> WriteStep:
             schema = _apply_index_update(context, schema, update, request, now)
         catalog, tx = context.catalog, context.tx
         catalog.save_schema(tx, schema)
+        if schema.stream != table.schema.stream:
+            apply_stream_setting(catalog, tx, schema, now, context.streams.shards)
         new_index = None
         for index in schema.indexes:
             if index.name not in table.indexes_by_name:
@@ -131,7 +134,7 @@ def _apply_settings(schema: TableSchema, request: UpdateTableInput, now: float) 
             ),
         )
     if request.stream_specification:
-        schema = replace(schema, stream=_build_stream(schema, request.stream_specification, now))
+        schema = replace(schema, stream=_build_stream(schema, request.stream_specification))
     if request.sse_specification:
         schema = replace(schema, encrypted=bool(request.sse_specification.enabled))
     if request.table_class:
@@ -169,18 +172,16 @@ def _build_throughput(
     )
 
 
-def _build_stream(
-    schema: TableSchema, shape: requests.StreamSpecification, now: float
-) -> Stream | None:
+def _build_stream(schema: TableSchema, shape: requests.StreamSpecification) -> StreamSetting:
     if not shape.stream_enabled:
-        if schema.stream is None:
+        if schema.stream is None or not schema.stream.enabled:
             raise ValidationException("Table has no stream to disable")
-        return None
-    if schema.stream is not None:
+        return replace(schema.stream, enabled=False)
+    if schema.stream is not None and schema.stream.enabled:
         raise ValidationException(f"Table already has an enabled stream: TableName: {schema.name}")
     if shape.stream_view_type is None:
         raise ValidationException(NO_VIEW_TYPE)
-    return Stream(shape.stream_view_type, stream_label(now))
+    return StreamSetting(shape.stream_view_type, label="")
 
 
 def _apply_index_update(

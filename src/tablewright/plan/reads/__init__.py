@@ -9,10 +9,11 @@ query.py          what a caller can ask of a query; `results.py`: its first resu
 shards.py         all shards of a partition key, merged in order
 union.py          several entities in one range
 scan.py           every item of an entity, also in segments
-aggregate.py      a root and its children, from one query
+aggregate.py      a root and its children, from one query; `load_found.py`: of a root to be found
+paged_load.py     a root and its children, of which one kind is read in pages
 
 Below them: `single.py` (a plan that returns one entity, and what follows from it), `pages.py` (how
 a query reads a page), `parts.py` (a query of several parts), `page.py` and `cursor.py` (what it
-returns), `projection.py` (what an index holds), `query_request.py` (a Query or Scan as values),
-`item.py` (one stored item).
+returns), `members.py` (a compiled aggregate), `span.py` (where its rows are), `projection.py` (what
+an index holds), `query_request.py` (a Query or Scan as values), `item.py` (one stored item).
 """

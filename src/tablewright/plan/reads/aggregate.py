@@ -7,27 +7,25 @@
 Where every child's key extends the root's, the query is the range from the root to the last
 key below it; otherwise it is the span of the members in the root's partition (see `span`). A member
 may be an aggregate itself: its rows belong to the root whose key theirs extend. Rows of other
-entities are left out.
+entities are left out. An aggregate with a member that is a `Page` is a `PagedLoad`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any, Generic, Self, TypeVar
-
-from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.template import Parser, Template, extends, templates_can_collide
+from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.template import Template, extends, templates_can_collide
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page
-from tablewright.plan.reads.projection import check_projected
+from tablewright.plan.reads.members import AggregateMap, MemberRow, assemble
+from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page, next_limit
 from tablewright.plan.reads.query import checked_size
 from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.plan.reads.single import Single, in_turn
 from tablewright.plan.reads.span import Span, bound, hull, span_of
 from tablewright.plan.shape import (
     TYPICAL_PAGE,
@@ -37,78 +35,10 @@ from tablewright.plan.shape import (
     shown,
     typical_size,
 )
-from tablewright.plan.units import page_read
+from tablewright.plan.units import UnitRange, items_read, page_read
 from tablewright.values import Item
 
 T = TypeVar("T")
-
-
-class Member(Struct, frozen=True):
-    """One field of an aggregate."""
-
-    field: str
-    kind: EntityMap | AggregateMap
-    many: bool
-    optional: bool = False
-
-    @property
-    def entity(self) -> EntityMap:
-        """The entity of a row that starts this member."""
-        return self.kind.root.entity if isinstance(self.kind, AggregateMap) else self.kind
-
-
-class MemberRow(Struct, frozen=True):
-    """A row: its entity, and its sort key as text."""
-
-    entity: EntityMap
-    sort_key: str
-    item: Item
-
-
-class AggregateMap(Struct, frozen=True):
-    """A compiled aggregate: its root, and what belongs to it."""
-
-    name: str
-    build: Callable[[dict[str, Any]], Any]
-    root: Member
-    members: tuple[Member, ...]
-
-    def entities(self) -> list[EntityMap]:
-        """Return every entity of the aggregate, its root first."""
-        found = [self.root.entity]
-        for member in self.members:
-            if isinstance(member.kind, AggregateMap):
-                found += member.kind.entities()
-            else:
-                found.append(member.kind)
-        return found
-
-
-class LoadFound(Plan[T | None], Generic[T]):
-    """An aggregate whose root is found by a plan of its own."""
-
-    def __init__(self, kind: AggregateMap, root: Single[Any]) -> None:
-        self._kind = kind
-        self._root = root
-        self._entity = kind.root.entity
-        self._load(self._entity.symbolic(kind.root.field))  # raises if no query can load it
-
-    def _entities(self) -> tuple[EntityMap, ...]:
-        return tuple(self._kind.entities())
-
-    def _steps(self, context: Context) -> Steps[T | None]:
-        found = yield from self._root._steps(context)
-        if found is None:
-            return None
-        return (yield from self._load(found)._steps(context))
-
-    def _load(self, root: Any) -> Load[T]:
-        entity = self._kind.root.entity
-        return Load(self._kind, entity.primary, entity.key_arguments(root))
-
-    def _shape(self) -> Shape:
-        root = self._kind.root.entity.symbolic(self._kind.root.field)
-        return in_turn(self._root._shape(), self._load(root)._shape())
 
 
 class Load(Plan[T | None], Generic[T]):
@@ -119,7 +49,11 @@ class Load(Plan[T | None], Generic[T]):
         self._key = key
         self._arguments = arguments
         self._descending = False
+        #: The most rows after the root; of a PagedLoad, the most results on a page.
         self._size: int | None = None
+        self._cursor: str | None = None
+        #: Whether `after` was called, even with None.
+        self._is_continued = False
         self._is_consistent = False
         self._entity = kind.root.entity
         if key.has_several_attributes:
@@ -137,20 +71,21 @@ class Load(Plan[T | None], Generic[T]):
     def _check_members(self) -> bool:
         """Return whether all members are below the root; raise if one is not in its partition."""
         below = len(self._arguments) == len(self._key.parameters)
-        check_projected(self._entity, self._key)
+        self._kind.root.check_projected(self._key)
         if self._entity in self._kind.entities()[1:] and not below:
             raise DeclarationError(
                 f"{self._kind.name}: {self._entity.name} is its root and a member, so the root "
                 f"must be known: use every part of {self._key.name}"
             )
-        for entity in self._kind.entities()[1:]:
+        for member in self._kind.leaves()[1:]:
+            entity = member.entity
             theirs = entity.key_in_index_of(self._key)
             if theirs is None or not templates_can_collide(self._key.partition, theirs.partition):
                 raise DeclarationError(
                     f"{self._kind.name}: {entity.name} is not in the partitions of "
                     f"{self._key.name}, {self._key.partition.show()}; one query cannot read both"
                 )
-            check_projected(entity, theirs)
+            member.check_projected(theirs)
             if self._key.sort is None or theirs.sort is None:
                 below = False
             elif extends(theirs.sort, self._key.sort):
@@ -183,7 +118,30 @@ class Load(Plan[T | None], Generic[T]):
 
     def limit(self, children: int) -> Self:
         """Limit the rows after the root, on all levels together; the root must come first."""
+        paged = self._kind.paged
+        if paged is not None:
+            raise DeclarationError(
+                f"{self._kind.name}: {paged.field} is a page, so its size is limited by "
+                "page_size(), not by limit()"
+            )
         return self._replace(_size=checked_size("limit", children))
+
+    def page_size(self, size: int) -> Self:
+        """Limit the results in the member that is a `Page`."""
+        self._require_page("page_size()")
+        return self._replace(_size=checked_size("page_size", size))
+
+    def after(self, cursor: str | None) -> Self:
+        """Continue the member that is a `Page` after `cursor`; None starts from the beginning."""
+        self._require_page("after()")
+        return self._replace(_cursor=cursor, _is_continued=True)
+
+    def _require_page(self, method: str) -> None:
+        if self._kind.paged is None:
+            raise DeclarationError(
+                f"{self._kind.name}: {method} needs a member that is a page, not a list: declare "
+                "it as Page[…] = children()"
+            )
 
     def _member_keys(self) -> list[tuple[EntityMap, Template]]:
         """Return the sort keys of the members, without the root's."""
@@ -248,8 +206,7 @@ class Load(Plan[T | None], Generic[T]):
         end = {"S": root["S"] + self._key.partition.delimiter.above}
         return KeyCondition(partition, SortCondition(sort, "between", (root, end)))
 
-    def _steps(self, context: Context) -> Steps[T | None]:
-        self._check_limit()
+    def _request(self, condition: KeyCondition, context: Context) -> QueryRequest:
         members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
         if self._key.index is not None:
             members["IndexName"] = self._key.index.name
@@ -257,25 +214,36 @@ class Load(Plan[T | None], Generic[T]):
             members["ScanIndexForward"] = False
         if self._is_consistent:
             members["ConsistentRead"] = True
-        if self._size is not None:
-            members["Limit"] = self._size + 1
-        request = QueryRequest("Query", members, Selection(self._condition()))
+        return QueryRequest("Query", members, Selection(condition, (), self._kind.paths(self._key)))
+
+    def _steps(self, context: Context) -> Steps[T | None]:
+        self._check_limit()
+        size = None if self._size is None else self._size + 1
+        rows = yield from self._read_rows(self._request(self._condition(), context), size)
+        return self._assembled(rows, {})
+
+    def _read_rows(self, request: QueryRequest, size: int | None) -> Steps[list[MemberRow]]:
+        """Read all rows of the aggregate that a query selects, or the first ones."""
         rows: list[MemberRow] = []
+        limit, read = size or 0, 0
         for _ in range(MAX_REQUESTS):
+            if size is not None:
+                request = request.with_members(Limit=limit)
             page = decode_page((yield request))
             rows += self._own(page.items)
-            enough = self._size is not None and len(rows) > self._size
-            if page.last_evaluated_key is None or enough:
-                break
+            if page.last_evaluated_key is None or (size is not None and len(rows) >= size):
+                return rows[:size]
             request = request.next_page(page.last_evaluated_key)
-        else:
-            raise InvalidValue(
-                f"{self._kind.name}: its rows are more than {MAX_REQUESTS} MB; load it with "
-                "limit(), or query its members page by page"
-            )
-        if self._size is not None:
-            rows = rows[: self._size + 1]
-        return self._assembled(rows)
+            if size is not None:
+                read += page.scanned_count
+                limit = next_limit(size - len(rows), len(rows), read, limit)
+        raise self._too_large()
+
+    def _too_large(self) -> InvalidValue:
+        return InvalidValue(
+            f"{self._kind.name}: its rows are more than {MAX_REQUESTS} MB; load it with "
+            "limit(), or query its members page by page"
+        )
 
     def _own(self, items: list[Item]) -> list[MemberRow]:
         """Return the rows that belong to the aggregate, each with its sort key."""
@@ -303,32 +271,51 @@ class Load(Plan[T | None], Generic[T]):
             return None
         return self._sort_key(self._key.encode(self._arguments))
 
-    def _assembled(self, rows: list[MemberRow]) -> T | None:
-        """Return the aggregate that the rows make."""
-        found: T | None = _assemble(self._kind, self._key, rows, self._root_sort_key())
+    def _assembled(self, rows: list[MemberRow], given: Mapping[str, Any]) -> T | None:
+        """Return the aggregate that the rows make, with the values of the members in `given`."""
+        found: T | None = assemble(self._kind, self._key, rows, self._root_sort_key(), given)
         return found
+
+    @property
+    def _root_is_free_text(self) -> bool:
+        """Whether other roots can lie between a root and its rows: `O1 x`, before `O1#…`."""
+        sort = self._key.sort
+        if sort is None or not isinstance(sort.pieces[-1], KeyPart):
+            return False
+        return not sort.pieces[-1].sorts_before(sort.delimiter.text)
+
+    @property
+    def _may_read_others(self) -> bool:
+        """Whether rows of other entities can lie between those of the aggregate."""
+        sort = self._key.sort
+        if sort is None or not self._extends:
+            return False  # a limit is refused there
+        return self._root_is_free_text or any(
+            theirs is not None and extends(theirs, sort) for _, theirs in self._sort_keys_beside()
+        )
 
     def _shape(self) -> Shape:
         self._check_limit()
-        size = sum(typical_size(entity) for entity in self._kind.entities())
+        entities = self._kind.entities()
         children = self._size if isinstance(self._size, int) else TYPICAL_PAGE
+        size = sum(map(typical_size, entities)) / len(entities) * (1 + children)
         return Shape(
             operation="Query",
             table=self._entity.table.name,
-            entity=", ".join(entity.name for entity in self._kind.entities()),
+            entity=", ".join(entity.name for entity in entities),
             index=None if self._key.index is None else self._key.index.name,
             condition=query_condition(self._condition()),
             order="descending" if self._descending else "ascending",
             page="all pages" if self._size is None else f"1 + {shown(self._size)}",
-            read_units=read_units(
-                size / len(self._kind.entities()) * (1 + children), consistent=self._is_consistent
-            ),
-            read_range=page_read(
-                None if self._size is None else 1 + children,
-                consistent=self._is_consistent,
-                requests=MAX_REQUESTS if self._size is None else 1,
-            ),
+            read_units=read_units(size, consistent=self._is_consistent),
+            read_range=self._read_range(1 if self._size is None else 1 + children),
         )
+
+    def _read_range(self, rows: int) -> UnitRange:
+        """Return the units of a query of the aggregate, with this many rows if they are limited."""
+        if isinstance(self._size, int) and not self._may_read_others:
+            return items_read(rows, consistent=self._is_consistent)
+        return page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
 
 
 def _check_nested(kind: AggregateMap, key: KeyMap) -> None:
@@ -346,45 +333,3 @@ def _check_nested(kind: AggregateMap, key: KeyMap) -> None:
                         f"{member.entity.primary.name}, not below it, so nothing says whose it is"
                     )
             _check_nested(member.kind, key)
-
-
-def _assemble(
-    kind: AggregateMap, key: KeyMap, rows: list[MemberRow], root_sort_key: str | None
-) -> Any:
-    """Make an aggregate of its rows; return None if its root is not among them."""
-    values: dict[str, Any] = {}
-    for row in rows:
-        if row.entity is kind.root.entity and root_sort_key in (None, row.sort_key):
-            values[kind.root.field] = row.entity.decode(row.item)
-            break
-    else:
-        return None
-    # An entity may be the root and a member: the root is not among its own members.
-    below = [row for row in rows if root_sort_key is None or row.sort_key != root_sort_key]
-    for member in kind.members:
-        if isinstance(member.kind, AggregateMap):
-            results = _assemble_members(member.kind, key, below)
-        else:
-            results = [row.entity.decode(row.item) for row in below if row.entity is member.kind]
-        if member.many:
-            values[member.field] = results
-        elif results or member.optional:
-            values[member.field] = results[0] if results else None
-        else:
-            return None
-    return kind.build(values)
-
-
-def _assemble_members(kind: AggregateMap, key: KeyMap, rows: list[MemberRow]) -> list[Any]:
-    """Make the nested aggregates; each row belongs to the root whose key its own extends."""
-    root = kind.root.entity.key_in_index_of(key)
-    assert root is not None
-    assert root.sort is not None
-    parser = Parser(root.sort)
-    entities = set(kind.entities())
-    groups: dict[str, list[MemberRow]] = {}
-    for row in rows:
-        if row.entity in entities:
-            groups.setdefault(parser.beginning(row.sort_key), []).append(row)
-    made = (_assemble(kind, key, group, sort_key) for sort_key, group in groups.items())
-    return [aggregate for aggregate in made if aggregate is not None]

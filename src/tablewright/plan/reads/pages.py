@@ -104,16 +104,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         """Return the results of a page, what of it cannot be read, and the cursor for the next."""
         self._check_projection()
         request, filtered, excluding = self._request(context)
-        binding: tuple[Any, ...] = (
-            self._pattern,
-            context.tenant,
-            ", ".join(entity.name for entity in self._entities()),
-            self._comparison,
-            request.body,
-        )
-        remaining = self._total
-        if remaining is not None:
-            binding += (remaining,)
+        binding, remaining = self._binding(request, context), self._total
         if self._cursor is not None:
             position = open_cursor(context.secret, binding, self._cursor)
             start, remaining = position if isinstance(position, tuple) else (position, None)
@@ -132,6 +123,12 @@ class Pages(Plan[Page[R]], Generic[R]):
             return Page(results, None, unreadable)
         end = last if remaining is None else (last, remaining - len(results))
         return Page(results, seal_cursor(context.secret, binding, end), unreadable)
+
+    def _binding(self, request: QueryRequest, context: Context) -> tuple[Any, ...]:
+        """Return what a cursor is valid for."""
+        names = ", ".join(entity.name for entity in self._entities())
+        binding = (self._pattern, context.tenant, names, self._comparison, request.body)
+        return binding if self._total is None else (*binding, self._total)
 
     def _decode(self, answer: bytes) -> tuple[list[Any], Item | None, tuple[UnreadableItem, ...]]:
         """Return the results in an answer of which all are wanted, and where it ended."""
@@ -163,7 +160,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             request = request.next_page(last)
             if size is not None:
                 read += page.scanned_count
-                limit = _next_limit(size - len(found), len(found), read, limit)
+                limit = next_limit(size - len(found), len(found), read, limit)
         if size is not None and len(found) > size:
             del found[size:]
             last = self._position(found[-1])
@@ -320,7 +317,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         )
 
 
-def _next_limit(missing: int, found: int, read: int, limit: int) -> int:
+def next_limit(missing: int, found: int, read: int, limit: int) -> int:
     """Return how many items to ask for: as many as are missing, by the share that matched."""
     wanted = math.ceil(missing * read / found) if found else 2 * limit
     return min(max(missing, min(wanted, 4 * limit)), MAX_LIMIT)

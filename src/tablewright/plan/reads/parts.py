@@ -37,7 +37,6 @@ class PartRead(Plan[PartItems]):
 
     def __init__(self, query: Pages[Any], start: Item, size: int | None) -> None:
         self._query = query
-        self._pattern = query._pattern
         self._start = start
         self._size = size
 
@@ -101,8 +100,12 @@ class PartsCount(Count):
         self._parts = parts
         self._part_name = name
 
+    @property
+    def _type_name(self) -> str:
+        return Count.__name__
+
     def _steps(self, context: Context) -> Steps[int]:
-        step = Together([Count(part)._replace(_pattern=self._pattern) for part in self._parts])
+        step = Together([Count(part) for part in self._parts])
         yield step
         total, limit = sum(step.results), self._query._total
         return total if limit is None else min(total, limit)

@@ -88,15 +88,34 @@ def key_paths(entity: EntityMap, key: KeyMap) -> list[Path]:
 
 def paths_to_read(entity: EntityMap, key: KeyMap, columns: Sequence[Ref[Any, Any]]) -> list[Path]:
     """Return the paths to ask for, so that the columns can be read; none for whole items."""
-    if not columns:
-        return []
+    return outermost(paths_of_columns(entity, key, columns)) if columns else []
+
+
+def paths_of_columns(entity: EntityMap, key: KeyMap, columns: Sequence[Ref[Any, Any]]) -> set[Path]:
+    """Return the paths from which the columns, the key and the type are read."""
     paths = set(key_paths(entity, key))
     for column in columns:
         source = source_of(entity, key, column.attribute)
         if source is not None:
             is_stored = source == column.attribute.stored
             paths.add(_up_to_list(column.steps) if is_stored else (source,))
-    # DynamoDB rejects a path inside another.
+    return paths
+
+
+def paths_of_whole(entities: Iterable[EntityMap], key: KeyMap) -> set[Path]:
+    """Return the paths from which all attributes of entities are read, also those in keys."""
+    paths: set[Path] = set()
+    for entity in entities:
+        paths.update(key_paths(entity, key))
+        paths.update((attribute.stored,) for attribute in entity.attributes.values())
+        paths.update(
+            (name,) for each in (entity.primary, *entity.indexes) for name in each.attributes
+        )
+    return paths
+
+
+def outermost(paths: set[Path]) -> list[Path]:
+    """Return the paths that are not inside another one, which DynamoDB rejects."""
     return sorted(
         (path for path in paths if not any(path[:n] in paths for n in range(1, len(path)))),
         key=str,

@@ -49,6 +49,10 @@ class FirstByKey(First[R], Generic[R]):
     if it was deleted meanwhile.
     """
 
+    @property
+    def _type_name(self) -> str:
+        return First.__name__
+
     def _steps(self, context: Context) -> Steps[R | None]:
         values: Any = yield from super()._steps(context)
         if values is None:

@@ -14,6 +14,7 @@ out, so how many rows a page needs is not bounded: a limit is then an error.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any
 
 from msgspec import Struct
@@ -44,6 +45,18 @@ def span_of(template: Template | None) -> Span:
     if not isinstance(first, str):
         return EVERYTHING
     return Span(first, first) if len(template.pieces) == 1 else Span(first, after(first))
+
+
+def literal_behind(longer: Template, shorter: Template) -> str:
+    """Return the literal with which a sort key goes on that extends another.
+
+    It is `#ITEM#` for `ORDER#{order_id}#ITEM#{item_id}` and `ORDER#{order_id}`.
+    """
+    last = len(shorter.pieces) - 1
+    ours, theirs = shorter.pieces[last], longer.pieces[last]
+    text = theirs[len(ours) :] if isinstance(ours, str) and isinstance(theirs, str) else ""
+    behind = takewhile(lambda piece: isinstance(piece, str), longer.pieces[last + 1 :])
+    return "".join([text, *map(str, behind)])
 
 
 def hull(spans: Iterable[Span]) -> Span:

@@ -6,32 +6,46 @@
 
 Many rows do not fit into one transaction. So a run may be interrupted between two requests; the
 same plan continues it. An aggregate that fits into one transaction is deleted by one. Otherwise its
-rows are deleted from the last to the first, and its root in the last transaction, so that no row
-is ever left without its root.
+rows are deleted from the last to the first, and its root in the last transaction.
+
+Rows that other clients create meanwhile:
+
+- Before the last read of the rows: they are deleted with the others.
+- Between this read and the delete of the root: if their creation changes the root (a counter, a
+  version), the delete fails and the rows are read again. If not, they are left without a root. One
+  more read finds them, and they are deleted.
+- After the delete of the root: they stay. A create with a condition check of the root, in one
+  transaction, fails.
+
+If another client creates the root again, its rows are not deleted.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, TypeVar, overload
+
+import msgspec
 
 from tablewright.errors import ConditionFailed, Contention, DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.change import Change
 from tablewright.plan.plan import Context, Plan, Steps, Wait
-from tablewright.plan.reads.aggregate import Load, LoadFound
+from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.batch_get import item_identity
+from tablewright.plan.reads.load_found import LoadFound
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, query_condition, write_units
 from tablewright.plan.units import TRANSACTION_FACTOR, UnitRange
 from tablewright.plan.writes import commit
-from tablewright.plan.writes.action import Action, RetryWrite
+from tablewright.plan.writes.action import Action, RetryWrite, always_retry
 from tablewright.plan.writes.chunks import fit, joined, send_or_retry
 from tablewright.plan.writes.delete import delete_row
-from tablewright.plan.writes.guard import key_text, rejection
+from tablewright.plan.writes.guard import WriteExpressions, key_text, rejection
 from tablewright.plan.writes.range_write import DeleteRange, UpdateRange
 from tablewright.plan.writes.row_groups import Progress, Tally, send_first
 from tablewright.plan.writes.write import IsRewritable
@@ -83,8 +97,7 @@ class DeleteAggregate(Plan[int]):
         self._kind = rows._kind
         self._entity: EntityMap = rows._entity
         self._progress = progress
-        if isinstance(rows, Load):
-            _check(rows)
+        _check(rows if isinstance(rows, Load) else rows._second)
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._kind.entities())
@@ -97,10 +110,11 @@ class DeleteAggregate(Plan[int]):
                 return 0
             rows = rows._load(found)
         tally, attempt = Tally(self._progress), 0
-        while True:
+        phases = [self._delete_with_root, self._delete_without_root]
+        while phases:
             try:
-                if (yield from self._delete(rows, context, tally)):
-                    return tally.done
+                if (yield from phases[0](rows, context, tally)):
+                    del phases[0]
                 attempt = 0
             except RetryWrite:
                 attempt += 1
@@ -112,21 +126,46 @@ class DeleteAggregate(Plan[int]):
                         "deleted: run it again to continue"
                     ) from None
                 yield Wait(delay)
+        return tally.done
 
-    def _delete(self, load: Load[Any], context: Context, tally: Tally) -> Steps[bool]:
-        """Delete the rows; return False if they must be read again, for rows that were added."""
-        key = self._entity.table.key(load._key.encode(load._arguments))
-        groups = self._groups(key, (yield from _read(load, context)))
+    def _delete_with_root(self, load: Load[Any], context: Context, tally: Tally) -> Steps[bool]:
+        """Delete the rows and the root; return False if they must be read again."""
+        key, groups = yield from self._read_groups(load, context)
+        if not _has_root(groups, key):
+            return True
         if fit(*groups):
-            if groups:
-                yield from send_or_retry(joined(*groups), context)
-                tally.add(len(groups))
+            yield from send_or_retry(joined(*groups), context)
+            tally.add(len(groups))
             return True
         while not fit(*groups):
             *children, root = groups
             tally.add((yield from send_first(children, context)))
             groups = [*children, root]
         return False
+
+    def _delete_without_root(self, load: Load[Any], context: Context, tally: Tally) -> Steps[bool]:
+        """Delete the rows that are left without a root, as long as it does not exist again."""
+        key, groups = yield from self._read_groups(load, context)
+        if _has_root(groups, key):
+            return True
+        expressions = WriteExpressions()
+        expressions.require_not_exists(self._entity.table)
+        body = expressions.add_to({"Key": key})
+        no_root = Action("ConditionCheck", self._entity.table, body, always_retry)
+        while groups:
+            rows = [groups.pop(0)]
+            while groups and fit([no_root], *rows, groups[0]):
+                rows.append(groups.pop(0))
+            yield from send_or_retry(joined([no_root], *rows), context)
+            tally.add(len(rows))
+        return True
+
+    def _read_groups(
+        self, load: Load[Any], context: Context
+    ) -> Steps[tuple[Item, list[list[Action]]]]:
+        """Return the key of the root, and the actions for each row: the root last."""
+        key = self._entity.table.key(load._key.encode(load._arguments))
+        return key, self._groups(key, (yield from _read(load, context)))
 
     def _groups(self, key: Item, items: list[Item]) -> list[list[Action]]:
         """Return the actions for each row: those below others first, the root last."""
@@ -137,7 +176,8 @@ class DeleteAggregate(Plan[int]):
             found = table.entity_of(item)
             if any(entity.includes(found) for entity in self._kind.entities()):
                 assert found is not None
-                groups.append(delete_row(found, item))
+                is_root = table.key(item) == key
+                groups.append(delete_row(found, item, _guarded(found, item) if is_root else ()))
             else:
                 others.append(item)
         sentinels = {action.identity for group in groups for action in group[1:]}
@@ -182,17 +222,29 @@ class DeleteAggregate(Plan[int]):
             read_units=load._shape().read_units * 2,
             read_range=UnitRange(1, math.inf),
         )
+        steps = (*first, read, whole, msgspec.structs.replace(read, read_units=1))
         return Shape(
-            operation=" + ".join(step.operation for step in (*first, read, whole)),
+            operation=" + ".join(step.operation for step in steps),
             table=whole.table,
             entity=names,
             condition=condition,
-            read_units=sum(step.read_units for step in (*first, read)),
+            read_units=sum(step.read_units for step in steps),
             write_units=whole.write_units,
-            read_range=UnitRange(read.read_range.low if not first else 0, math.inf),
+            read_range=UnitRange(2 if not first else 0, math.inf),
             write_range=whole.write_range,
-            steps=(*first, read, whole),
+            steps=steps,
         )
+
+
+def _has_root(groups: list[list[Action]], key: Item) -> bool:
+    return bool(groups) and groups[-1][0].key == key
+
+
+def _guarded(root: EntityMap, item: Item) -> Iterable[str]:
+    """Return the attributes of a root that must be as they were read: its version, or all."""
+    if root.version is not None:
+        return [root.version.stored]
+    return {*item, *(attribute.stored for attribute in root.attributes.values())}
 
 
 def _check(load: Load[Any]) -> None:
@@ -206,8 +258,11 @@ def _check(load: Load[Any]) -> None:
         )
     if len(load._arguments) < len(key.parameters):
         raise DeclarationError(f"delete_all(): {name} takes every part of {key.name}")
-    if load._size is not None:
-        raise DeclarationError(f"delete_all() deletes all rows of {name}, so it takes no limit()")
+    if load._size is not None or load._is_continued:
+        raise DeclarationError(
+            f"delete_all() deletes all rows of {name}, so it takes no limit(), page_size() or "
+            "after()"
+        )
 
 
 def _key_condition(load: Load[Any]) -> KeyCondition:

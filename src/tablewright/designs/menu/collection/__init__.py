@@ -12,9 +12,11 @@ Decisions where the source document is unclear:
   Renaming a section moves the section and its products in one transaction, which has space for 49
   products. If there are more, add the new section, move the products to it, 49 at a time, and
   delete the old one.
-- A section counts its products. So a rename or a delete that does not name all of them, or that
-  meets one that was added meanwhile, fails with `ConditionFailed`, and leaves no product behind:
-  read them again. A delete of a section has space for 99 products.
+- A section counts its products. So a rename or a delete that does not name all of them, also
+  because one was added meanwhile, fails with `ConditionFailed`, and leaves no product behind: read
+  them again. A delete of a section has space for 98 products.
+- A menu counts its sections. Renaming and deleting a menu require the menu as it was read, so they
+  leave no section behind that is added meanwhile: they read again.
 """
 
 from __future__ import annotations
@@ -35,7 +37,6 @@ from tablewright import (
     access_pattern,
     attr,
     children,
-    condition_check,
     create,
     delete_all,
     key,
@@ -53,6 +54,7 @@ class Collection(Table, name="menu_collection", pk="pk", sk="sk", type_attribute
 class Menu(Entity, table=Collection):
     name: Attr[str] = attr(name="MenuName")
     status: Attr[str] = attr(name="Status", default="ACTIVE")
+    section_count: Attr[int] = attr(name="SectionCount", default=0)
 
     primary = key("MENU" / name, "METADATA" / name.again)
 
@@ -152,7 +154,9 @@ def create_menu(menu: Menu) -> Create[Menu]:
 @access_pattern
 def add_section(section: Section) -> Transaction:
     """Add a section to a menu that exists"""
-    return transact(create(section), condition_check(Menu.primary(section.menu)))
+    return transact(
+        create(section), Menu.primary(section.menu).update(Menu.section_count.increment(1))
+    )
 
 
 @access_pattern
@@ -209,6 +213,7 @@ def delete_section(section: Section, products: Sequence[Product]) -> Transaction
         Section.primary(section.menu, section.name)
         .delete()
         .condition(Section.product_count == len(products)),
+        Menu.primary(section.menu).update(Menu.section_count.increment(-1)),
         *(
             Product.primary(product.menu, product.section, product.name)
             .delete()

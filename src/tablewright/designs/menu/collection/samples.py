@@ -11,7 +11,7 @@ def sample(menus: MenuTree = SAMPLE_MENUS) -> list[Entity]:
     """Return the entities of these menus."""
     found: list[Entity] = []
     for menu, sections in menus.items():
-        found.append(Menu(name=menu))
+        found.append(Menu(name=menu, section_count=len(sections)))
         for section, products in sections.items():
             found.append(Section(menu=menu, name=section, product_count=len(products)))
             found += [

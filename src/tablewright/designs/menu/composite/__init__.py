@@ -6,7 +6,11 @@
 
 Decisions where the source document is unclear: it has no keys for this variant, and rejects it
 because a section could not be renamed. Here a rename moves the item and all items below it, and a
-delete takes them along. A section or a product is added only below a parent that exists.
+delete takes them along.
+
+A section or a product is added only below a parent that exists, and increments its revision. A
+rename requires each item as it was read, so it leaves no item behind that is added meanwhile: it
+reads again. So does a delete.
 """
 
 from __future__ import annotations
@@ -26,7 +30,6 @@ from tablewright import (
     access_pattern,
     attr,
     children,
-    condition_check,
     create,
     delete_all,
     key,
@@ -43,6 +46,7 @@ class Composite(Table, name="menu_composite", pk="pk", sk="sk", type_attribute=N
 class Menu(Entity, table=Composite):
     name: Attr[str] = attr(name="MenuName")
     status: Attr[str] = attr(name="Status", default="ACTIVE")
+    revision: Attr[int] = attr(name="Revision", default=0)
 
     primary = key("MENU" / name, "MENU" / name.again)
 
@@ -51,6 +55,7 @@ class Section(Entity, table=Composite):
     menu: Attr[str] = attr(name="MenuName")
     name: Attr[str] = attr(name="SectionName")
     status: Attr[str] = attr(name="Status", default="ACTIVE")
+    revision: Attr[int] = attr(name="Revision", default=0)
 
     primary = key("MENU" / menu, "MENU" / menu.again / "SECTION" / name)
 
@@ -145,14 +150,15 @@ def create_menu(menu: Menu) -> Create[Menu]:
 @access_pattern
 def add_section(section: Section) -> Transaction:
     """Add a section to a menu that exists"""
-    return transact(create(section), condition_check(Menu.primary(section.menu)))
+    return transact(create(section), Menu.primary(section.menu).update(Menu.revision.increment(1)))
 
 
 @access_pattern
 def add_product(product: Product) -> Transaction:
     """Add a product to a section that exists"""
     return transact(
-        create(product), condition_check(Section.primary(product.menu, product.section))
+        create(product),
+        Section.primary(product.menu, product.section).update(Section.revision.increment(1)),
     )
 
 

@@ -10,14 +10,16 @@ Decisions where the source document is unclear:
 - A third index, by the name of the menu. Without it, "Get Menu by Name" would be a scan.
 - A child contains the id and the name of its parent, because its index key contains both. Renaming
   a parent also updates its children, in one transaction, which has space for 96 sections or 98
-  products. If there are more, update them first, 100 at a time.
+  products. If there are more, create the parent again, with its id and its new name, move the
+  children to it, 98 at a time, and delete the old parent.
 - The name of a menu is unique, as in the variants where it is a key: creating a second menu of one
   name, or renaming one to it, raises `UniqueViolation`. The document does not say; without it,
   "Get Menu by Name" would return either of the two. Sections and products of one name may exist in
   several parents, and in one.
-- The children of an item are in other partitions, so an item counts them. A delete refuses an item
-  that has children (`ConditionFailed`): delete these first. A child is added only to a parent that
-  exists under the name that the child contains.
+- The children of an item are in other partitions, so an item counts them. A child is added only if
+  its parent exists under the name that the child contains; the same transaction increments the
+  count. So a rename that does not name all children, also because one was added meanwhile, fails
+  with `ConditionFailed`: read them again. A delete of an item with children fails, too.
 
 The keys of the joins contain ids and names. A caller that knows only the names starts with the name
 of the menu: `sections_by_name` makes two queries, `products_by_names` three. To read the whole
@@ -215,34 +217,56 @@ def add_product(product: Product) -> Transaction:
     )
 
 
+def _move_section(section: Section, menu: Menu, name: str) -> Update[Section]:
+    """Return the update of the menu name, if the section is still in this menu."""
+    is_in_menu = (Section.menu_id == menu.id) & (Section.menu == menu.name)
+    return update(section, Section.menu.set(name)).condition(is_in_menu)
+
+
 @access_pattern
 def rename_menu(menu: Menu, sections: Sequence[Section], name: str) -> Transaction:
     """Rename a menu: moves the menu, changes the index keys of its sections"""
     return transact(
-        update(menu, Menu.name.set(name)),
-        *(update(section, Section.menu.set(name)) for section in sections),
+        update(menu, Menu.name.set(name)).condition(Menu.section_count == len(sections)),
+        *(_move_section(section, menu, name) for section in sections),
     )
 
 
 @access_pattern
-def move_sections(sections: Sequence[Section], name: str) -> Transaction:
-    """Set the new menu name in up to 100 sections, before a rename with too many sections"""
-    return transact(*(update(section, Section.menu.set(name)) for section in sections))
+def move_sections(menu: Menu, sections: Sequence[Section], name: str) -> Transaction:
+    """Move up to 98 sections to the same menu under another name"""
+    count = Menu.section_count
+    return transact(
+        Menu.primary(menu.id, menu.name).update(count.increment(-len(sections))),
+        Menu.primary(menu.id, name).update(count.increment(len(sections))),
+        *(_move_section(section, menu, name) for section in sections),
+    )
+
+
+def _move_product(product: Product, section: Section, name: str) -> Update[Product]:
+    """Return the update of the section name, if the product is still in this section."""
+    is_in_section = (Product.section_id == section.id) & (Product.section == section.name)
+    return update(product, Product.section.set(name)).condition(is_in_section)
 
 
 @access_pattern
 def rename_section(section: Section, products: Sequence[Product], name: str) -> Transaction:
     """Rename a section: moves the section, changes the index keys of its products"""
     return transact(
-        update(section, Section.name.set(name)),
-        *(update(product, Product.section.set(name)) for product in products),
+        update(section, Section.name.set(name)).condition(Section.product_count == len(products)),
+        *(_move_product(product, section, name) for product in products),
     )
 
 
 @access_pattern
-def move_products(products: Sequence[Product], name: str) -> Transaction:
-    """Set the new section name in up to 100 products, before a rename with too many products"""
-    return transact(*(update(product, Product.section.set(name)) for product in products))
+def move_products(section: Section, products: Sequence[Product], name: str) -> Transaction:
+    """Move up to 98 products to the same section under another name"""
+    count = Section.product_count
+    return transact(
+        Section.primary(section.id, section.name).update(count.increment(-len(products))),
+        Section.primary(section.id, name).update(count.increment(len(products))),
+        *(_move_product(product, section, name) for product in products),
+    )
 
 
 @access_pattern
@@ -261,7 +285,9 @@ def delete_menu(menu_id: UUID, menu: str) -> Delete[Menu]:
 def delete_section(section: Section) -> Transaction:
     """Delete a section that has no products"""
     return transact(
-        Section.primary(section.id, section.name).delete().condition(Section.product_count == 0),
+        Section.primary(section.id, section.name)
+        .delete()
+        .condition((Section.product_count == 0) & (Section.menu == section.menu)),
         Menu.primary(section.menu_id, section.menu).update(Menu.section_count.increment(-1)),
     )
 
@@ -270,7 +296,9 @@ def delete_section(section: Section) -> Transaction:
 def delete_product(product: Product) -> Transaction:
     """Delete a product"""
     return transact(
-        Product.primary(product.id, product.name).delete().condition(Product.name.exists()),
+        Product.primary(product.id, product.name)
+        .delete()
+        .condition(Product.section == product.section),
         Section.primary(product.section_id, product.section).update(
             Section.product_count.increment(-1)
         ),

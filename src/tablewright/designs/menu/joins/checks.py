@@ -159,22 +159,42 @@ def _renames(stored: Stored) -> Iterator[Check]:
 
 
 def _renames_in_steps(stored: Stored) -> Iterator[Check]:
-    """For a parent with too many children for one transaction: the children, then the parent."""
+    """For a parent with too many children for one transaction: a new parent gets them."""
     lunch = _menu(stored, "Lunch")
     desserts = _section(stored, lunch, "Desserts")
     sweets = _products(stored, desserts)
-    yield Check("Rename a section in steps: its products", move_products(sweets, "Sweets"), None)
     yield Check(
-        "Rename a section in steps: the section", rename_section(desserts, [], "Sweets"), None
+        "Rename a section without its products",
+        rename_section(desserts, [], "Sweets"),
+        Raises(ConditionFailed),
     )
+    new = changed(desserts, name="Sweets", product_count=0)
+    yield Check("Rename a section in steps: the new section", add_section(new), None)
+    yield Check(
+        "Rename a section in steps: its products", move_products(desserts, sweets, "Sweets"), None
+    )
+    yield Check("Rename a section in steps: the old section", delete_section(desserts), None)
     yield Check(
         "Get Products by Section, after the rename in steps",
         products_by_section(desserts.id, "Sweets"),
         [changed(sweet, section="Sweets") for sweet in sweets],
     )
     sections = _sections(stored, lunch)
-    yield Check("Rename a menu in steps: its sections", move_sections(sections, "Midday"), None)
-    yield Check("Rename a menu in steps: the menu", rename_menu(lunch, [], "Midday"), None)
+    yield Check(
+        "Rename a menu without its sections",
+        rename_menu(lunch, [], "Midday"),
+        Raises(ConditionFailed),
+    )
+    midday = changed(lunch, name="Midday", section_count=0)
+    yield Check("Rename a menu in steps: the new menu", create_menu(midday), midday)
+    yield Check(
+        "Rename a menu in steps: its sections", move_sections(lunch, sections, "Midday"), None
+    )
+    yield Check(
+        "Rename a menu in steps: the old menu",
+        delete_menu(lunch.id, "Lunch"),
+        lambda: changed(lunch, section_count=0),
+    )
     yield Check(
         "Get Sections by Menu, after the rename in steps",
         sections_by_menu(lunch.id, "Midday"),

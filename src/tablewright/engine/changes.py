@@ -1,0 +1,222 @@
+"""The change log of a table: one row for each change of an item, in the order of the changes.
+
+A table has a change log while a stream or point-in-time recovery needs one (`TableSchema.log`).
+Both read the same log: `streams` presents it as shards and records; recovery undoes the changes
+after a time. A log is a tree of its own, and can outlive its table.
+
+    key             size            body
+    (empty)         0               the trim points, as JSON: [deleted, horizon]
+    number          milliseconds    [hash, expired, old item or null, new item or null]
+
+- `number` is the sequence number: 1 for the first change of the log, then without gaps; 8 bytes,
+  big-endian. A number is never used again, even if all rows are trimmed.
+- `size` is the time of the change, in milliseconds since 1970. It never decreases: if the clock is
+  set back, changes get the time of the last one.
+- `hash` is the hash of the partition key (the first four bytes of the row's key in the table);
+  `expired` is true if the item was deleted because its time to live was over.
+- The items are the bytes that the table stores, so a change is logged without encoding an item.
+
+Invariants:
+- `rows.replace_item` appends a change in the transaction that changes the item. So the log and the
+  table always agree: the last change of a key has the item that the table has.
+- Only real changes are logged: an item that is replaced by an equal item is not.
+- Rows are deleted only from the start (`trimming`). Rows up to `deleted` do not exist; those up to
+  `horizon` belong to no stream any more, but recovery may still need them.
+
+What is logged does not depend on the streams: each change has both items, so a stream can have any
+view type. This module does not know tables, streams or requests.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import closing
+
+import msgspec
+from msgspec import Raw
+
+from tablewright.errors import StoreFailed
+from tablewright.storage import DamagedRow, Row, Snapshot, Tree, WriteTransaction
+
+_TRIM_POINTS = b""
+_NULL = b"null"
+
+_encode = msgspec.json.Encoder().encode
+_decode_body = msgspec.json.Decoder(tuple[int, bool, Raw, Raw]).decode
+
+
+class TrimPoints(msgspec.Struct, frozen=True, array_like=True):
+    """The last sequence numbers that were deleted, and that streams no longer show."""
+
+    deleted: int = 0
+    horizon: int = 0
+
+
+_decode_trim_points = msgspec.json.Decoder(TrimPoints).decode
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One change of one item. `old` is None for a new item, `new` for a deleted one."""
+
+    number: int
+    #: In seconds since 1970, with milliseconds.
+    time: float
+    partition_hash: int
+    expired: bool
+    old: bytes | None
+    new: bytes | None
+
+
+class ChangeLog:
+    """Appends the changes of one table. Used only in write transactions."""
+
+    __slots__ = ("_last", "_last_time", "_rollbacks", "_version", "tree")
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        # The number and time of the last row. They are read again if another connection has
+        # committed, or if changes of this one were rolled back.
+        self._last = self._last_time = 0
+        self._version = self._rollbacks = -1
+
+    def append(
+        self,
+        tx: WriteTransaction,
+        key: bytes,
+        old: bytes | None,
+        new: bytes | None,
+        *,
+        expired: bool = False,
+    ) -> None:
+        """Log the change of the item with the row key `key`."""
+        if self._version != tx.version or self._rollbacks != tx.rollbacks:
+            self._last, self._last_time = _read_last(tx, self.tree)
+            self._version, self._rollbacks = tx.version, tx.rollbacks
+        self._last += 1
+        self._last_time = max(self._last_time, int(time.time() * 1000))
+        body = b"[%d,%b,%b,%b]" % (
+            int.from_bytes(key[:4], "big"),
+            b"true" if expired else b"false",
+            _NULL if old is None else old,
+            _NULL if new is None else new,
+        )
+        tx.put(self.tree, _encode_number(self._last), self._last_time, body)
+
+
+def create_log(tx: WriteTransaction, tree: Tree) -> None:
+    """Create an empty log."""
+    tx.create_tree(tree)
+    write_trim_points(tx, tree, TrimPoints())
+
+
+def read_last_number(snapshot: Snapshot, tree: Tree) -> int:
+    """Return the number of the last change of a log, even if it has been deleted."""
+    return _read_last(snapshot, tree)[0]
+
+
+def find_last_before(snapshot: Snapshot, tree: Tree, moment: float) -> int:
+    """Return the number of the last change before a time, in seconds since 1970.
+
+    If there is none, return the last number that was deleted.
+    """
+    low, high = read_trim_points(snapshot, tree).deleted, read_last_number(snapshot, tree)
+    while low < high:
+        middle = (low + high + 1) // 2
+        found = snapshot.get(tree, _encode_number(middle))
+        if found is None:
+            raise StoreFailed(f"{tree.name}: the change log is damaged: {middle} is missing")
+        if found[0] < moment * 1000:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def read_trim_points(snapshot: Snapshot, tree: Tree) -> TrimPoints:
+    found = snapshot.get(tree, _TRIM_POINTS)
+    if found is None:
+        raise _damaged(tree)
+    return _decode_trim_points(found[1])
+
+
+def write_trim_points(tx: WriteTransaction, tree: Tree, points: TrimPoints) -> None:
+    tx.put(tree, _TRIM_POINTS, 0, _encode(points))
+
+
+def read_changes(
+    snapshot: Snapshot, tree: Tree, after: int, *, backwards: bool = False
+) -> Generator[Change, None, None]:
+    """Yield the changes with numbers above `after`, in order, or the last one first.
+
+    Close the generator if it is not exhausted: until then its read transaction stays open.
+    """
+    first = _encode_number(after + 1)
+    with closing(snapshot.walk(tree, first, None, backwards=backwards)) as walk:
+        for row in walk:
+            yield decode_change(tree, row)
+
+
+def decode_change(tree: Tree, row: Row) -> Change:
+    """Decode a row of a log; raise `DamagedRow` if it is not a change."""
+    key, milliseconds, body = row
+    try:
+        number = _decode_number(key)
+        partition_hash, expired, old, new = _decode_body(body)
+    except ValueError:
+        raise DamagedRow(tree, key) from None
+    return Change(
+        number, milliseconds / 1000, partition_hash, expired, _item_bytes(old), _item_bytes(new)
+    )
+
+
+def delete_changes(
+    tx: WriteTransaction, tree: Tree, last: int, *, max_rows: int, max_bytes: int
+) -> int:
+    """Delete the first rows of a log, at most to `last`; return the last number that was deleted.
+
+    The caller must write the trim points.
+    """
+    keys: list[bytes] = []
+    size = 0
+    # Damaged rows must be deleted, too.
+    with closing(tx.inspect(tree, _encode_number(0), _encode_number(last + 1))) as walk:
+        for key, _, body, intact in walk:
+            keys.append(key)
+            size += len(body) if intact else 0
+            if len(keys) >= max_rows or size >= max_bytes:
+                break
+        else:
+            keys.append(_encode_number(last))  # so that missing rows do not stop the trimming
+    for key in keys:
+        tx.delete(tree, key)
+    return _decode_number(keys[-1])
+
+
+def _read_last(snapshot: Snapshot, tree: Tree) -> tuple[int, int]:
+    """Return the number and the time of the last change; the time is 0 if it was deleted."""
+    with closing(snapshot.walk(tree, _TRIM_POINTS, None, backwards=True)) as walk:
+        for key, milliseconds, body in walk:
+            if key:
+                return _decode_number(key), milliseconds
+            return _decode_trim_points(body).deleted, 0
+    raise _damaged(tree)
+
+
+def _item_bytes(raw: Raw) -> bytes | None:
+    content = bytes(raw)
+    return None if content == _NULL else content
+
+
+def _encode_number(number: int) -> bytes:
+    return number.to_bytes(8, "big")
+
+
+def _decode_number(key: bytes) -> int:
+    if len(key) != 8:
+        raise ValueError("a sequence number has 8 bytes")
+    return int.from_bytes(key, "big")
+
+
+def _damaged(tree: Tree) -> StoreFailed:
+    return StoreFailed(f"{tree.name}: the change log is damaged: it has no trim points")

@@ -1,0 +1,273 @@
+"""Paged load: an aggregate of which one member is read in pages.
+
+    class OrderPage(Aggregate):
+        order: Order = root()
+        payment: Payment | None = child()
+        parcels: Page[Parcel] = children()
+
+    OrderPage.of(Order.primary("C1", "O1")).page_size(2).after(cursor)
+
+    SK=ORDER#O1                  first page: one query from the root to the second parcel
+       ORDER#O1#PAYMENT
+       ORDER#O1#ZPARCEL#1
+       ORDER#O1#ZPARCEL#2
+       ORDER#O1#ZPARCEL#3        later pages: one query of the root and the other members again,
+       ORDER#O1#ZPARCEL#4        one query of the parcels after the cursor
+
+Invariants: the rows of the page come last in the order of the query, and rows of other entities
+never lie between; otherwise the plan is a DeclarationError. A cursor is that of a query of the
+member alone: it never points to the root or another member.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from msgspec.structs import replace
+
+from tablewright.errors import DeclarationError
+from tablewright.mapping.key_condition import KeyCondition, SortCondition, after
+from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.template import Template, extends
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reads.aggregate import Load
+from tablewright.plan.reads.cursor import seal_cursor
+from tablewright.plan.reads.members import AggregateMap, Member, MemberRow
+from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page, next_limit
+from tablewright.plan.reads.projection import ProjectionMap
+from tablewright.plan.reads.query import Query
+from tablewright.plan.reads.span import Span, hull, literal_behind, span_of
+from tablewright.plan.shape import Shape, shown
+from tablewright.plan.units import UnitRange, items_read, page_read
+from tablewright.values import Item
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def load_of(kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> Load[Any]:
+    """Return the plan that loads an aggregate by a key of its root."""
+    return (Load if kind.paged is None else PagedLoad)(kind, key, arguments)
+
+
+class MemberQuery(Query[R], Generic[R]):
+    """The rows of one member of a root."""
+
+    def __init__(self, member: Member, key: KeyMap, condition: KeyCondition, bound: int) -> None:
+        self._entity = member.entity
+        self._key = key
+        self._condition = condition
+        #: How many parts of the key the root determines.
+        self._bound = bound
+        if isinstance(member.kind, ProjectionMap):
+            self._columns, self._row = member.kind.columns, member.kind.build
+
+    def _key_condition(self) -> KeyCondition:
+        return self._condition
+
+    @property
+    def _may_contain_others(self) -> bool:
+        return self._entity.table.may_contain_others(self._key, self._bound)
+
+    def page_of(self, items: list[Item], last: Item | None, context: Context) -> Page[Any]:
+        """Return the page of items that were read otherwise; it continues after `last`."""
+        results, unreadable = self._results(items)
+        if last is None:
+            return Page(results, None, unreadable)
+        request, _, _ = self._request(context)
+        cursor = seal_cursor(context.secret, self._binding(request, context), last)
+        return Page(results, cursor, unreadable)
+
+
+class PagedLoad(Load[T], Generic[T]):
+    """An aggregate with a page of one member, or None if its root does not exist."""
+
+    def __init__(self, kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
+        super().__init__(kind, key, arguments)
+        assert kind.paged is not None
+        self._paged = kind.paged
+        theirs = self._paged.entity.key_in_index_of(key)
+        if key.sort is None or not key.sort.is_text or theirs is None or theirs.sort is None:
+            raise DeclarationError(
+                f"{kind.name}.{self._paged.field}: a page needs sort keys that are composed of "
+                f"literals and attributes; {key.name} is {key.show()}"
+            )
+        self._root_sort: Template = key.sort
+        self._member_key: KeyMap = theirs
+        self._member_sort: Template = theirs.sort
+
+    @property
+    def _type_name(self) -> str:
+        return Load.__name__
+
+    # -- where the rows are ------------------------------------------------------------------
+
+    def _place(self, sort: Template | None) -> Span:
+        """Return where rows lie: behind the root's sort key if they extend it, else as text."""
+        if not self._extends or sort is None:
+            return span_of(sort)
+        if sort is self._root_sort:
+            return Span("", "")
+        text = literal_behind(sort, self._root_sort)
+        return (
+            Span(text, after(text))
+            if sort.parts[len(self._root_sort.parts) :]
+            else Span(text, text)
+        )
+
+    def _other_places(self) -> list[tuple[str, Span]]:
+        """Return where the root and the members that are not in the page lie."""
+        keys = [(self._root_sort.show(), self._place(self._root_sort))]
+        for member in self._kind.leaves()[1:]:
+            theirs = member.entity.key_in_index_of(self._key)
+            if member is not self._paged and theirs is not None and theirs.sort is not None:
+                keys.append((theirs.sort.show(), self._place(theirs.sort)))
+        return keys
+
+    def _check_limit(self) -> None:
+        """Raise DeclarationError unless the rows of the page come last, and nothing between."""
+        where = f"{self._kind.name}.{self._paged.field}"
+        page, places = self._place(self._member_sort), self._other_places()
+        for shown_sort, place in places:
+            if place.low > page.high if self._descending else place.high < page.low:
+                continue
+            is_reversed = place.high < page.low if self._descending else place.low > page.high
+            turn = "without desc()" if self._descending else "with desc()"
+            fix = f"read it {turn}" if is_reversed else "declare it as a list"
+            raise DeclarationError(
+                f"{where} is a page, so its rows must come last: {self._member_sort.show()} comes "
+                f"before or between {shown_sort}; {fix}, or query {self._paged.entity.name} itself"
+            )
+        whole = hull([page, *(place for _, place in places)])
+        for name, sort in self._sort_keys_beside():
+            if self._extends and (sort is None or not extends(sort, self._root_sort)):
+                continue
+            if whole.overlaps(self._place(sort)):
+                raise DeclarationError(
+                    f"{where}: a page cannot be read: rows of {name} "
+                    f"({sort.show() if sort else 'any key'}) can lie between those of the "
+                    "aggregate, and how many of them have to be read is not known; add it as a "
+                    f"member, give it another literal, or query {self._paged.entity.name} itself"
+                )
+
+    def _between(self, low: str, high: str) -> KeyCondition:
+        (sort,) = self._key.sort_attributes
+        partition = self._key.partition_values(self._arguments)
+        return KeyCondition(partition, SortCondition(sort, "between", ({"S": low}, {"S": high})))
+
+    def _condition(self) -> KeyCondition:
+        """Return the condition of the first page: from the root to the end of the member."""
+        if not self._extends:
+            return super()._condition()
+        root = self._root_sort_key() or ""
+        return self._between(root, root + self._place(self._member_sort).high)
+
+    def _head_condition(self) -> KeyCondition:
+        """Return the condition of the root and the other members, without the page."""
+        root, places = self._root_sort_key(), self._other_places()
+        if len(places) == 1 and root is not None:
+            (sort,) = self._key.sort_attributes
+            partition = self._key.partition_values(self._arguments)
+            return KeyCondition({**partition, sort: {"S": root}})
+        start = (root or "") if self._extends else ""
+        whole = hull(place for _, place in places)
+        return self._between(start + whole.low, start + whole.high)
+
+    def _member_query(self) -> MemberQuery[Any]:
+        """Return the query of the member alone."""
+        sort, theirs = self._member_sort, self._member_key
+        start, bound = sort.first_literal, 0
+        if self._extends:
+            start = (self._root_sort_key() or "") + literal_behind(sort, self._root_sort)
+            bound = len(self._root_sort.parts)
+        slots = {*theirs.partition.slots, *sort.slots[:bound]}
+        (name,) = theirs.sort_attributes
+        partition = self._key.partition_values(self._arguments)
+        condition = KeyCondition(partition, SortCondition(name, "begins_with", ({"S": start},)))
+        query: MemberQuery[Any] = MemberQuery(self._paged, theirs, condition, len(slots))
+        return query._replace(
+            _pattern=self._pattern,
+            _descending=self._descending,
+            _is_consistent=self._is_consistent,
+            _size=self._size,
+            _cursor=self._cursor,
+        )
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def _steps(self, context: Context) -> Steps[T | None]:
+        self._check_limit()
+        if self._cursor is None:
+            rows, page = yield from self._first_page(context)
+        else:
+            head = self._request(self._head_condition(), context)
+            rows = yield from self._read_rows(head, None)
+            if self._assembled(rows, {self._paged.field: None}) is None:
+                return None
+            page = yield from self._member_query()._page(context)
+        return self._assembled(rows, {self._paged.field: page})
+
+    def _first_page(self, context: Context) -> Steps[tuple[list[MemberRow], Page[Any]]]:
+        """Read the root, the other members, and the first rows of the page."""
+        query, size = self._member_query(), self._size
+        others: list[MemberRow] = []
+        found: list[Item] = []
+        last: Item | None = None
+        request, root = self._request(self._condition(), context), self._root_sort_key()
+        limit, read = 0 if size is None else size + len(self._other_places()), 0
+        for _ in range(MAX_REQUESTS):
+            if size is not None:
+                request = request.with_members(Limit=limit)
+            answer = decode_page((yield request))
+            for row in self._own(answer.items):
+                if row.entity is self._paged.entity and row.sort_key != root:
+                    found.append(row.item)
+                else:
+                    others.append(row)
+            last = answer.last_evaluated_key
+            if last is None or (found and (size is None or len(found) >= size)):
+                break
+            request = request.next_page(last)
+            read += answer.scanned_count
+            limit = next_limit((size or 0) - len(found), len(found), read, limit)
+        else:
+            if not found:
+                raise self._too_large()
+        if size is not None and len(found) > size:
+            del found[size:]
+        elif last is None:
+            return others, query.page_of(found, None, context)
+        return others, query.page_of(found, query._position(found[-1]), context)
+
+    # -- the shape ---------------------------------------------------------------------------
+
+    def _shape(self) -> Shape:
+        shape = super()._shape()
+        page = "1 MB" if self._size is None else f"1 + {shown(self._size)}"
+        if not self._is_continued:
+            return replace(shape, page=page)
+        head = self._range_of_rows(len(self._other_places()))
+        later = head + self._member_query()._shape().read_range
+        return replace(
+            shape,
+            page=f"{page}; the root is read again for later pages",
+            read_range=UnitRange(shape.read_range.low, max(shape.read_range.high, later.high)),
+        )
+
+    @property
+    def _may_read_others(self) -> bool:
+        return self._extends and self._root_is_free_text
+
+    def _read_range(self, rows: int) -> UnitRange:
+        if not isinstance(self._size, int) or self._may_read_others:
+            return super()._read_range(rows)
+        return self._range_of_rows(len(self._other_places()) + self._size)
+
+    def _range_of_rows(self, rows: int) -> UnitRange:
+        """Return the units of a query of these rows, of which those of lists are not known."""
+        others = [member for member in self._kind.leaves() if member is not self._paged]
+        nested = any(isinstance(member.kind, AggregateMap) for member in self._kind.members)
+        if nested or any(member.form == "list" for member in others):
+            return page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
+        return items_read(rows, consistent=self._is_consistent)

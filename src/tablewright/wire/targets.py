@@ -1,0 +1,16 @@
+"""Targets: the X-Amz-Target header that names the operation of a request."""
+
+from __future__ import annotations
+
+#: The operations of DynamoDB Streams, which is a service of its own on AWS.
+STREAM_OPERATIONS = frozenset(("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"))
+
+
+def target_of(operation: str) -> str:
+    """Return the header of an operation.
+
+    >>> target_of("GetItem"), target_of("GetRecords")
+    ('DynamoDB_20120810.GetItem', 'DynamoDBStreams_20120810.GetRecords')
+    """
+    service = "DynamoDBStreams" if operation in STREAM_OPERATIONS else "DynamoDB"
+    return f"{service}_20120810.{operation}"
