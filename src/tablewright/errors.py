@@ -42,6 +42,8 @@
         ├── TableAlreadyExistsException     restore: the target exists
         ├── TableInUseException             backup: the table is changing
         ├── BackupNotFoundException
+        ├── PointInTimeRecoveryUnavailableException
+        ├── InvalidRestoreTimeException     outside of the times that can be restored
         ├── LimitExceededException
         ├── ExpiredIteratorException        GetRecords: the shard iterator is too old
         ├── TrimmedDataAccessException      a stream no longer has the requested records
@@ -371,6 +373,14 @@ class TableInUseException(DynamoDBError):
 
 
 class BackupNotFoundException(DynamoDBError):
+    pass
+
+
+class PointInTimeRecoveryUnavailableException(DynamoDBError):
+    pass
+
+
+class InvalidRestoreTimeException(DynamoDBError):
     pass
 
 

@@ -138,6 +138,13 @@ class ChangeLogSchema(msgspec.Struct, frozen=True):
         return self.recovery_seconds > 0 or any(not stream.closed for stream in self.streams)
 
 
+class RecoverySetting(msgspec.Struct, frozen=True):
+    """Point-in-time recovery of a table: its period, and when it was turned on."""
+
+    days: int
+    since: float
+
+
 class RestoreOrigin(msgspec.Struct, frozen=True):
     """What a table was restored from, and when, in seconds since 1970."""
 
@@ -167,6 +174,7 @@ class TableSchema(msgspec.Struct, frozen=True):
     ttl_attribute: str | None = None
     tags: tuple[tuple[str, str], ...] = ()
     restored: RestoreOrigin | None = None
+    recovery: RecoverySetting | None = None
     #: The tree of the change log; 0: changes are not logged.
     log: int = 0
 

@@ -43,7 +43,7 @@ DELIBERATE: dict[str, str] = {
     "GetShardIterator.SequenceNumber: pattern [0-9]+, model None": _STREAM_LIMITS,
     **{
         f"{operation}.{kind}SecondaryIndexOverride[].KeySchema: max 8, model None": _KEYS
-        for operation in ("RestoreTableFromBackup",)
+        for operation in ("RestoreTableFromBackup", "RestoreTableToPointInTime")
         for kind in ("Global", "Local")
     },
     **{
@@ -74,6 +74,8 @@ MEMBERS_WE_DO_NOT_HAVE = {
     "CreateTable.VectorIndexes",
     "RestoreTableFromBackup.GlobalSecondaryIndexOverride[].WarmThroughput",
     "RestoreTableFromBackup.VectorIndexOverride",
+    "RestoreTableToPointInTime.GlobalSecondaryIndexOverride[].WarmThroughput",
+    "RestoreTableToPointInTime.VectorIndexOverride",
     "CreateTable.WarmThroughput",
     "UpdateTable.DisassociationProtectionEnabled",
     "UpdateTable.GlobalSecondaryIndexUpdates[].Create.WarmThroughput",
@@ -96,7 +98,6 @@ OPERATIONS_WE_DO_NOT_HAVE = {
     # backups, exports, imports, bulk loads
     "CancelBulkOperation",
     "DescribeBulkOperation",
-    "DescribeContinuousBackups",
     "DescribeExport",
     "DescribeImport",
     "ExportTableToPointInTime",
@@ -104,9 +105,7 @@ OPERATIONS_WE_DO_NOT_HAVE = {
     "ListBulkOperations",
     "ListExports",
     "ListImports",
-    "RestoreTableToPointInTime",
     "StartBulkPutItems",
-    "UpdateContinuousBackups",
     # several regions
     "CreateGlobalTable",
     "DescribeGlobalTable",

@@ -18,6 +18,7 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     other operations on a table         the same name               table
     DescribeBackup, DeleteBackup        the same name               backup
     RestoreTableFromBackup              RestoreTableFromBackup      backup; new table
+    RestoreTableToPointInTime           RestoreTableToPointInTime   table; new table
     ListTables                          ListTables                  table/*
     ListStreams                         ListStreams                 table/*/stream/*
     DescribeStream, GetShardIterator,   the same name               table/NAME/stream/LABEL
@@ -358,6 +359,11 @@ def _restore_backup(request: backups.RestoreTableFromBackupInput) -> Iterator[Re
     yield RequestedAccess("RestoreTableFromBackup", request.target_name)
 
 
+def _restore_to_time(request: backups.RestoreTableToPointInTimeInput) -> Iterator[RequestedAccess]:
+    for name in (request.source_name or request.source_arn, request.target_name):
+        yield RequestedAccess("RestoreTableToPointInTime", name)
+
+
 def _account_request(action: str, resource: str, request: Structure) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, resource=resource)
 
@@ -391,6 +397,7 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "DeleteItem": partial(_write, "DeleteItem"),
     "DeleteTable": partial(_table_request, "DeleteTable"),
     "DescribeBackup": partial(_record_request, "DescribeBackup"),
+    "DescribeContinuousBackups": partial(_table_request, "DescribeContinuousBackups"),
     "DescribeEndpoints": partial(_account_request, "DescribeEndpoints", "*"),
     "DescribeLimits": partial(_account_request, "DescribeLimits", "*"),
     "DescribeStream": partial(_stream_request, "DescribeStream"),
@@ -407,11 +414,13 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "PutItem": partial(_write, "PutItem"),
     "Query": _query,
     "RestoreTableFromBackup": _restore_backup,
+    "RestoreTableToPointInTime": _restore_to_time,
     "Scan": _scan,
     "TagResource": _tag_resource,
     "TransactGetItems": _transact_get_items,
     "TransactWriteItems": _transact_write_items,
     "UntagResource": _untag_resource,
+    "UpdateContinuousBackups": partial(_table_request, "UpdateContinuousBackups"),
     "UpdateItem": partial(_write, "UpdateItem"),
     "UpdateTable": partial(_table_request, "UpdateTable"),
     "UpdateTimeToLive": partial(_table_request, "UpdateTimeToLive"),

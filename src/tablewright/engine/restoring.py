@@ -17,10 +17,18 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from tablewright.engine import definition
-from tablewright.errors import invalid
+from tablewright.errors import TableInUseException, invalid
 from tablewright.schema import IndexSchema, OnDemand, RestoreOrigin, TableSchema, Throughput
 from tablewright.wire.backups import RestoreInput
 from tablewright.wire.requests import GlobalSecondaryIndex, LocalSecondaryIndex
+
+
+def require_no_building_index(source: TableSchema) -> None:
+    """Raise TableInUseException while an index of the source is incomplete."""
+    if source.is_building_index:  # AWS's message is not known for certain
+        raise TableInUseException(
+            f"Table is being updated: an index of {source.name} is still being created"
+        )
 
 
 def check_overrides(request: RestoreInput) -> None:

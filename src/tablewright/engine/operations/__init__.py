@@ -17,6 +17,10 @@ from tablewright.engine.operations.backups import (
 )
 from tablewright.engine.operations.batch_get_item import batch_get_item
 from tablewright.engine.operations.batch_write_item import batch_write_item
+from tablewright.engine.operations.continuous_backups import (
+    describe_continuous_backups,
+    update_continuous_backups,
+)
 from tablewright.engine.operations.create_table import create_table
 from tablewright.engine.operations.delete_item import delete_item
 from tablewright.engine.operations.delete_table import delete_table
@@ -29,7 +33,10 @@ from tablewright.engine.operations.list_streams import list_streams
 from tablewright.engine.operations.list_tables import list_tables
 from tablewright.engine.operations.put_item import put_item
 from tablewright.engine.operations.query import query
-from tablewright.engine.operations.restore_table import restore_table_from_backup
+from tablewright.engine.operations.restore_table import (
+    restore_table_from_backup,
+    restore_table_to_point_in_time,
+)
 from tablewright.engine.operations.scan import scan
 from tablewright.engine.operations.tags import (
     list_tags_of_resource,
@@ -55,6 +62,10 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
     "DeleteItem": (requests.DeleteItemInput, delete_item),
     "DeleteTable": (requests.DeleteTableInput, delete_table),
     "DescribeBackup": (backups.DescribeBackupInput, describe_backup),
+    "DescribeContinuousBackups": (
+        backups.DescribeContinuousBackupsInput,
+        describe_continuous_backups,
+    ),
     "DescribeEndpoints": (requests.DescribeEndpointsRequest, describe_endpoints),
     "DescribeLimits": (requests.DescribeLimitsInput, describe_limits),
     "DescribeStream": (streams.DescribeStreamInput, describe_stream),
@@ -73,11 +84,19 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         backups.RestoreTableFromBackupInput,
         restore_table_from_backup,
     ),
+    "RestoreTableToPointInTime": (
+        backups.RestoreTableToPointInTimeInput,
+        restore_table_to_point_in_time,
+    ),
     "Scan": (requests.ScanInput, scan),
     "TagResource": (requests.TagResourceInput, tag_resource),
     "TransactGetItems": (requests.TransactGetItemsInput, transact_get_items),
     "TransactWriteItems": (requests.TransactWriteItemsInput, transact_write_items),
     "UntagResource": (requests.UntagResourceInput, untag_resource),
+    "UpdateContinuousBackups": (
+        backups.UpdateContinuousBackupsInput,
+        update_continuous_backups,
+    ),
     "UpdateItem": (requests.UpdateItemInput, update_item),
     "UpdateTable": (requests.UpdateTableInput, update_table),
     "UpdateTimeToLive": (requests.UpdateTimeToLiveInput, update_time_to_live),
