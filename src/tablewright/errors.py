@@ -45,9 +45,12 @@
         ├── PointInTimeRecoveryUnavailableException
         ├── InvalidRestoreTimeException     outside of the times that can be restored
         ├── LimitExceededException
+        ├── PolicyNotFoundException         no resource policy, or not the expected revision
+        ├── GlobalTableNotFoundException    there are no global tables
         ├── ExpiredIteratorException        GetRecords: the shard iterator is too old
         ├── TrimmedDataAccessException      a stream no longer has the requested records
         ├── ConditionalCheckFailedException has the item, when the request asked for it
+        ├── DuplicateItemException          INSERT: the item exists
         ├── TransactionCanceledException    has a reason for each action, by position
         ├── IdempotentParameterMismatchException
         ├── RequestEntityTooLargeException  over 16 MB
@@ -388,6 +391,14 @@ class LimitExceededException(DynamoDBError):
     pass
 
 
+class PolicyNotFoundException(DynamoDBError):
+    pass
+
+
+class GlobalTableNotFoundException(DynamoDBError):
+    pass
+
+
 class ExpiredIteratorException(DynamoDBError):
     pass
 
@@ -414,6 +425,13 @@ class ConditionalCheckFailedException(DynamoDBError):
         if self.item is not None:
             body["Item"] = self.item
         return body
+
+
+class DuplicateItemException(DynamoDBError):
+    """An INSERT found an item with this key."""
+
+    def __init__(self, message: str = "Duplicate primary key exists in table") -> None:
+        super().__init__(message)
 
 
 class TransactionCanceledException(DynamoDBError):

@@ -65,33 +65,26 @@ DELIBERATE: dict[str, str] = {
     },
 }
 
-#: What concerns several regions, accounts, warm capacity or vectors has no meaning in one file.
+#: What concerns several regions has no meaning in one file.
 MEMBERS_WE_DO_NOT_HAVE = {
-    "CreateTable.GlobalSecondaryIndexes[].WarmThroughput",
     "CreateTable.GlobalTableSettingsReplicationMode",
-    "CreateTable.GlobalTableSourceArn",
-    "CreateTable.ResourcePolicy",
-    "CreateTable.VectorIndexes",
-    "RestoreTableFromBackup.GlobalSecondaryIndexOverride[].WarmThroughput",
+    "UpdateGlobalTableSettings.GlobalTableBillingMode",
+    "UpdateGlobalTableSettings.GlobalTableGlobalSecondaryIndexSettingsUpdate",
+    "UpdateGlobalTableSettings.GlobalTableProvisionedWriteCapacityAutoScalingSettingsUpdate",
+    "UpdateGlobalTableSettings.GlobalTableProvisionedWriteCapacityUnits",
+    "UpdateGlobalTableSettings.ReplicaSettingsUpdate",
     "RestoreTableFromBackup.VectorIndexOverride",
-    "RestoreTableToPointInTime.GlobalSecondaryIndexOverride[].WarmThroughput",
     "RestoreTableToPointInTime.VectorIndexOverride",
-    "CreateTable.WarmThroughput",
     "UpdateTable.DisassociationProtectionEnabled",
-    "UpdateTable.GlobalSecondaryIndexUpdates[].Create.WarmThroughput",
-    "UpdateTable.GlobalSecondaryIndexUpdates[].Update.WarmThroughput",
     "UpdateTable.GlobalTableSettingsReplicationMode",
-    "UpdateTable.GlobalTableWitnessUpdates",
-    "UpdateTable.MultiRegionConsistency",
-    "UpdateTable.ReplicaUpdates",
-    "UpdateTable.VectorIndexUpdates",
-    "UpdateTable.WarmThroughput",
+    "UpdateTableReplicaAutoScaling.GlobalSecondaryIndexUpdates",
+    "UpdateTableReplicaAutoScaling.ProvisionedWriteCapacityAutoScalingUpdate",
+    "UpdateTableReplicaAutoScaling.ReplicaUpdates",
 }
 
 OPERATIONS_WE_DO_NOT_HAVE = {
     # PartiQL
     "BatchExecuteStatement",
-    "ExecuteStatement",
     "ExecuteTransaction",
     # vectors
     "SearchVectors",
@@ -106,26 +99,6 @@ OPERATIONS_WE_DO_NOT_HAVE = {
     "ListExports",
     "ListImports",
     "StartBulkPutItems",
-    # several regions
-    "CreateGlobalTable",
-    "DescribeGlobalTable",
-    "DescribeGlobalTableSettings",
-    "DescribeTableReplicaAutoScaling",
-    "ListGlobalTables",
-    "UpdateGlobalTable",
-    "UpdateGlobalTableSettings",
-    "UpdateTableReplicaAutoScaling",
-    # other services of AWS
-    "DeleteResourcePolicy",
-    "DescribeContributorInsights",
-    "DescribeKinesisStreamingDestination",
-    "DisableKinesisStreamingDestination",
-    "EnableKinesisStreamingDestination",
-    "GetResourcePolicy",
-    "ListContributorInsights",
-    "PutResourcePolicy",
-    "UpdateContributorInsights",
-    "UpdateKinesisStreamingDestination",
 }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from tablewright.encoding.truncation import join_truncated
+from tablewright.engine.table_settings import build_warm_throughput
 from tablewright.errors import ValidationException, invalid
 from tablewright.limits import (
     MAX_CAPACITY_UNITS,
@@ -175,13 +176,20 @@ def build_global_index(
             f"ProvisionedThroughput should not be specified for index: {name} "
             "when BillingMode is PAY_PER_REQUEST"
         )
+    throughput = build_throughput(shape.provisioned_throughput, f" for index {name}")
     return IndexSchema(
         name,
         "global",
         keys,
         project_row,
-        throughput=build_throughput(shape.provisioned_throughput, f" for index {name}"),
+        throughput=throughput,
         on_demand=build_on_demand(shape.on_demand_throughput),
+        warm=build_warm_throughput(
+            shape.warm_throughput,
+            "PROVISIONED" if provisioned else "PAY_PER_REQUEST",
+            throughput,
+            name,
+        ),
     )
 
 

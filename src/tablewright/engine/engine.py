@@ -26,6 +26,7 @@ from tablewright.engine.catalog import Catalog, read_jobs
 from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import delete_expired
 from tablewright.engine.integrity import Report, check_file
+from tablewright.engine.key_counts import Contributors, KeyCounts, enabled_insights
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.operations import OPERATIONS
@@ -107,6 +108,7 @@ class Engine:
         self._folder = None if s3 is None else ObjectFolder(s3)
         self._catalog = Catalog()  # of the readers
         self._writer_catalog = Catalog()
+        self._key_counts = KeyCounts()
         self._store.write(self._open_file)
         self._maintenance = Maintenance(self._store, self._writer_catalog, background=background)
         if self._writer_catalog.has_jobs:
@@ -149,6 +151,8 @@ class Engine:
             ) from None
         typed = read(shape, request)
         step = prepare(typed)
+        if self._catalog.counts_keys:
+            step = self._key_counts.count(step, operation, typed)
         return step if policy is None else authorize(step, operation, typed, policy)
 
     def run(self, step: Step) -> bytes:
@@ -196,6 +200,10 @@ class Engine:
         for position, result in enumerate(results):
             if isinstance(result, DamagedRow):
                 results[position] = locate_damage(result, self._writer_catalog.tables.values())
+        if self._catalog.is_older_than(self._writer_catalog):
+            # Reads detect new keys of tables by themselves, but not new settings.
+            with suppress(TablewrightError):
+                self._store.read(self._catalog.refresh)
         if self._writer_catalog.has_jobs:
             self._maintenance.start()
         return results
@@ -205,6 +213,26 @@ class Engine:
         return delete_expired(
             self._store, self._writer_catalog, time.time() if now is None else now
         )
+
+    def contributor_insights(
+        self, table: str, index: str | None = None, *, limit: int = 10
+    ) -> Contributors:
+        """Return the keys of a table or an index that requests of this process used most.
+
+        Raise `InvalidValue` unless UpdateContributorInsights has enabled it, and
+        ResourceNotFoundException if the table is missing.
+        """
+        self._store.read(self._catalog.refresh)
+        found = self._catalog.tables.get(table)
+        if found is None:
+            raise ResourceNotFoundException(
+                f"Requested resource not found: Table: {table} not found"
+            )
+        return self._key_counts.report(found, index, limit)
+
+    def counted_tables(self) -> list[tuple[str, str | None]]:
+        """Return the tables and indexes with Contributor Insights: table, index or None."""
+        return [(table.name, index) for table, index in enabled_insights(self._catalog.tables)]
 
     def trim(self, now: float | None = None) -> int:
         """Delete the records of streams that are more than 24 hours old; return their number.

@@ -119,7 +119,9 @@ class Server:
             self.telemetry = Telemetry(AccessLog(settings.access_log, self.failures.report))
         if settings.metrics_port is not None:
             self.telemetry = self.telemetry or Telemetry()
-            self._monitor = Monitor(self.telemetry, self._gauges, self._readiness_problem)
+            self._monitor = Monitor(
+                self.telemetry, self._gauges, self._readiness_problem, self._key_accesses
+            )
             self.monitor_url = await self._monitor.start(settings.metrics_port)
         self._listener = Listener(
             lambda: Connection(self),
@@ -332,6 +334,20 @@ class Server:
             with suppress(OSError):
                 metrics[name] = ("gauge", text, Path(self.engine.path + suffix).stat().st_size)
         return metrics
+
+    def _key_accesses(self) -> Iterator[tuple[dict[str, str], int]]:
+        """Yield the labels and the count of the most used keys, of tables that count them."""
+        for table, index in self.engine.counted_tables():
+            found = self.engine.contributor_insights(table, index)
+            for kind, keys in (
+                ("partition_key", found.partition_keys),
+                ("key", found.keys),
+                ("throttled_partition_key", found.throttled_partition_keys),
+                ("throttled_key", found.throttled_keys),
+            ):
+                for values, count in keys:
+                    labels = {"table": table, "index": index or "", "kind": kind}
+                    yield labels | {"key": " ".join(values)}, count
 
 
 async def serve(

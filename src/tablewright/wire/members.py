@@ -41,6 +41,7 @@ ScalarType = Annotated[str, EnumValues(("B", "N", "S"))]
 ProjectionType = Annotated[str, EnumValues(("ALL", "INCLUDE", "KEYS_ONLY"))]
 TableClass = Annotated[str, EnumValues(("STANDARD", "STANDARD_INFREQUENT_ACCESS"))]
 SseType = Annotated[str, EnumValues(("AES256", "KMS"))]
+MultiRegionConsistency = Annotated[str, EnumValues(("EVENTUAL", "STRONG"))]
 StreamView = Annotated[
     str, EnumValues(("NEW_AND_OLD_IMAGES", "OLD_IMAGE", "KEYS_ONLY", "NEW_IMAGE"))
 ]
@@ -98,3 +99,7 @@ class Structure(Struct, rename="pascal", gc=False):
             for name, attribute in members
             if (value := getattr(self, attribute)) is not None
         }
+
+
+class Unsupported(Structure):
+    """A structure of a feature that this engine does not have; its members are not read."""

@@ -46,6 +46,17 @@ def accesses(
     return found
 
 
+KINESIS = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+TABLE_POLICY = '{"Statement": {"Effect": "Deny", "Principal": "*", "Action": "*", "Resource": "*"}}'
+
+
+def plain(
+    operation: str, request: Json, resource: str = "table"
+) -> tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]:
+    """A request whose access has the name of the operation and no condition keys."""
+    return operation, request, [(operation, resource, {})]
+
+
 BACKUP = f"{ARN}/backup/1-a"
 
 CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
@@ -462,6 +473,126 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
     ),
     ("DescribeLimits", {}, [("DescribeLimits", "*", {})]),
     ("DescribeEndpoints", {}, [("DescribeEndpoints", "*", {})]),
+    plain("ListContributorInsights", {}, "*"),
+    plain("ListGlobalTables", {}, "*"),
+    plain("PutResourcePolicy", {"ResourceArn": ARN, "Policy": TABLE_POLICY}),
+    plain("GetResourcePolicy", {"ResourceArn": ARN}),
+    plain("GetResourcePolicy", {"ResourceArn": f"{ARN}/stream/1"}, "/stream/1"),
+    plain("DeleteResourcePolicy", {"ResourceArn": ARN}),
+    plain(
+        "UpdateContributorInsights", {"TableName": "shop", "ContributorInsightsAction": "ENABLE"}
+    ),
+    plain("DescribeContributorInsights", {"TableName": "shop"}),
+    plain(
+        "DescribeContributorInsights",
+        {"TableName": "shop", "IndexName": "by-status"},
+        "/index/by-status",
+    ),
+    plain("EnableKinesisStreamingDestination", {"TableName": "shop", "StreamArn": KINESIS}),
+    plain("DisableKinesisStreamingDestination", {"TableName": "shop", "StreamArn": KINESIS}),
+    plain(
+        "UpdateKinesisStreamingDestination",
+        {
+            "TableName": "shop",
+            "StreamArn": KINESIS,
+            "UpdateKinesisStreamingConfiguration": {
+                "ApproximateCreationDateTimePrecision": "MICROSECOND"
+            },
+        },
+    ),
+    plain("DescribeKinesisStreamingDestination", {"TableName": "shop"}),
+    plain("DescribeTableReplicaAutoScaling", {"TableName": "shop"}),
+    plain("UpdateTableReplicaAutoScaling", {"TableName": "shop"}),
+    plain("CreateGlobalTable", {"GlobalTableName": "shop", "ReplicationGroup": []}),
+    plain("UpdateGlobalTable", {"GlobalTableName": "shop", "ReplicaUpdates": []}),
+    plain("DescribeGlobalTable", {"GlobalTableName": "shop"}),
+    plain("DescribeGlobalTableSettings", {"GlobalTableName": "shop"}),
+    plain("UpdateGlobalTableSettings", {"GlobalTableName": "shop"}),
+    (
+        "ExecuteStatement",
+        {"Statement": "SELECT a.b FROM shop WHERE pk IN ['a', 'b'] AND c = 1"},
+        [
+            (
+                "PartiQLSelect",
+                "table",
+                {
+                    "select": ["SPECIFIC_ATTRIBUTES"],
+                    "leadingkeys": ["a", "b"],
+                    "attributes": ["a", "c", "pk"],
+                    "fulltablescan": ["false"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": 'SELECT * FROM "shop"."by-status" WHERE pk = ?', "Parameters": [{"S": "a"}]},
+        [
+            (
+                "PartiQLSelect",
+                "/index/by-status",
+                {
+                    "select": ["ALL_PROJECTED_ATTRIBUTES"],
+                    "attributes": ["pk"],
+                    "fulltablescan": ["true"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": "INSERT INTO shop VALUE {'pk': 'a', 'sk': '2', 'x': 1}"},
+        [
+            (
+                "PartiQLInsert",
+                "table",
+                {
+                    "returnvalues": ["NONE"],
+                    "leadingkeys": ["a"],
+                    "attributes": ["pk", "sk", "x"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {
+            "Statement": "UPDATE shop SET x.y = z REMOVE v WHERE pk = 'a' AND sk = '1' AND w > 1 "
+            "RETURNING MODIFIED NEW *",
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        },
+        [
+            (
+                "PartiQLUpdate",
+                "table",
+                {
+                    "returnvalues": ["UPDATED_NEW", "ALL_OLD"],
+                    "leadingkeys": ["a"],
+                    "attributes": ["pk", "sk", "v", "w", "x", "z"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": "DELETE FROM shop WHERE pk = 'a' AND sk = '1' RETURNING ALL OLD *"},
+        [
+            (
+                "PartiQLDelete",
+                "table",
+                {
+                    "returnvalues": ["ALL_OLD"],
+                    "leadingkeys": ["a"],
+                    "attributes": ["pk", "sk"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": "DELETE FROM shop WHERE pk = 'a'"},
+        [("PartiQLDelete", "table", {"returnvalues": ["NONE"], "attributes": ["pk"]})],
+    ),
 ]
 
 

@@ -39,7 +39,7 @@ def update_item(request: UpdateItemInput) -> WriteStep:
         charge = Charge(table)
         replace_item(context.tx, table, key, old, new, charge)
         return WriteItemOutput(
-            _select_returned(request.return_values, update, old, new),
+            select_returned(request.return_values, update, old, new),
             charge.to_consumed_capacity(request.return_capacity),
             collection_metrics(table, key_values, request.return_metrics),
         )
@@ -72,9 +72,10 @@ def apply_update(
     return row
 
 
-def _select_returned(
+def select_returned(
     wanted: str | None, update: CompiledUpdate | None, old: ItemRow | None, new: ItemRow
 ) -> ItemOut | None:
+    """Return the attributes that ReturnValues asks for."""
     if wanted is None or wanted == "NONE":
         return None
     row = new if wanted.endswith("NEW") else old
