@@ -35,7 +35,6 @@ def require_no_building_index(source: TableSchema) -> None:
 def check_overrides(request: RestoreInput) -> None:
     """Check the parts of a request that need no table."""
     check_encryption(request.sse_specification)
-    definition.check_table_name(request.target_name)
     for member, shapes in (
         ("LocalSecondaryIndexOverride", request.local_indexes),
         ("GlobalSecondaryIndexOverride", request.global_indexes),
