@@ -16,7 +16,7 @@ from tablewright.verify.run import Scanner, load_sample, verify
 MAX_SAMPLES = 8
 COST_NOTE = (
     "The cost is in capacity units, for one page of a query: an estimate for items of typical "
-    "size, and the range that no run leaves."
+    "size and, in parentheses, the lowest and the highest possible value."
 )
 
 
