@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, connect, create, index, key
+from tablewright.designs import menu
 from tablewright.designs.catalog import bundled, load
 from tablewright.designs.commerce import Commerce, CustomerProfile
+from tablewright.designs.recipes import option2
 from tablewright.engine import Engine
 from tablewright.publish import document
 from tablewright.verify import Design
@@ -183,6 +185,19 @@ def test_boto3_finds_a_key_that_is_written_as_the_document_says(
         Key={"PK": {"S": f"CUST#{written}"}, "SK": {"S": f"PROFILE#{written}"}},
     )["Item"]
     assert item["customerId"] == {"S": customer_id}
+
+
+@pytest.mark.parametrize("name", ["menu", "recipes"])
+def test_the_document_has_the_docstring_of_each_variant(name: str) -> None:
+    text = document(load(name))
+    for variant in (
+        (menu.collection, menu.composite, menu.document, menu.joins)
+        if name == "menu"
+        else (option2,)
+    ):
+        (table,) = (each for each in vars(variant).values() if each in Table.__subclasses__())
+        title = (variant.__doc__ or "").partition("\n")[0]
+        assert f"## Table `{table.__table__.name}`\n\n{title}\n" in text
 
 
 def test_a_delimiter_that_is_not_escaped_is_said_to_be_refused() -> None:
