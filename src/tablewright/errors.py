@@ -19,6 +19,7 @@
     ├── TableMismatch                       connect: the table differs from its declaration
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── TableNotEmpty                       verify, seed: the target already has items
+    ├── TableReplacement                    publish: an update would replace or remove a table
     ├── TransferRefused                     dump, load, copy: the two ends do not fit
     ├── CredentialsRefused                  a credentials file cannot be used
     ├── CannotOpen                          the file cannot be opened, or is not a database
@@ -233,6 +234,10 @@ class TableMismatch(TablewrightError):
 
 class DesignLoadError(TablewrightError):
     """A design does not exist, cannot be imported, has no tables or no valid sample data."""
+
+
+class TableReplacement(TablewrightError):
+    """An update of a stack would make CloudFormation replace a table, or remove it."""
 
 
 class TableNotEmpty(TablewrightError):
