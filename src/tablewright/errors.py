@@ -21,6 +21,7 @@
     ├── TableNotEmpty                       verify, seed: the target already has items
     ├── TableReplacement                    publish: an update would replace or remove a table
     ├── TransferRefused                     dump, load, copy: the two ends do not fit
+    ├── TemplateRefused                     a template cannot be read, or its tables be created
     ├── CredentialsRefused                  a credentials file cannot be used
     ├── CannotOpen                          the file cannot be opened, or is not a database
     ├── StoreClosed                         the engine has been closed
@@ -43,6 +44,8 @@
         ├── TableAlreadyExistsException     restore: the target exists
         ├── TableInUseException             backup: the table is changing
         ├── BackupNotFoundException
+        ├── PointInTimeRecoveryUnavailableException
+        ├── InvalidRestoreTimeException     outside of the times that can be restored
         ├── LimitExceededException
         ├── PolicyNotFoundException         no resource policy, or not the expected revision
         ├── GlobalTableNotFoundException    there are no global tables
@@ -248,6 +251,10 @@ class TransferRefused(TablewrightError):
     """A transfer cannot begin or continue: its two ends do not fit, or the file is not a dump."""
 
 
+class TemplateRefused(TablewrightError):
+    """A template cannot be used. The message names the file, the resource and the property."""
+
+
 class CredentialsRefused(TablewrightError):
     """A credentials file cannot be used. The message names the file, the user and the fix."""
 
@@ -318,12 +325,9 @@ class SerializationException(DynamoDBError):
 
 
 class UnknownOperationException(DynamoDBError):
-    """No such operation. DynamoDB sends no message; callers in this process get one."""
+    """No such operation, or one that is not implemented. DynamoDB sends no message."""
 
     namespace = CORAL_SERVICE
-
-    def body(self) -> dict[str, Any]:
-        return {"__type": f"{self.namespace}#{self.code}"}
 
 
 class MissingAuthenticationTokenException(DynamoDBError):
@@ -379,6 +383,14 @@ class TableInUseException(DynamoDBError):
 
 
 class BackupNotFoundException(DynamoDBError):
+    pass
+
+
+class PointInTimeRecoveryUnavailableException(DynamoDBError):
+    pass
+
+
+class InvalidRestoreTimeException(DynamoDBError):
     pass
 
 

@@ -60,6 +60,7 @@ MAX_PAGE_PARTITIONS: Final = 10
 
 MIN_NAME_LENGTH: Final = 3
 MAX_NAME_LENGTH: Final = 255
+MAX_TABLE_ARN_LENGTH: Final = 1024
 MAX_LOCAL_INDEXES: Final = 5
 MAX_GLOBAL_INDEXES: Final = 20
 #: Partition key attributes, and also sort key attributes, of one global index.
@@ -76,3 +77,6 @@ MAX_CAPACITY_UNITS: Final = 1_000_000_000_000
 #: One read unit reads, and one write unit writes, up to this many bytes of an item.
 READ_UNIT_SIZE: Final = 4096
 WRITE_UNIT_SIZE: Final = 1024
+
+#: The longest period of point-in-time recovery.
+MAX_RECOVERY_DAYS = 35

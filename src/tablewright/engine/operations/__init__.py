@@ -17,6 +17,10 @@ from tablewright.engine.operations.backups import (
 )
 from tablewright.engine.operations.batch_get_item import batch_get_item
 from tablewright.engine.operations.batch_write_item import batch_write_item
+from tablewright.engine.operations.continuous_backups import (
+    describe_continuous_backups,
+    update_continuous_backups,
+)
 from tablewright.engine.operations.contributor_insights import (
     describe_contributor_insights,
     list_contributor_insights,
@@ -51,7 +55,10 @@ from tablewright.engine.operations.resource_policies import (
     get_resource_policy,
     put_resource_policy,
 )
-from tablewright.engine.operations.restore_table import restore_table_from_backup
+from tablewright.engine.operations.restore_table import (
+    restore_table_from_backup,
+    restore_table_to_point_in_time,
+)
 from tablewright.engine.operations.scan import scan
 from tablewright.engine.operations.tags import (
     list_tags_of_resource,
@@ -64,8 +71,12 @@ from tablewright.engine.operations.transact_write_items import transact_write_it
 from tablewright.engine.operations.update_item import update_item
 from tablewright.engine.operations.update_table import update_table
 from tablewright.engine.step import Step
+from tablewright.errors import UnknownOperationException
+from tablewright.hints import did_you_mean
 from tablewright.wire import backups, requests, statements, streams, table_settings
 from tablewright.wire.members import Structure
+
+LIST_OF_OPERATIONS = "The implemented operations are listed in docs/operations.md"
 
 #: By name: the shape of the request, and the function that converts it into a step.
 OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
@@ -83,6 +94,10 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         describe_contributor_insights,
     ),
     "DescribeBackup": (backups.DescribeBackupInput, describe_backup),
+    "DescribeContinuousBackups": (
+        backups.DescribeContinuousBackupsInput,
+        describe_continuous_backups,
+    ),
     "DescribeEndpoints": (requests.DescribeEndpointsRequest, describe_endpoints),
     "DescribeGlobalTable": (table_settings.DescribeGlobalTableInput, find_no_global_table),
     "DescribeGlobalTableSettings": (
@@ -130,11 +145,19 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         backups.RestoreTableFromBackupInput,
         restore_table_from_backup,
     ),
+    "RestoreTableToPointInTime": (
+        backups.RestoreTableToPointInTimeInput,
+        restore_table_to_point_in_time,
+    ),
     "Scan": (requests.ScanInput, scan),
     "TagResource": (requests.TagResourceInput, tag_resource),
     "TransactGetItems": (requests.TransactGetItemsInput, transact_get_items),
     "TransactWriteItems": (requests.TransactWriteItemsInput, transact_write_items),
     "UntagResource": (requests.UntagResourceInput, untag_resource),
+    "UpdateContinuousBackups": (
+        backups.UpdateContinuousBackupsInput,
+        update_continuous_backups,
+    ),
     "UpdateContributorInsights": (
         table_settings.UpdateContributorInsightsInput,
         update_contributor_insights,
@@ -156,3 +179,9 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
     ),
     "UpdateTimeToLive": (requests.UpdateTimeToLiveInput, update_time_to_live),
 }
+
+
+def unknown_operation(name: str) -> UnknownOperationException:
+    """Return the error for an operation that does not exist or is not implemented."""
+    hint = did_you_mean(name, OPERATIONS, cutoff=0.8) or "."
+    return UnknownOperationException(f"unknown operation {name!r}{hint} {LIST_OF_OPERATIONS}")
