@@ -2,7 +2,8 @@
 
 `StatementWrite` has the steps of a write of TransactWriteItems: find the table, check the key,
 evaluate the condition, apply. ExecuteStatement and BatchExecuteStatement run them one after the
-other; ExecuteTransaction runs each step for all statements. All checks come before `apply`.
+other; ExecuteTransaction runs each step for all statements. All checks come before `apply`. The
+steps can be run again: a commit that fails is repeated.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from tablewright.engine.step import ReadContext, WriteContext
 from tablewright.engine.table import StoredTable
 from tablewright.errors import DuplicateItemException, ValidationException
 from tablewright.expression import CompiledCondition, CompiledUpdate
-from tablewright.partiql import Insert
+from tablewright.partiql import Exists, Insert
 from tablewright.storage import WriteTransaction
 from tablewright.values import Item, Value
 from tablewright.wire.responses import ItemOut
@@ -36,6 +37,7 @@ class StatementWrite:
     """One write, with the stored row and the new row of its item."""
 
     __slots__ = (
+        "_inserted",
         "_plan",
         "_prepared",
         "_return_on_failure",
@@ -53,6 +55,7 @@ class StatementWrite:
     key: bytes
     key_values: Item
     old: ItemRow | None
+    new: ItemRow | None
     condition: CompiledCondition | None
     _plan: WritePlan
 
@@ -65,9 +68,9 @@ class StatementWrite:
         self._prepared = prepared
         self._values = values
         self._return_on_failure = return_on_failure
-        self.new: ItemRow | None = None
+        self._inserted: ItemRow | None = None
         if isinstance(prepared.statement, Insert):
-            self.new = _build_new(values[prepared.statement.item.name])
+            self._inserted = _build_new(values[prepared.statement.item.name])
         self.update: CompiledUpdate | None = None
         if prepared.update is not None:
             self.update = prepared.update.bind(values)
@@ -76,12 +79,13 @@ class StatementWrite:
         """Find the table, and check that the statement has an equality on its whole key."""
         self.table = context.find_table(self._prepared.table_name)
         plan = self._plan = self._prepared.plan_write(self.table)
+        self.new = self._inserted
         self.key_values = self.new.item if self.new else key_values(plan.key, self._values)
         self.condition = plan.condition.bind(self._values) if plan.condition else None
 
     def check_key(self) -> None:
         """Check the key, or the key attributes of a new item."""
-        if self.new is not None and self._plan.operation == "PutItem":
+        if self.new is not None:
             self.key = self.table.check_item(self.new.item, self.new.size)
         else:
             self.key = self.table.keys.check_key(self.key_values)
@@ -122,6 +126,13 @@ def run_write(context: WriteContext, write: StatementWrite) -> Charge:
     charge = Charge(write.table)
     write.apply(context.tx, charge)
     return charge
+
+
+def refuse_exists(prepared: PreparedStatement) -> None:
+    """Refuse a condition outside of a transaction."""
+    if isinstance(prepared.statement, Exists):
+        # The text of AWS is not known.
+        raise ValidationException("EXISTS is only supported in ExecuteTransaction")
 
 
 def _build_new(value: Value) -> ItemRow:
