@@ -13,13 +13,13 @@ STATUS = """\
 update_order_status(customer_id, order_id, status)
   about  Update order status (state transition)
   in     LOCATION
-  1. GetItem Order on commerce_single_table
+  1. GetItem CustomerOrder on commerce_single_table
      key    PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"
      page   1
      units  about 1 read (0 to 100)
-  2. TransactWriteItems Order on commerce_single_table
+  2. TransactWriteItems CustomerOrder on commerce_single_table
      units  about 14 write (1 to 6,400)
-     - Update Order on commerce_single_table
+     - Update CustomerOrder on commerce_single_table
        index     gsi_status_orders, gsi_customer_status_orders
        key       PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"
        sets      status = {status}
@@ -31,7 +31,7 @@ update_order_status(customer_id, order_id, status)
        requires  the item exists
                  version is unchanged since the read
        units     about 12 write (2 to 5,600)
-     - Put StatusEvent on commerce_single_table
+     - Put OrderStatusEvent on commerce_single_table
        key    PK="CUST#{customer_id}" AND
               SK="ORDER_STATUS_EVT#{order_id}#V#{version}"
        units  about 2 write (0 to 800)
@@ -78,7 +78,7 @@ def test_json_has_every_request() -> None:
     ]
     update, event = found["requests"][1]["steps"]
     assert update["sets"][:2] == ["status = {status}", "version = version + 1"]
-    assert event["entity"] == "StatusEvent"
+    assert event["entity"] == "OrderStatusEvent"
     assert found["read_range"] == {"low": 0, "high": 100}
 
 

@@ -20,6 +20,7 @@
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── TableNotEmpty                       verify, seed: the target already has items
     ├── TransferRefused                     dump, load, copy: the two ends do not fit
+    ├── TemplateRefused                     a template cannot be read, or its tables be created
     ├── CredentialsRefused                  a credentials file cannot be used
     ├── CannotOpen                          the file cannot be opened, or is not a database
     ├── StoreClosed                         the engine has been closed
@@ -243,6 +244,10 @@ class TransferRefused(TablewrightError):
     """A transfer cannot begin or continue: its two ends do not fit, or the file is not a dump."""
 
 
+class TemplateRefused(TablewrightError):
+    """A template cannot be used. The message names the file, the resource and the property."""
+
+
 class CredentialsRefused(TablewrightError):
     """A credentials file cannot be used. The message names the file, the user and the fix."""
 
@@ -313,12 +318,9 @@ class SerializationException(DynamoDBError):
 
 
 class UnknownOperationException(DynamoDBError):
-    """No such operation. DynamoDB sends no message; callers in this process get one."""
+    """No such operation, or one that is not implemented. DynamoDB sends no message."""
 
     namespace = CORAL_SERVICE
-
-    def body(self) -> dict[str, Any]:
-        return {"__type": f"{self.namespace}#{self.code}"}
 
 
 class MissingAuthenticationTokenException(DynamoDBError):

@@ -60,6 +60,7 @@ MAX_PAGE_PARTITIONS: Final = 10
 
 MIN_NAME_LENGTH: Final = 3
 MAX_NAME_LENGTH: Final = 255
+MAX_TABLE_ARN_LENGTH: Final = 1024
 MAX_LOCAL_INDEXES: Final = 5
 MAX_GLOBAL_INDEXES: Final = 20
 #: Partition key attributes, and also sort key attributes, of one global index.

@@ -24,3 +24,4 @@ def test_other_operations_are_unknown(db: Database) -> None:
     with pytest.raises(Refused) as refused:
         db.call("SearchVectors")
     assert refused.value.code == "UnknownOperationException"
+    assert refused.value.message.startswith("unknown operation 'SearchVectors'.")

@@ -14,6 +14,7 @@ from tablewright.engine.statements.prepared import PreparedStatement, prepare_st
 from tablewright.engine.statements.read import get_one
 from tablewright.engine.statements.write import StatementWrite, refuse_exists, run_write
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
+from tablewright.engine.table import StoredTable
 from tablewright.errors import (
     ConditionalCheckFailedException,
     DynamoDBError,
@@ -49,7 +50,7 @@ def batch_execute_statement(request: BatchExecuteStatementInput) -> Step:
             response = BatchStatementResponse()
             try:
                 response.item, charge = execute(one)
-                response.table_name = charge.name
+                response.table_name = one.table.name
                 consumed.append(charge.to_consumed_capacity(request.return_capacity))
             except DynamoDBError as fault:
                 response.error = _to_error(fault)
@@ -73,7 +74,9 @@ def batch_execute_statement(request: BatchExecuteStatementInput) -> Step:
 
 
 class _BatchStatement:
-    """One statement of the batch."""
+    """One statement of the batch; `table` is known when it has been executed."""
+
+    table: StoredTable
 
     def __init__(self, request: BatchStatementRequest) -> None:
         self._request = request
@@ -94,7 +97,8 @@ class _BatchStatement:
                 "Select statements within BatchExecuteStatement must specify the primary key in "
                 "the where clause."
             )
-        charge = Charge(table)
+        charge = Charge(table, name=prepared.table_name)
+        self.table = table
         return get_one(context, plan, values, self._request.consistent, charge), charge
 
     def write(self, context: WriteContext) -> tuple[ItemOut | None, Charge]:
@@ -102,6 +106,7 @@ class _BatchStatement:
         refuse_exists(prepared)
         write = StatementWrite(prepared, values, self._request.return_on_failure)
         charge = run_write(context, write)
+        self.table = write.table
         return write.returned(), charge
 
 

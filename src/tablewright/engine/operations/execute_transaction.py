@@ -78,7 +78,9 @@ def _read_step(
                     table = context.find_table(prepared.table_name)
                     plan = prepared.plan_select(table)
                     _require_whole_key(plan)
-                    charge = charges.setdefault(table.name, Charge(table, "read", factor=2))
+                    charge = charges.setdefault(
+                        table.name, Charge(table, "read", factor=2, name=prepared.table_name)
+                    )
                     responses.append(ItemResponse(get_one(context, plan, values, True, charge)))
         return ExecuteTransactionOutput(
             responses=responses,

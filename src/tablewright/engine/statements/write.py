@@ -9,6 +9,7 @@ steps can be run again: a commit that fails is repeated.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec import Raw
 
@@ -102,7 +103,12 @@ class StatementWrite:
         if self._plan.operation == "UpdateItem":
             self.new = apply_update(self.table, self.update, self.old, self.key_values)
 
+    def open_charge(self, kind: Literal["read", "write"] | None) -> Charge:
+        """Return a new charge of the table, as the statement names it; `kind`: in a transaction."""
+        return Charge(self.table, kind, factor=2 if kind else 1, name=self._prepared.table_name)
+
     def apply(self, tx: WriteTransaction, charge: Charge) -> None:
+        """Write the new row."""
         if self._plan.operation == "ConditionCheck":
             charge.add(write_units(self.old.size if self.old else 0))
         else:
@@ -123,7 +129,7 @@ def run_write(context: WriteContext, write: StatementWrite) -> Charge:
     write.check_key()
     write.table.reject_paths_into_keys(write.update, write.condition)
     write.evaluate(context.tx)
-    charge = Charge(write.table)
+    charge = write.open_charge(None)
     write.apply(context.tx, charge)
     return charge
 
