@@ -43,6 +43,8 @@
         ├── TableAlreadyExistsException     restore: the target exists
         ├── TableInUseException             backup: the table is changing
         ├── BackupNotFoundException
+        ├── PointInTimeRecoveryUnavailableException
+        ├── InvalidRestoreTimeException     outside of the times that can be restored
         ├── LimitExceededException
         ├── PolicyNotFoundException         no resource policy, or not the expected revision
         ├── GlobalTableNotFoundException    there are no global tables
@@ -376,6 +378,14 @@ class TableInUseException(DynamoDBError):
 
 
 class BackupNotFoundException(DynamoDBError):
+    pass
+
+
+class PointInTimeRecoveryUnavailableException(DynamoDBError):
+    pass
+
+
+class InvalidRestoreTimeException(DynamoDBError):
     pass
 
 
