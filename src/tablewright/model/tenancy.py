@@ -111,8 +111,8 @@ class Tenancy:
             return False
         if index.name in {str(each.name) for each in self.filtered}:
             return True
-        shards = [shard.language() for shard in self._readable]
-        shards += [shared.language() for shared in self._shared]
+        shards = [shard.language() for shard in self.readable_shards]
+        shards += [shared.language() for shared in self.shared_partitions]
         names = key.partition_attributes
         return any(
             intersects(key.templates[name].language(), each) for name in names for each in shards
