@@ -16,6 +16,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.server import Server, Settings, serving
+from tests.engine.streaming import enabled, read_stream, stream_arn
 from tests.server.conftest import TABLE
 from tests.server.http import Client, message
 from tests.server.test_requests import get, put
@@ -131,6 +132,15 @@ def test_the_sweep_deletes_expired_items(engine: Engine) -> None:
         client.call("PutItem", {"TableName": "things", "Item": item})
         wait_until(lambda: client.call("GetItem", get("a")).json == {})
     assert engine.call("Scan", {"TableName": "things"})["Items"] == []
+
+
+def test_the_sweep_deletes_old_records_of_streams(engine: Engine) -> None:
+    update = {"StreamSpecification": enabled(), "TableName": "things"}
+    engine.call("UpdateTable", update)
+    engine.trim(time.time() + 2 * 86_400)  # from now on, every record is too old
+    with serving(engine, settings=Settings(sweep_seconds=0.01)) as url, Client(url) as client:
+        client.call("PutItem", put("a"))
+        wait_until(lambda: read_stream(engine.call, stream_arn(engine.call, "things")) == [])
 
 
 async def received_a_header(server: Server) -> None:
