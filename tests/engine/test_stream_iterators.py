@@ -204,7 +204,11 @@ def test_trimmed_records_cannot_be_read(db: Database, arn: str) -> None:
         members = {"ShardIteratorType": kind, "SequenceNumber": number(0)}
         db.fails("GetShardIterator", request | members, *TRIMMED)
     db.put(table_of(arn), item(pk="5"))
-    for kind, members in (("TRIM_HORIZON", {}), ("AT_TIMESTAMP", {"Timestamp": 1})):
+    oldest: list[tuple[str, dict[str, Any]]] = [
+        ("TRIM_HORIZON", {}),
+        ("AT_TIMESTAMP", {"Timestamp": 1}),
+    ]
+    for kind, members in oldest:
         assert keys(read_shard(db.call, iterator(db.call, arn, kind=kind, **members))) == "5"
 
 

@@ -30,7 +30,7 @@ view type. This module does not know tables, streams or requests.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 
 import msgspec
@@ -155,6 +155,18 @@ def read_changes(
     with closing(snapshot.walk(tree, first, None, backwards=backwards)) as walk:
         for row in walk:
             yield decode_change(tree, row)
+
+
+def walk_rows(snapshot: Snapshot, tree: Tree) -> Generator[Row, None, None]:
+    """Yield the rows of all changes."""
+    yield from snapshot.walk(tree, _encode_number(0), None)
+
+
+def walk_intact(snapshot: Snapshot, tree: Tree) -> Iterator[tuple[int, Row | None]]:
+    """Yield the numbers and rows of all changes, None for a damaged row, without raising."""
+    with closing(snapshot.inspect(tree, _encode_number(0), None)) as rows:
+        for key, size, body, intact in rows:
+            yield int.from_bytes(key[:8], "big"), (key, size, body) if intact else None
 
 
 def decode_change(tree: Tree, row: Row) -> Change:

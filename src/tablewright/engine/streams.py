@@ -32,6 +32,8 @@ from tablewright.storage import Tree, WriteTransaction
 #: convert a number to an integer and back would drop those.
 SEQUENCE_OFFSET = 10**20
 HASHES = 2**32
+#: An odd number, about 2**32 divided by the golden ratio.
+_SPREAD = 2654435761
 
 _ARN = re.compile(
     r"arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]*:table/([a-zA-Z0-9_.-]+)/stream/([^/|]+)"
@@ -74,6 +76,15 @@ def find_shard(stream: Stream, shard_id: str) -> Shard:
         if shard.id == shard_id:
             return shard
     raise ResourceNotFoundException(f"Requested resource not found: Shard: {shard_id} not found")
+
+
+def contains(shard: Shard, partition_hash: int) -> bool:
+    """Return whether a shard has the changes of a partition key with this hash.
+
+    The hash is a checksum, and those of similar keys are close. The multiplication spreads them:
+    otherwise, of four shards, one had none of the keys k0 to k39.
+    """
+    return shard.first_hash <= partition_hash * _SPREAD % HASHES < shard.end_hash
 
 
 def streams_of(catalog: Catalog, table: str | None = None) -> list[tuple[ChangeLogSchema, Stream]]:

@@ -19,7 +19,13 @@ from tablewright.engine.describe import REGION
 from tablewright.engine.operations.get_shard_iterator import TRIMMED
 from tablewright.engine.shard_iterators import ShardIterator, parse_iterator
 from tablewright.engine.step import ReadContext, ReadStep
-from tablewright.engine.streams import find_shard, find_stream, format_number, parse_stream_arn
+from tablewright.engine.streams import (
+    contains,
+    find_shard,
+    find_stream,
+    format_number,
+    parse_stream_arn,
+)
 from tablewright.errors import TrimmedDataAccessException
 from tablewright.schema import ChangeLogSchema, Shard
 from tablewright.storage import Snapshot, Tree
@@ -78,7 +84,7 @@ class _Page:
             for change in changes:
                 if shard.last is not None and change.number > shard.last:
                     break
-                if shard.first_hash <= change.partition_hash < shard.end_hash:
+                if contains(shard, change.partition_hash):
                     record = self._build_record(change)
                     size += record.dynamodb.size_bytes
                     if self.records and size > MAX_PAGE_BYTES:

@@ -1,0 +1,80 @@
+"""Repair of change logs: copy a whole log into the new file, or begin a new one.
+
+A log is saved only as a whole. If a change cannot be read, consumers would miss it without
+noticing; so the old streams are lost, and a new stream with another ARN begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from functools import partial
+from itertools import islice
+
+import apsw
+from msgspec.structs import replace
+
+from tablewright.engine.catalog import Catalog
+from tablewright.engine.changes import TrimPoints, read_trim_points, walk_rows, write_trim_points
+from tablewright.engine.log_integrity import check_changes
+from tablewright.engine.logs import open_log, save_log
+from tablewright.engine.streams import apply_stream_setting
+from tablewright.errors import TablewrightError
+from tablewright.schema import ChangeLogSchema
+from tablewright.storage import Row, Snapshot, Store, Tree, WriteTransaction
+
+BATCH_ROWS = 500
+
+
+def is_whole(snapshot: Snapshot, log: ChangeLogSchema) -> bool:
+    """Return whether every change of a log can be read."""
+    try:
+        return not any(check_changes(snapshot, log))
+    except (apsw.Error, TablewrightError):
+        return False
+
+
+def copy_log(snapshot: Snapshot, log: ChangeLogSchema, store: Store, catalog: Catalog) -> None:
+    """Copy a whole log into the new file, after the items of its table."""
+    points = read_trim_points(snapshot, Tree(log.tree))
+    tree = store.write(partial(_create_tree, catalog, points))
+    with closing(walk_rows(snapshot, Tree(log.tree))) as rows:
+        while batch := list(islice(rows, BATCH_ROWS)):
+            store.write(partial(_copy_rows, tree, batch))
+    store.write(partial(_save_log, catalog, replace(log, tree=tree)))
+
+
+def begin_again(
+    catalog: Catalog, name: str, lost: ChangeLogSchema | None, now: float, tx: WriteTransaction
+) -> None:
+    """Begin a new log and a new stream for a table whose log is lost."""
+    catalog.catch_up(tx)
+    schema = catalog.tables[name].schema
+    if lost is not None and lost.recovery_seconds:
+        log = open_log(catalog, tx, schema, now)
+        schema = save_log(catalog, tx, schema, replace(log, recovery_seconds=lost.recovery_seconds))
+    if schema.stream is not None and schema.stream.enabled:
+        new = replace(schema, stream=replace(schema.stream, label=""))
+        apply_stream_setting(catalog, tx, new, now, shards=1)
+
+
+def _create_tree(catalog: Catalog, points: TrimPoints, tx: WriteTransaction) -> int:
+    catalog.catch_up(tx)
+    (tree,) = catalog.allocate_trees(1)
+    tx.create_tree(Tree(tree))
+    write_trim_points(tx, Tree(tree), points)
+    return tree
+
+
+def _copy_rows(tree: int, rows: Sequence[Row], tx: WriteTransaction) -> None:
+    for row in rows:
+        tx.put(Tree(tree), *row)
+
+
+def _save_log(catalog: Catalog, log: ChangeLogSchema, tx: WriteTransaction) -> None:
+    catalog.catch_up(tx)
+    table = catalog.tables.get(log.table)
+    if table is not None and table.schema.id == log.table_id:
+        save_log(catalog, tx, table.schema, log)
+    else:
+        catalog.save_log(tx, log)
