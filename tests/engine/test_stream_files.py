@@ -16,7 +16,7 @@ from tablewright.engine import Engine
 from tablewright.engine.changes import read_last_number, read_trim_points
 from tablewright.engine.repair import repair
 from tablewright.errors import StoreFailed
-from tablewright.storage import Tree, WriteTransaction
+from tablewright.storage import LogTree, WriteTransaction
 from tests.engine.database import item, table_request
 from tests.engine.streaming import enabled, iterator, read_stream, shards, stream_arn
 from tests.engine.test_integrity import damage
@@ -24,7 +24,7 @@ from tests.engine.test_integrity import damage
 DAY = 24 * 60 * 60
 #: The trees of `make_file`'s table and of its change log.
 TABLE, LOG = "tree$2", "tree$3"
-CHANGE_2 = "key = x'0000000000000002'"
+CHANGE_2 = "key = 2"
 
 
 def make_file(path: Path) -> None:
@@ -92,7 +92,7 @@ DAMAGES = {
         "differs from the table's item",
     ),
     "the trim points are gone": (
-        f"DELETE FROM {LOG} WHERE key = x''",
+        f"DELETE FROM {LOG} WHERE key = 0",
         "things",
         "the change log is damaged: it has no trim points",
     ),
@@ -270,7 +270,7 @@ def test_numbers_are_not_used_again_after_everything_was_trimmed(engine: Engine)
 def test_a_large_log_is_trimmed_in_steps(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tablewright.engine.trimming.MAX_STEP_ROWS", 2)
     assert engine.trim(later()) == 3
-    assert engine._store.read(lambda s: s.count(Tree(3)))[0] == 1  # the trim points
+    assert engine._store.read(lambda s: s.count(LogTree(3)))[0] == 1  # the trim points
     assert engine.check()
 
 
@@ -328,13 +328,13 @@ def test_recovery_keeps_changes_that_the_stream_no_longer_has(engine: Engine) ->
     engine._store.write(keep)
     assert engine.trim(later()) == 3
     assert keys(engine) == []
-    points = engine._store.read(lambda snapshot: read_trim_points(snapshot, Tree(3)))
+    points = engine._store.read(lambda snapshot: read_trim_points(snapshot, LogTree(3)))
     assert (points.deleted, points.horizon) == (0, 3)
     assert engine.check()
     assert engine.trim(later(5)) == 0
-    points = engine._store.read(lambda snapshot: read_trim_points(snapshot, Tree(3)))
+    points = engine._store.read(lambda snapshot: read_trim_points(snapshot, LogTree(3)))
     assert (points.deleted, points.horizon) == (3, 3)
-    assert engine._store.read(lambda snapshot: read_last_number(snapshot, Tree(3))) == 3
+    assert engine._store.read(lambda snapshot: read_last_number(snapshot, LogTree(3))) == 3
 
 
 def test_the_number_of_shards_can_be_chosen(tmp_path: Path) -> None:

@@ -12,18 +12,12 @@ from dataclasses import dataclass
 
 from tablewright.encoding.items import load
 from tablewright.engine.catalog import Catalog
-from tablewright.engine.changes import (
-    Change,
-    decode_change,
-    read_changes,
-    read_trim_points,
-    walk_intact,
-)
+from tablewright.engine.changes import Change, decode_change, read_changes, read_trim_points
 from tablewright.engine.keys import Keys
 from tablewright.engine.table import StoredTable
 from tablewright.errors import StoreFailed
 from tablewright.schema import ChangeLogSchema
-from tablewright.storage import DamagedRow, Snapshot, Tree
+from tablewright.storage import DamagedRow, LogTree, Snapshot
 
 _UNREADABLE = (ValueError, LookupError, TypeError, AttributeError)
 
@@ -51,19 +45,19 @@ def check_log(snapshot: Snapshot, catalog: Catalog, log: ChangeLogSchema) -> Ite
 
 def check_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[int, str]]:
     """Yield the number and the problem of each wrong change."""
-    tree = Tree(log.tree)
+    tree = LogTree(log.tree)
     keys = Keys(log.keys)
     expected = read_trim_points(snapshot, tree).deleted + 1
     last_time = 0.0
-    for number, row in walk_intact(snapshot, tree):
+    for number, milliseconds, body, intact in snapshot.inspect(tree, 1, None):
         if number != expected:
             yield expected, "is missing" if number > expected else "has been trimmed but exists"
         expected = number + 1
-        if row is None:
+        if not intact:
             yield number, "is damaged: its checksum is wrong"
             continue
         try:
-            change = decode_change(tree, row)
+            change = decode_change(tree, (number, milliseconds, body))
             problem = _check_items(change, keys)
         except (DamagedRow, *_UNREADABLE):
             yield number, "cannot be read"
@@ -105,7 +99,7 @@ def last_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[byt
     """Yield the last change of each key, with the key, since the log has all changes."""
     keys = Keys(log.keys)
     seen: set[bytes] = set()
-    tree = Tree(log.tree)
+    tree = LogTree(log.tree)
     after = max(log.opened_after, read_trim_points(snapshot, tree).deleted)
     for change in read_changes(snapshot, tree, after, backwards=True):
         key = keys.encode(load(change.new or change.old or b"{}"))

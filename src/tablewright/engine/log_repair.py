@@ -15,13 +15,13 @@ import apsw
 from msgspec.structs import replace
 
 from tablewright.engine.catalog import Catalog
-from tablewright.engine.changes import TrimPoints, read_trim_points, walk_rows, write_trim_points
+from tablewright.engine.changes import TrimPoints, read_trim_points, write_trim_points
 from tablewright.engine.log_integrity import check_changes
 from tablewright.engine.logs import open_log, save_log
 from tablewright.engine.streams import apply_stream_setting
 from tablewright.errors import TablewrightError
 from tablewright.schema import ChangeLogSchema
-from tablewright.storage import Row, Snapshot, Store, Tree, WriteTransaction
+from tablewright.storage import LogRow, LogTree, Snapshot, Store, WriteTransaction
 
 BATCH_ROWS = 500
 
@@ -36,9 +36,9 @@ def is_whole(snapshot: Snapshot, log: ChangeLogSchema) -> bool:
 
 def copy_log(snapshot: Snapshot, log: ChangeLogSchema, store: Store, catalog: Catalog) -> None:
     """Copy a whole log into the new file, after the items of its table."""
-    points = read_trim_points(snapshot, Tree(log.tree))
+    points = read_trim_points(snapshot, LogTree(log.tree))
     tree = store.write(partial(_create_tree, catalog, points))
-    with closing(walk_rows(snapshot, Tree(log.tree))) as rows:
+    with closing(snapshot.walk(LogTree(log.tree), 1, None)) as rows:
         while batch := list(islice(rows, BATCH_ROWS)):
             store.write(partial(_copy_rows, tree, batch))
     store.write(partial(_save_log, catalog, replace(log, tree=tree)))
@@ -61,14 +61,14 @@ def begin_again(
 def _create_tree(catalog: Catalog, points: TrimPoints, tx: WriteTransaction) -> int:
     catalog.catch_up(tx)
     (tree,) = catalog.allocate_trees(1)
-    tx.create_tree(Tree(tree))
-    write_trim_points(tx, Tree(tree), points)
+    tx.create_tree(LogTree(tree))
+    write_trim_points(tx, LogTree(tree), points)
     return tree
 
 
-def _copy_rows(tree: int, rows: Sequence[Row], tx: WriteTransaction) -> None:
+def _copy_rows(tree: int, rows: Sequence[LogRow], tx: WriteTransaction) -> None:
     for row in rows:
-        tx.put(Tree(tree), *row)
+        tx.put(LogTree(tree), *row)
 
 
 def _save_log(catalog: Catalog, log: ChangeLogSchema, tx: WriteTransaction) -> None:

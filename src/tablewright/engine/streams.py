@@ -26,7 +26,7 @@ from tablewright.engine.describe import stream_arn, stream_label
 from tablewright.engine.logs import find_log, open_log, save_log
 from tablewright.errors import ResourceNotFoundException, ValidationException
 from tablewright.schema import ChangeLogSchema, Shard, Stream, StreamSetting, TableSchema
-from tablewright.storage import Tree, WriteTransaction
+from tablewright.storage import LogTree, WriteTransaction
 
 #: Sequence numbers have at least 21 digits. An offset is safer than leading zeros: clients that
 #: convert a number to an integer and back would drop those.
@@ -114,7 +114,7 @@ def apply_stream_setting(
         setting = replace(setting, label=_choose_label(catalog, schema.name, now))
         schema = replace(schema, stream=setting)
     log = open_log(catalog, tx, schema, now)
-    last = read_last_number(tx, Tree(log.tree))
+    last = read_last_number(tx, LogTree(log.tree))
     kept = setting.label if setting.enabled else None
     streams = [
         stream if stream.label == kept else _close_stream(stream, last, now)
@@ -137,7 +137,7 @@ def close_streams(catalog: Catalog, tx: WriteTransaction, schema: TableSchema, n
     """Close the streams of a table that is being deleted; they can be read until trimmed."""
     log = find_log(catalog, schema)
     if log is not None:
-        last = read_last_number(tx, Tree(log.tree))
+        last = read_last_number(tx, LogTree(log.tree))
         streams = tuple(_close_stream(stream, last, now) for stream in log.streams)
         catalog.save_log(tx, replace(log, streams=streams))
 
@@ -150,7 +150,7 @@ def rotate_shards(
     stream = next((s for s in log.streams if not s.closed), None) if log else None
     if log is None or stream is None:
         raise ValueError(f"the table {schema.name} has no enabled stream; enable it first")
-    last = read_last_number(tx, Tree(log.tree))
+    last = read_last_number(tx, LogTree(log.tree))
     stamp = _next_stamp(stream.shards, now)
     new = [
         shard
