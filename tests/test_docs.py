@@ -13,10 +13,12 @@ from contextlib import closing, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import botocore.session
 import pytest
 
 import tablewright
 from tablewright import Engine
+from tablewright.engine import OPERATIONS
 from tablewright.server import serving
 from tests import commands
 
@@ -33,7 +35,7 @@ def blocks(document: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/engine.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/engine.md", "docs/operations.md"])
 def test_a_document_runs_from_top_to_bottom(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +84,20 @@ def test_every_link_of_a_document_leads_somewhere() -> None:
     for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_every_operation_of_dynamodb_is_listed_once_and_supported_unless_the_list_says_none() -> (
+    None
+):
+    text = (ROOT / "docs/operations.md").read_text()
+    rows = re.findall(
+        r"^\| ([A-Z]\w+(?:, \w+)*) \| (\w+) \|", text.partition("## Settings")[0], re.M
+    )
+    status = {name: kind for names, kind in rows for name in names.split(", ")}
+    assert len(status) == sum(names.count(",") + 1 for names, _ in rows)
+    service = botocore.session.get_session().get_service_model("dynamodb")
+    assert status.keys() >= set(service.operation_names)
+    assert {name for name, kind in status.items() if kind != "none"} == OPERATIONS.keys()
 
 
 def test_every_command_is_in_the_readme() -> None:

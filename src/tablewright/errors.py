@@ -19,7 +19,9 @@
     ├── TableMismatch                       connect: the table differs from its declaration
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── TableNotEmpty                       verify, seed: the target already has items
+    ├── TableReplacement                    publish: an update would replace or remove a table
     ├── TransferRefused                     dump, load, copy: the two ends do not fit
+    ├── TemplateRefused                     a template cannot be read, or its tables be created
     ├── CredentialsRefused                  a credentials file cannot be used
     ├── CannotOpen                          the file cannot be opened, or is not a database
     ├── StoreClosed                         the engine has been closed
@@ -42,10 +44,15 @@
         ├── TableAlreadyExistsException     restore: the target exists
         ├── TableInUseException             backup: the table is changing
         ├── BackupNotFoundException
+        ├── PointInTimeRecoveryUnavailableException
+        ├── InvalidRestoreTimeException     outside of the times that can be restored
         ├── LimitExceededException
+        ├── PolicyNotFoundException         no resource policy, or not the expected revision
+        ├── GlobalTableNotFoundException    there are no global tables
         ├── ExpiredIteratorException        GetRecords: the shard iterator is too old
         ├── TrimmedDataAccessException      a stream no longer has the requested records
         ├── ConditionalCheckFailedException has the item, when the request asked for it
+        ├── DuplicateItemException          INSERT: the item exists
         ├── TransactionCanceledException    has a reason for each action, by position
         ├── IdempotentParameterMismatchException
         ├── RequestEntityTooLargeException  over 16 MB
@@ -232,12 +239,20 @@ class DesignLoadError(TablewrightError):
     """A design does not exist, cannot be imported, has no tables or no valid sample data."""
 
 
+class TableReplacement(TablewrightError):
+    """An update of a stack would make CloudFormation replace a table, or remove it."""
+
+
 class TableNotEmpty(TablewrightError):
     """A table of the design to verify, or to load sample data into, already contains items."""
 
 
 class TransferRefused(TablewrightError):
     """A transfer cannot begin or continue: its two ends do not fit, or the file is not a dump."""
+
+
+class TemplateRefused(TablewrightError):
+    """A template cannot be used. The message names the file, the resource and the property."""
 
 
 class CredentialsRefused(TablewrightError):
@@ -310,12 +325,9 @@ class SerializationException(DynamoDBError):
 
 
 class UnknownOperationException(DynamoDBError):
-    """No such operation. DynamoDB sends no message; callers in this process get one."""
+    """No such operation, or one that is not implemented. DynamoDB sends no message."""
 
     namespace = CORAL_SERVICE
-
-    def body(self) -> dict[str, Any]:
-        return {"__type": f"{self.namespace}#{self.code}"}
 
 
 class MissingAuthenticationTokenException(DynamoDBError):
@@ -374,7 +386,23 @@ class BackupNotFoundException(DynamoDBError):
     pass
 
 
+class PointInTimeRecoveryUnavailableException(DynamoDBError):
+    pass
+
+
+class InvalidRestoreTimeException(DynamoDBError):
+    pass
+
+
 class LimitExceededException(DynamoDBError):
+    pass
+
+
+class PolicyNotFoundException(DynamoDBError):
+    pass
+
+
+class GlobalTableNotFoundException(DynamoDBError):
     pass
 
 
@@ -404,6 +432,13 @@ class ConditionalCheckFailedException(DynamoDBError):
         if self.item is not None:
             body["Item"] = self.item
         return body
+
+
+class DuplicateItemException(DynamoDBError):
+    """An INSERT found an item with this key."""
+
+    def __init__(self, message: str = "Duplicate primary key exists in table") -> None:
+        super().__init__(message)
 
 
 class TransactionCanceledException(DynamoDBError):

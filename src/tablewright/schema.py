@@ -68,6 +68,40 @@ class OnDemand(msgspec.Struct, frozen=True):
     write: int = -1
 
 
+class WarmThroughput(msgspec.Struct, frozen=True):
+    """The units per second that a table or index was prepared for; 0 means the default."""
+
+    read: int = 0
+    write: int = 0
+
+
+class AttachedPolicy(msgspec.Struct, frozen=True):
+    """The resource policy of a table, or of its stream with the label `stream`."""
+
+    text: str
+    revision: str
+    stream: str | None = None
+
+
+class InsightsSetting(msgspec.Struct, frozen=True):
+    """Contributor Insights of a table, or of its index with the name `index`."""
+
+    index: str | None
+    is_enabled: bool
+    mode: str
+    #: When it was enabled, and when it was changed last, in seconds since 1970.
+    since: float
+    changed: float
+
+
+class KinesisDestination(msgspec.Struct, frozen=True):
+    """A Kinesis stream that is a destination of the changes of a table; none are sent to it."""
+
+    arn: str
+    is_active: bool
+    precision: str | None = None
+
+
 class IndexSchema(msgspec.Struct, frozen=True):
     """The definition of one secondary index."""
 
@@ -78,6 +112,7 @@ class IndexSchema(msgspec.Struct, frozen=True):
     tree: int = 0  # the number of its tree, assigned when the index is stored
     throughput: Throughput = Throughput()
     on_demand: OnDemand | None = None
+    warm: WarmThroughput = WarmThroughput()
     #: Whether the index is still being built; items older than the index may be missing from it.
     building: bool = False
 
@@ -138,6 +173,13 @@ class ChangeLogSchema(msgspec.Struct, frozen=True):
         return self.recovery_seconds > 0 or any(not stream.closed for stream in self.streams)
 
 
+class RecoverySetting(msgspec.Struct, frozen=True):
+    """Point-in-time recovery of a table: its period, and when it was turned on."""
+
+    days: int
+    since: float
+
+
 class RestoreOrigin(msgspec.Struct, frozen=True):
     """What a table was restored from, and when, in seconds since 1970."""
 
@@ -160,13 +202,20 @@ class TableSchema(msgspec.Struct, frozen=True):
     billing_changed: float = 0
     throughput: Throughput = Throughput()
     on_demand: OnDemand | None = None
+    warm: WarmThroughput = WarmThroughput()
     stream: StreamSetting | None = None
     table_class: str | None = None
     encrypted: bool = False
+    #: The KMS key of an encrypted table, as it was given; None: the key that AWS manages.
+    encryption_key: str | None = None
     deletion_protected: bool = False
     ttl_attribute: str | None = None
     tags: tuple[tuple[str, str], ...] = ()
+    policies: tuple[AttachedPolicy, ...] = ()
+    insights: tuple[InsightsSetting, ...] = ()
+    destinations: tuple[KinesisDestination, ...] = ()
     restored: RestoreOrigin | None = None
+    recovery: RecoverySetting | None = None
     #: The tree of the change log; 0: changes are not logged.
     log: int = 0
 

@@ -15,7 +15,7 @@ import msgspec
 from tablewright.engine import OPERATIONS
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import EnumValues, Length, NumberRange, ReadAs, RegularExpression
-from tablewright.wire.members import Long, Structure, Timestamp
+from tablewright.wire.members import Long, Structure, Timestamp, Unsupported
 
 _MODELS: list[Any] = [
     botocore.session.get_session().get_service_model(service)
@@ -48,7 +48,7 @@ def differences() -> Iterator[str]:
 
 
 def unknown_members() -> Iterator[str]:
-    """The members of the model that we do not have."""
+    """The members of the model that we do not have, except those of features we do not have."""
     for operation, (shape, _) in OPERATIONS.items():
         yield from _unknown(operation, shape, MODELS[operation])
 
@@ -130,7 +130,7 @@ def _unknown(path: str, shape: type[Structure], model: Any) -> Iterator[str]:
             here += "[]" if get_origin(inner) is list else "{}"
             member = member.member if get_origin(inner) is list else member.value
             inner, _ = unwrapped(get_args(inner)[-1])
-        if isinstance(inner, type) and issubclass(inner, Structure):
+        if isinstance(inner, type) and issubclass(inner, Structure) and inner is not Unsupported:
             yield from _unknown(here, inner, member)
 
 

@@ -5,28 +5,16 @@ from __future__ import annotations
 from tablewright.engine import OPERATIONS
 from tests.wire.service_model import MODELS, differences, unknown_members
 
-_OWN_WORDS = (
-    "operations on a table itself look at its name before all constraints, with a text of their own"
-)
 _REPLICA = "only a replica of another account's table may leave it out, and there are none here"
 _KEYS = "the model has no bound since global indexes may have 4 + 4 attributes; DynamoDB still has"
+_GETS = "BatchGetItem has words of its own for no tables"
 _WRITES = "BatchWriteItem has words of its own for too few and too many writes"
 _STREAM_LIMITS = "the model names these limits in its texts only"
 _NAMES = "checked together with the expressions, which have a text of their own for it"
 
 DELIBERATE: dict[str, str] = {
-    **{
-        f"{operation}.TableName: {difference}": _OWN_WORDS
-        for operation in (
-            "CreateTable",
-            "DeleteTable",
-            "DescribeTable",
-            "DescribeTimeToLive",
-            "UpdateTable",
-            "UpdateTimeToLive",
-        )
-        for difference in ("optional", "min None, model 1", "max None, model 1024")
-    },
+    "BatchGetItem.RequestItems: optional": _GETS,
+    "BatchGetItem.RequestItems: min 0, model 1": _GETS,
     "BatchWriteItem.RequestItems: optional": _WRITES,
     "BatchWriteItem.RequestItems: min 0, model 1": _WRITES,
     "BatchWriteItem.RequestItems{}: min None, model 1": _WRITES,
@@ -43,7 +31,7 @@ DELIBERATE: dict[str, str] = {
     "GetShardIterator.SequenceNumber: pattern [0-9]+, model None": _STREAM_LIMITS,
     **{
         f"{operation}.{kind}SecondaryIndexOverride[].KeySchema: max 8, model None": _KEYS
-        for operation in ("RestoreTableFromBackup",)
+        for operation in ("RestoreTableFromBackup", "RestoreTableToPointInTime")
         for kind in ("Global", "Local")
     },
     **{
@@ -65,38 +53,29 @@ DELIBERATE: dict[str, str] = {
     },
 }
 
-#: What concerns several regions, accounts, warm capacity or vectors has no meaning in one file.
+#: What concerns several regions has no meaning in one file.
 MEMBERS_WE_DO_NOT_HAVE = {
-    "CreateTable.GlobalSecondaryIndexes[].WarmThroughput",
     "CreateTable.GlobalTableSettingsReplicationMode",
-    "CreateTable.GlobalTableSourceArn",
-    "CreateTable.ResourcePolicy",
-    "CreateTable.VectorIndexes",
-    "RestoreTableFromBackup.GlobalSecondaryIndexOverride[].WarmThroughput",
+    "UpdateGlobalTableSettings.GlobalTableBillingMode",
+    "UpdateGlobalTableSettings.GlobalTableGlobalSecondaryIndexSettingsUpdate",
+    "UpdateGlobalTableSettings.GlobalTableProvisionedWriteCapacityAutoScalingSettingsUpdate",
+    "UpdateGlobalTableSettings.GlobalTableProvisionedWriteCapacityUnits",
+    "UpdateGlobalTableSettings.ReplicaSettingsUpdate",
     "RestoreTableFromBackup.VectorIndexOverride",
-    "CreateTable.WarmThroughput",
+    "RestoreTableToPointInTime.VectorIndexOverride",
     "UpdateTable.DisassociationProtectionEnabled",
-    "UpdateTable.GlobalSecondaryIndexUpdates[].Create.WarmThroughput",
-    "UpdateTable.GlobalSecondaryIndexUpdates[].Update.WarmThroughput",
     "UpdateTable.GlobalTableSettingsReplicationMode",
-    "UpdateTable.GlobalTableWitnessUpdates",
-    "UpdateTable.MultiRegionConsistency",
-    "UpdateTable.ReplicaUpdates",
-    "UpdateTable.VectorIndexUpdates",
-    "UpdateTable.WarmThroughput",
+    "UpdateTableReplicaAutoScaling.GlobalSecondaryIndexUpdates",
+    "UpdateTableReplicaAutoScaling.ProvisionedWriteCapacityAutoScalingUpdate",
+    "UpdateTableReplicaAutoScaling.ReplicaUpdates",
 }
 
 OPERATIONS_WE_DO_NOT_HAVE = {
-    # PartiQL
-    "BatchExecuteStatement",
-    "ExecuteStatement",
-    "ExecuteTransaction",
     # vectors
     "SearchVectors",
     # backups, exports, imports, bulk loads
     "CancelBulkOperation",
     "DescribeBulkOperation",
-    "DescribeContinuousBackups",
     "DescribeExport",
     "DescribeImport",
     "ExportTableToPointInTime",
@@ -104,29 +83,7 @@ OPERATIONS_WE_DO_NOT_HAVE = {
     "ListBulkOperations",
     "ListExports",
     "ListImports",
-    "RestoreTableToPointInTime",
     "StartBulkPutItems",
-    "UpdateContinuousBackups",
-    # several regions
-    "CreateGlobalTable",
-    "DescribeGlobalTable",
-    "DescribeGlobalTableSettings",
-    "DescribeTableReplicaAutoScaling",
-    "ListGlobalTables",
-    "UpdateGlobalTable",
-    "UpdateGlobalTableSettings",
-    "UpdateTableReplicaAutoScaling",
-    # other services of AWS
-    "DeleteResourcePolicy",
-    "DescribeContributorInsights",
-    "DescribeKinesisStreamingDestination",
-    "DisableKinesisStreamingDestination",
-    "EnableKinesisStreamingDestination",
-    "GetResourcePolicy",
-    "ListContributorInsights",
-    "PutResourcePolicy",
-    "UpdateContributorInsights",
-    "UpdateKinesisStreamingDestination",
 }
 
 

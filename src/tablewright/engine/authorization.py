@@ -1,4 +1,4 @@
-"""Authorization: check the caller's policies before a step runs.
+"""Authorization: check the policies of the caller and of the table before a step runs.
 
 `requested_access` derives from a request what it wants to access. With the catalog, each requested
 access becomes an `AccessRequest`: an action, a resource and condition keys, which the policies
@@ -18,23 +18,45 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from tablewright.engine.describe import table_arn
 from tablewright.engine.keys import Keys
 from tablewright.engine.requested_access import (
     REQUESTED_ACCESSES,
-    PartitionReader,
     RequestedAccess,
     add_value,
 )
-from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep, table_name
+from tablewright.engine.step import (
+    LongContext,
+    LongStep,
+    ReadContext,
+    ReadStep,
+    Step,
+    WriteContext,
+    WriteStep,
+    table_name,
+)
 from tablewright.engine.table import StoredTable
-from tablewright.policy import AccessRequest, Principal
-from tablewright.policy.keys import ATTRIBUTES, LEADING_KEYS, PARTITION_KEYS, RESOURCE_TAG
+from tablewright.policy import (
+    AccessRequest,
+    Principal,
+    ResourcePolicy,
+    parse_resource_policy,
+)
+from tablewright.policy.keys import (
+    ATTRIBUTES,
+    FULL_TABLE_SCAN,
+    LEADING_KEYS,
+    PARTITION_KEYS,
+    RESOURCE_TAG,
+)
 
 StoredTables: TypeAlias = Mapping[str, StoredTable]
 
+#: Policies are parsed once; a file has few of them.
+_parse_policy = lru_cache(256)(parse_resource_policy)
 _KEY_VALUES = frozenset((LEADING_KEYS, *PARTITION_KEYS))
 
 
@@ -46,7 +68,9 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
 
     def check(tables: StoredTables) -> None:
         for requested in REQUESTED_ACCESSES[operation](request):
-            principal.require(resolve_access(requested, tables, principal.keys_for))
+            attached = find_policy(requested, tables)
+            access = resolve_access(requested, tables, principal.keys_for, attached)
+            principal.require(access, attached)
 
     if isinstance(step, WriteStep):
         write = step.run
@@ -56,6 +80,14 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
             return write(context)
 
         return WriteStep(checked_write, step.counted_table)
+    if isinstance(step, LongStep):
+        work = step.run
+
+        def checked_work(context: LongContext) -> Any:
+            context.read(lambda reading: check(reading.catalog.tables))
+            return work(context)
+
+        return LongStep(checked_work)
     read = step.run
 
     def checked_read(context: ReadContext) -> Any:
@@ -73,8 +105,20 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
     return ReadStep(checked_read, step.is_costly)
 
 
+def find_policy(requested: RequestedAccess, tables: StoredTables) -> ResourcePolicy | None:
+    """Return the policy of the requested table, which is also that of its indexes."""
+    table = tables.get(table_name(requested.table)) if requested.table is not None else None
+    if table is None or not table.schema.policies:
+        return None
+    texts = [attached.text for attached in table.schema.policies if attached.stream is None]
+    return _parse_policy(texts[0]) if texts else None
+
+
 def resolve_access(
-    requested: RequestedAccess, tables: StoredTables, keys_for: Callable[[str, str], frozenset[str]]
+    requested: RequestedAccess,
+    tables: StoredTables,
+    keys_for: Callable[[str, str], frozenset[str]],
+    attached: ResourcePolicy | None = None,
 ) -> AccessRequest:
     """Resolve a requested access, with the condition keys that the decision depends on."""
     action = f"dynamodb:{requested.action}"
@@ -86,6 +130,8 @@ def resolve_access(
         if requested.index is not None:
             resource = f"{resource}/index/{requested.index}"
     wanted = keys_for(action, resource)
+    if attached is not None:
+        wanted |= attached.keys
     keys = _condition_keys(requested, tables.get(name), wanted) if wanted else {}
     return AccessRequest(action, resource, keys)
 
@@ -97,14 +143,19 @@ def _condition_keys(
     if requested.attributes is not None and ATTRIBUTES in wanted:
         keys[ATTRIBUTES] = tuple(sorted(set(requested.attributes())))
     if table is not None:
-        if requested.partitions is not None and not wanted.isdisjoint(_KEY_VALUES):
-            keys |= _partition_key_values(requested.partitions, _find_keys(table, requested.index))
+        if requested.has_partitions and not wanted.isdisjoint(_KEY_VALUES):
+            keys |= _partition_key_values(requested, find_keys(table, requested.index))
+        if requested.is_full_scan is not None and FULL_TABLE_SCAN in wanted:
+            source_keys = find_keys(table, requested.index)
+            is_scan = source_keys is not None and requested.is_full_scan(source_keys)
+            keys[FULL_TABLE_SCAN] = ("true" if is_scan else "false",)
         for tag, value in table.schema.tags:
             add_value(keys, RESOURCE_TAG + tag.lower(), value)
     return keys
 
 
-def _find_keys(table: StoredTable, index: str | None) -> Keys | None:
+def find_keys(table: StoredTable, index: str | None) -> Keys | None:
+    """Return the keys of a table or of one of its indexes; None if the index is missing."""
     if index is None:
         return table.keys
     found = table.indexes_by_name.get(index)
@@ -112,10 +163,10 @@ def _find_keys(table: StoredTable, index: str | None) -> Keys | None:
 
 
 def _partition_key_values(
-    partitions: PartitionReader, keys: Keys | None
+    requested: RequestedAccess, keys: Keys | None
 ) -> dict[str, tuple[str, ...]]:
     """Return LeadingKeys and its variants; nothing if the operation will reject the keys."""
-    found = partitions(keys) if keys else []
+    found = requested.read_partitions(keys) if keys else []
     parts = {
         name: tuple(dict.fromkeys(values))
         for name, values in zip(PARTITION_KEYS, zip(*found, strict=True), strict=False)

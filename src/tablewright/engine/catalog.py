@@ -66,6 +66,7 @@ class Catalog:
         "_next_tree",
         "_rollbacks",
         "_version",
+        "counts_keys",
         "has_jobs",
         "logs",
         "tables",
@@ -77,6 +78,8 @@ class Catalog:
         self.logs: dict[int, ChangeLogSchema] = {}
         #: Whether there may be jobs.
         self.has_jobs = False
+        #: Whether Contributor Insights is enabled for a table or an index.
+        self.counts_keys = False
         self._generation = -1
         self._next_tree = _FIRST_FREE_TREE
         self._version = -1
@@ -108,6 +111,9 @@ class Catalog:
             self._install(*_read_catalog(snapshot))
             self.has_jobs = bool(read_jobs(snapshot))
 
+    def is_older_than(self, other: Catalog) -> bool:
+        return self._generation < other._generation
+
     def as_of(self, snapshot: Snapshot) -> Catalog:
         """Return the catalog of exactly this snapshot; the cached one can be newer."""
         self.refresh(snapshot)
@@ -130,6 +136,11 @@ class Catalog:
             if generation > self._generation:
                 # Set the generation last: after an exception in between, the rest is read again.
                 self.tables, self.logs, self._next_tree = tables, logs, next_tree
+                self.counts_keys = any(
+                    setting.is_enabled
+                    for table in tables.values()
+                    for setting in table.schema.insights
+                )
                 self._generation = generation
 
     def allocate_trees(self, count: int) -> range:
@@ -145,7 +156,9 @@ class Catalog:
             replace(index, tree=tree, building=False)
             for index, tree in zip(schema.indexes, rest, strict=True)
         )
-        table = self.save_schema(tx, replace(schema, tree=first, indexes=indexes, log=0))
+        table = self.save_schema(
+            tx, replace(schema, tree=first, indexes=indexes, log=0, recovery=None)
+        )
         tx.create_tree(table.tree, view_name=schema.name)
         for index in table.indexes:
             tx.create_tree(index.tree)

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from tablewright.engine.table import StoredTable
+from tablewright.engine.table_settings import effective_warm_throughput
 from tablewright.schema import (
     IndexSchema,
     KeySchema,
@@ -19,6 +20,7 @@ from tablewright.schema import (
     RestoreOrigin,
     TableSchema,
     Throughput,
+    WarmThroughput,
 )
 from tablewright.storage import Tree
 
@@ -27,7 +29,18 @@ Count: TypeAlias = Callable[[Tree], tuple[int, int]]
 
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
-ON_DEMAND_BASELINE = (12_000, 4_000)
+_MEMBERS_OF_DELETED = (
+    "TableName",
+    "TableStatus",
+    "ProvisionedThroughput",
+    "TableSizeBytes",
+    "ItemCount",
+    "TableArn",
+    "TableId",
+    "BillingModeSummary",
+    "TableClassSummary",
+    "DeletionProtectionEnabled",
+)
 
 
 def table_arn(name: str) -> str:
@@ -94,15 +107,33 @@ def describe(
         description["SSEDescription"] = {
             "Status": "ENABLED",
             "SSEType": "KMS",
-            "KMSMasterKeyArn": f"arn:aws:kms:{REGION}:{ACCOUNT}:alias/aws/dynamodb",
+            "KMSMasterKeyArn": _key_arn(schema.encryption_key or "alias/aws/dynamodb"),
         }
     if schema.table_class:
         description["TableClassSummary"] = {"TableClass": schema.table_class}
     description["DeletionProtectionEnabled"] = schema.deletion_protected
     description["WarmThroughput"] = _describe_warm_throughput(
-        schema.billing, schema.throughput, status
+        schema.billing, schema.throughput, schema.warm, status
     )
     return description
+
+
+def describe_deleted(table: StoredTable, count: Count) -> dict[str, Any]:
+    """Return the TableDescription of DeleteTable.
+
+    DynamoDB omits keys, indexes, the time of creation and the stream. The exact set of members is
+    not known for certain.
+    """
+    whole = describe(table, count, status="DELETING")
+    return {name: whole[name] for name in _MEMBERS_OF_DELETED if name in whole}
+
+
+def _key_arn(key: str) -> str:
+    """Return the ARN of a KMS key, which may be given as an ARN, an alias or an id."""
+    if key.startswith("arn:"):
+        return key
+    resource = key if key.startswith("alias/") else f"key/{key}"
+    return f"arn:aws:kms:{REGION}:{ACCOUNT}:{resource}"
 
 
 def _describe_restore(origin: RestoreOrigin, status: str) -> dict[str, Any]:
@@ -158,7 +189,7 @@ def _describe_index(
         if index.on_demand:
             description["OnDemandThroughput"] = _describe_on_demand(index.on_demand)
         description["WarmThroughput"] = _describe_warm_throughput(
-            schema.billing, index.throughput, status
+            schema.billing, index.throughput, index.warm, status
         )
     return description
 
@@ -179,10 +210,10 @@ def _describe_on_demand(limits: OnDemand) -> dict[str, int]:
     return {"MaxReadRequestUnits": limits.read, "MaxWriteRequestUnits": limits.write}
 
 
-def _describe_warm_throughput(billing: str, throughput: Throughput, status: str) -> dict[str, Any]:
-    read, write = throughput.read, throughput.write
-    if billing == "PAY_PER_REQUEST":
-        read, write = ON_DEMAND_BASELINE
+def _describe_warm_throughput(
+    billing: str, throughput: Throughput, warm: WarmThroughput, status: str
+) -> dict[str, Any]:
+    read, write = effective_warm_throughput(billing, throughput, warm)
     return {
         "ReadUnitsPerSecond": read,
         "WriteUnitsPerSecond": write,

@@ -49,7 +49,7 @@ def check_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[in
     keys = Keys(log.keys)
     expected = read_trim_points(snapshot, tree).deleted + 1
     last_time = 0.0
-    for number, milliseconds, body, intact in snapshot.inspect(tree, 1, None):
+    for number, microseconds, body, intact in snapshot.inspect(tree, 1, None):
         if number != expected:
             yield expected, "is missing" if number > expected else "has been trimmed but exists"
         expected = number + 1
@@ -57,7 +57,7 @@ def check_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[in
             yield number, "is damaged: its checksum is wrong"
             continue
         try:
-            change = decode_change(tree, (number, milliseconds, body))
+            change = decode_change(tree, (number, microseconds, body))
             problem = _check_items(change, keys)
         except (DamagedRow, *_UNREADABLE):
             yield number, "cannot be read"

@@ -115,35 +115,33 @@ def repair(path: str | Path, new_path: str | Path) -> RepairReport:
                 report.tables.append(copy)
             logs, problems = read_damaged_logs(catalog_rows)
             report.problems += problems
-            report.problems += _save_logs(snapshot, logs, store, catalog, report.tables)
+            report.problems += _save_logs(snapshot, logs, schemas, store, catalog, report.tables)
     return report
 
 
 def _save_logs(
     snapshot: Snapshot,
     logs: Iterable[ChangeLogSchema],
+    schemas: Iterable[TableSchema],
     store: Store,
     catalog: Catalog,
     saved: Iterable[SavedTable],
 ) -> Iterator[str]:
     """Save the change logs; yield a message for each one that is lost."""
-    lost: dict[str, ChangeLogSchema] = {}
+    old = {schema.id: schema for schema in schemas}
     by_name = {table.name: table for table in saved}
     for log in logs:
-        table = catalog.tables.get(log.table)
-        is_current = table is not None and table.schema.id == log.table_id
         if not is_whole(snapshot, log):
             yield f"{log.table}: the change log is damaged; the records of its streams are lost"
-            if is_current:
-                lost[log.table] = log
             continue
-        if is_current and table is not None:
+        schema = old.get(log.table_id)
+        if schema is not None and schema.log == log.tree:
+            table = catalog.tables[schema.name]
             _save_from_log(snapshot, log, store, table, by_name[table.name])
-        copy_log(snapshot, log, store, catalog)
-    for name, table in catalog.tables.items():
-        setting = table.schema.stream
-        if name in lost or (setting and setting.enabled and not table.schema.log):
-            store.write(partial(begin_again, catalog, name, lost.get(name), time.time()))
+        copy_log(snapshot, log, schema.recovery if schema else None, store, catalog)
+    for schema in old.values():
+        if schema.log and not catalog.tables[schema.name].schema.log:
+            store.write(partial(begin_again, catalog, schema.name, schema.recovery, time.time()))
 
 
 def _save_from_log(

@@ -13,20 +13,29 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     BatchWriteItem, for each table      BatchWriteItem              table           L A     C
     TransactWriteItems, for each member PutItem, UpdateItem,        table           L A   R C E
                                         DeleteItem, ConditionCheckItem
+    ExecuteStatement                    PartiQLSelect               table or index  L A S   C   F
+                                        PartiQLInsert, -Update,     table           L A   R C
+                                        PartiQLDelete
+    BatchExecuteStatement,              the same, for each          the same        and E
+    ExecuteTransaction                  statement
     CreateTable, TagResource            the same name               table           T, RequestTag
     UntagResource                       the same name               table           T
     other operations on a table         the same name               table
     DescribeBackup, DeleteBackup        the same name               backup
     RestoreTableFromBackup              RestoreTableFromBackup      backup; new table
+    RestoreTableToPointInTime           RestoreTableToPointInTime   table; new table
     ListTables                          ListTables                  table/*
+    operations on a resource policy     the same name               table or stream
+    operations on Contributor Insights  the same name               table or index
     ListStreams                         ListStreams                 table/*/stream/*
     DescribeStream, GetShardIterator,   the same name               table/NAME/stream/LABEL
     GetRecords
-    ListBackups, DescribeLimits,        the same name               *
-    DescribeEndpoints
+    ListBackups, ListGlobalTables,      the same name               *
+    ListContributorInsights,
+    DescribeLimits, DescribeEndpoints
 
     L LeadingKeys and the partition key values   A Attributes   S Select   R ReturnValues
-    C ReturnConsumedCapacity   E EnclosingOperation   T TagKeys
+    C ReturnConsumedCapacity   E EnclosingOperation   T TagKeys   F FullTableScan
 
 Where the documentation of AWS is incomplete, the more restrictive choice is taken:
 - If a request has no Select or ReturnValues, the effective value is used: a GetItem without a
@@ -38,7 +47,7 @@ Where the documentation of AWS is incomplete, the more restrictive choice is tak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -56,6 +65,7 @@ from tablewright.engine.expressions import (
 )
 from tablewright.engine.keys import Keys
 from tablewright.engine.shard_iterators import parse_iterator
+from tablewright.engine.statements.access import StatementAccess
 from tablewright.engine.streams import parse_stream_arn
 from tablewright.errors import ValidationException
 from tablewright.expression import (
@@ -77,6 +87,12 @@ from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
 from tablewright.wire import backups, requests, streams
 from tablewright.wire.members import Structure
+from tablewright.wire.statements import (
+    BatchExecuteStatementInput,
+    ExecuteStatementInput,
+    ExecuteTransactionInput,
+    ParameterizedStatement,
+)
 
 #: Reads the partition key values of a request, given the keys of its table or index.
 PartitionReader: TypeAlias = Callable[[Keys], list[tuple[str, ...]]]
@@ -88,10 +104,22 @@ class RequestedAccess(Struct):
     action: str
     table: str | None = None  # a name or an ARN; None: the request needs no table
     index: str | None = None
-    partitions: PartitionReader | None = None
+    items: Sequence[Item] = ()  # the items, or the keys, that the request names
+    partitions: PartitionReader | None = None  # of a request that selects by a key condition
     attributes: Callable[[], Iterable[str]] | None = None
+    is_full_scan: Callable[[Keys], bool] | None = None  # None: the action has no such key
     keys: dict[str, tuple[str, ...]] = {}  # all other condition keys
     resource: str = "*"  # used if `table` is None
+
+    @property
+    def has_partitions(self) -> bool:
+        return bool(self.items) or self.partitions is not None
+
+    def read_partitions(self, keys: Keys) -> list[tuple[str, ...]]:
+        """Return the partition key values of the request as text; mistyped ones are left out."""
+        if self.partitions is not None:
+            return self.partitions(keys)
+        return format_keys(self.items, keys.schema.partition)
 
 
 def add_value(keys: dict[str, tuple[str, ...]], key: str, value: str) -> None:
@@ -102,11 +130,10 @@ def add_value(keys: dict[str, tuple[str, ...]], key: str, value: str) -> None:
 # -- the values of partition keys
 
 
-def _partitions_of_items(items: Iterable[Item], keys: Keys) -> list[tuple[str, ...]]:
-    """Return the partition key values of items, or of their keys."""
+def format_keys(items: Iterable[Item], attributes: Sequence[KeyAttribute]) -> list[tuple[str, ...]]:
+    """Return the values of key attributes as text; items without all of them are left out."""
     found = []
     for item in items:
-        attributes = keys.schema.partition
         values = [
             _format_key_value(attribute, item.get(attribute.name)) for attribute in attributes
         ]
@@ -123,8 +150,8 @@ def _partitions_of_query(request: requests.QueryInput, keys: Keys) -> list[tuple
         selected = condition.select(keys.partition_names, keys.sort_names, keys.types)
     except ValidationException:  # the operation raises it if the request is allowed
         return []
-    return _partitions_of_items(
-        (dict(zip(keys.partition_names, selected.partition, strict=True)),), keys
+    return format_keys(
+        (dict(zip(keys.partition_names, selected.partition, strict=True)),), keys.schema.partition
     )
 
 
@@ -169,10 +196,16 @@ def _effective_select(request: Any) -> tuple[str, ...]:
     stated: str | None = getattr(request, "select", None)
     if stated is not None:
         return (stated,)
-    if request.projection is not None or request.attributes_to_get:
+    return _select_of(
+        bool(request.projection is not None or request.attributes_to_get),
+        getattr(request, "index_name", None) is not None,
+    )
+
+
+def _select_of(has_projection: bool, has_index: bool) -> tuple[str, ...]:
+    if has_projection:
         return ("SPECIFIC_ATTRIBUTES",)
-    indexed = getattr(request, "index_name", None) is not None
-    return ("ALL_PROJECTED_ATTRIBUTES" if indexed else "ALL_ATTRIBUTES",)
+    return ("ALL_PROJECTED_ATTRIBUTES" if has_index else "ALL_ATTRIBUTES",)
 
 
 def _effective_return_values(*members: str | None) -> tuple[str, ...]:
@@ -206,7 +239,7 @@ def _get(
     return RequestedAccess(
         "GetItem",
         request.table_name,
-        partitions=partial(_partitions_of_items, (request.key,)),
+        items=(request.key,),
         attributes=lambda: _attribute_names(request.key, read_projection(request)),
         keys={SELECT: _effective_select(request), **keys},
     )
@@ -217,7 +250,7 @@ def _batch_get_item(request: requests.BatchGetItemInput) -> Iterator[RequestedAc
         yield RequestedAccess(
             "BatchGetItem",
             name,
-            partitions=partial(_partitions_of_items, wanted.keys),
+            items=wanted.keys,
             attributes=partial(_batch_get_attributes, wanted),
             keys={SELECT: _effective_select(wanted), RETURN_CAPACITY: _effective_capacity(request)},
         )
@@ -254,7 +287,7 @@ def _write(action: str, request: Any) -> Iterator[RequestedAccess]:
     yield RequestedAccess(
         action,
         request.table_name,
-        partitions=partial(_partitions_of_items, (item,)),
+        items=(item,),
         attributes=lambda: _attribute_names(item, *_read_expressions(request)),
         keys={
             RETURN_VALUES: _effective_return_values(
@@ -280,7 +313,7 @@ def _batch_write_item(request: requests.BatchWriteItemInput) -> Iterator[Request
         yield RequestedAccess(
             "BatchWriteItem",
             name,
-            partitions=partial(_partitions_of_items, items),
+            items=items,
             attributes=partial(_attribute_names, *items),
             keys={RETURN_CAPACITY: _effective_capacity(request)},
         )
@@ -303,7 +336,7 @@ def _transact_write_items(request: requests.TransactWriteItemsInput) -> Iterator
             yield RequestedAccess(
                 _TRANSACTION_ACTIONS[type(action)],
                 action.table_name,
-                partitions=partial(_partitions_of_items, (item,)),
+                items=(item,),
                 attributes=partial(_action_attributes, item, action),
                 keys={
                     RETURN_VALUES: _effective_return_values(action.return_on_failure),
@@ -317,10 +350,66 @@ def _action_attributes(item: Item, action: requests.AnyTransactAction) -> Iterat
     return _attribute_names(item, *read_action(action))
 
 
-def _table_request(
-    action: str, request: requests.TableInput | backups.CreateBackupInput
+def _statement(
+    request: ParameterizedStatement, keys: dict[str, tuple[str, ...]]
+) -> RequestedAccess:
+    """Return the access of one statement of PartiQL."""
+    access = StatementAccess(request.text, request.parameters)
+    own: dict[str, tuple[str, ...]]
+    if access.is_select:
+        own = {SELECT: _select_of(access.has_projection, access.index is not None)}
+    else:
+        own = {
+            RETURN_VALUES: _effective_return_values(access.return_values, request.return_on_failure)
+        }
+    return RequestedAccess(
+        access.action,
+        access.table,
+        access.index,
+        partitions=lambda found: format_keys(access.items(found), found.schema.partition),
+        attributes=access.attributes,
+        is_full_scan=access.is_full_scan if access.is_select else None,
+        keys=own | keys,
+    )
+
+
+def _execute_statement(request: ExecuteStatementInput) -> Iterator[RequestedAccess]:
+    yield _statement(request, {RETURN_CAPACITY: _effective_capacity(request)})
+
+
+def _execute_statements(
+    operation: str, request: BatchExecuteStatementInput | ExecuteTransactionInput
 ) -> Iterator[RequestedAccess]:
+    """Yield the accesses of BatchExecuteStatement or ExecuteTransaction."""
+    keys = {
+        ENCLOSING_OPERATION: (operation,),
+        RETURN_CAPACITY: _effective_capacity(request),
+    }
+    for statement in request.statements:
+        try:
+            access = _statement(statement, keys)
+        except ValidationException:  # a batch reports it in the response of the statement
+            continue
+        yield access
+
+
+def _table_request(action: str, request: Any) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, request.table_name)
+
+
+def _index_request(action: str, request: Any) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(action, request.table_name, request.index_name)
+
+
+def _global_table(action: str, request: Any) -> Iterator[RequestedAccess]:
+    yield RequestedAccess(action, request.global_table_name)
+
+
+def _policy_request(action: str, request: Any) -> Iterator[RequestedAccess]:
+    if "/stream/" in request.resource_arn:
+        yield RequestedAccess(action, resource=request.resource_arn)
+    else:
+        yield RequestedAccess(action, request.resource_arn)
 
 
 def _create_table(request: requests.CreateTableInput) -> Iterator[RequestedAccess]:
@@ -358,6 +447,11 @@ def _restore_backup(request: backups.RestoreTableFromBackupInput) -> Iterator[Re
     yield RequestedAccess("RestoreTableFromBackup", request.target_name)
 
 
+def _restore_to_time(request: backups.RestoreTableToPointInTimeInput) -> Iterator[RequestedAccess]:
+    for name in (request.source_name or request.source_arn, request.target_name):
+        yield RequestedAccess("RestoreTableToPointInTime", name)
+
+
 def _account_request(action: str, resource: str, request: Structure) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, resource=resource)
 
@@ -383,20 +477,42 @@ def _stream_access(action: str, arn: str) -> RequestedAccess:
 
 #: By operation: a function that yields the accesses of a request.
 REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
+    "BatchExecuteStatement": partial(_execute_statements, "BatchExecuteStatement"),
     "BatchGetItem": _batch_get_item,
     "BatchWriteItem": _batch_write_item,
+    "CreateGlobalTable": partial(_global_table, "CreateGlobalTable"),
     "CreateBackup": partial(_table_request, "CreateBackup"),
     "CreateTable": _create_table,
     "DeleteBackup": partial(_record_request, "DeleteBackup"),
     "DeleteItem": partial(_write, "DeleteItem"),
+    "DeleteResourcePolicy": partial(_policy_request, "DeleteResourcePolicy"),
     "DeleteTable": partial(_table_request, "DeleteTable"),
+    "DescribeContributorInsights": partial(_index_request, "DescribeContributorInsights"),
     "DescribeBackup": partial(_record_request, "DescribeBackup"),
+    "DescribeContinuousBackups": partial(_table_request, "DescribeContinuousBackups"),
     "DescribeEndpoints": partial(_account_request, "DescribeEndpoints", "*"),
+    "DescribeGlobalTable": partial(_global_table, "DescribeGlobalTable"),
+    "DescribeGlobalTableSettings": partial(_global_table, "DescribeGlobalTableSettings"),
+    "DescribeKinesisStreamingDestination": partial(
+        _table_request, "DescribeKinesisStreamingDestination"
+    ),
     "DescribeLimits": partial(_account_request, "DescribeLimits", "*"),
     "DescribeStream": partial(_stream_request, "DescribeStream"),
     "DescribeTable": partial(_table_request, "DescribeTable"),
+    "DescribeTableReplicaAutoScaling": partial(_table_request, "DescribeTableReplicaAutoScaling"),
     "DescribeTimeToLive": partial(_table_request, "DescribeTimeToLive"),
+    "DisableKinesisStreamingDestination": partial(
+        _table_request, "DisableKinesisStreamingDestination"
+    ),
+    "EnableKinesisStreamingDestination": partial(
+        _table_request, "EnableKinesisStreamingDestination"
+    ),
+    "ExecuteStatement": _execute_statement,
+    "ExecuteTransaction": partial(_execute_statements, "ExecuteTransaction"),
     "GetItem": _get_item,
+    "GetResourcePolicy": partial(_policy_request, "GetResourcePolicy"),
+    "ListContributorInsights": partial(_account_request, "ListContributorInsights", "*"),
+    "ListGlobalTables": partial(_account_request, "ListGlobalTables", "*"),
     "GetRecords": _get_records,
     "GetShardIterator": partial(_stream_request, "GetShardIterator"),
     "ListBackups": partial(_account_request, "ListBackups", "*"),
@@ -405,14 +521,24 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "ListTables": partial(_account_request, "ListTables", table_arn("*")),
     "ListTagsOfResource": _list_tags,
     "PutItem": partial(_write, "PutItem"),
+    "PutResourcePolicy": partial(_policy_request, "PutResourcePolicy"),
     "Query": _query,
     "RestoreTableFromBackup": _restore_backup,
+    "RestoreTableToPointInTime": _restore_to_time,
     "Scan": _scan,
     "TagResource": _tag_resource,
     "TransactGetItems": _transact_get_items,
     "TransactWriteItems": _transact_write_items,
     "UntagResource": _untag_resource,
+    "UpdateContinuousBackups": partial(_table_request, "UpdateContinuousBackups"),
+    "UpdateContributorInsights": partial(_index_request, "UpdateContributorInsights"),
+    "UpdateGlobalTable": partial(_global_table, "UpdateGlobalTable"),
+    "UpdateGlobalTableSettings": partial(_global_table, "UpdateGlobalTableSettings"),
     "UpdateItem": partial(_write, "UpdateItem"),
+    "UpdateKinesisStreamingDestination": partial(
+        _table_request, "UpdateKinesisStreamingDestination"
+    ),
     "UpdateTable": partial(_table_request, "UpdateTable"),
+    "UpdateTableReplicaAutoScaling": partial(_table_request, "UpdateTableReplicaAutoScaling"),
     "UpdateTimeToLive": partial(_table_request, "UpdateTimeToLive"),
 }

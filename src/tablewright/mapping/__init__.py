@@ -15,6 +15,7 @@ What an item is:
 
     converters     how values of each type are stored; constraints: what pydantic checks
     entity         an entity's values <-> its item; variants: several kinds at one key
+    reader         the generated function that decodes an entity's usual items
     tracking       what an entity was when it was read
     table          the entities of a table, and which of them can share a partition
     schema         entities and pages as pydantic types

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -23,9 +24,10 @@ from tablewright.mapping.constraints import Check
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
 from tablewright.mapping.parts import natural_part
-from tablewright.mapping.stored_key import RawCheck, StoredKey, check_key_only
+from tablewright.mapping.reader import Reader, make_reader
+from tablewright.mapping.stored_key import StoredKey, check_key_only
 from tablewright.mapping.template import Template, encode_natural
-from tablewright.mapping.tracking import Tracking, pack
+from tablewright.mapping.tracking import Tracking
 from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
 
@@ -47,19 +49,16 @@ _keep = object.__setattr__
 _plain = Decoder(dict[str, Any]).decode
 
 
-def _decoders(stored: tuple[str, ...]) -> tuple[Callable[[bytes], Any], Callable[[bytes], Any]]:
-    """Return decoders for the answers of GetItem and Query that read only these attributes.
+def _item(fields: tuple[str, ...]) -> Any:
+    """Return the type of the items in answers, of which only these attributes are decoded.
 
     Index keys and other attributes are skipped, not built: a page of 20 orders decodes in two
     thirds of the time.
     """
     value = dict[str, Any] | None
-    item: Any = defstruct(
-        "Item", [(f"a{n}", value, field(default=None, name=name)) for n, name in enumerate(stored)]
+    return defstruct(
+        "Item", [(f"a{n}", value, field(default=None, name=name)) for n, name in enumerate(fields)]
     )
-    got: Any = defstruct("Got", [("Item", item | None, None)])
-    page: Any = defstruct("Page", [("Items", list[item]), ("LastEvaluatedKey", Item | None, None)])
-    return Decoder(got).decode, Decoder(page).decode
 
 
 class AttributeMap(Struct, frozen=True):
@@ -100,6 +99,16 @@ class AttributeMap(Struct, frozen=True):
         if stored is None and value is None and self.has_value_if_absent:
             return {"NULL": True}
         return stored
+
+    @property
+    def may_be_absent(self) -> bool:
+        """Whether an item need not have it."""
+        return (
+            self.role in ("created_at", "updated_at")
+            or self.default is not None
+            or self.converter.optional
+            or self.converter.empty is not None
+        )
 
     @property
     def has_value_if_absent(self) -> bool:
@@ -184,9 +193,6 @@ class EntityMap:
         self._readers = tuple((attribute.name, attribute.converter.decode) for attribute in stored)
         self._fields = (*self._names, *self._stored_key.names)
         self.tracking = Tracking(stored)
-        self._pick = self.tracking.pick
-        self._raw_check = RawCheck(primary, attributes, self._fields)
-        self._get, self._page = _decoders(self._fields)
         self._composed = frozenset(name for key in (primary, *indexes) for name in key.composed)
         self._writers = tuple(
             (attribute.name, attribute.stored, attribute.store) for attribute in stored
@@ -273,6 +279,31 @@ class EntityMap:
             key = ", ".join(f'{name}="{content_of(item, name)}"' for name in names)
             raise UnreadableItem(f"{error} (the item with {key})", item=dict(item)) from None
 
+    # Made with the first read: together they take 0.5 ms, and many programs read few entities.
+
+    @cached_property
+    def _decode(self) -> Reader:
+        return make_reader(
+            self.type,
+            tuple(self.attributes.values()),
+            self.primary,
+            self._fields,
+            tracking=self.tracking,
+            absent=self.value_if_absent,
+            otherwise=self._decode_any,
+        )
+
+    @cached_property
+    def _get(self) -> Callable[[bytes], Any]:
+        got: Any = defstruct("Got", [("Item", _item(self._fields) | None, None)])
+        return Decoder(got).decode
+
+    @cached_property
+    def _page(self) -> Callable[[bytes], Any]:
+        items: Any = list[_item(self._fields)]  # type: ignore[misc]
+        page = defstruct("Page", [("Items", items), ("LastEvaluatedKey", Item | None, None)])
+        return Decoder(page).decode
+
     def decode_get(self, answer: bytes) -> Any:
         """Return the entity in the answer of a GetItem, or None."""
         item = self._get(answer).Item
@@ -305,35 +336,33 @@ class EntityMap:
                 unreadable.append(error)
         return entities, tuple(unreadable)
 
-    def _decode(self, stored: tuple[Value | None, ...]) -> Any:
+    def _decode_any(self, stored: tuple[Value | None, ...]) -> Any:
         """Return the entity of these fields, which keeps a key in another spelling."""
         entity = self._build(stored)
-        if not self._raw_check.is_canonical(stored):
-            key = self._stored_key.check(entity.__dict__, stored[len(self._names) :])
-            if key is not None:
-                _keep(entity, "_stored_key", key)
-        if self._pick is not None:  # as Tracking.keep_values, without a call: quicker
-            _keep(entity, "_snapshot", pack(self._pick(stored)))
+        key = self._stored_key.check(entity.__dict__, stored[len(self._names) :])
+        if key is not None:
+            _keep(entity, "_stored_key", key)
+        self.tracking.keep_fields(entity, stored)
         return entity
 
     def _build(self, stored: tuple[Value | None, ...]) -> Any:
         """Return the entity of these fields, whatever its key is."""
         entity: Any = _new(self.type)
         values = entity.__dict__
+        in_keys: Values | None = None
         if self._key_only:
-            values.update(dict.fromkeys(self.attributes))
-            values.update(self._values_in_keys(stored))
+            in_keys = self._values_in_keys(stored)
+            values.update(dict.fromkeys(self.attributes) | in_keys)
         for (name, decode), value in zip(self._readers, stored, strict=False):
-            values[name] = self._absent(name, stored) if value is None else decode(value)
+            if value is not None:
+                values[name] = decode(value)
+            elif name in self.primary.depends_on:  # an index that contains only keys
+                if in_keys is None:
+                    in_keys = self._values_in_keys(stored)
+                values[name] = in_keys[name] if name in in_keys else self.value_if_absent(name)
+            else:
+                values[name] = self.value_if_absent(name)
         return entity
-
-    def _absent(self, name: str, stored: tuple[Value | None, ...]) -> Any:
-        """Return the value of an attribute that is not among the fields of an item."""
-        if name in self.primary.depends_on:  # an index that contains only keys
-            found = self._values_in_keys(stored)
-            if name in found:
-                return found[name]
-        return self.value_if_absent(name)
 
     def _values_in_keys(self, stored: tuple[Value | None, ...]) -> Values:
         keys = zip(self._stored_key.names, stored[len(self._names) :], strict=True)

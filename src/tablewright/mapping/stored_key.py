@@ -11,21 +11,15 @@ whose keys have microseconds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue, UnreadableItem
-from tablewright.ids import KSUID, ULID
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.language import width_of
 from tablewright.mapping.parts import KeyPart
-from tablewright.mapping.template import Composer, Parser, Template
+from tablewright.mapping.template import Parser, Template
 from tablewright.values import Item, Value
-
-if TYPE_CHECKING:
-    from tablewright.mapping.entity import AttributeMap
 
 
 class _KeyAttribute(Struct, frozen=True):
@@ -124,83 +118,6 @@ def _attributes(key: KeyMap) -> Iterator[_KeyAttribute]:
     for name, template in key.templates.items():
         if template.natural is None:
             yield _KeyAttribute(name, template, Parser(template, any_spelling=True))
-
-
-class RawCheck:
-    """Compares the stored key with the stored attributes, without decoding either.
-
-    Most keys contain attributes exactly as they are stored. If that is so for an item, its key has
-    the spelling of its values; a third of the time of composing it. Anything else is for
-    `StoredKey.check` to decide.
-    """
-
-    def __init__(
-        self, primary: KeyMap, attributes: Mapping[str, AttributeMap], fields: Sequence[str]
-    ) -> None:
-        special = primary.partition.delimiter.special
-        self._first, self._second = special[0], special[-1]
-        self._is_possible = True
-        #: The field of each key attribute, its form, and its parts: field, type, digits of an int.
-        self._forms: list[tuple[int, str, tuple[tuple[int, str, int], ...]]] = []
-        #: The fields of texts, with their widths.
-        self._widths: dict[int, int | None] = {}
-        for each in _attributes(primary):
-            found = [_raw_part(part, attributes, fields) for part in each.template.parts]
-            known = [part for part in found if part is not None]
-            self._is_possible &= len(known) == len(found) and each.template.tag == "S"
-            for part, raw in zip(each.template.parts, found, strict=True):
-                if raw is not None and raw[1] == "S":
-                    kind = attributes[part.attribute].converter.kind
-                    self._widths[raw[0]] = RAW_WIDTHS[kind]
-            form = Composer(each.template).form
-            self._forms.append((fields.index(each.name), form, tuple(known)))
-
-    def is_canonical(self, stored: tuple[Any, ...]) -> bool:
-        """Return whether the key is certainly what the attributes give."""
-        if not self._is_possible:
-            return False
-        try:
-            for position, form, parts in self._forms:
-                texts = tuple(
-                    [
-                        stored[field][tag].zfill(digits) if digits else stored[field][tag]
-                        for field, tag, digits in parts
-                    ]
-                )
-                if form % texts != stored[position]["S"]:
-                    return False
-            for field, width in self._widths.items():
-                text = stored[field]["S"]
-                if width is None:
-                    if self._first in text or self._second in text:
-                        return False
-                elif len(text) != width:
-                    return False
-        except (KeyError, TypeError):  # an attribute is missing, or of another type
-            return False
-        return True
-
-
-def _raw_part(
-    part: KeyPart, attributes: Mapping[str, AttributeMap], fields: Sequence[str]
-) -> tuple[int, str, int] | None:
-    """Return the field with the text of a part, its type, and the digits of a padded int.
-
-    None if no field has it.
-    """
-    attribute = attributes[part.attribute]
-    kind = attribute.converter.kind
-    if part.label != part.attribute or attribute.is_key_only or attribute.role == "ttl":
-        return None
-    if kind is int:  # a negative number has no text with a width, and no such key can be written
-        return fields.index(attribute.stored), "N", width_of(part.language) or 0
-    if kind not in RAW_WIDTHS:
-        return None
-    return fields.index(attribute.stored), "S", 0
-
-
-#: The types whose stored text is their text in a key, with its width; None where that varies.
-RAW_WIDTHS: dict[Any, int | None] = {str: None, KSUID: 27, ULID: 26, datetime: 27, date: 10}
 
 
 def check_key_only(part: KeyPart, value: Any) -> None:

@@ -97,6 +97,11 @@ class Tracking:
             _set(target, "_snapshot", entity._snapshot)
         return True
 
+    def keep_fields(self, entity: Any, fields: tuple[Value | None, ...]) -> None:
+        """Take an entity as unchanged, after a read of these fields; readers do the same."""
+        if self.pick is not None:
+            _set(entity, "_snapshot", pack(self.pick(fields)))
+
     def keep_values(self, entity: Any, stored: list[Value | None]) -> None:
         _set(entity, "_snapshot", pack(stored if len(stored) > 1 else stored[0]))
 

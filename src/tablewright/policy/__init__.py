@@ -6,6 +6,7 @@
     operators   StringLike, NumericLessThan, ...
     condition   ForAllValues, IfExists, Null: one operator and key of a Condition
     document    statements and policies
+    resource    policies of a table, which name their users
     principal   a user with policies: decides about access requests
 
 This package does not know tables, requests or HTTP. The engine derives the action, the resource and
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from tablewright.policy.document import AccessRequest, Decision, Policy, Statement, parse_policy
 from tablewright.policy.principal import Documents, Principal, as_principal
+from tablewright.policy.resource import ResourcePolicy, parse_resource_policy
 
 __all__ = [
     "AccessRequest",
@@ -23,7 +25,9 @@ __all__ = [
     "Documents",
     "Policy",
     "Principal",
+    "ResourcePolicy",
     "Statement",
     "as_principal",
     "parse_policy",
+    "parse_resource_policy",
 ]

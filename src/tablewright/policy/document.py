@@ -5,8 +5,9 @@
         "Resource": "arn:aws:dynamodb:*:*:table/shop",
         "Condition": {"StringEquals": {"dynamodb:Select": "COUNT"}}}]}
 
-All policies are identity-based: they say what a user may do, and have no Principal element. Every
-mistake raises an `InvalidValue` with its path, such as `Statement[0].Condition.StringEqual`.
+These policies are identity-based: they say what a user may do, and have no Principal element
+(`resource` adds it, for policies of tables). Every mistake raises an `InvalidValue` with its path,
+such as `Statement[0].Condition.StringEqual`.
 
 Invariants:
 - A Deny that applies overrides every Allow, in any order and in any policy.
@@ -162,7 +163,7 @@ def parse_policy(document: Document, known: ConditionKeys = NO_KEYS) -> Policy:
 
     `known` has the condition keys whose values are the same in all requests.
     """
-    policy = _load(document)
+    policy = load_document(document)
     _check_elements(policy, _POLICY_ELEMENTS, "the policy")
     version = policy.get("Version", "2008-10-17")
     if version not in _VERSIONS:
@@ -264,7 +265,8 @@ class _StatementParser:
         return pattern
 
 
-def _load(document: Document) -> Mapping[str, Any]:
+def load_document(document: Document) -> Mapping[str, Any]:
+    """Return a document as Python values, which the caller checks."""
     if not isinstance(document, str):
         return document
     try:

@@ -27,6 +27,7 @@ from tablewright.policy.document import (
 )
 from tablewright.policy.keys import CURRENT_TIME, EPOCH_TIME, PRINCIPAL_TAG, RESOURCE_TAG
 from tablewright.policy.pattern import ConditionKeys
+from tablewright.policy.resource import ResourcePolicy
 
 #: One or more policy documents.
 Documents: TypeAlias = Document | Sequence[Document]
@@ -103,9 +104,21 @@ class Principal:
             and statement.conditions_hold(keys)
         )
 
-    def require(self, access: AccessRequest) -> None:
-        """Raise AccessDeniedException with IAM's message if the access is not allowed."""
+    def require(self, access: AccessRequest, attached: ResourcePolicy | None = None) -> None:
+        """Raise AccessDeniedException with IAM's message if the access is not allowed.
+
+        `attached` is the policy of the resource: it can allow what no policy of the user allows,
+        and a Deny in either overrides every Allow.
+        """
         decision = self.decide(access)
+        kind = "identity-based"
+        if attached is not None and decision.outcome != "explicit deny":
+            keys = {**self._known, **_time_keys(), **access.keys}
+            of_resource = attached.decide(
+                AccessRequest(access.action, access.resource, keys), self.arn
+            )
+            if of_resource.outcome != "implicit deny":
+                decision, kind = of_resource, "resource-based"
         if decision.is_allowed:
             return
         refused = (
@@ -114,7 +127,7 @@ class Principal:
         )
         if decision.outcome == "explicit deny":
             raise AccessDeniedException(
-                f"{refused} with an explicit deny in an identity-based policy"
+                f"{refused} with an explicit deny in {_article(kind)} policy"
             )
         raise AccessDeniedException(
             f"{refused} because no identity-based policy allows the {access.action} action"
@@ -150,6 +163,10 @@ def _split_documents(policies: Any) -> Iterator[Document]:
         raise InvalidValue(
             f"a policy must be JSON text, a dict, a list of these, or a Principal, not {policies!r}"
         )
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind == "identity-based" else f"a {kind}"
 
 
 def _time_keys() -> ConditionKeys:

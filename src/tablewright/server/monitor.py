@@ -11,7 +11,7 @@ names in the Host header.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tablewright.errors import DynamoDBError
 from tablewright.server.hosts import Hosts
@@ -25,7 +25,8 @@ class Monitor:
     """Serves metrics and health checks.
 
     `gauges` returns the kind, description and value of further metrics by name. `readiness_problem`
-    returns why the server is not ready, or None.
+    returns why the server is not ready, or None. `key_accesses` returns the most used keys of
+    tables with Contributor Insights: the labels of each, and its count.
     """
 
     def __init__(
@@ -33,10 +34,12 @@ class Monitor:
         telemetry: Telemetry,
         gauges: Callable[[], Mapping[str, tuple[str, str, float]]],
         readiness_problem: Callable[[], str | None],
+        key_accesses: Callable[[], Iterable[tuple[dict[str, str], int]]] = tuple,
     ) -> None:
         self._telemetry = telemetry
         self._gauges = gauges
         self._readiness_problem = readiness_problem
+        self._key_accesses = key_accesses
         self._hosts = Hosts()
         self._open = 0
 
@@ -110,6 +113,12 @@ class Monitor:
         for name, (kind, text, value) in self._gauges().items():
             yield from heading(name, kind, text)
             yield sample(name, value)
+        name = "key_accesses_total"
+        accesses = list(self._key_accesses())
+        if accesses:
+            yield from heading(name, "counter", "Most used keys, with Contributor Insights.")
+        for labels, count in accesses:
+            yield sample(name, count, **labels)
 
 
 def heading(name: str, kind: str, text: str) -> Iterator[str]:
@@ -123,5 +132,10 @@ def sample(name: str, value: float, **labels: object) -> str:
     >>> sample("requests_total", 3, operation="GetItem")
     'tablewright_requests_total{operation="GetItem"} 3\\n'
     """
-    listed = ",".join(f'{label}="{text}"' for label, text in labels.items())
+    listed = ",".join(f'{label}="{escape(str(text))}"' for label, text in labels.items())
     return f"tablewright_{name}{'{' + listed + '}' if listed else ''} {value}\n"
+
+
+def escape(text: str) -> str:
+    """Escape the value of a label."""
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -5,6 +5,7 @@ Invariants:
   4 µs of a read to begin and end its snapshot.) They run on the event loop and never wait for a
   lock: each thread has its own connection to the file. Costly reads (`ReadStep.is_costly`) run in
   other threads; a database in memory has only one connection, so there they run on the event loop.
+  Exports and imports (`LongStep`) always run in other threads.
 - One thread (`Writer`) commits the writes to a file; writes that arrive during a commit share the
   next one. The writes of a database in memory run on the event loop, because they never wait.
 - Long work (deleting expired items, checkpoints, long writes) never runs on the event loop.
@@ -30,7 +31,7 @@ from pathlib import Path
 
 import msgspec
 
-from tablewright.engine import Engine, ReadStep, Step, WriteStep
+from tablewright.engine import Engine, LongStep, ReadStep, Step, WriteStep
 from tablewright.errors import StoreBusy, StoreFailed
 from tablewright.server.accesslog import AccessLog
 from tablewright.server.authentication import Authenticator, OpenAuthenticator
@@ -118,7 +119,9 @@ class Server:
             self.telemetry = Telemetry(AccessLog(settings.access_log, self.failures.report))
         if settings.metrics_port is not None:
             self.telemetry = self.telemetry or Telemetry()
-            self._monitor = Monitor(self.telemetry, self._gauges, self._readiness_problem)
+            self._monitor = Monitor(
+                self.telemetry, self._gauges, self._readiness_problem, self._key_accesses
+            )
             self.monitor_url = await self._monitor.start(settings.metrics_port)
         self._listener = Listener(
             lambda: Connection(self),
@@ -186,10 +189,12 @@ class Server:
 
     def submit(self, connection: Connection, step: Step) -> None:
         """Run a step with the others of this iteration, then call `connection.complete`."""
-        if isinstance(step, ReadStep) and step.is_costly and self._writer is not None:
-            reading = self._loop.run_in_executor(self._readers, self.engine.read_all, [step])
-            reading.add_done_callback(
-                lambda reading: self._deliver([(connection, step)], reading.result())
+        if isinstance(step, LongStep) or (
+            isinstance(step, ReadStep) and step.is_costly and self._writer is not None
+        ):
+            working = self._loop.run_in_executor(self._readers, self.engine.run_or_error, step)
+            working.add_done_callback(
+                lambda working: self._deliver([(connection, step)], [working.result()])
             )
             return
         if not self._reads and not self._writes:
@@ -330,6 +335,20 @@ class Server:
             with suppress(OSError):
                 metrics[name] = ("gauge", text, Path(self.engine.path + suffix).stat().st_size)
         return metrics
+
+    def _key_accesses(self) -> Iterator[tuple[dict[str, str], int]]:
+        """Yield the labels and the count of the most used keys, of tables that count them."""
+        for table, index in self.engine.counted_tables():
+            found = self.engine.contributor_insights(table, index)
+            for kind, keys in (
+                ("partition_key", found.partition_keys),
+                ("key", found.keys),
+                ("throttled_partition_key", found.throttled_partition_keys),
+                ("throttled_key", found.throttled_keys),
+            ):
+                for values, count in keys:
+                    labels = {"table": table, "index": index or "", "kind": kind}
+                    yield labels | {"key": " ".join(values)}, count
 
 
 async def serve(

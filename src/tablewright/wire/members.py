@@ -14,6 +14,7 @@ from tablewright.limits import (
     MAX_ATTRIBUTE_NAME_SIZE,
     MAX_KEY_ATTRIBUTE_NAME_LENGTH,
     MAX_NAME_LENGTH,
+    MAX_TABLE_ARN_LENGTH,
     MIN_NAME_LENGTH,
 )
 from tablewright.wire.constraints import (
@@ -25,7 +26,7 @@ from tablewright.wire.constraints import (
     TableNameOrArn,
 )
 
-TableName = Annotated[str, Length(1, 1024), TableNameOrArn()]
+TableName = Annotated[str, Length(1, MAX_TABLE_ARN_LENGTH), TableNameOrArn()]
 Name = Annotated[str, Length(MIN_NAME_LENGTH, MAX_NAME_LENGTH), RegularExpression(NAME_PATTERN)]
 IndexName = Name
 AttributeName = Annotated[str, Length(0, MAX_ATTRIBUTE_NAME_SIZE)]
@@ -41,6 +42,7 @@ ScalarType = Annotated[str, EnumValues(("B", "N", "S"))]
 ProjectionType = Annotated[str, EnumValues(("ALL", "INCLUDE", "KEYS_ONLY"))]
 TableClass = Annotated[str, EnumValues(("STANDARD", "STANDARD_INFREQUENT_ACCESS"))]
 SseType = Annotated[str, EnumValues(("AES256", "KMS"))]
+MultiRegionConsistency = Annotated[str, EnumValues(("EVENTUAL", "STRONG"))]
 StreamView = Annotated[
     str, EnumValues(("NEW_AND_OLD_IMAGES", "OLD_IMAGE", "KEYS_ONLY", "NEW_IMAGE"))
 ]
@@ -98,3 +100,7 @@ class Structure(Struct, rename="pascal", gc=False):
             for name, attribute in members
             if (value := getattr(self, attribute)) is not None
         }
+
+
+class Unsupported(Structure):
+    """A structure of a feature that this engine does not have; its members are not read."""

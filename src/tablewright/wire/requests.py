@@ -22,7 +22,7 @@ from tablewright.limits import (
     MAX_TRANSACTION_ACTIONS,
 )
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Length, LengthOfEach, NumberRange, ReadAs
+from tablewright.wire.constraints import Length, LengthOfEach, NumberRange, ReadAs, Unechoed
 from tablewright.wire.members import (
     CAPPED,
     AttributeAction,
@@ -36,6 +36,7 @@ from tablewright.wire.members import (
     KeyAttributeName,
     KeyType,
     Long,
+    MultiRegionConsistency,
     Name,
     Names,
     ProjectionType,
@@ -51,15 +52,16 @@ from tablewright.wire.members import (
     Structure,
     TableClass,
     TableName,
+    Unsupported,
 )
 
 # -- tables -----------------------------------------------------------------------------------
 
 
 class TableInput(Structure, kw_only=True):
-    """A request about a table itself. Its table name is checked before all constraints."""
+    """A request about a table itself. DynamoDB reports a missing name in its own words."""
 
-    table_name: str = ""
+    table_name: TableName
 
 
 class AttributeDefinition(Structure):
@@ -93,6 +95,11 @@ class OnDemandThroughput(Structure):
     write: Long | None = field(name="MaxWriteRequestUnits", default=None)
 
 
+class WarmThroughput(Structure):
+    read: Long | None = field(name="ReadUnitsPerSecond", default=None)
+    write: Long | None = field(name="WriteUnitsPerSecond", default=None)
+
+
 class LocalSecondaryIndex(Structure):
     index_name: IndexName
     key_schema: IndexKeys
@@ -102,6 +109,7 @@ class LocalSecondaryIndex(Structure):
 class GlobalSecondaryIndex(LocalSecondaryIndex):
     provisioned_throughput: ProvisionedThroughput | None = None
     on_demand_throughput: OnDemandThroughput | None = None
+    warm_throughput: WarmThroughput | None = None
 
 
 class CreateGlobalSecondaryIndexAction(GlobalSecondaryIndex):
@@ -112,6 +120,7 @@ class UpdateGlobalSecondaryIndexAction(Structure):
     index_name: IndexName
     provisioned_throughput: ProvisionedThroughput | None = None
     on_demand_throughput: OnDemandThroughput | None = None
+    warm_throughput: WarmThroughput | None = None
 
 
 class DeleteGlobalSecondaryIndexAction(Structure):
@@ -157,6 +166,11 @@ class CreateTableInput(TableInput, kw_only=True):
     table_class: TableClass | None = None
     deletion_protection_enabled: bool | None = None
     on_demand_throughput: OnDemandThroughput | None = None
+    warm_throughput: WarmThroughput | None = None
+    resource_policy: str | None = None
+    # Members of features that this engine does not have; the operation refuses them.
+    global_table_source: TableName | None = field(name="GlobalTableSourceArn", default=None)
+    vector_indexes: Annotated[list[Unsupported], CAPPED] | None = None
 
 
 class UpdateTableInput(TableInput, kw_only=True):
@@ -171,6 +185,14 @@ class UpdateTableInput(TableInput, kw_only=True):
     table_class: TableClass | None = None
     deletion_protection_enabled: bool | None = None
     on_demand_throughput: OnDemandThroughput | None = None
+    warm_throughput: WarmThroughput | None = None
+    # Members of features that this engine does not have; the operation refuses them.
+    replica_updates: Annotated[list[Unsupported], Length(1, 10_000)] | None = None
+    witness_updates: Annotated[list[Unsupported], Length(1, 1)] | None = field(
+        name="GlobalTableWitnessUpdates", default=None
+    )
+    multi_region_consistency: MultiRegionConsistency | None = None
+    vector_index_updates: Annotated[list[Unsupported], CAPPED] | None = None
 
 
 class DescribeTableInput(TableInput, kw_only=True):
@@ -316,6 +338,7 @@ class PagedInput(Structure):
 
 
 class QueryInput(PagedInput):
+    limit: Annotated[int, NumberRange(1), Unechoed()] | None = None
     key_conditions: LegacyConditions | None = None
     query_filter: LegacyConditions | None = None
     forward: bool | None = field(name="ScanIndexForward", default=None)
@@ -329,7 +352,7 @@ class ScanInput(PagedInput):
 
 
 class KeysAndAttributes(Structure, omit_defaults=True):
-    keys: Annotated[list[Item], Length(1, MAX_BATCH_GET_KEYS)]
+    keys: Annotated[list[Item], Length(1, MAX_BATCH_GET_KEYS), Unechoed()]
     attributes_to_get: AttributeNames | None = None
     consistent: bool | None = field(name="ConsistentRead", default=None)
     projection: str | None = field(name="ProjectionExpression", default=None)
@@ -337,8 +360,8 @@ class KeysAndAttributes(Structure, omit_defaults=True):
 
 
 class BatchGetItemInput(Structure):
-    tables: Annotated[dict[TableName, KeysAndAttributes], Length(1, MAX_BATCH_GET_KEYS)] = field(
-        name="RequestItems"
+    tables: Annotated[dict[TableName, KeysAndAttributes], Length(0, MAX_BATCH_GET_KEYS)] = field(
+        name="RequestItems", default_factory=dict
     )
     return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
 

@@ -46,6 +46,17 @@ def accesses(
     return found
 
 
+KINESIS = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+TABLE_POLICY = '{"Statement": {"Effect": "Deny", "Principal": "*", "Action": "*", "Resource": "*"}}'
+
+
+def plain(
+    operation: str, request: Json, resource: str = "table"
+) -> tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]:
+    """A request whose access has the name of the operation and no condition keys."""
+    return operation, request, [(operation, resource, {})]
+
+
 BACKUP = f"{ARN}/backup/1-a"
 
 CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
@@ -439,8 +450,204 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
             ("RestoreTableFromBackup", "table", {}),
         ],
     ),
+    (
+        "RestoreTableToPointInTime",
+        {"SourceTableName": "shop", "TargetTableName": "new", "UseLatestRestorableTime": True},
+        [
+            ("RestoreTableToPointInTime", "table", {}),
+            ("RestoreTableToPointInTime", f"{ARN.removesuffix('shop')}new", {}),
+        ],
+    ),
+    (
+        "DescribeContinuousBackups",
+        {"TableName": "shop"},
+        [("DescribeContinuousBackups", "table", {})],
+    ),
+    (
+        "UpdateContinuousBackups",
+        {
+            "TableName": "shop",
+            "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
+        },
+        [("UpdateContinuousBackups", "table", {})],
+    ),
     ("DescribeLimits", {}, [("DescribeLimits", "*", {})]),
     ("DescribeEndpoints", {}, [("DescribeEndpoints", "*", {})]),
+    plain("ListContributorInsights", {}, "*"),
+    plain("ListGlobalTables", {}, "*"),
+    plain("PutResourcePolicy", {"ResourceArn": ARN, "Policy": TABLE_POLICY}),
+    plain("GetResourcePolicy", {"ResourceArn": ARN}),
+    plain("GetResourcePolicy", {"ResourceArn": f"{ARN}/stream/1"}, "/stream/1"),
+    plain("DeleteResourcePolicy", {"ResourceArn": ARN}),
+    plain(
+        "UpdateContributorInsights", {"TableName": "shop", "ContributorInsightsAction": "ENABLE"}
+    ),
+    plain("DescribeContributorInsights", {"TableName": "shop"}),
+    plain(
+        "DescribeContributorInsights",
+        {"TableName": "shop", "IndexName": "by-status"},
+        "/index/by-status",
+    ),
+    plain("EnableKinesisStreamingDestination", {"TableName": "shop", "StreamArn": KINESIS}),
+    plain("DisableKinesisStreamingDestination", {"TableName": "shop", "StreamArn": KINESIS}),
+    plain(
+        "UpdateKinesisStreamingDestination",
+        {
+            "TableName": "shop",
+            "StreamArn": KINESIS,
+            "UpdateKinesisStreamingConfiguration": {
+                "ApproximateCreationDateTimePrecision": "MICROSECOND"
+            },
+        },
+    ),
+    plain("DescribeKinesisStreamingDestination", {"TableName": "shop"}),
+    plain("DescribeTableReplicaAutoScaling", {"TableName": "shop"}),
+    plain("UpdateTableReplicaAutoScaling", {"TableName": "shop"}),
+    plain("CreateGlobalTable", {"GlobalTableName": "shop", "ReplicationGroup": []}),
+    plain("UpdateGlobalTable", {"GlobalTableName": "shop", "ReplicaUpdates": []}),
+    plain("DescribeGlobalTable", {"GlobalTableName": "shop"}),
+    plain("DescribeGlobalTableSettings", {"GlobalTableName": "shop"}),
+    plain("UpdateGlobalTableSettings", {"GlobalTableName": "shop"}),
+    (
+        "ExecuteStatement",
+        {"Statement": "SELECT a.b FROM shop WHERE pk IN ['a', 'b'] AND c = 1"},
+        [
+            (
+                "PartiQLSelect",
+                "table",
+                {
+                    "select": ["SPECIFIC_ATTRIBUTES"],
+                    "leadingkeys": ["a", "b"],
+                    "attributes": ["a", "c", "pk"],
+                    "fulltablescan": ["false"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": 'SELECT * FROM "shop"."by-status" WHERE pk = ?', "Parameters": [{"S": "a"}]},
+        [
+            (
+                "PartiQLSelect",
+                "/index/by-status",
+                {
+                    "select": ["ALL_PROJECTED_ATTRIBUTES"],
+                    "attributes": ["pk"],
+                    "fulltablescan": ["true"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": "INSERT INTO shop VALUE {'pk': 'a', 'sk': '2', 'x': 1}"},
+        [
+            (
+                "PartiQLInsert",
+                "table",
+                {
+                    "returnvalues": ["NONE"],
+                    "leadingkeys": ["a"],
+                    "attributes": ["pk", "sk", "x"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {
+            "Statement": "UPDATE shop SET x.y = z REMOVE v WHERE pk = 'a' AND sk = '1' AND w > 1 "
+            "RETURNING MODIFIED NEW *",
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        },
+        [
+            (
+                "PartiQLUpdate",
+                "table",
+                {
+                    "returnvalues": ["UPDATED_NEW", "ALL_OLD"],
+                    "leadingkeys": ["a"],
+                    "attributes": ["pk", "sk", "v", "w", "x", "z"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": "DELETE FROM shop WHERE pk = 'a' AND sk = '1' RETURNING ALL OLD *"},
+        [
+            (
+                "PartiQLDelete",
+                "table",
+                {
+                    "returnvalues": ["ALL_OLD"],
+                    "leadingkeys": ["a"],
+                    "attributes": ["pk", "sk"],
+                },
+            )
+        ],
+    ),
+    (
+        "BatchExecuteStatement",
+        {
+            "Statements": [
+                {"Statement": "INSERT INTO shop VALUE {'pk': 'b', 'sk': '2'}"},
+                {"Statement": "not a statement"},
+                {"Statement": "DELETE FROM shop WHERE pk = 'c' AND sk = '1'"},
+            ]
+        },
+        [
+            (
+                action,
+                "table",
+                {
+                    "returnvalues": ["NONE"],
+                    "enclosingoperation": ["BatchExecuteStatement"],
+                    "leadingkeys": [key],
+                    "attributes": ["pk", "sk"],
+                },
+            )
+            for action, key in (("PartiQLInsert", "b"), ("PartiQLDelete", "c"))
+        ],
+    ),
+    (
+        "ExecuteTransaction",
+        {
+            "TransactStatements": [
+                {"Statement": "EXISTS(SELECT * FROM shop WHERE pk = 'a' AND sk = '1' AND x = 1)"},
+                {"Statement": "UPDATE shop SET x = 1 WHERE pk = 'b' AND sk = '1'"},
+            ]
+        },
+        [
+            (
+                "PartiQLSelect",
+                "table",
+                {
+                    "select": ["ALL_ATTRIBUTES"],
+                    "enclosingoperation": ["ExecuteTransaction"],
+                    "leadingkeys": ["a"],
+                    "attributes": ["pk", "sk", "x"],
+                    "fulltablescan": ["false"],
+                },
+            ),
+            (
+                "PartiQLUpdate",
+                "table",
+                {
+                    "returnvalues": ["NONE"],
+                    "enclosingoperation": ["ExecuteTransaction"],
+                    "leadingkeys": ["b"],
+                    "attributes": ["pk", "sk", "x"],
+                },
+            ),
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": "DELETE FROM shop WHERE pk = 'a'"},
+        [("PartiQLDelete", "table", {"returnvalues": ["NONE"], "attributes": ["pk"]})],
+    ),
 ]
 
 

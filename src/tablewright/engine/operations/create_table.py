@@ -2,7 +2,7 @@
 
 The response has the status CREATING, as in DynamoDB; the next DescribeTable returns ACTIVE.
 
-Checks, in DynamoDB's order: the name; billing and throughput; the keys of the table; each local
+Checks, in DynamoDB's order: billing and throughput; the keys of the table; each local
 index; each global index; unused definitions; whether the table exists already.
 """
 
@@ -12,12 +12,19 @@ import time
 import uuid
 from typing import Any
 
-from tablewright.engine import definition
+from tablewright.engine import definition, table_settings
 from tablewright.engine.describe import describe
-from tablewright.engine.step import WriteContext, WriteStep
+from tablewright.engine.operations.resource_policies import new_revision
+from tablewright.engine.step import WriteContext, WriteStep, table_name
 from tablewright.engine.streams import apply_stream_setting
 from tablewright.errors import ResourceInUseException, ValidationException, invalid
-from tablewright.schema import IndexSchema, KeySchema, StreamSetting, TableSchema
+from tablewright.schema import (
+    AttachedPolicy,
+    IndexSchema,
+    KeySchema,
+    StreamSetting,
+    TableSchema,
+)
 from tablewright.wire import requests
 from tablewright.wire.requests import CreateTableInput
 
@@ -27,7 +34,7 @@ NO_VIEW_TYPE = (
 
 
 def create_table(request: CreateTableInput) -> WriteStep:
-    definition.check_table_name(request.table_name)
+    table_settings.refuse_unsupported(request)
     schema = _build_schema(request)
 
     def run(context: WriteContext) -> dict[str, Any]:
@@ -44,6 +51,7 @@ def create_table(request: CreateTableInput) -> WriteStep:
 
 
 def _build_schema(request: CreateTableInput) -> TableSchema:
+    definition.check_tag_characters(request.tags or ())
     billing = request.billing_mode or "PROVISIONED"
     definition.check_billing(billing, request.provisioned_throughput)
     throughput = definition.build_throughput(request.provisioned_throughput)
@@ -61,9 +69,11 @@ def _build_schema(request: CreateTableInput) -> TableSchema:
     definition.check_indexes(indexes)
     used = [*keys.names, *(name for index in indexes for name in index.keys.names)]
     definition.check_definitions_used(types, used)
+    encryption = request.sse_specification
+    table_settings.check_encryption(encryption)
     now = time.time()
     return TableSchema(
-        name=request.table_name,
+        name=table_name(request.table_name),
         id=str(uuid.uuid4()),
         created=now,
         keys=keys,
@@ -73,12 +83,21 @@ def _build_schema(request: CreateTableInput) -> TableSchema:
         billing_changed=now if billing == "PAY_PER_REQUEST" else 0,
         throughput=throughput,
         on_demand=definition.build_table_on_demand(request.on_demand_throughput, billing),
+        warm=table_settings.build_warm_throughput(request.warm_throughput, billing, throughput),
         stream=_build_stream(request.stream_specification),
         table_class=request.table_class,
-        encrypted=bool(request.sse_specification and request.sse_specification.enabled),
+        encrypted=bool(encryption and encryption.enabled),
+        encryption_key=encryption.key_id if encryption else None,
         deletion_protected=bool(request.deletion_protection_enabled),
         tags=definition.check_tags({tag.key: tag.value for tag in request.tags or ()}),
+        policies=_build_policies(request.resource_policy),
     )
+
+
+def _build_policies(text: str | None) -> tuple[AttachedPolicy, ...]:
+    if text is None:
+        return ()
+    return (AttachedPolicy(table_settings.check_policy_text(text), new_revision()),)
 
 
 def _build_local_indexes(

@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.engine import definition
+from tablewright.engine import definition, table_settings
 from tablewright.engine.describe import describe
 from tablewright.engine.maintenance import build_index, delete_tree
 from tablewright.engine.operations.create_table import NO_VIEW_TYPE
@@ -36,6 +36,7 @@ from tablewright.wire.requests import GlobalSecondaryIndexUpdate, UpdateTableInp
 
 def update_table(request: UpdateTableInput) -> WriteStep:
     updates = request.global_index_updates or []
+    table_settings.refuse_unsupported(request)
     if request.billing_mode == "PAY_PER_REQUEST":
         definition.check_billing("PAY_PER_REQUEST", request.provisioned_throughput)
     definition.build_throughput(request.provisioned_throughput)
@@ -44,6 +45,8 @@ def update_table(request: UpdateTableInput) -> WriteStep:
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
             "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
         )
+    _check_combination(request, updates)
+    table_settings.check_encryption(request.sse_specification)
     _check_updates(updates)
 
     def run(context: WriteContext) -> dict[str, Any]:
@@ -83,25 +86,54 @@ def _has_changes(request: UpdateTableInput) -> bool:
             request.table_class,
             request.deletion_protection_enabled,
             request.on_demand_throughput,
+            request.warm_throughput,
         )
     )
+
+
+def _check_combination(
+    request: UpdateTableInput, updates: Sequence[GlobalSecondaryIndexUpdate]
+) -> None:
+    """Check that a change that DynamoDB accepts only alone is alone."""
+    changes = {
+        "Server-Side Encryption modification": request.sse_specification,
+        "TableClass modification": request.table_class,
+        "DeletionProtection modification": request.deletion_protection_enabled,
+        "WarmThroughput": request.warm_throughput,
+    }
+    others = (
+        request.provisioned_throughput,
+        request.billing_mode,
+        request.stream_specification,
+        request.on_demand_throughput,
+        updates or None,
+    )
+    alone = [change for change, value in changes.items() if value is not None]
+    if alone and (len(alone) > 1 or any(other is not None for other in others)):
+        raise invalid(f"{alone[0]} must be the only operation in the request")
 
 
 def _check_updates(updates: Sequence[GlobalSecondaryIndexUpdate]) -> None:
     names = []
     for update in updates:
-        action = update.update or update.create or update.delete
-        if action is None:
+        actions = [a for a in (update.update, update.create, update.delete) if a is not None]
+        if not actions:
             raise invalid(
                 "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
                 "GlobalSecondaryIndexUpdate.Delete must not be null"
             )
-        if action.index_name in names:
+        if len(actions) > 1:  # the text is not known for certain
+            raise invalid(
+                "Only one of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+                "GlobalSecondaryIndexUpdate.Delete can be specified in one entry"
+            )
+        name = actions[0].index_name
+        if name in names:
             raise invalid(
                 "Only one global secondary index update per index is allowed simultaneously. "
-                f"Index: {action.index_name}"
+                f"Index: {name}"
             )
-        names.append(action.index_name)
+        names.append(name)
     if sum(update.create is not None or update.delete is not None for update in updates) > 1:
         raise _concurrent_index_change()
 
@@ -135,8 +167,19 @@ def _apply_settings(schema: TableSchema, request: UpdateTableInput, now: float) 
         )
     if request.stream_specification:
         schema = replace(schema, stream=_build_stream(schema, request.stream_specification))
-    if request.sse_specification:
-        schema = replace(schema, encrypted=bool(request.sse_specification.enabled))
+    if request.warm_throughput:
+        warm = table_settings.change_warm_throughput(
+            request.warm_throughput, schema.billing, schema.throughput, schema.warm
+        )
+        schema = replace(schema, warm=warm)
+    encryption = request.sse_specification
+    if encryption:
+        table_settings.check_encryption_changes(
+            encryption, encrypted=schema.encrypted, key=schema.encryption_key
+        )
+        schema = replace(
+            schema, encrypted=bool(encryption.enabled), encryption_key=encryption.key_id
+        )
     if request.table_class:
         schema = replace(schema, table_class=request.table_class)
     if request.deletion_protection_enabled is not None:
@@ -198,11 +241,10 @@ def _apply_index_update(
         if schema.is_building_index:
             raise _concurrent_index_change()
         types = definition.collect_attribute_types(request.attribute_definitions or [])
-        # The request must define the attributes, but existing key attributes keep their type.
-        types |= {name: kind for name, kind in schema.key_types.items() if name in types}
         index = definition.build_global_index(
             update.create, types, provisioned=schema.billing == "PROVISIONED"
         )
+        _reject_redefined_types(schema, index)
         (tree,) = context.catalog.allocate_trees(1)
         indexes = (*schema.indexes, replace(index, tree=tree, building=True))
         definition.check_indexes(indexes)
@@ -218,6 +260,21 @@ def _apply_index_update(
     return _apply_index_throughput(schema, names.get(update.update.index_name), update.update, now)
 
 
+def _reject_redefined_types(schema: TableSchema, index: IndexSchema) -> None:
+    """Reject an index whose key attributes have other types than in the table's other keys.
+
+    DynamoDB ignores other definitions of the request: attributes of existing keys keep their type.
+    """
+    known = schema.key_types
+    for attribute in index.keys:
+        kind = known.get(attribute.name, attribute.type)
+        if kind != attribute.type:  # the text is not known for certain
+            raise invalid(
+                f"Attribute {attribute.name} is defined with type {attribute.type}, but it is a "
+                f"key attribute of the table or of another index with type {kind}"
+            )
+
+
 def _apply_index_throughput(
     schema: TableSchema,
     index: IndexSchema | None,
@@ -229,12 +286,13 @@ def _apply_index_throughput(
             "This operation cannot be performed with given input values. Please contact DynamoDB "
             "service team for more info: Action Blocked: IndexUpdate"
         )
-    if schema.billing == "PAY_PER_REQUEST" and change.on_demand_throughput is None:
+    settings = (change.on_demand_throughput, change.warm_throughput)
+    if schema.billing == "PAY_PER_REQUEST" and settings == (None, None):
         raise invalid(
             f"The only Updates for index: {index.name} when TableThroughputMode is "
             "PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput"
         )
-    if change.provisioned_throughput is None and change.on_demand_throughput is None:
+    if change.provisioned_throughput is None and settings == (None, None):
         raise invalid(f"ProvisionedThroughput is not specified for index: {index.name}")
     changed = index
     if change.provisioned_throughput:
@@ -249,4 +307,8 @@ def _apply_index_throughput(
         changed = replace(
             changed, on_demand=definition.build_on_demand(change.on_demand_throughput)
         )
+    warm = table_settings.change_warm_throughput(
+        change.warm_throughput, schema.billing, changed.throughput, changed.warm, index.name
+    )
+    changed = replace(changed, warm=warm)
     return replace(schema, indexes=tuple(changed if i is index else i for i in schema.indexes))

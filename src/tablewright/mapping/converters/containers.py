@@ -78,7 +78,8 @@ def _set(annotation: Any, where: str, build: Build) -> Converter:
     def read(content: list[str]) -> Any:
         return make([member.decode({tag: each}) for each in content])
 
-    return dataclasses.replace(stored_as(SETS[tag], where, annotation, encode, read), empty=make)
+    reads = make if member.kind is str else read  # texts are stored as they are
+    return dataclasses.replace(stored_as(SETS[tag], where, annotation, encode, reads), empty=make)
 
 
 def _dict(annotation: Any, where: str, build: Build) -> Converter:

@@ -127,13 +127,13 @@ def _structure(
         return {"M": content}
 
     def read(content: dict[str, Value]) -> Any:
-        return make(
-            {
-                given: part.read(content, name)
-                for name, given, has_default, part in reads
-                if name in content or not has_default
-            }
-        )
+        values = {}
+        for name, given, has_default, part in reads:
+            if name in content:
+                values[given] = part.decode(content[name])
+            elif not has_default:
+                values[given] = part.read(content, name)
+        return make(values)
 
     made = stored_as("M", where, kind, encode, read)
     inner = build.inside(kind, made)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -77,8 +78,12 @@ def _text(raw: bytes) -> str:
     return urlsafe_b64encode(raw).decode().rstrip("=")
 
 
+@lru_cache(maxsize=64)
 def _cipher(secret: bytes, bound: bytes) -> AESGCM:
-    """Return the cipher for the cursors of one binding."""
+    """Return the cipher for the cursors of one binding.
+
+    It is kept: each page of a query but the first opens a cursor and seals the next one.
+    """
     # Imported with the first cursor: it takes 20 ms, and many programs need none.
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     from cryptography.hazmat.primitives.hashes import SHA256

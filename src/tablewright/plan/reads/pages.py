@@ -104,9 +104,9 @@ class Pages(Plan[Page[R]], Generic[R]):
         """Return the results of a page, what of it cannot be read, and the cursor for the next."""
         self._check_projection()
         request, filtered, excluding = self._request(context)
-        binding, remaining = self._binding(request, context), self._total
+        first, remaining = request, self._total
         if self._cursor is not None:
-            position = open_cursor(context.secret, binding, self._cursor)
+            position = open_cursor(context.secret, self._binding(request, context), self._cursor)
             start, remaining = position if isinstance(position, tuple) else (position, None)
             request = request.next_page(start)  # of a page before: only cursors of ours open
         size = smaller(self._size, remaining)
@@ -122,10 +122,11 @@ class Pages(Plan[Page[R]], Generic[R]):
         if last is None or remaining == len(results):
             return Page(results, None, unreadable)
         end = last if remaining is None else (last, remaining - len(results))
+        binding = self._binding(first, context)
         return Page(results, seal_cursor(context.secret, binding, end), unreadable)
 
     def _binding(self, request: QueryRequest, context: Context) -> tuple[Any, ...]:
-        """Return what a cursor is valid for."""
+        """Return what a cursor is valid for; `request` is that of the first page."""
         names = ", ".join(entity.name for entity in self._entities())
         binding = (self._pattern, context.tenant, names, self._comparison, request.body)
         return binding if self._total is None else (*binding, self._total)

@@ -69,8 +69,10 @@ def check_projected(
     entity: EntityMap, key: KeyMap, attributes: Sequence[AttributeMap] = ()
 ) -> None:
     """Raise DeclarationError unless an index holds these attributes; all, if none is named."""
+    if key.index is None or key.index.projection == "ALL":
+        return
     missing = _missing(entity, key, attributes or entity.attributes.values())
-    if missing and key.index is not None:
+    if missing:
         raise DeclarationError(
             f"{key.name}: the index {key.index.name} does not contain {', '.join(missing)}; "
             "select(…) attributes that it contains, or extend its projection"

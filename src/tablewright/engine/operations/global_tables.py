@@ -1,0 +1,53 @@
+"""Global tables: there are none, so their operations are refused or answer that there are none.
+
+DynamoDB itself refuses to create the old version of global tables (CreateGlobalTable); replicas of
+the current version are a part of UpdateTable, which refuses them, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tablewright.engine.step import ReadContext, ReadStep
+from tablewright.engine.table_settings import NO_REPLICAS
+from tablewright.errors import GlobalTableNotFoundException, ValidationException
+from tablewright.wire.table_settings import (
+    CreateGlobalTableInput,
+    DescribeGlobalTableInput,
+    DescribeGlobalTableSettingsInput,
+    DescribeTableReplicaAutoScalingInput,
+    ListGlobalTablesInput,
+    UpdateGlobalTableInput,
+    UpdateGlobalTableSettingsInput,
+    UpdateTableReplicaAutoScalingInput,
+)
+
+
+def refuse_replicas(
+    request: CreateGlobalTableInput
+    | UpdateGlobalTableInput
+    | DescribeTableReplicaAutoScalingInput
+    | UpdateTableReplicaAutoScalingInput,
+) -> ReadStep:
+    def run(context: ReadContext) -> Any:
+        raise ValidationException(NO_REPLICAS)
+
+    return ReadStep(run)
+
+
+def find_no_global_table(
+    request: DescribeGlobalTableInput
+    | DescribeGlobalTableSettingsInput
+    | UpdateGlobalTableSettingsInput,
+) -> ReadStep:
+    def run(context: ReadContext) -> Any:
+        raise GlobalTableNotFoundException(
+            f"Global table not found: Global table with name: '{request.global_table_name}' "
+            "does not exist."
+        )
+
+    return ReadStep(run)
+
+
+def list_global_tables(request: ListGlobalTablesInput) -> ReadStep:
+    return ReadStep(lambda context: {"GlobalTables": []})

@@ -1,0 +1,132 @@
+"""Requests about settings of tables that have operations of their own.
+
+    resource policies       PutResourcePolicy, GetResourcePolicy, DeleteResourcePolicy
+    Contributor Insights    UpdateContributorInsights, DescribeContributorInsights, List...
+    Kinesis destinations    Enable-, Disable-, Update-, DescribeKinesisStreamingDestination
+    global tables           all of them are refused, or answer that there are none
+
+The rules are those of `tablewright.wire.requests`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import field
+
+from tablewright.wire.constraints import EnumValues, Length, NumberRange
+from tablewright.wire.members import (
+    CAPPED,
+    IndexName,
+    Name,
+    ResourceArn,
+    Structure,
+    TableName,
+    Unsupported,
+)
+
+RevisionId = Annotated[str, Length(1, 255)]
+StreamArn = Annotated[str, Length(37, 1024)]
+Precision = Annotated[str, EnumValues(("MICROSECOND", "MILLISECOND"))]
+InsightsAction = Annotated[str, EnumValues(("ENABLE", "DISABLE"))]
+InsightsMode = Annotated[str, EnumValues(("ACCESSED_AND_THROTTLED_KEYS", "THROTTLED_KEYS"))]
+
+
+class PutResourcePolicyInput(Structure):
+    resource_arn: ResourceArn
+    policy: str
+    expected_revision_id: RevisionId | None = None
+    confirm_remove_self_resource_access: bool | None = None
+
+
+class GetResourcePolicyInput(Structure):
+    resource_arn: ResourceArn
+
+
+class DeleteResourcePolicyInput(Structure):
+    resource_arn: ResourceArn
+    expected_revision_id: RevisionId | None = None
+
+
+class UpdateContributorInsightsInput(Structure):
+    table_name: TableName
+    action: InsightsAction = field(name="ContributorInsightsAction")
+    index_name: IndexName | None = None
+    mode: InsightsMode | None = field(name="ContributorInsightsMode", default=None)
+
+
+class DescribeContributorInsightsInput(Structure):
+    table_name: TableName
+    index_name: IndexName | None = None
+
+
+class ListContributorInsightsInput(Structure):
+    table_name: TableName | None = None
+    next_token: str | None = None
+    max_results: Annotated[int, NumberRange(0, 100)] | None = None
+
+
+class EnableKinesisStreamingConfiguration(Structure):
+    precision: Precision | None = field(name="ApproximateCreationDateTimePrecision", default=None)
+
+
+class UpdateKinesisStreamingConfiguration(EnableKinesisStreamingConfiguration):
+    pass
+
+
+class KinesisStreamingDestinationInput(Structure):
+    """The request of EnableKinesisStreamingDestination and DisableKinesisStreamingDestination."""
+
+    table_name: TableName
+    stream_arn: StreamArn
+    configuration: EnableKinesisStreamingConfiguration | None = field(
+        name="EnableKinesisStreamingConfiguration", default=None
+    )
+
+
+class UpdateKinesisStreamingDestinationInput(Structure):
+    table_name: TableName
+    stream_arn: StreamArn
+    configuration: UpdateKinesisStreamingConfiguration | None = field(
+        name="UpdateKinesisStreamingConfiguration", default=None
+    )
+
+
+class DescribeKinesisStreamingDestinationInput(Structure):
+    table_name: TableName
+
+
+class CreateGlobalTableInput(Structure):
+    global_table_name: Name
+    replication_group: Annotated[list[Unsupported], CAPPED]
+
+
+class UpdateGlobalTableInput(Structure):
+    global_table_name: Name
+    replica_updates: Annotated[list[Unsupported], CAPPED]
+
+
+class DescribeGlobalTableInput(Structure):
+    global_table_name: Name
+
+
+class DescribeGlobalTableSettingsInput(Structure):
+    global_table_name: Name
+
+
+class UpdateGlobalTableSettingsInput(Structure):
+    global_table_name: Name
+
+
+class ListGlobalTablesInput(Structure):
+    start_name: Name | None = field(name="ExclusiveStartGlobalTableName", default=None)
+    limit: Annotated[int, NumberRange(1)] | None = None
+    region_name: str | None = None
+
+
+class DescribeTableReplicaAutoScalingInput(Structure):
+    table_name: TableName
+
+
+class UpdateTableReplicaAutoScalingInput(Structure):
+    table_name: TableName

@@ -1,0 +1,216 @@
+"""The generated reader of an entity returns what the general way to read an item returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tablewright import Attr, Entity, Table, attr, key
+from tablewright.errors import UnreadableItem
+from tablewright.formats import day, lower
+from tablewright.ids import KSUID, ULID
+from tablewright.mapping.delimiter import Delimiter
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.reader import make_reader
+from tablewright.values import Item
+
+MOMENT = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
+
+
+class Log(Table, name="log"): ...
+
+
+class Line(Entity, table=Log):
+    owner: Attr[str] = attr()
+    at: Attr[datetime] = attr()
+    primary = key("OWNER" / owner, "AT" / at / owner.again)
+
+
+class Color(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass
+class Size:
+    width: int
+    unit: str = "mm"
+
+
+class Boxes(Table, name="boxes"): ...
+
+
+class Box(Entity, table=Boxes):
+    shelf: Attr[int] = attr(pad=3)
+    number: Attr[int] = attr()
+    maker: Attr[str] = attr()
+    made: Attr[date] = attr()
+    seen: Attr[datetime] = attr()
+    color: Attr[Color] = attr()
+    serial: Attr[UUID] = attr()
+    price: Attr[Decimal] = attr(default=Decimal(0))
+    is_new: Attr[bool] = attr(name="isNew", default=True)
+    tags: Attr[set[str]] = attr()
+    codes: Attr[set[int]] = attr()
+    size: Attr[Size | None] = attr(default=None)
+    note: Attr[str | None] = attr(default=None)
+    primary = key(
+        "SHELF" / shelf / number / lower(maker), "BOX" / made / day(seen) / color / serial / seen
+    )
+
+
+BOX = Box(
+    shelf=7,
+    number=12,
+    maker="Ann",
+    made=date(2026, 1, 2),
+    seen=MOMENT,
+    color=Color.RED,
+    serial=UUID(int=5),
+    price=Decimal("12.5"),
+    tags={"a", "b"},
+    codes={1, 2},
+    size=Size(3),
+)
+
+
+class Ids(Table, name="ids"): ...
+
+
+class Event(Entity, table=Ids):
+    source: Attr[KSUID] = attr()
+    event_id: Attr[ULID] = attr()
+    primary = key("SOURCE" / source, "EVENT" / event_id)
+
+
+def usual(entity: EntityMap, item: Mapping[str, Any]) -> Any:
+    """Return what the reader makes of a usual item; None if it leaves the item to others."""
+    read = make_reader(
+        entity.type,
+        tuple(entity.attributes.values()),
+        entity.primary,
+        entity._fields,
+        tracking=entity.tracking,
+        absent=entity.value_if_absent,
+        otherwise=lambda stored: None,
+    )
+    return read(tuple(map(item.get, entity._fields)))
+
+
+def kept(entity: Any) -> tuple[Any, ...]:
+    """Return an entity with all that it keeps."""
+    return (entity, *(getattr(entity, name, None) for name in ("_stored_key", "_snapshot")))
+
+
+def outcome(read: Any, entity: EntityMap, item: Mapping[str, Any]) -> Any:
+    try:
+        return kept(read(tuple(map(item.get, entity._fields))))
+    except UnreadableItem as error:
+        return str(error)
+
+
+def check(entity: EntityMap, item: Mapping[str, Any]) -> None:
+    """Compare the reader with the general way."""
+    assert outcome(entity._decode, entity, item) == outcome(entity._decode_any, entity, item)
+
+
+def test_usual_items_are_read_by_the_generated_function() -> None:
+    line = Line(owner="ann", at=MOMENT)
+    event = Event(source=KSUID.new(), event_id=ULID.new())
+    for each in (line, event, BOX):
+        entity = each.__entity__
+        item = entity.encode(vars(each))
+        assert usual(entity, item) == each
+        check(entity, item)
+
+
+@pytest.mark.parametrize("name", ["price", "isNew", "tags", "codes", "size", "note"])
+def test_an_attribute_with_a_default_may_be_absent(name: str) -> None:
+    item = Box.__entity__.encode(vars(BOX))
+    item.pop(name, None)
+    assert usual(Box.__entity__, item) is not None
+    check(Box.__entity__, item)
+
+
+def test_the_key_of_an_item_is_compared() -> None:
+    item = Line.__entity__.encode({"owner": "ann", "at": MOMENT}) | {"PK": {"S": "OWNER#bob"}}
+    assert usual(Line.__entity__, item) is None
+    with pytest.raises(UnreadableItem, match="OWNER#bob"):
+        Line.__entity__.decode(item)
+
+
+TEXTS = st.text("a#$!:", max_size=4)
+MOMENTS = st.sampled_from(
+    [
+        "2026-01-15T10:15:30.000000Z",
+        "2026-01-15T10:15:30Z",
+        "2026-01-15T10:15:30.000000+00:00",
+        "2026-01-15 10:15:30.000000Z",
+        "2026-W03-4T10:15:30.000000Z",
+        "2026-01-15T11:15:30.00+0100",
+    ]
+)
+
+
+@given(owner=TEXTS, spelled=TEXTS, at=MOMENTS, moment=MOMENTS)
+def test_other_spellings_of_a_key_are_left_to_the_general_way(
+    owner: str, spelled: str, at: str, moment: str
+) -> None:
+    for text in (owner, spelled, Delimiter.DEFAULT.write(owner)):
+        item = {
+            "PK": {"S": f"OWNER#{text}"},
+            "SK": {"S": f"AT#{moment}#{text}"},
+            "owner": {"S": owner},
+            "at": {"S": at},
+        }
+        if usual(Line.__entity__, item) is not None:
+            assert Line.__entity__.key_of({"owner": owner, "at": MOMENT}).items() <= item.items()
+        check(Line.__entity__, item)
+
+
+@pytest.mark.parametrize(
+    ("shelf", "text"),
+    [
+        ("7", "SHELF#7#12#ann"),
+        ("7", "SHELF#0007#12#ann"),
+        ("7", "SHELF#007#012#ann"),
+        ("-7", "SHELF#-07#12#ann"),
+        ("1000", "SHELF#1000#12#ann"),
+    ],
+)
+def test_a_padded_number_has_one_spelling(shelf: str, text: str) -> None:
+    item = Box.__entity__.encode(vars(BOX)) | {"shelf": {"N": shelf}, "PK": {"S": text}}
+    assert usual(Box.__entity__, item) is None
+    check(Box.__entity__, item)
+
+
+VALUES: st.SearchStrategy[Any] = st.sampled_from(
+    [
+        None,
+        {"S": "x"},
+        {"S": ""},
+        {"N": "1"},
+        {"N": "1.5"},
+        {"BOOL": False},
+        {"NULL": True},
+        {"SS": ["x"]},
+        {"M": {}},
+        {"M": {"width": {"N": "1"}}},
+        {"L": []},
+    ]
+)
+
+
+@given(name=st.sampled_from(Box.__entity__._fields), value=VALUES)
+def test_items_with_a_missing_or_mistyped_attribute(name: str, value: Any) -> None:
+    item: Item = Box.__entity__.encode(vars(BOX))
+    check(Box.__entity__, item | {name: value})
