@@ -213,10 +213,6 @@ class Engine:
         It names the operation (GetItem, Query, Scan, ...), the index, the key conditions and the
         filter. Without `parameters`, a `?` stays a `?`. Raise the fault that the statement would
         raise, as far as it does not depend on items.
-
-        >>> print(Engine(":memory:").explain("SELECT * FROM missing"))
-        Traceback (most recent call last):
-        tablewright.errors.ResourceNotFoundException: Requested resource not found
         """
         return self._read_in_context(
             lambda context: explain_statement(statement, parameters, context.find_table)
