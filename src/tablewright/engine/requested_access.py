@@ -87,7 +87,12 @@ from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
 from tablewright.wire import backups, requests, streams
 from tablewright.wire.members import Structure
-from tablewright.wire.statements import ExecuteStatementInput, ParameterizedStatement
+from tablewright.wire.statements import (
+    BatchExecuteStatementInput,
+    ExecuteStatementInput,
+    ExecuteTransactionInput,
+    ParameterizedStatement,
+)
 
 #: Reads the partition key values of a request, given the keys of its table or index.
 PartitionReader: TypeAlias = Callable[[Keys], list[tuple[str, ...]]]
@@ -303,8 +308,10 @@ def _read_expressions(
 
 def _batch_write_item(request: requests.BatchWriteItemInput) -> Iterator[RequestedAccess]:
     for name, writes in request.tables.items():
-        items = [write.put.item for write in writes if write.put]
-        items += [write.delete.key for write in writes if write.delete]
+        items: list[Item] = []
+        for write in writes:
+            items += [write.put.item] if write.put else []
+            items += [write.delete.key] if write.delete else []
         yield RequestedAccess(
             "BatchWriteItem",
             name,
@@ -370,6 +377,22 @@ def _statement(
 
 def _execute_statement(request: ExecuteStatementInput) -> Iterator[RequestedAccess]:
     yield _statement(request, {RETURN_CAPACITY: _effective_capacity(request)})
+
+
+def _execute_statements(
+    operation: str, request: BatchExecuteStatementInput | ExecuteTransactionInput
+) -> Iterator[RequestedAccess]:
+    """Yield the accesses of BatchExecuteStatement or ExecuteTransaction."""
+    keys = {
+        ENCLOSING_OPERATION: (operation,),
+        RETURN_CAPACITY: _effective_capacity(request),
+    }
+    for statement in request.statements:
+        try:
+            access = _statement(statement, keys)
+        except ValidationException:  # a batch reports it in the response of the statement
+            continue
+        yield access
 
 
 def _table_request(action: str, request: Any) -> Iterator[RequestedAccess]:
@@ -456,6 +479,7 @@ def _stream_access(action: str, arn: str) -> RequestedAccess:
 
 #: By operation: a function that yields the accesses of a request.
 REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
+    "BatchExecuteStatement": partial(_execute_statements, "BatchExecuteStatement"),
     "BatchGetItem": _batch_get_item,
     "BatchWriteItem": _batch_write_item,
     "CreateGlobalTable": partial(_global_table, "CreateGlobalTable"),
@@ -486,6 +510,7 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
         _table_request, "EnableKinesisStreamingDestination"
     ),
     "ExecuteStatement": _execute_statement,
+    "ExecuteTransaction": partial(_execute_statements, "ExecuteTransaction"),
     "GetItem": _get_item,
     "GetResourcePolicy": partial(_policy_request, "GetResourcePolicy"),
     "ListContributorInsights": partial(_account_request, "ListContributorInsights", "*"),

@@ -15,6 +15,7 @@ from tablewright.engine.operations.backups import (
     describe_backup,
     list_backups,
 )
+from tablewright.engine.operations.batch_execute_statement import batch_execute_statement
 from tablewright.engine.operations.batch_get_item import batch_get_item
 from tablewright.engine.operations.batch_write_item import batch_write_item
 from tablewright.engine.operations.continuous_backups import (
@@ -32,6 +33,7 @@ from tablewright.engine.operations.delete_table import delete_table
 from tablewright.engine.operations.describe_stream import describe_stream
 from tablewright.engine.operations.describe_table import describe_table
 from tablewright.engine.operations.execute_statement import execute_statement
+from tablewright.engine.operations.execute_transaction import execute_transaction
 from tablewright.engine.operations.get_item import get_item
 from tablewright.engine.operations.get_records import get_records
 from tablewright.engine.operations.get_shard_iterator import get_shard_iterator
@@ -80,6 +82,7 @@ LIST_OF_OPERATIONS = "The implemented operations are listed in docs/operations.m
 
 #: By name: the shape of the request, and the function that converts it into a step.
 OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
+    "BatchExecuteStatement": (statements.BatchExecuteStatementInput, batch_execute_statement),
     "BatchGetItem": (requests.BatchGetItemInput, batch_get_item),
     "BatchWriteItem": (requests.BatchWriteItemInput, batch_write_item),
     "CreateGlobalTable": (table_settings.CreateGlobalTableInput, refuse_replicas),
@@ -125,6 +128,7 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         enable_kinesis_streaming_destination,
     ),
     "ExecuteStatement": (statements.ExecuteStatementInput, execute_statement),
+    "ExecuteTransaction": (statements.ExecuteTransactionInput, execute_transaction),
     "GetItem": (requests.GetItemInput, get_item),
     "GetResourcePolicy": (table_settings.GetResourcePolicyInput, get_resource_policy),
     "ListContributorInsights": (
