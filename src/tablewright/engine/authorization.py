@@ -70,7 +70,7 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
             check(context.catalog.tables)  # the writer's catalog is always current
             return write(context)
 
-        return WriteStep(checked_write, step.counted_table)
+        return WriteStep(checked_write)
     read = step.run
 
     def checked_read(context: ReadContext) -> Any:
