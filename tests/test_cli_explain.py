@@ -79,13 +79,15 @@ def test_json_has_every_request() -> None:
     update, event = found["requests"][1]["steps"]
     assert update["sets"][:2] == ["status = {status}", "version = version + 1"]
     assert event["entity"] == "OrderStatusEvent"
-    assert found["read_range"] == {"low": 0, "high": 100}
+    assert found["read_range"] == {"low": 0, "high": 100, "per_item": 0}
 
 
-def test_a_cost_without_a_limit_is_null_in_json() -> None:
+def test_a_cost_that_depends_on_a_number_of_items_is_stated_for_each_item() -> None:
     name = "composite.rename_section"
     (found,) = json.loads(run("explain", "menu", name, "--json").stdout)
-    assert found["write_range"]["high"] is None
+    assert found["write_range"] == {"low": 1, "high": 3200, "per_item": 1600}
+    shown = run("explain", "menu", name).stdout
+    assert "1 to 3,200, and up to 1,600 for each item" in " ".join(shown.split())
 
 
 def test_patterns_of_one_name_are_all_explained() -> None:

@@ -19,7 +19,9 @@
     ├── TableMismatch                       connect: the table differs from its declaration
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── TableNotEmpty                       verify, seed: the target already has items
+    ├── TableReplacement                    publish: an update would replace or remove a table
     ├── TransferRefused                     dump, load, copy: the two ends do not fit
+    ├── TemplateRefused                     a template cannot be read, or its tables be created
     ├── CredentialsRefused                  a credentials file cannot be used
     ├── CannotOpen                          the file cannot be opened, or is not a database
     ├── StoreClosed                         the engine has been closed
@@ -42,6 +44,8 @@
         ├── TableAlreadyExistsException     restore: the target exists
         ├── TableInUseException             backup: the table is changing
         ├── BackupNotFoundException
+        ├── PointInTimeRecoveryUnavailableException
+        ├── InvalidRestoreTimeException     outside of the times that can be restored
         ├── LimitExceededException
         ├── PolicyNotFoundException         no resource policy, or not the expected revision
         ├── GlobalTableNotFoundException    there are no global tables
@@ -235,12 +239,20 @@ class DesignLoadError(TablewrightError):
     """A design does not exist, cannot be imported, has no tables or no valid sample data."""
 
 
+class TableReplacement(TablewrightError):
+    """An update of a stack would make CloudFormation replace a table, or remove it."""
+
+
 class TableNotEmpty(TablewrightError):
     """A table of the design to verify, or to load sample data into, already contains items."""
 
 
 class TransferRefused(TablewrightError):
     """A transfer cannot begin or continue: its two ends do not fit, or the file is not a dump."""
+
+
+class TemplateRefused(TablewrightError):
+    """A template cannot be used. The message names the file, the resource and the property."""
 
 
 class CredentialsRefused(TablewrightError):
@@ -371,6 +383,14 @@ class TableInUseException(DynamoDBError):
 
 
 class BackupNotFoundException(DynamoDBError):
+    pass
+
+
+class PointInTimeRecoveryUnavailableException(DynamoDBError):
+    pass
+
+
+class InvalidRestoreTimeException(DynamoDBError):
     pass
 
 

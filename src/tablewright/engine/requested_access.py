@@ -23,6 +23,7 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     other operations on a table         the same name               table
     DescribeBackup, DeleteBackup        the same name               backup
     RestoreTableFromBackup              RestoreTableFromBackup      backup; new table
+    RestoreTableToPointInTime           RestoreTableToPointInTime   table; new table
     ListTables                          ListTables                  table/*
     operations on a resource policy     the same name               table or stream
     operations on Contributor Insights  the same name               table or index
@@ -86,7 +87,12 @@ from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
 from tablewright.wire import backups, requests, streams
 from tablewright.wire.members import Structure
-from tablewright.wire.statements import ExecuteStatementInput, ParameterizedStatement
+from tablewright.wire.statements import (
+    BatchExecuteStatementInput,
+    ExecuteStatementInput,
+    ExecuteTransactionInput,
+    ParameterizedStatement,
+)
 
 #: Reads the partition key values of a request, given the keys of its table or index.
 PartitionReader: TypeAlias = Callable[[Keys], list[tuple[str, ...]]]
@@ -371,6 +377,22 @@ def _execute_statement(request: ExecuteStatementInput) -> Iterator[RequestedAcce
     yield _statement(request, {RETURN_CAPACITY: _effective_capacity(request)})
 
 
+def _execute_statements(
+    operation: str, request: BatchExecuteStatementInput | ExecuteTransactionInput
+) -> Iterator[RequestedAccess]:
+    """Yield the accesses of BatchExecuteStatement or ExecuteTransaction."""
+    keys = {
+        ENCLOSING_OPERATION: (operation,),
+        RETURN_CAPACITY: _effective_capacity(request),
+    }
+    for statement in request.statements:
+        try:
+            access = _statement(statement, keys)
+        except ValidationException:  # a batch reports it in the response of the statement
+            continue
+        yield access
+
+
 def _table_request(action: str, request: Any) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, request.table_name)
 
@@ -425,6 +447,11 @@ def _restore_backup(request: backups.RestoreTableFromBackupInput) -> Iterator[Re
     yield RequestedAccess("RestoreTableFromBackup", request.target_name)
 
 
+def _restore_to_time(request: backups.RestoreTableToPointInTimeInput) -> Iterator[RequestedAccess]:
+    for name in (request.source_name or request.source_arn, request.target_name):
+        yield RequestedAccess("RestoreTableToPointInTime", name)
+
+
 def _account_request(action: str, resource: str, request: Structure) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, resource=resource)
 
@@ -450,6 +477,7 @@ def _stream_access(action: str, arn: str) -> RequestedAccess:
 
 #: By operation: a function that yields the accesses of a request.
 REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
+    "BatchExecuteStatement": partial(_execute_statements, "BatchExecuteStatement"),
     "BatchGetItem": _batch_get_item,
     "BatchWriteItem": _batch_write_item,
     "CreateGlobalTable": partial(_global_table, "CreateGlobalTable"),
@@ -461,6 +489,7 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "DeleteTable": partial(_table_request, "DeleteTable"),
     "DescribeContributorInsights": partial(_index_request, "DescribeContributorInsights"),
     "DescribeBackup": partial(_record_request, "DescribeBackup"),
+    "DescribeContinuousBackups": partial(_table_request, "DescribeContinuousBackups"),
     "DescribeEndpoints": partial(_account_request, "DescribeEndpoints", "*"),
     "DescribeGlobalTable": partial(_global_table, "DescribeGlobalTable"),
     "DescribeGlobalTableSettings": partial(_global_table, "DescribeGlobalTableSettings"),
@@ -479,6 +508,7 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
         _table_request, "EnableKinesisStreamingDestination"
     ),
     "ExecuteStatement": _execute_statement,
+    "ExecuteTransaction": partial(_execute_statements, "ExecuteTransaction"),
     "GetItem": _get_item,
     "GetResourcePolicy": partial(_policy_request, "GetResourcePolicy"),
     "ListContributorInsights": partial(_account_request, "ListContributorInsights", "*"),
@@ -494,11 +524,13 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "PutResourcePolicy": partial(_policy_request, "PutResourcePolicy"),
     "Query": _query,
     "RestoreTableFromBackup": _restore_backup,
+    "RestoreTableToPointInTime": _restore_to_time,
     "Scan": _scan,
     "TagResource": _tag_resource,
     "TransactGetItems": _transact_get_items,
     "TransactWriteItems": _transact_write_items,
     "UntagResource": _untag_resource,
+    "UpdateContinuousBackups": partial(_table_request, "UpdateContinuousBackups"),
     "UpdateContributorInsights": partial(_index_request, "UpdateContributorInsights"),
     "UpdateGlobalTable": partial(_global_table, "UpdateGlobalTable"),
     "UpdateGlobalTableSettings": partial(_global_table, "UpdateGlobalTableSettings"),

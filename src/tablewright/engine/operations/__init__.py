@@ -15,8 +15,13 @@ from tablewright.engine.operations.backups import (
     describe_backup,
     list_backups,
 )
+from tablewright.engine.operations.batch_execute_statement import batch_execute_statement
 from tablewright.engine.operations.batch_get_item import batch_get_item
 from tablewright.engine.operations.batch_write_item import batch_write_item
+from tablewright.engine.operations.continuous_backups import (
+    describe_continuous_backups,
+    update_continuous_backups,
+)
 from tablewright.engine.operations.contributor_insights import (
     describe_contributor_insights,
     list_contributor_insights,
@@ -28,6 +33,7 @@ from tablewright.engine.operations.delete_table import delete_table
 from tablewright.engine.operations.describe_stream import describe_stream
 from tablewright.engine.operations.describe_table import describe_table
 from tablewright.engine.operations.execute_statement import execute_statement
+from tablewright.engine.operations.execute_transaction import execute_transaction
 from tablewright.engine.operations.get_item import get_item
 from tablewright.engine.operations.get_records import get_records
 from tablewright.engine.operations.get_shard_iterator import get_shard_iterator
@@ -51,7 +57,10 @@ from tablewright.engine.operations.resource_policies import (
     get_resource_policy,
     put_resource_policy,
 )
-from tablewright.engine.operations.restore_table import restore_table_from_backup
+from tablewright.engine.operations.restore_table import (
+    restore_table_from_backup,
+    restore_table_to_point_in_time,
+)
 from tablewright.engine.operations.scan import scan
 from tablewright.engine.operations.tags import (
     list_tags_of_resource,
@@ -73,6 +82,7 @@ LIST_OF_OPERATIONS = "The implemented operations are listed in docs/operations.m
 
 #: By name: the shape of the request, and the function that converts it into a step.
 OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
+    "BatchExecuteStatement": (statements.BatchExecuteStatementInput, batch_execute_statement),
     "BatchGetItem": (requests.BatchGetItemInput, batch_get_item),
     "BatchWriteItem": (requests.BatchWriteItemInput, batch_write_item),
     "CreateGlobalTable": (table_settings.CreateGlobalTableInput, refuse_replicas),
@@ -87,6 +97,10 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         describe_contributor_insights,
     ),
     "DescribeBackup": (backups.DescribeBackupInput, describe_backup),
+    "DescribeContinuousBackups": (
+        backups.DescribeContinuousBackupsInput,
+        describe_continuous_backups,
+    ),
     "DescribeEndpoints": (requests.DescribeEndpointsRequest, describe_endpoints),
     "DescribeGlobalTable": (table_settings.DescribeGlobalTableInput, find_no_global_table),
     "DescribeGlobalTableSettings": (
@@ -114,6 +128,7 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         enable_kinesis_streaming_destination,
     ),
     "ExecuteStatement": (statements.ExecuteStatementInput, execute_statement),
+    "ExecuteTransaction": (statements.ExecuteTransactionInput, execute_transaction),
     "GetItem": (requests.GetItemInput, get_item),
     "GetResourcePolicy": (table_settings.GetResourcePolicyInput, get_resource_policy),
     "ListContributorInsights": (
@@ -134,11 +149,19 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         backups.RestoreTableFromBackupInput,
         restore_table_from_backup,
     ),
+    "RestoreTableToPointInTime": (
+        backups.RestoreTableToPointInTimeInput,
+        restore_table_to_point_in_time,
+    ),
     "Scan": (requests.ScanInput, scan),
     "TagResource": (requests.TagResourceInput, tag_resource),
     "TransactGetItems": (requests.TransactGetItemsInput, transact_get_items),
     "TransactWriteItems": (requests.TransactWriteItemsInput, transact_write_items),
     "UntagResource": (requests.UntagResourceInput, untag_resource),
+    "UpdateContinuousBackups": (
+        backups.UpdateContinuousBackupsInput,
+        update_continuous_backups,
+    ),
     "UpdateContributorInsights": (
         table_settings.UpdateContributorInsightsInput,
         update_contributor_insights,
