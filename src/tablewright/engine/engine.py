@@ -31,6 +31,7 @@ from tablewright.engine.key_counts import Contributors, KeyCounts, enabled_insig
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.operations import OPERATIONS, unknown_operation
+from tablewright.engine.realism import Realism, RealisticLayer
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
 from tablewright.engine.step import (
     LongContext,
@@ -108,6 +109,7 @@ class Engine:
         self._writer_catalog = Catalog()
         self._key_counts = KeyCounts()
         self._counts = ItemCounts(self._start_maintenance)
+        self._realism: RealisticLayer | None = None
         self._store.write(self._open_file)
         self._maintenance = Maintenance(
             self._store, self._writer_catalog, self._counts, background=background
@@ -149,7 +151,10 @@ class Engine:
         except KeyError:
             raise unknown_operation(operation) from None
         typed = read(shape, request)
-        step = prepare(typed)
+        if self._realism is None:
+            step = prepare(typed)
+        else:
+            typed, step = self._realism.apply(operation, typed, prepare, self._catalog.tables)
         if self._catalog.counts_keys:
             step = self._key_counts.count(step, operation, typed)
         return step if policy is None else authorize(step, operation, typed, policy)
@@ -203,6 +208,10 @@ class Engine:
         return delete_expired(
             self._store, self._writer_catalog, time.time() if now is None else now
         )
+
+    def make_realistic(self, realism: Realism | None = None) -> None:
+        """Give all later requests AWS's delays and limits, to test deployment and retry code."""
+        self._realism = RealisticLayer(realism or Realism(), self._key_counts)
 
     def contributor_insights(
         self, table: str, index: str | None = None, *, limit: int = 10
