@@ -33,6 +33,7 @@ from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.operations import OPERATIONS, unknown_operation
 from tablewright.engine.realism import Realism, RealisticLayer
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
+from tablewright.engine.statements.explain import Explanation, explain_statement
 from tablewright.engine.step import (
     LongContext,
     LongStep,
@@ -202,6 +203,19 @@ class Engine:
         if self._writer_catalog.has_jobs:
             self._maintenance.start()
         return results
+
+    def explain(
+        self, statement: str, parameters: Sequence[dict[str, Any]] | None = None
+    ) -> Explanation:
+        """Return what a PartiQL statement would do, without doing it.
+
+        It names the operation (GetItem, Query, Scan, ...), the index, the key conditions and the
+        filter. Without `parameters`, a `?` stays a `?`. Raise the fault that the statement would
+        raise, as far as it does not depend on items.
+        """
+        return self._read_in_context(
+            lambda context: explain_statement(statement, parameters, context.find_table)
+        )
 
     def expire(self, now: float | None = None) -> int:
         """Delete the items expired at `now` (seconds since 1970) and return their number."""
