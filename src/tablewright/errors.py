@@ -19,6 +19,7 @@
     ├── TableMismatch                       connect: the table differs from its declaration
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── TableNotEmpty                       verify, seed: the target already has items
+    ├── TableReplacement                    publish: an update would replace or remove a table
     ├── TransferRefused                     dump, load, copy: the two ends do not fit
     ├── TemplateRefused                     a template cannot be read, or its tables be created
     ├── CredentialsRefused                  a credentials file cannot be used
@@ -241,6 +242,10 @@ class TableMismatch(TablewrightError):
 
 class DesignLoadError(TablewrightError):
     """A design does not exist, cannot be imported, has no tables or no valid sample data."""
+
+
+class TableReplacement(TablewrightError):
+    """An update of a stack would make CloudFormation replace a table, or remove it."""
 
 
 class TableNotEmpty(TablewrightError):

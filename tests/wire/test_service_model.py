@@ -77,9 +77,6 @@ MEMBERS_WE_DO_NOT_HAVE = {
 }
 
 OPERATIONS_WE_DO_NOT_HAVE = {
-    # PartiQL
-    "BatchExecuteStatement",
-    "ExecuteTransaction",
     # vectors
     "SearchVectors",
     # backups, exports, imports, bulk loads

@@ -75,6 +75,14 @@ def serve(
             help="With --from: a parameter of the CloudFormation template; repeatable.",
         ),
     ] = None,
+    s3: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="An existing folder that stands for S3 in exports and imports: each folder in it "
+            "is a bucket.",
+        ),
+    ] = None,
     credentials: Annotated[
         Path | None,
         typer.Option(
@@ -187,6 +195,8 @@ def serve(
     )
     check_hosts(allow_host or (), cors or ())
     declared = read_templates(from_ or (), parameter or ())
+    if s3 is not None and not s3.is_dir():
+        fail(f"--s3 {s3}: no such folder; create it first")
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
     settings = Settings(
         sweep_seconds=sweep_seconds,
@@ -213,7 +223,7 @@ def serve(
     gc.freeze()  # imported objects stay: the collector need not look at them
     return_freed_memory()
     try:
-        engine = open_engine(db or ":memory:", durability, busy_seconds=BUSY_SECONDS)
+        engine = open_engine(db or ":memory:", durability, busy_seconds=BUSY_SECONDS, s3=s3)
     except StoreFailed as error:  # the disk is full, or another process holds the lock
         fail(str(error))
     try:

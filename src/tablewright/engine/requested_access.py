@@ -89,7 +89,12 @@ from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
 from tablewright.wire import backups, exports, requests, streams
 from tablewright.wire.members import Structure
-from tablewright.wire.statements import ExecuteStatementInput, ParameterizedStatement
+from tablewright.wire.statements import (
+    BatchExecuteStatementInput,
+    ExecuteStatementInput,
+    ExecuteTransactionInput,
+    ParameterizedStatement,
+)
 
 #: Reads the partition key values of a request, given the keys of its table or index.
 PartitionReader: TypeAlias = Callable[[Keys], list[tuple[str, ...]]]
@@ -374,6 +379,22 @@ def _execute_statement(request: ExecuteStatementInput) -> Iterator[RequestedAcce
     yield _statement(request, {RETURN_CAPACITY: _effective_capacity(request)})
 
 
+def _execute_statements(
+    operation: str, request: BatchExecuteStatementInput | ExecuteTransactionInput
+) -> Iterator[RequestedAccess]:
+    """Yield the accesses of BatchExecuteStatement or ExecuteTransaction."""
+    keys = {
+        ENCLOSING_OPERATION: (operation,),
+        RETURN_CAPACITY: _effective_capacity(request),
+    }
+    for statement in request.statements:
+        try:
+            access = _statement(statement, keys)
+        except ValidationException:  # a batch reports it in the response of the statement
+            continue
+        yield access
+
+
 def _table_request(action: str, request: Any) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, request.table_name)
 
@@ -474,6 +495,7 @@ def _stream_access(action: str, arn: str) -> RequestedAccess:
 
 #: By operation: a function that yields the accesses of a request.
 REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
+    "BatchExecuteStatement": partial(_execute_statements, "BatchExecuteStatement"),
     "BatchGetItem": _batch_get_item,
     "BatchWriteItem": _batch_write_item,
     "CreateGlobalTable": partial(_global_table, "CreateGlobalTable"),
@@ -506,6 +528,7 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
         _table_request, "EnableKinesisStreamingDestination"
     ),
     "ExecuteStatement": _execute_statement,
+    "ExecuteTransaction": partial(_execute_statements, "ExecuteTransaction"),
     "ExportTableToPointInTime": _export_table,
     "GetItem": _get_item,
     "GetResourcePolicy": partial(_policy_request, "GetResourcePolicy"),

@@ -44,7 +44,8 @@ from typing import Any
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.key_condition import KeyCondition
-from tablewright.mapping.keys import IndexMap
+from tablewright.mapping.keys import IndexMap, KeyMap
+from tablewright.mapping.language import intersects
 from tablewright.mapping.table import TableMap
 from tablewright.model.partitions import Partitions
 from tablewright.model.shards import Shard, SharedPartition, refuse_collisions, shard_value
@@ -94,6 +95,23 @@ class Tenancy:
         self._readable = [shard.bind(delimiter) for shard in self._readable]
         self._shared = [SharedPartition.parse(self.tenant, text, delimiter) for text in self.shared]
         refuse_collisions(self._readable, self._shared)
+
+    def filters(self, partition: str, key: KeyMap) -> bool:
+        """Return whether a tenant's query of a key is filtered by the table's partition key.
+
+        It may be, if the index is in `filtered`, or if its partition can be a shard.
+        """
+        index = key.index
+        if index is None or partition in index.attributes:
+            return False
+        if index.name in {str(each.name) for each in self.filtered}:
+            return True
+        shards = [shard.language() for shard in self._readable]
+        shards += [shared.language() for shared in self._shared]
+        names = key.partition_attributes
+        return any(
+            intersects(key.templates[name].language(), each) for name in names for each in shards
+        )
 
     def guard(self, table: TableMap, name: str, tenant: object) -> TenantGuard:
         """Return the guard for one tenant's requests to the table of this name."""

@@ -15,6 +15,7 @@ from tablewright.engine.operations.backups import (
     describe_backup,
     list_backups,
 )
+from tablewright.engine.operations.batch_execute_statement import batch_execute_statement
 from tablewright.engine.operations.batch_get_item import batch_get_item
 from tablewright.engine.operations.batch_write_item import batch_write_item
 from tablewright.engine.operations.continuous_backups import (
@@ -32,6 +33,7 @@ from tablewright.engine.operations.delete_table import delete_table
 from tablewright.engine.operations.describe_stream import describe_stream
 from tablewright.engine.operations.describe_table import describe_table
 from tablewright.engine.operations.execute_statement import execute_statement
+from tablewright.engine.operations.execute_transaction import execute_transaction
 from tablewright.engine.operations.exports import (
     describe_export,
     export_table_to_point_in_time,
@@ -86,6 +88,7 @@ LIST_OF_OPERATIONS = "The implemented operations are listed in docs/operations.m
 
 #: By name: the shape of the request, and the function that converts it into a step.
 OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
+    "BatchExecuteStatement": (statements.BatchExecuteStatementInput, batch_execute_statement),
     "BatchGetItem": (requests.BatchGetItemInput, batch_get_item),
     "BatchWriteItem": (requests.BatchWriteItemInput, batch_write_item),
     "CreateGlobalTable": (table_settings.CreateGlobalTableInput, refuse_replicas),
@@ -133,6 +136,7 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         enable_kinesis_streaming_destination,
     ),
     "ExecuteStatement": (statements.ExecuteStatementInput, execute_statement),
+    "ExecuteTransaction": (statements.ExecuteTransactionInput, execute_transaction),
     "ExportTableToPointInTime": (
         exports.ExportTableToPointInTimeInput,
         export_table_to_point_in_time,

@@ -44,13 +44,13 @@ def run_select(
     if plan.operation == "GetItem":
         if request.next_token is not None:
             read_token(request.next_token, request.text, request.parameters)
-        charge = Charge(table)
+        charge = Charge(table, name=prepared.table_name)
         item = get_one(context, plan, values, request.consistent, charge)
         return ExecuteStatementOutput(
             items=[] if item is None else [item],
             consumed_capacity=charge.to_consumed_capacity(request.return_capacity),
         )
-    return _read_pages(context, plan, values, request)
+    return _read_pages(context, plan, values, request, Charge(table, name=prepared.table_name))
 
 
 def get_one(
@@ -84,7 +84,11 @@ class _Range(Struct):
 
 
 def _read_pages(
-    context: ReadContext, plan: SelectPlan, values: Values, request: ExecuteStatementInput
+    context: ReadContext,
+    plan: SelectPlan,
+    values: Values,
+    request: ExecuteStatementInput,
+    charge: Charge,
 ) -> ExecuteStatementOutput:
     source = plan.source
     if source.index is not None and source.index.is_global and request.consistent:
@@ -96,7 +100,6 @@ def _read_pages(
     if request.next_token is not None:
         position = read_token(request.next_token, request.text, request.parameters)
     items: list[ItemOut] = []
-    charge = Charge(source.table)
     remaining, max_size = request.limit, MAX_PAGE_SIZE
     next_branch, last = len(ranges), None
     for number in range(position.branch, len(ranges)):
