@@ -74,14 +74,25 @@ def version() -> None:
 
 
 def open_engine(
-    path: Path | str, durability: Durability, *, busy_seconds: float, s3: Path | None = None
+    path: Path | str,
+    durability: Durability,
+    *,
+    busy_seconds: float,
+    stream_shards: int = 1,
+    s3: Path | None = None,
 ) -> Engine:
     """Open a database; if that fails, print why and exit with code 2."""
     from tablewright.engine import Engine
     from tablewright.errors import CannotOpen
 
     try:
-        return Engine(path, durability=durability.value, busy_seconds=busy_seconds, s3=s3)
+        return Engine(
+            path,
+            durability=durability.value,
+            busy_seconds=busy_seconds,
+            stream_shards=stream_shards,
+            s3=s3,
+        )
     except CannotOpen as error:
         fail(str(error))
 

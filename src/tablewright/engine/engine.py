@@ -30,7 +30,9 @@ from tablewright.engine.key_counts import Contributors, KeyCounts, enabled_insig
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.operations import OPERATIONS, unknown_operation
+from tablewright.engine.realism import Realism, RealisticLayer
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
+from tablewright.engine.statements.explain import Explanation, explain_statement
 from tablewright.engine.step import (
     Counts,
     LongContext,
@@ -107,6 +109,7 @@ class Engine:
         self._catalog = Catalog()  # of the readers
         self._writer_catalog = Catalog()
         self._key_counts = KeyCounts()
+        self._realism: RealisticLayer | None = None
         self._store.write(self._open_file)
         self._maintenance = Maintenance(self._store, self._writer_catalog, background=background)
         if self._writer_catalog.has_jobs:
@@ -146,7 +149,10 @@ class Engine:
         except KeyError:
             raise unknown_operation(operation) from None
         typed = read(shape, request)
-        step = prepare(typed)
+        if self._realism is None:
+            step = prepare(typed)
+        else:
+            typed, step = self._realism.apply(operation, typed, prepare, self._catalog.tables)
         if self._catalog.counts_keys:
             step = self._key_counts.count(step, operation, typed)
         return step if policy is None else authorize(step, operation, typed, policy)
@@ -204,11 +210,28 @@ class Engine:
             self._maintenance.start()
         return results
 
+    def explain(
+        self, statement: str, parameters: Sequence[dict[str, Any]] | None = None
+    ) -> Explanation:
+        """Return what a PartiQL statement would do, without doing it.
+
+        It names the operation (GetItem, Query, Scan, ...), the index, the key conditions and the
+        filter. Without `parameters`, a `?` stays a `?`. Raise the fault that the statement would
+        raise, as far as it does not depend on items.
+        """
+        return self._read_in_context(
+            lambda context: explain_statement(statement, parameters, context.find_table)
+        )
+
     def expire(self, now: float | None = None) -> int:
         """Delete the items expired at `now` (seconds since 1970) and return their number."""
         return delete_expired(
             self._store, self._writer_catalog, time.time() if now is None else now
         )
+
+    def make_realistic(self, realism: Realism | None = None) -> None:
+        """Give all later requests AWS's delays and limits, to test deployment and retry code."""
+        self._realism = RealisticLayer(realism or Realism(), self._key_counts)
 
     def contributor_insights(
         self, table: str, index: str | None = None, *, limit: int = 10

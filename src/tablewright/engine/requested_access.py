@@ -310,8 +310,10 @@ def _read_expressions(
 
 def _batch_write_item(request: requests.BatchWriteItemInput) -> Iterator[RequestedAccess]:
     for name, writes in request.tables.items():
-        items = [write.put.item for write in writes if write.put]
-        items += [write.delete.key for write in writes if write.delete]
+        items: list[Item] = []
+        for write in writes:
+            items += [write.put.item] if write.put else []
+            items += [write.delete.key] if write.delete else []
         yield RequestedAccess(
             "BatchWriteItem",
             name,
