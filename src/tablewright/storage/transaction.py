@@ -146,12 +146,24 @@ class Snapshot:
 
     def count(self, tree: AnyTree) -> tuple[int, int]:
         """Return the number of rows and the sum of their sizes. Reads the whole tree."""
+        rows, size = self._fetch_row(tree.count_sql)
+        return rows, size
+
+    def count_rows(self, tree: Tree, after: bytes, limit: int) -> tuple[int, int, bytes]:
+        """Count the first `limit` rows after a key; return rows, bytes and the last key.
+
+        The key is `b""` if there are no rows.
+        """
+        rows, size, last = self._fetch_row(tree.count_rows_sql, (after, limit))
+        return rows, size, last
+
+    def _fetch_row(self, sql: str, values: tuple[bytes | int, ...] = ()) -> tuple[Any, ...]:
+        """Return the row of an aggregate query."""
         try:
-            for rows, size in self._execute(tree.count_sql):
-                return rows, size
+            rows: list[tuple[Any, ...]] = list(self._execute(sql, values))
         except apsw.SQLError as error:
             raise _translate_error(error) from error
-        raise AssertionError("an aggregate query returns one row")
+        return rows[0]
 
     def file_problems(self, tree: Tree | None = None) -> list[str]:
         """Return the problems that SQLite's integrity check finds in the file, or in one tree."""
