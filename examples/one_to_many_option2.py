@@ -10,23 +10,16 @@ Run it with `python examples/one_to_many_option2.py`. The tables are in memory.
 from __future__ import annotations
 
 from tablewright import Engine, connect
-from tablewright.designs.recipes import (
-    Reversed,
-    ReversedCategory,
-    ReversedIngredient,
-    category_with_first_ingredients,
-    create_reversed_category,
-    create_reversed_ingredient,
-)
+from tablewright.designs.recipes import option2
 from tablewright.errors import UniqueViolation
 
 engine = Engine(":memory:")
-db = connect(engine, Reversed)
+db = connect(engine, option2.RecipesOption2)
 
-db.run(create_reversed_category(ReversedCategory(id="1", name="vegetables")))
+db.run(option2.create_category(option2.Category(id="1", name="vegetables")))
 for number in range(1, 26):
-    ingredient = ReversedIngredient(id=f"{number:02}", name=f"vegetable {number}", category_id="1")
-    db.run(create_reversed_ingredient(ingredient))
+    ingredient = option2.Ingredient(id=f"{number:02}", name=f"vegetable {number}", category_id="1")
+    db.run(option2.create_ingredient(ingredient))
 
 print("The first rows of the category's partition, in descending order:")
 request = {
@@ -39,19 +32,19 @@ request = {
 for item in engine.call("Query", request)["Items"]:
     print(" ", item["PK"]["S"], item["SK"]["S"], item["name"]["S"])
 
-found = db.run(category_with_first_ingredients("1", 10))
+found = db.run(option2.category_with_first_ingredients("1", 10))
 assert found is not None
 print("\nThe same as entities:", found.category)
 print(" ", [ingredient.name for ingredient in found.ingredients])
 
 print("\nBoth the id and the name of an ingredient are unique:")
-db.run(create_reversed_category(ReversedCategory(id="2", name="pasta")))
+db.run(option2.create_category(option2.Category(id="2", name="pasta")))
 for taken in (
-    ReversedIngredient(id="01", name="spaghetti", category_id="2"),
-    ReversedIngredient(id="26", name="vegetable 1", category_id="2"),
+    option2.Ingredient(id="01", name="spaghetti", category_id="2"),
+    option2.Ingredient(id="26", name="vegetable 1", category_id="2"),
 ):
     try:
-        db.run(create_reversed_ingredient(taken))
+        db.run(option2.create_ingredient(taken))
     except UniqueViolation as error:
         print(" ", error)
 

@@ -16,8 +16,8 @@ T = TypeVar("T")
 READS = ("GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems")
 
 
-def run_within_range(db: Database, plan: Plan[T]) -> T:
-    """Run a plan, and check that its units are in the ranges of its shape."""
+def run_within_range(db: Database, plan: Plan[T], items: int = 0) -> T:
+    """Run a plan, and check that its units are in the ranges of its shape, for so many items."""
     units: dict[bool, float] = {True: 0, False: 0}
 
     def observe(event: RequestEvent) -> None:
@@ -28,6 +28,7 @@ def run_within_range(db: Database, plan: Plan[T]) -> T:
         db._transport, msgspec.structs.replace(db._context, observe=observe), db._tables
     )
     result: T = observed.run(plan)
-    assert units[True] in shape.read_range, f"{units[True]} read units: {shape}"
-    assert units[False] in shape.write_range, f"{units[False]} write units: {shape}"
+    reads, writes = shape.read_range.for_items(items), shape.write_range.for_items(items)
+    assert units[True] in reads, f"{units[True]} read units: {shape}"
+    assert units[False] in writes, f"{units[False]} write units: {shape}"
     return result

@@ -13,13 +13,13 @@ STATUS = """\
 update_order_status(customer_id, order_id, status)
   about  Update order status (state transition)
   in     LOCATION
-  1. GetItem Order on commerce_single_table
+  1. GetItem CustomerOrder on commerce_single_table
      key    PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"
      page   1
      units  about 1 read (0 to 100)
-  2. TransactWriteItems Order on commerce_single_table
+  2. TransactWriteItems CustomerOrder on commerce_single_table
      units  about 14 write (1 to 6,400)
-     - Update Order on commerce_single_table
+     - Update CustomerOrder on commerce_single_table
        index     gsi_status_orders, gsi_customer_status_orders
        key       PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"
        sets      status = {status}
@@ -31,7 +31,7 @@ update_order_status(customer_id, order_id, status)
        requires  the item exists
                  version is unchanged since the read
        units     about 12 write (2 to 5,600)
-     - Put StatusEvent on commerce_single_table
+     - Put OrderStatusEvent on commerce_single_table
        key    PK="CUST#{customer_id}" AND
               SK="ORDER_STATUS_EVT#{order_id}#V#{version}"
        units  about 2 write (0 to 800)
@@ -78,14 +78,16 @@ def test_json_has_every_request() -> None:
     ]
     update, event = found["requests"][1]["steps"]
     assert update["sets"][:2] == ["status = {status}", "version = version + 1"]
-    assert event["entity"] == "StatusEvent"
-    assert found["read_range"] == {"low": 0, "high": 100}
+    assert event["entity"] == "OrderStatusEvent"
+    assert found["read_range"] == {"low": 0, "high": 100, "per_item": 0}
 
 
-def test_a_cost_without_a_limit_is_null_in_json() -> None:
+def test_a_cost_that_depends_on_a_number_of_items_is_stated_for_each_item() -> None:
     name = "composite.rename_section"
     (found,) = json.loads(run("explain", "menu", name, "--json").stdout)
-    assert found["write_range"]["high"] is None
+    assert found["write_range"] == {"low": 1, "high": 3200, "per_item": 1600}
+    shown = run("explain", "menu", name).stdout
+    assert "1 to 3,200, and up to 1,600 for each item" in " ".join(shown.split())
 
 
 def test_patterns_of_one_name_are_all_explained() -> None:

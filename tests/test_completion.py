@@ -64,14 +64,14 @@ def test_a_type_of_plan_offers_what_users_call(name: str) -> None:
 
 def test_a_plan_offers_what_its_type_does() -> None:
     """Its state is private: an instance has no more names than its class."""
-    order = commerce.Order.primary("C1", "O1")
+    order = commerce.CustomerOrder.primary("C1", "O1")
     made = [
         order,
-        order.update(commerce.Order.total.increment(1)),
+        order.update(commerce.CustomerOrder.total.increment(1)),
         order.delete(),
-        commerce.Order.timeline("C1"),
-        commerce.Order.timeline("C1").first(),
-        commerce.Order.timeline("C1").count(),
+        commerce.CustomerOrder.timeline("C1"),
+        commerce.CustomerOrder.timeline("C1").first(),
+        commerce.CustomerOrder.timeline("C1").count(),
         commerce.OrderWithItems.of(order),
     ]
     for plan in made:
@@ -85,13 +85,13 @@ def test_a_database_offers_what_users_call() -> None:
 
 
 def test_an_entity_offers_its_attributes_and_keys_beside_where_and_scan() -> None:
-    declared = {name for name in vars(commerce.Order) if not name.startswith("_")}
-    assert offered(commerce.Order) == declared | {"changes_from", "scan", "where"}
+    declared = {name for name in vars(commerce.CustomerOrder) if not name.startswith("_")}
+    assert offered(commerce.CustomerOrder) == declared | {"changes_from", "scan", "where"}
 
 
 def test_a_key_offers_the_partition_it_is_in() -> None:
-    assert offered(commerce.Order.primary) == {"all_shards", "within"}
-    assert offered(commerce.Order.timeline) == {"all_shards", "scan"}
+    assert offered(commerce.CustomerOrder.primary) == {"all_shards", "within"}
+    assert offered(commerce.CustomerOrder.timeline) == {"all_shards", "scan"}
 
 
 def test_a_public_module_offers_what_it_lists() -> None:
@@ -104,12 +104,12 @@ def test_a_public_module_offers_what_it_lists() -> None:
 
 
 def test_an_instance_offers_its_attributes() -> None:
-    customer = commerce.Customer(customer_id="C1", email="ann@example.com", name="Ann")
-    assert dir(customer) == sorted(commerce.Customer.__entity__.attributes)
+    customer = commerce.CustomerProfile(customer_id="C1", email="ann@example.com", name="Ann")
+    assert dir(customer) == sorted(commerce.CustomerProfile.__entity__.attributes)
 
 
 def test_a_reference_offers_conditions_and_changes() -> None:
-    assert offered(commerce.Order.total) == {
+    assert offered(commerce.CustomerOrder.total) == {
         "add_to_set",
         "append",
         "append_if_absent",
@@ -131,7 +131,7 @@ def test_a_reference_offers_conditions_and_changes() -> None:
 
 
 def test_a_condition_is_combined_with_operators_only() -> None:
-    version = commerce.Order.version
+    version = commerce.CustomerOrder.version
     above = version > 1
     for condition in (above, ~above, above & version.exists(), version.between(1, 2)):
         assert offered(condition) == set()

@@ -10,36 +10,36 @@ import boto3
 import pytest
 
 from tablewright import create, put
-from tablewright.designs.commerce import Commerce, Customer
+from tablewright.designs.commerce import Commerce, CustomerProfile
 from tablewright.errors import TableNotFound
 from tablewright.pytest_plugin import MakeDatabase
 from tests.engine.database import table_request
 
-ANN = Customer(customer_id="C1", name="Ann", email="ann@example.com")
+ANN = CustomerProfile(customer_id="C1", name="Ann", email="ann@example.com")
 
 TESTS = """
 import pytest
 from tablewright import create
-from tablewright.designs.commerce import Commerce, Customer
+from tablewright.designs.commerce import Commerce, CustomerProfile
 
 @pytest.mark.parametrize("round", range(20))
 def test_the_database_is_empty(tablewright_db, round):
     db = tablewright_db(Commerce)
-    db.run(create(Customer(customer_id="C1", name="Ann", email="ann@example.com")))
+    db.run(create(CustomerProfile(customer_id="C1", name="Ann", email="ann@example.com")))
 """
 
 
 def test_a_test_has_a_database_of_its_own(tablewright_db: MakeDatabase) -> None:
     db = tablewright_db(Commerce)
-    assert db.run(Customer.primary("C1")) is None
+    assert db.run(CustomerProfile.primary("C1")) is None
     db.run(create(ANN))
-    assert db.run(Customer.primary("C1")) == ANN
+    assert db.run(CustomerProfile.primary("C1")) == ANN
 
 
 def test_two_databases_of_one_test_are_two(tablewright_db: MakeDatabase) -> None:
     one, other = tablewright_db(Commerce), tablewright_db(Commerce, table_name="commerce_test")
     one.run(put(ANN))
-    assert other.run(Customer.primary("C1")) is None
+    assert other.run(CustomerProfile.primary("C1")) is None
 
 
 @pytest.mark.slow
@@ -54,7 +54,7 @@ def test_tests_may_run_side_by_side(tmp_path: Path) -> None:
 def test_two_databases_with_the_same_tables_are_two(tablewright_db: MakeDatabase) -> None:
     one, other = tablewright_db(Commerce), tablewright_db(Commerce)
     one.run(put(ANN))
-    assert other.run(Customer.primary("C1")) is None
+    assert other.run(CustomerProfile.primary("C1")) is None
 
 
 @pytest.mark.parametrize("attempt", [1, 2])

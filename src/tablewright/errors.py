@@ -20,6 +20,7 @@
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── TableNotEmpty                       verify, seed: the target already has items
     ├── TransferRefused                     dump, load, copy: the two ends do not fit
+    ├── TemplateRefused                     a template cannot be read, or its tables be created
     ├── CredentialsRefused                  a credentials file cannot be used
     ├── CannotOpen                          the file cannot be opened, or is not a database
     ├── StoreClosed                         the engine has been closed
@@ -48,6 +49,7 @@
         ├── ExpiredIteratorException        GetRecords: the shard iterator is too old
         ├── TrimmedDataAccessException      a stream no longer has the requested records
         ├── ConditionalCheckFailedException has the item, when the request asked for it
+        ├── DuplicateItemException          INSERT: the item exists
         ├── TransactionCanceledException    has a reason for each action, by position
         ├── IdempotentParameterMismatchException
         ├── RequestEntityTooLargeException  over 16 MB
@@ -242,6 +244,10 @@ class TransferRefused(TablewrightError):
     """A transfer cannot begin or continue: its two ends do not fit, or the file is not a dump."""
 
 
+class TemplateRefused(TablewrightError):
+    """A template cannot be used. The message names the file, the resource and the property."""
+
+
 class CredentialsRefused(TablewrightError):
     """A credentials file cannot be used. The message names the file, the user and the fix."""
 
@@ -312,12 +318,9 @@ class SerializationException(DynamoDBError):
 
 
 class UnknownOperationException(DynamoDBError):
-    """No such operation. DynamoDB sends no message; callers in this process get one."""
+    """No such operation, or one that is not implemented. DynamoDB sends no message."""
 
     namespace = CORAL_SERVICE
-
-    def body(self) -> dict[str, Any]:
-        return {"__type": f"{self.namespace}#{self.code}"}
 
 
 class MissingAuthenticationTokenException(DynamoDBError):
@@ -414,6 +417,13 @@ class ConditionalCheckFailedException(DynamoDBError):
         if self.item is not None:
             body["Item"] = self.item
         return body
+
+
+class DuplicateItemException(DynamoDBError):
+    """An INSERT found an item with this key."""
+
+    def __init__(self, message: str = "Duplicate primary key exists in table") -> None:
+        super().__init__(message)
 
 
 class TransactionCanceledException(DynamoDBError):

@@ -47,10 +47,20 @@ MAX_PLACEHOLDER_LENGTH: Final = 255
 #: All names and values that replace the placeholders of an expression.
 MAX_SUBSTITUTED_SIZE: Final = 2 * _MIB
 
+# -- PartiQL -------------------------------------------------------------------------------------
+
+MAX_STATEMENT_LENGTH: Final = 8192
+MAX_BATCH_STATEMENTS: Final = 25
+#: Values of a partition key in one statement: `pk IN [...]`, or alternatives of OR.
+MAX_STATEMENT_PARTITIONS: Final = 50
+#: Partitions that one page of a statement reads.
+MAX_PAGE_PARTITIONS: Final = 10
+
 # -- tables and indexes --------------------------------------------------------------------------
 
 MIN_NAME_LENGTH: Final = 3
 MAX_NAME_LENGTH: Final = 255
+MAX_TABLE_ARN_LENGTH: Final = 1024
 MAX_LOCAL_INDEXES: Final = 5
 MAX_GLOBAL_INDEXES: Final = 20
 #: Partition key attributes, and also sort key attributes, of one global index.

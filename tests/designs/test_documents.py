@@ -11,7 +11,7 @@ import pytest
 
 from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, connect, create, index, key
 from tablewright.designs.catalog import bundled, load
-from tablewright.designs.commerce import Commerce, Customer
+from tablewright.designs.commerce import Commerce, CustomerProfile
 from tablewright.engine import Engine
 from tablewright.publish import document
 from tablewright.verify import Design
@@ -153,7 +153,9 @@ def test_boto3_finds_a_key_that_is_written_as_the_document_says(
     for old, new in re.findall(r"\.replace\('(.)', '(..)'\)", text):
         written = written.replace(old, new)
     with connect(engine, Commerce) as db:
-        db.run(create(Customer(customer_id=customer_id, name="Ann", email="ann@example.com")))
+        db.run(
+            create(CustomerProfile(customer_id=customer_id, name="Ann", email="ann@example.com"))
+        )
     item = client.get_item(
         TableName="commerce_single_table",
         Key={"PK": {"S": f"CUST#{written}"}, "SK": {"S": f"PROFILE#{written}"}},

@@ -501,13 +501,14 @@ def test_grant_a_reward(db: Database) -> None:
 
 
 def test_a_cart_stores_its_expiry_in_seconds(db: Database, client: Any) -> None:
-    cart = Cart(user_id=RABIN, cart_id=ULID.new(), lines={"TEA-03": 2}, expires=EXPIRY)
+    cart = Cart(user_id=RABIN, business_id="C-0002", lines={"TEA-03": 2}, expires=EXPIRY)
     assert db.run(market.put_cart(cart)) == cart
     assert list(db.run(market.carts(RABIN))) == [cart]
     assert stored(client, f"C#{cart.cart_id}") == {
         "pk": {"S": "U#rabin"},
         "sk": {"S": f"C#{cart.cart_id}"},
         "tp": {"S": "cart"},
+        "id": {"S": "C-0002"},
         "user_id": {"S": "rabin"},
         "cart_id": {"S": cart.cart_id},
         "lines": {"M": {"TEA-03": {"N": "2"}}},
@@ -524,6 +525,30 @@ def test_put_an_inventory_item_into_a_cart(db: Database, client: Any) -> None:
         "M": {"TEA-01": {"N": "1"}, "TEA-03": {"N": "4"}}
     }
     assert db.run(market.put_into_cart("C-9999", "TEA-03", 1)) is None
+
+
+def test_a_user_does_not_put_a_cart_without_a_business_id(db: Database, client: Any) -> None:
+    """The user could not refer to it: its other id is a system key."""
+    before = items(client)
+    with pytest.raises(InvalidValue, match="the cart has no business id"):
+        db.for_tenant(user_id=RABIN).run(market.put_cart(Cart(user_id=RABIN, expires=EXPIRY)))
+    assert items(client) == before
+
+
+def test_a_user_puts_an_item_into_a_cart_without_a_business_id(db: Database, client: Any) -> None:
+    own = db.for_tenant(user_id=ANNA)
+    (cart,) = own.run(market.carts(ANNA))
+    assert cart.business_id is None
+    own.run(market.put_into_newest_cart(ANNA, "TEA-01", 2))
+    assert stored(client, f"C#{cart.cart_id}")["lines"] == {
+        "M": {"TEA-01": {"N": "2"}, "TEA-02": {"N": "1"}, "TEA-03": {"N": "6"}}
+    }
+    newer = Cart(user_id=ANNA, business_id="C-0002")
+    own.run(market.put_cart(newer))
+    own.run(market.put_into_newest_cart(ANNA, "TEA-01", 3))
+    assert stored(client, f"C#{newer.cart_id}")["lines"] == {"M": {"TEA-01": {"N": "3"}}}
+    assert own.run(market.put_into_cart("C-0002", "TEA-01", 4)) is not None
+    assert db.run(market.put_into_newest_cart(RABIN, "TEA-01", 1)) is None  # has no cart
 
 
 def test_the_ttl_attribute_of_the_table_is_that_of_carts(db: Database, client: Any) -> None:
@@ -587,8 +612,11 @@ CALLS: dict[str, Plan[Any]] = {
     "payment_by_id": market.payment_by_id("P-0001"),
     "user_by_id": market.user_by_id("rabinovich"),
     "update_profile": market.update_profile(RABINOVICH, ["1"], ["2"]),
-    "put_cart": market.put_cart(Cart(user_id=RABINOVICH, cart_id=NEW, expires=EXPIRY)),
+    "put_cart": market.put_cart(
+        Cart(user_id=RABINOVICH, cart_id=NEW, business_id="C-0002", expires=EXPIRY)
+    ),
     "put_into_cart": market.put_into_cart("C-0001", "TEA-03", 3),
+    "put_into_newest_cart": market.put_into_newest_cart(RABINOVICH, "TEA-03", 3),
     "place_order": market.place_order(NEW_ORDER, [NEW_LINE]),
     "grant_reward": market.grant_reward(
         Reward(user_id=RABINOVICH, reward_id=NEW, points=1_000_000)
@@ -612,7 +640,7 @@ OWN_READS = (
     "payment_by_id",
     "user_by_id",
 )
-OWN_WRITES = ("update_profile", "put_cart", "put_into_cart")
+OWN_WRITES = ("update_profile", "put_cart", "put_into_cart", "put_into_newest_cart")
 READ_ONLY = ("place_order", "grant_reward", "set_order_id")
 #: Lookups in the index are allowed; items of other users are filtered out.
 FILTERED = (

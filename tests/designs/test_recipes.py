@@ -13,7 +13,6 @@ from tablewright.database import Database
 from tablewright.designs import recipes
 from tablewright.designs.recipes import (
     Category,
-    CategoryWithIngredients,
     Ingredient,
     Menu,
     MenuItem,
@@ -22,9 +21,7 @@ from tablewright.designs.recipes import (
     RecipeIngredient,
     Recipes,
     RecipeWithIngredients,
-    Reversed,
-    ReversedCategory,
-    ReversedIngredient,
+    option2,
 )
 from tablewright.designs.recipes.samples import sample
 from tablewright.errors import AlreadyExists, InvalidValue, NotFound, UniqueViolation
@@ -37,7 +34,7 @@ Item = dict[str, dict[str, Any]]
 
 @pytest.fixture
 def db(engine: Engine) -> Database:
-    db = connect(engine, Recipes, Reversed)
+    db = connect(engine, Recipes, option2.RecipesOption2)
     for entity in sample():
         db.run(put(entity))
     return db
@@ -455,10 +452,8 @@ def test_the_items_of_option_2_are_as_the_document_shows_them(
         recipes.create_ingredient(Ingredient(id="20", name="tomatoes", category_id="3")),
         recipes.rename_ingredient("1", "3", "tomatoes"),
         recipes.rename_ingredient("10", "10", "tomatoes"),
-        recipes.create_reversed_category(ReversedCategory(id="20", name="pasta")),
-        recipes.create_reversed_ingredient(
-            ReversedIngredient(id="40", name="tomatoes", category_id="2")
-        ),
+        option2.create_category(option2.Category(id="20", name="pasta")),
+        option2.create_ingredient(option2.Ingredient(id="40", name="tomatoes", category_id="2")),
     ],
     ids=[
         "a second category",
@@ -484,9 +479,7 @@ def test_a_name_that_is_taken_is_rejected(
     "plan",
     [
         recipes.create_ingredient(Ingredient(id="3", name="cream", category_id="10")),
-        recipes.create_reversed_ingredient(
-            ReversedIngredient(id="3", name="cream", category_id="10")
-        ),
+        option2.create_ingredient(option2.Ingredient(id="3", name="cream", category_id="10")),
     ],
     ids=["option 1", "option 2"],
 )
@@ -512,8 +505,8 @@ def test_the_id_of_a_category_never_changes(db: Database, items: Callable[..., l
     before = items(), items("recipes_option2")
     with pytest.raises(InvalidValue, match=r"^Category\.id is immutable"):
         db.run(Category.primary("2").update(Category.id.set("20")))
-    with pytest.raises(InvalidValue, match=r"^ReversedCategory\.id is immutable"):
-        db.run(ReversedCategory.primary("2").update(ReversedCategory.id.set("20")))
+    with pytest.raises(InvalidValue, match=r"^Category\.id is immutable"):
+        db.run(option2.Category.primary("2").update(option2.Category.id.set("20")))
     assert (items(), items("recipes_option2")) == before
 
 
@@ -652,11 +645,11 @@ def test_moving_a_missing_ingredient_raises_not_found(
 
 
 def test_option_2_retrieves_a_category_and_its_ingredients(db: Database) -> None:
-    found = db.run(recipes.category_with_ingredients("1"))
+    found = db.run(option2.category_with_ingredients("1"))
     assert found is not None
-    assert found.category == ReversedCategory(id="1", name="vegetables")
+    assert found.category == option2.Category(id="1", name="vegetables")
     assert [each.id for each in found.ingredients] == sorted(str(n) for n in range(1, 13))
-    assert request_shape(recipes.category_with_ingredients) == (
+    assert request_shape(option2.category_with_ingredients) == (
         "Query",
         None,
         'PK="Category#{category_id}"',
@@ -666,31 +659,35 @@ def test_option_2_retrieves_a_category_and_its_ingredients(db: Database) -> None
 @pytest.mark.parametrize("count", [1, 10, 11])
 def test_option_2_reads_only_the_first_batch(db: Database, count: int) -> None:
     """In descending order: the category, then this number of its ingredients."""
-    found = db.run(recipes.category_with_first_ingredients("1", count))
+    found = db.run(option2.category_with_first_ingredients("1", count))
     assert found is not None
-    assert found.category == ReversedCategory(id="1", name="vegetables")
+    assert found.category == option2.Category(id="1", name="vegetables")
     descending = sorted((str(n) for n in range(1, 13)), reverse=True)
     assert [each.id for each in found.ingredients] == descending[:count]
 
 
 def test_option_2_reads_a_category_with_fewer_ingredients_than_a_batch(db: Database) -> None:
-    assert db.run(recipes.category_with_first_ingredients("2", 10)) == CategoryWithIngredients(
-        category=ReversedCategory(id="2", name="pasta"),
-        ingredients=[ReversedIngredient(id="20", name="spaghetti", category_id="2")],
+    assert db.run(
+        option2.category_with_first_ingredients("2", 10)
+    ) == option2.CategoryWithIngredients(
+        category=option2.Category(id="2", name="pasta"),
+        ingredients=[option2.Ingredient(id="20", name="spaghetti", category_id="2")],
     )
-    assert db.run(recipes.category_with_first_ingredients("10", 10)) == CategoryWithIngredients(
-        category=ReversedCategory(id="10", name="dairy"), ingredients=[]
+    assert db.run(
+        option2.category_with_first_ingredients("10", 10)
+    ) == option2.CategoryWithIngredients(
+        category=option2.Category(id="10", name="dairy"), ingredients=[]
     )
-    assert db.run(recipes.category_with_first_ingredients("9", 10)) is None
+    assert db.run(option2.category_with_first_ingredients("9", 10)) is None
 
 
 def test_option_2_is_one_descending_query_with_the_limit_of_the_document(db: Database) -> None:
     recording = record_requests(db)
-    db.run(recipes.category_with_first_ingredients("1", 10))
+    db.run(option2.category_with_first_ingredients("1", 10))
     ((operation, request),) = recording.requests
     assert operation == "Query"
     assert (request["ScanIndexForward"], request["Limit"]) == (False, 11)
-    shape = explain(recipes.category_with_first_ingredients)
+    shape = explain(option2.category_with_first_ingredients)
     assert (shape.condition, shape.order, shape.page) == (
         'PK="Category#{category_id}"',
         "descending",

@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
 from tablewright import connect
+from tablewright.database import Database
 from tablewright.designs.catalog import bundled, load
+from tablewright.designs.menu import collection, composite
+from tablewright.engine import Engine
 from tablewright.plan.units import UnitRange
 from tablewright.plans import Shape
+from tablewright.verify.design import Design
 from tablewright.verify.run import Result, verify
+from tests.costs import run_within_range
 
 NAMES = [design.name for design in bundled()]
+
+#: The patterns of the menu whose cost depends on a number of items.
+DEPENDENT = {
+    "collection.delete_menu",
+    "collection.delete_section",
+    "collection.move_products",
+    "collection.rename_menu",
+    "collection.rename_section",
+    "composite.delete_menu",
+    "composite.delete_section",
+    "composite.rename_menu",
+    "composite.rename_section",
+    "joins.move_products",
+    "joins.move_sections",
+    "joins.rename_menu",
+    "joins.rename_section",
+}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -21,30 +44,95 @@ def test_a_pattern_consumes_what_explain_states(name: str) -> None:
     shapes: dict[str, list[Shape]] = {}
     for pattern in design.patterns:  # the four ways of the menu have patterns of one name
         shapes.setdefault(pattern.name, []).append(pattern.shape)
-    with connect(":memory:", *design.tables) as db:
-        results = list(verify(design, db))
-    assert results
-    for result in results:
-        assert any(_states(shape, result) for shape in shapes[result.pattern]), result
+    with Engine(":memory:") as engine, connect(engine, *design.tables) as db:
+        results = verify(design, db)
+        count, checked = 0, 0
+        for result in results:
+            count = max(count, stored_items(engine, design))
+            assert any(_states(shape, result, count) for shape in shapes[result.pattern]), result
+            checked += 1
+    assert checked
 
 
-def _states(shape: Shape, result: Result) -> bool:
+def stored_items(engine: Engine, design: Design) -> int:
+    names = [table.__table__.name for table in design.tables]
+    return sum(
+        int(engine.call("Scan", {"TableName": name, "Select": "COUNT"})["Count"]) for name in names
+    )
+
+
+def _states(shape: Shape, result: Result, items: int) -> bool:
     pages = result.requests if shape.operation == "Query" else 1
-    reads = UnitRange(shape.read_range.low, shape.read_range.high * pages)
+    whole = shape.read_range.for_items(items)
+    reads = UnitRange(whole.low, whole.high * pages)
     if not result.requests:
         return True  # refused before anything was sent
-    return result.read_units in reads and result.write_units <= shape.write_range.high
+    writes = shape.write_range.for_items(items)
+    return result.read_units in reads and result.write_units <= writes.high
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_range_of_a_pattern_is_finite_unless_it_changes_a_whole_collection(name: str) -> None:
-    unbounded = {
-        pattern.name
+def test_the_range_of_a_pattern_is_finite(name: str) -> None:
+    for pattern in load(name).patterns:
+        for units in (pattern.shape.read_range, pattern.shape.write_range):
+            assert math.isfinite(units.high), pattern.name
+            assert math.isfinite(units.per_item), pattern.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_patterns_of_whole_collections_and_of_lists_depend_on_a_number(name: str) -> None:
+    found = {
+        pattern.label.removeprefix("tablewright.designs.menu.")
         for pattern in load(name).patterns
-        if math.isinf(pattern.shape.read_range.high) or math.isinf(pattern.shape.write_range.high)
+        if pattern.shape.read_range.per_item or pattern.shape.write_range.per_item
     }
-    changed = {"rename_menu", "rename_section", "delete_menu", "delete_section"}
-    assert unbounded == (changed if name == "menu" else set())
+    assert found == (DEPENDENT if name == "menu" else set())
+
+
+@pytest.mark.parametrize("count", [0, 1, 40, 130])
+@pytest.mark.parametrize("way", [collection, composite], ids=["collection", "composite"])
+def test_a_move_or_a_delete_of_a_collection_consumes_what_its_size_allows(
+    way: Any, count: int
+) -> None:
+    """Also where it takes several transactions."""
+    with connect(":memory:", *way_tables(way)) as db:
+        fill(db, way, count)
+        items = count + 2  # the menu and its section
+        run_within_range(db, way.rename_menu("Lunch", "Dinner"), items)
+        assert len(db.run(way.Product.primary.within("Dinner"))) == count
+        if way is composite:
+            run_within_range(db, way.rename_section("Dinner", "Soups", "Stews"), count + 1)
+            run_within_range(db, way.delete_section("Dinner", "Stews"), count + 1)
+            items = 1
+        run_within_range(db, way.delete_menu("Dinner"), items)
+        assert db.run(way.menu_by_name("Dinner")) is None
+
+
+@pytest.mark.parametrize("count", [0, 1, 40])
+def test_a_transaction_of_a_list_consumes_what_its_length_allows(count: int) -> None:
+    with connect(":memory:", *way_tables(collection)) as db:
+        fill(db, collection, count)
+        section = db.run(collection.section_by_name("Lunch", "Soups"))
+        assert section is not None
+        products = list(db.run(collection.products_by_section("Lunch", "Soups")))
+        run_within_range(db, collection.rename_section(section, products, "Stews"), count)
+        section = db.run(collection.section_by_name("Lunch", "Stews"))
+        assert section is not None
+        products = list(db.run(collection.products_by_section("Lunch", "Stews")))
+        run_within_range(db, collection.delete_section(section, products), count)
+        assert db.run(collection.section_by_name("Lunch", "Stews")) is None
+
+
+def way_tables(way: Any) -> list[Any]:
+    return [collection.Collection if way is collection else composite.Composite]
+
+
+def fill(db: Database, way: Any, count: int) -> None:
+    """Add a menu with one section and so many products."""
+    db.run(way.create_menu(way.Menu(name="Lunch")))
+    db.run(way.add_section(way.Section(menu="Lunch", name="Soups")))
+    for number in range(count):
+        db.run(way.add_product(way.Product(menu="Lunch", section="Soups", name=f"{number:03d}")))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -22,5 +22,6 @@ def test_endpoints(db: Database) -> None:
 
 def test_other_operations_are_unknown(db: Database) -> None:
     with pytest.raises(Refused) as refused:
-        db.call("ListBackups")
+        db.call("SearchVectors")
     assert refused.value.code == "UnknownOperationException"
+    assert refused.value.message.startswith("unknown operation 'SearchVectors'.")

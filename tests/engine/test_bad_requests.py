@@ -270,9 +270,12 @@ def test_at_most_ten_problems_are_told(db: Database) -> None:
         ("Scan", {}),
     ],
 )
-def test_a_short_name_is_only_not_found(db: Database, operation: str, more: Json) -> None:
-    request = {"TableName": "ab"} | more
-    db.fails(operation, request, "ResourceNotFoundException", "Requested resource not found")
+def test_a_short_name_is_refused_before_the_table_is_looked_for(
+    db: Database, operation: str, more: Json
+) -> None:
+    short = broken("ab", "tableName", "Member must have length greater than or equal to 3")
+    message = f"1 validation error detected: {short}"
+    db.refuses(operation, {"TableName": "ab"} | more, message)
 
 
 # -- a refused request changes nothing

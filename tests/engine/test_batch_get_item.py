@@ -96,10 +96,9 @@ def test_more_than_a_hundred_keys_of_one_table_are_refused(db: Database) -> None
     keys = [item(pk=str(number)) for number in range(101)]
     with pytest.raises(Refused) as refused:
         db.call("BatchGetItem", get("missing", *keys))
-    assert refused.value.message.startswith("1 validation error detected: Value '[{pk=")
-    assert refused.value.message.endswith(
-        "]' at 'requestItems.missing.member.keys' failed to satisfy constraint: "
-        "Member must have length less than or equal to 100"
+    assert refused.value.message == (
+        "1 validation error detected: Value at 'RequestItems.missing.member.Keys' failed to "
+        "satisfy constraint: Member must have length less than or equal to 100"
     )
 
 
@@ -126,21 +125,15 @@ def test_numbers_spelled_differently_are_duplicates(db: Database) -> None:
 @pytest.mark.parametrize("request_items", [{}, None], ids=["empty", "missing"])
 def test_there_must_be_something_to_get(db: Database, request_items: Json | None) -> None:
     request = {} if request_items is None else {"RequestItems": request_items}
-    expected = (
-        "1 validation error detected: Value null at 'requestItems' failed to satisfy constraint: "
-        "Member must not be null"
-        if request_items is None
-        else "1 validation error detected: Value '{}' at 'requestItems' failed to satisfy "
-        "constraint: Member must have length greater than or equal to 1"
-    )
-    db.refuses("BatchGetItem", request, expected, raw=True)
+    message = "The requestItems parameter is required for BatchGetItem"
+    db.refuses("BatchGetItem", request, message, raw=True)
 
 
 def test_a_table_must_have_keys(db: Database) -> None:
     db.refuses(
         "BatchGetItem",
         get("missing"),
-        "1 validation error detected: Value '[]' at 'requestItems.missing.member.keys' failed to "
+        "1 validation error detected: Value at 'RequestItems.missing.member.Keys' failed to "
         "satisfy constraint: Member must have length greater than or equal to 1",
     )
 

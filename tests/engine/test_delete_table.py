@@ -10,6 +10,24 @@ def test_the_answer_describes_a_table_that_is_going(db: Database, table: str) ->
     assert (described["TableName"], described["TableStatus"]) == (table, "DELETING")
 
 
+def test_the_description_is_short(db: Database) -> None:
+    table = db.table(glob={"glob": ("g:S", "ALL")}, local={"loc": ("pk:S / l:S", "ALL")})
+    before = db.call("DescribeTable", {"TableName": table})["Table"]
+    described = db.call("DeleteTable", {"TableName": table})["TableDescription"]
+    assert described.keys() == {
+        "TableName",
+        "TableStatus",
+        "ProvisionedThroughput",
+        "TableSizeBytes",
+        "ItemCount",
+        "TableArn",
+        "TableId",
+        "BillingModeSummary",
+        "DeletionProtectionEnabled",
+    }
+    assert described["TableId"] == before["TableId"]
+
+
 def test_a_deleted_table_is_gone(db: Database, table: str) -> None:
     db.call("DeleteTable", {"TableName": table})
     assert table not in db.call("ListTables")["TableNames"]

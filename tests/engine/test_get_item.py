@@ -239,15 +239,6 @@ def test_a_missing_table_is_not_found(db: Database) -> None:
     )
 
 
-def test_an_arn_that_is_no_table_s_is_not_found(db: Database) -> None:
-    db.fails(
-        "GetItem",
-        {"TableName": "arn:aws:dynamodb:us-east-1:000000000000:backup/x", "Key": item(pk="a")},
-        "ResourceNotFoundException",
-        "Requested resource not found",
-    )
-
-
 def test_bad_key_values_come_before_a_missing_table(db: Database) -> None:
     db.refuses(
         "GetItem",

@@ -233,11 +233,13 @@ def test_values_of_a_start_key_are_checked_before_the_table_is_looked_for(
 @pytest.mark.parametrize("operation", ["Query", "Scan"])
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_is_at_least_one(db: Database, operation: str, limit: int) -> None:
+    """Query and Scan report it in different words."""
     request = query("missing", None) if operation == "Query" else {"TableName": "missing"}
+    where = "at 'Limit'" if operation == "Query" else f"'{limit}' at 'limit'"
     db.refuses(
         operation,
         request | {"Limit": limit},
-        f"1 validation error detected: Value '{limit}' at 'limit' failed to satisfy constraint: "
+        f"1 validation error detected: Value {where} failed to satisfy constraint: "
         "Member must have value greater than or equal to 1",
     )
 

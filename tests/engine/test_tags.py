@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.database import Database, Json, Refused
+from tests.engine.database import Database, Json, Refused, table_request
 
 
 def tags(**named: str) -> list[Json]:
@@ -55,6 +55,32 @@ def test_more_tags_are_refused(db: Database, table: str) -> None:
     with pytest.raises(Refused, match="ValidationException"):
         db.call("TagResource", {"ResourceArn": arn_of(table), "Tags": tags(one_more="v")})
     assert len(listed(db, table)) == 50
+
+
+@pytest.mark.parametrize("text", ["été 1", "\u65e5\u672c", "_.:/=+-@", "a b"])
+def test_letters_digits_spaces_and_a_few_others_are_allowed(
+    db: Database, table: str, text: str
+) -> None:
+    pairs = [{"Key": text, "Value": text}]
+    db.call("TagResource", {"ResourceArn": arn_of(table), "Tags": pairs})
+    assert listed(db, table) == {text: text}
+
+
+@pytest.mark.parametrize("text", ["a!", "<b>", "a\tb", "a\x00", "\u2603", "a,b", "#1"])
+@pytest.mark.parametrize("member", ["Key", "Value"])
+def test_other_characters_are_refused(db: Database, table: str, member: str, text: str) -> None:
+    tag = {"Key": "k", "Value": "v"} | {member: text}
+    with pytest.raises(Refused, match="contains invalid characters"):
+        db.call("TagResource", {"ResourceArn": arn_of(table), "Tags": [tag]})
+    with pytest.raises(Refused, match="contains invalid characters"):
+        db.call("CreateTable", table_request(db.new_name(), Tags=[tag]))
+    assert listed(db, table) == {}
+
+
+def test_the_prefix_of_aws_is_reserved(db: Database, table: str) -> None:
+    pairs = [{"Key": "aws:name", "Value": "v"}]
+    with pytest.raises(Refused, match="reserved for AWS"):
+        db.call("TagResource", {"ResourceArn": arn_of(table), "Tags": pairs})
 
 
 OPERATIONS: dict[str, Json] = {

@@ -394,6 +394,14 @@ def test_a_transaction_has_at_most_4_mb(db: Database, table: str) -> None:
     assert db.items(table) == []
 
 
+def test_what_a_transaction_deletes_is_not_counted(db: Database, table: str) -> None:
+    keys = [item(pk="a", sk=str(number)) for number in range(11)]
+    for key in keys:
+        db.put(table, key | item(v="x" * 399 * 1024))
+    db.call("TransactWriteItems", request(*(delete(table, key) for key in keys)))
+    assert db.items(table) == []
+
+
 def test_a_missing_table_fails_the_request(db: Database, full: str) -> None:
     asked = request(delete(full, KEY), put("missing", KEY))
     db.fails(

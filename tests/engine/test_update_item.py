@@ -102,8 +102,7 @@ def test_updates(db: Database, full: str, expression: str, given: Json, changed:
         pytest.param(None, {}, {}, id="without an update"),
         pytest.param("SET s = :v", {"v": "x"}, {"s": "x"}, id="set"),
         pytest.param("ADD n :v", {"v": 1}, {"n": 1}, id="add"),
-        pytest.param("REMOVE s", {}, {}, id="remove"),
-        pytest.param("DELETE ss :v", {"v": {"a"}}, {}, id="delete"),
+        pytest.param("SET s = :v REMOVE n", {"v": "x"}, {"s": "x"}, id="set and remove"),
     ],
 )
 def test_an_item_that_is_not_there_is_made(
@@ -114,6 +113,46 @@ def test_an_item_that_is_not_there_is_made(
         del asked["UpdateExpression"]
     assert db.call("UpdateItem", asked) == {}
     assert db.items(table) == [KEY | item(**made)]
+
+
+REMOVALS: list[Any] = [
+    pytest.param("REMOVE s", {}, id="remove"),
+    pytest.param("REMOVE m.x", {}, id="remove a member"),
+    pytest.param("REMOVE l[0], s", {}, id="remove an element"),
+    pytest.param("DELETE ss :v", {"v": {"a"}}, id="delete"),
+]
+
+
+@pytest.mark.parametrize(("expression", "given"), REMOVALS)
+@pytest.mark.parametrize("returned", ["ALL_NEW", "UPDATED_NEW", "ALL_OLD", "NONE"])
+def test_an_item_that_is_not_there_is_not_made_by_removing(
+    db: Database, table: str, expression: str, given: Json, returned: str
+) -> None:
+    asked = request(table, expression, **given) | {"ReturnValues": returned}
+    assert db.call("UpdateItem", asked) == {}
+    assert db.items(table) == []
+
+
+@pytest.mark.parametrize(("expression", "given"), REMOVALS)
+def test_an_item_that_is_not_there_is_not_made_in_a_transaction(
+    db: Database, table: str, expression: str, given: Json
+) -> None:
+    action = {"Update": request(table, expression, **given)}
+    db.call("TransactWriteItems", {"TransactItems": [action]})
+    assert db.items(table) == []
+
+
+def test_legacy_deletes_do_not_make_an_item(db: Database, table: str) -> None:
+    asked = {"TableName": table, "Key": KEY, "AttributeUpdates": {"s": {"Action": "DELETE"}}}
+    asked |= {"ReturnConsumedCapacity": "TOTAL"}
+    assert db.call("UpdateItem", asked)["ConsumedCapacity"]["CapacityUnits"] == 1
+    assert db.items(table) == []
+
+
+def test_a_condition_of_a_removal_is_checked(db: Database, table: str) -> None:
+    asked = request(table, "REMOVE s") | {"ConditionExpression": "attribute_exists(pk)"}
+    message = "The conditional request failed"
+    db.fails("UpdateItem", asked, "ConditionalCheckFailedException", message)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +269,8 @@ def test_a_condition_comes_before_what_the_item_does_not_allow(db: Database, ful
         pytest.param(
             "SET n = n + :v",
             {"v": 10**125 * 9},
-            "Attempting to store more than 38 significant digits in a Number",
+            "Number overflow. Attempting to store a number with magnitude larger than supported "
+            "range",
             id="too many digits",
         ),
         pytest.param(

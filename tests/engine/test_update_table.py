@@ -457,18 +457,52 @@ def test_decreases_of_another_day_are_not_counted(
 # -- attributes that are keys already
 
 
-def test_a_new_index_does_not_change_the_type_of_a_key(db: Database, table: str) -> None:
-    db.put(table, item(pk="a", sk="1"))
-    db.call("UpdateTable", {"TableName": table} | create("glob", "sk:N"))
-    assert described(db, table)["AttributeDefinitions"] == definitions("pk:S sk:S")
-    db.call("PutItem", {"TableName": table, "Item": item(pk="a", sk="2")})
-    assert len(db.items(table, "glob")) == 2
+REDEFINED = (
+    INVALID + "Attribute {0} is defined with type N, but it is a key attribute of the table or of "
+    "another index with type S"
+)
 
 
-def test_a_new_index_does_not_change_the_type_of_another_indexs_key(db: Database) -> None:
+def test_a_new_index_cannot_redefine_a_key_of_the_table(db: Database, table: str) -> None:
+    request = {"TableName": table} | create("glob", "sk:N")
+    db.refuses("UpdateTable", request, REDEFINED.format("sk"))
+    assert "GlobalSecondaryIndexes" not in described(db, table)
+
+
+def test_a_new_index_cannot_redefine_a_key_of_another_index(db: Database) -> None:
     table = db.table(glob={"first": ("g:S", "ALL")}, items=[item(pk="a", sk="1", g="x")])
-    db.call("UpdateTable", {"TableName": table} | create("second", "g:N"))
+    request = {"TableName": table} | create("second", "g:N")
+    db.refuses("UpdateTable", request, REDEFINED.format("g"))
+
+
+def test_other_definitions_do_not_change_types(db: Database, table: str) -> None:
+    request: Json = {"TableName": table} | create("glob", "g:S")
+    request["AttributeDefinitions"] = definitions("g:S pk:N")
+    db.call("UpdateTable", request)
     found = described(db, table)["AttributeDefinitions"]
     assert sorted(found, key=str) == sorted(definitions("pk:S sk:S g:S"), key=str)
-    db.call("PutItem", {"TableName": table, "Item": item(pk="a", sk="2", g="x")})
-    assert len(db.items(table, "first")) == len(db.items(table, "second")) == 2
+
+
+def test_an_entry_has_one_action(db: Database) -> None:
+    table = db.table(glob={"glob": ("g:S", "ALL")})
+    change = {"Delete": {"IndexName": "glob"}, "Update": {"IndexName": "glob"}}
+    request = {"TableName": table, "GlobalSecondaryIndexUpdates": [change]}
+    with pytest.raises(Refused, match="Only one of GlobalSecondaryIndexUpdate"):
+        db.call("UpdateTable", request)
+    assert "GlobalSecondaryIndexes" in described(db, table)
+
+
+def test_projected_attributes_are_listed_once(db: Database, table: str) -> None:
+    request = {"TableName": table} | create("glob", "g:S", ["v", "w", "v"])
+    message = INVALID + "NonKeyAttributes contains duplicates: [v, w, v]"
+    db.refuses("UpdateTable", request, message)
+    assert "GlobalSecondaryIndexes" not in described(db, table)
+
+
+def test_items_with_a_sort_key_that_is_too_long_are_left_out_of_a_new_index(
+    db: Database, table: str
+) -> None:
+    db.put(table, item(pk="a", sk="1", g="x", h="y" * 1025))
+    db.put(table, item(pk="a", sk="2", g="x", h="y" * 1024))
+    db.call("UpdateTable", {"TableName": table} | create("glob", "g:S / h:S", "KEYS_ONLY"))
+    assert db.items(table, "glob") == [item(pk="a", sk="2", g="x", h="y" * 1024)]

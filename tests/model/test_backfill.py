@@ -84,7 +84,9 @@ def test_a_key_that_should_not_be_there_is_taken_away(engine: Engine) -> None:
 
 
 def test_it_reads_the_whole_table_and_says_so() -> None:
-    assert explain(backfill(Thing)).operation == "Scan"
+    shape = explain(backfill(Thing))
+    assert shape.operation == "Scan + UpdateItem"
+    assert str(shape.read_range) == "0.5, and up to 50 for each item"
 
 
 def test_what_is_no_entity_is_refused() -> None:

@@ -9,8 +9,8 @@ from tablewright import connect, connect_async, create
 from tablewright.database import Database
 from tablewright.designs.commerce import (
     Commerce,
-    Customer,
-    Order,
+    CustomerOrder,
+    CustomerProfile,
     OrderStatus,
     customer_timeline,
     update_order_status,
@@ -59,13 +59,13 @@ def test_every_request_of_a_plan_is_told(db: Database, events: list[RequestEvent
 def test_a_plan_without_a_pattern_is_told_by_its_kind(
     db: Database, events: list[RequestEvent]
 ) -> None:
-    db.run(Order.primary("C1", "O100"))
+    db.run(CustomerOrder.primary("C1", "O100"))
     assert [event.pattern for event in events] == ["Get"]
 
 
 def test_a_request_that_fails_is_told(db: Database, events: list[RequestEvent]) -> None:
     with pytest.raises(AlreadyExists):
-        db.run(create(Customer(customer_id="C1", name="Ann", email="a@example.com")))
+        db.run(create(CustomerProfile(customer_id="C1", name="Ann", email="a@example.com")))
     assert [event.error for event in events] == ["ConditionalCheckFailedException"]
 
 
@@ -88,7 +88,9 @@ def test_usage_adds_up_by_pattern(db: Database) -> None:
         for _ in range(3):
             observed.run(customer_timeline("C1", 2))
         with pytest.raises(AlreadyExists):
-            observed.run(create(Customer(customer_id="C1", name="Ann", email="a@example.com")))
+            observed.run(
+                create(CustomerProfile(customer_id="C1", name="Ann", email="a@example.com"))
+            )
     total = usage.by_pattern["customer_timeline"]
     assert (total.requests, total.units, total.retries, total.failures) == (3, 1.5, 0, 0)
     assert usage.by_pattern["Create"].failures == 1
@@ -100,7 +102,9 @@ def test_requests_are_logged(db: Database, caplog: pytest.LogCaptureFixture) -> 
     with caplog.at_level(logging.INFO, "tablewright.requests"):
         observed.run(customer_timeline("C1", 2))
         with pytest.raises(AlreadyExists):
-            observed.run(create(Customer(customer_id="C1", name="Ann", email="a@example.com")))
+            observed.run(
+                create(CustomerProfile(customer_id="C1", name="Ann", email="a@example.com"))
+            )
     told, failed = caplog.records
     assert told.levelno == logging.INFO
     assert told.getMessage().startswith(

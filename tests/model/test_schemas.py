@@ -17,7 +17,7 @@ from tablewright import Page, connect, put
 from tablewright.database import Database
 from tablewright.designs.commerce import (
     Commerce,
-    Order,
+    CustomerOrder,
     OrderWithItems,
     customer_timeline_page,
     order_with_items,
@@ -33,7 +33,7 @@ def db() -> Database:
     return database
 
 
-def _parsed(order: Order) -> Order:
+def _parsed(order: CustomerOrder) -> CustomerOrder:
     """Return an order as it is parsed from JSON: the version is the library's."""
     parsed = copy.copy(order)
     vars(parsed)["version"] = 0
@@ -42,7 +42,7 @@ def _parsed(order: Order) -> Order:
 
 def test_a_page_is_its_items_and_its_cursor(db: Database) -> None:
     page = db.run(customer_timeline_page("C1", 2, None))
-    adapter = TypeAdapter(Page[Order])
+    adapter = TypeAdapter(Page[CustomerOrder])
     dumped = adapter.dump_python(page, mode="json")
     assert [item["order_id"] for item in dumped["items"]] == ["O104", "O103"]
     assert dumped["next_cursor"] == page.next_cursor
@@ -67,7 +67,7 @@ def test_both_are_response_types_of_fastapi(db: Database) -> None:
     app = FastAPI()
 
     @app.get("/customers/{customer_id}/orders")
-    def orders(customer_id: str, cursor: str | None = None) -> Page[Order]:
+    def orders(customer_id: str, cursor: str | None = None) -> Page[CustomerOrder]:
         return db.run(customer_timeline_page(customer_id, 2, cursor))
 
     @app.get("/customers/{customer_id}/orders/{order_id}")
@@ -86,6 +86,6 @@ def test_both_are_response_types_of_fastapi(db: Database) -> None:
     assert len(client.get("/customers/C1/orders/O10").json()["items"]) == 3
     assert client.get("/customers/C1/orders/none").json() is None
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
-    assert schemas["Page_Order_"]["properties"]["items"]["items"] == {
-        "$ref": "#/components/schemas/Order"
+    assert schemas["Page_CustomerOrder_"]["properties"]["items"]["items"] == {
+        "$ref": "#/components/schemas/CustomerOrder"
     }

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import apsw
 import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
 
 from tablewright.engine import Engine
 from tablewright.server import serving
 from tests.server.conftest import TABLE
-from tests.server.http import AUTHORIZATION, Client, message
+from tests.server.http import AUTHORIZATION, Client, message, sdk_client
 
 CORAL = "com.amazon.coral.service#"
 
@@ -104,6 +106,18 @@ def test_a_target_that_is_no_operation_is_refused(client: Client, target: str | 
     answer = client.call(x_amz_target=target)
     assert answer.status == 400
     assert answer.json["__type"] == CORAL + "UnknownOperationException"
+    assert "listed in docs/operations.md" in answer.json["message"]
+
+
+def test_an_unknown_operation_is_named(client: Client, url: str) -> None:
+    answer = client.call("SearchVectors")
+    assert answer.json["message"].startswith("unknown operation 'SearchVectors'.")
+    large = client.call("SearchVectors", {"x": "y" * 300_000})
+    assert large.json == answer.json
+    sdk = sdk_client(url, config=Config(parameter_validation=False))
+    with pytest.raises(ClientError, match="unknown operation 'SearchVectors'") as refused:
+        sdk.search_vectors()
+    assert refused.value.response["Error"]["Code"] == "UnknownOperationException"
 
 
 @pytest.mark.parametrize(

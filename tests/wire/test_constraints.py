@@ -32,6 +32,19 @@ PATTERN = (
     "Value '{}' at '{}' failed to satisfy constraint: "
     "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
 )
+#: These have neither the value nor the name in the usual spelling.
+QUERY_LIMIT = (
+    "Value at 'Limit' failed to satisfy constraint: "
+    "Member must have value greater than or equal to 1"
+)
+KEYS_LEAST = (
+    "Value at 'RequestItems.table.member.Keys' failed to satisfy constraint: "
+    "Member must have length greater than or equal to 1"
+)
+KEYS_MOST = (
+    "Value at 'RequestItems.table.member.Keys' failed to satisfy constraint: "
+    "Member must have length less than or equal to 100"
+)
 
 KEY = {"a": {"S": "b"}}
 GET = {"TableName": "table", "Key": KEY}
@@ -55,7 +68,6 @@ CASES: list[tuple[str, dict[str, Any], list[str]]] = [
     ("DeleteItem", {"TableName": "table"}, [NULL.format("key")]),
     ("Query", {}, [NULL.format("tableName")]),
     ("Scan", {}, [NULL.format("tableName")]),
-    ("BatchGetItem", {}, [NULL.format("requestItems")]),
     ("TransactGetItems", {}, [NULL.format("transactItems")]),
     ("TransactWriteItems", {}, [NULL.format("transactItems")]),
     ("TagResource", {"ResourceArn": "arn"}, [NULL.format("tags")]),
@@ -156,7 +168,16 @@ CASES: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     # lengths
     ("GetItem", {**GET, "TableName": ""}, [LEAST.format("", "tableName", 1)]),
+    ("GetItem", {**GET, "TableName": "ab"}, [LEAST.format("ab", "tableName", 3)]),
+    ("GetItem", {**GET, "TableName": "a" * 256}, [MOST.format("a" * 256, "tableName", 255)]),
     ("GetItem", {**GET, "TableName": "a" * 1025}, [MOST.format("a" * 1025, "tableName", 1024)]),
+    (
+        "TransactGetItems",
+        {"TransactItems": [{"Get": {**GET, "TableName": "ab"}}]},
+        [LEAST.format("ab", "transactItems.1.member.get.tableName", 3)],
+    ),
+    ("BatchGetItem", {"RequestItems": {"table": {"Keys": []}}}, [KEYS_LEAST]),
+    ("BatchGetItem", {"RequestItems": {"table": {"Keys": [KEY] * 101}}}, [KEYS_MOST]),
     ("Query", {**QUERY, "IndexName": "ab"}, [LEAST.format("ab", "indexName", 3)]),
     ("Query", {**QUERY, "IndexName": "a" * 256}, [MOST.format("a" * 256, "indexName", 255)]),
     ("GetItem", {**GET, "AttributesToGet": []}, [LEAST.format("[]", "attributesToGet", 1)]),
@@ -191,8 +212,9 @@ CASES: list[tuple[str, dict[str, Any], list[str]]] = [
         [LEAST.format("", "timeToLiveSpecification.attributeName", 1)],
     ),
     # ranges
-    ("Query", {**QUERY, "Limit": 0}, [ABOVE.format(0, "limit", 1)]),
-    ("Query", {**QUERY, "Limit": -1}, [ABOVE.format(-1, "limit", 1)]),
+    ("Query", {**QUERY, "Limit": 0}, [QUERY_LIMIT]),
+    ("Query", {**QUERY, "Limit": -1}, [QUERY_LIMIT]),
+    ("Scan", {**QUERY, "Limit": 0}, [ABOVE.format(0, "limit", 1)]),
     ("ListTables", {"Limit": 101}, [BELOW.format(101, "limit", 100)]),
     ("Scan", {**QUERY, "Segment": -1}, [ABOVE.format(-1, "segment", 0)]),
     ("Scan", {**QUERY, "Segment": 1000000}, [BELOW.format(1000000, "segment", 999999)]),
@@ -232,7 +254,7 @@ def test_several_broken_constraints_are_reported_in_one_fault() -> None:
         NULL.format("tableName"),
         PATTERN.format("a b", "indexName"),
         WORDS.format("x", "conditionalOperator", "OR, AND"),
-        ABOVE.format(0, "limit", 1),
+        QUERY_LIMIT,
     }
 
 
@@ -256,10 +278,57 @@ def test_a_table_operation_demands_a_name_before_all_else(operation: str) -> Non
 
 
 @pytest.mark.parametrize("operation", TABLE_OPERATIONS)
-@pytest.mark.parametrize("name", ["", "ab", "a" * 256])
-def test_a_table_operation_demands_a_name_of_3_to_255_characters(operation: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("", LEAST.format("", "tableName", 1)),
+        ("ab", LEAST.format("ab", "tableName", 3)),
+        ("a" * 256, MOST.format("a" * 256, "tableName", 255)),
+        ("a b", PATTERN.format("a b", "tableName")),
+    ],
+    ids=["empty", "short", "long", "characters"],
+)
+def test_an_invalid_table_name_is_reported_alone(operation: str, name: str, problem: str) -> None:
     with pytest.raises(ValidationException) as refused:
-        read(OPERATIONS[operation][0], {"TableName": name})
-    assert refused.value.message == (
-        "TableName must be at least 3 characters long and at most 255 characters long"
-    )
+        read(OPERATIONS[operation][0], {"BillingMode": "X", "TableName": name})
+    assert refused.value.message == f"1 validation error detected: {problem}"
+
+
+def test_an_invalid_table_name_of_an_item_operation_is_reported_alone() -> None:
+    request = {"ReturnValues": "X", "TableName": "ab", "Item": KEY}
+    with pytest.raises(ValidationException) as refused:
+        read(OPERATIONS["PutItem"][0], request)
+    problem = LEAST.format("ab", "tableName", 3)
+    assert refused.value.message == f"1 validation error detected: {problem}"
+
+
+ARN = "arn:aws:dynamodb:us-east-1:000000000000:"
+
+
+@pytest.mark.parametrize(
+    ("arn", "problem"),
+    [
+        ("arn:aws:dynamodb", "Valid ARN format is"),
+        (ARN, "Valid ARN format is"),
+        (ARN + "table", "Valid ARN format is"),
+        (ARN + "stream/orders", "Invalid resource type"),
+        (ARN + "table/", "Table name of ARN must have length greater than or equal to 3"),
+        (ARN + "table/ab", "Table name of ARN must have length greater than or equal to 3"),
+        (ARN + "table/" + "a" * 256, "Valid ARN format is"),
+        (ARN + "table/orders/index/by_status", "Valid ARN format is"),
+        (ARN + "table/a b c", "Valid ARN format is"),
+    ],
+)
+@pytest.mark.parametrize("operation", ["GetItem", "DescribeTable"])
+def test_a_malformed_arn_is_refused(operation: str, arn: str, problem: str) -> None:
+    with pytest.raises(ValidationException) as refused:
+        read(OPERATIONS[operation][0], {"TableName": arn, "Key": KEY})
+    start = f"1 validation error detected: Value '{arn}' at 'tableName' failed to satisfy"
+    assert refused.value.message.startswith(f"{start} constraint: {problem}")
+
+
+@pytest.mark.parametrize("region", ["us-east-1:000000000000", "eu-west-1:123456789012", ":"])
+def test_the_arn_of_a_table_is_accepted(region: str) -> None:
+    arn = f"arn:aws:dynamodb:{region}:table/orders"
+    request: Any = read(OPERATIONS["GetItem"][0], {"TableName": arn, "Key": KEY})
+    assert request.table_name == arn

@@ -5,28 +5,16 @@ from __future__ import annotations
 from tablewright.engine import OPERATIONS
 from tests.wire.service_model import MODELS, differences, unknown_members
 
-_OWN_WORDS = (
-    "operations on a table itself look at its name before all constraints, with a text of their own"
-)
 _REPLICA = "only a replica of another account's table may leave it out, and there are none here"
 _KEYS = "the model has no bound since global indexes may have 4 + 4 attributes; DynamoDB still has"
+_GETS = "BatchGetItem has words of its own for no tables"
 _WRITES = "BatchWriteItem has words of its own for too few and too many writes"
 _STREAM_LIMITS = "the model names these limits in its texts only"
 _NAMES = "checked together with the expressions, which have a text of their own for it"
 
 DELIBERATE: dict[str, str] = {
-    **{
-        f"{operation}.TableName: {difference}": _OWN_WORDS
-        for operation in (
-            "CreateTable",
-            "DeleteTable",
-            "DescribeTable",
-            "DescribeTimeToLive",
-            "UpdateTable",
-            "UpdateTimeToLive",
-        )
-        for difference in ("optional", "min None, model 1", "max None, model 1024")
-    },
+    "BatchGetItem.RequestItems: optional": _GETS,
+    "BatchGetItem.RequestItems: min 0, model 1": _GETS,
     "BatchWriteItem.RequestItems: optional": _WRITES,
     "BatchWriteItem.RequestItems: min 0, model 1": _WRITES,
     "BatchWriteItem.RequestItems{}: min None, model 1": _WRITES,
@@ -84,7 +72,6 @@ MEMBERS_WE_DO_NOT_HAVE = {
 OPERATIONS_WE_DO_NOT_HAVE = {
     # PartiQL
     "BatchExecuteStatement",
-    "ExecuteStatement",
     "ExecuteTransaction",
     # vectors
     "SearchVectors",

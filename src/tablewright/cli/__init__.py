@@ -15,6 +15,7 @@ from tablewright.cli import designs as _designs
 from tablewright.cli import explain as _explain
 from tablewright.cli import files as _files
 from tablewright.cli import infer as _infer
+from tablewright.cli import publish as _publish
 from tablewright.cli import serve as _serve
 from tablewright.cli import transfer as _transfer
 from tablewright.cli.commands import main
@@ -25,6 +26,7 @@ __all__ = [
     "_explain",
     "_files",
     "_infer",
+    "_publish",
     "_serve",
     "_transfer",
     "main",

@@ -26,6 +26,11 @@ Name = Annotated[
     ),
 ]
 
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="The file to write. Default: standard output."),
+]
+
 #: The members of a result with `--json`, in this order.
 MEMBERS = (
     *("design", "check", "pattern", "operation", "index", "condition"),
@@ -179,13 +184,7 @@ def seed(name: Name, target: Target) -> None:
 
 
 @app.command(rich_help_panel=DESIGNS)
-def docs(
-    name: Name,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="The file to write. Default: standard output."),
-    ] = None,
-) -> None:
+def docs(name: Name, output: Output = None) -> None:
     """Write the document of a design: diagrams, keys, patterns, sample items."""
     from tablewright.errors import TablewrightError
     from tablewright.publish import document
@@ -195,6 +194,11 @@ def docs(
         text = document(design)
     except TablewrightError as error:
         fail(str(error))
+    write(text, output)
+
+
+def write(text: str, output: Path | None) -> None:
+    """Write a text to a file, or to standard output."""
     if output is None:
         typer.echo(text, nl=False)
         return

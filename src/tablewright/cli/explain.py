@@ -133,13 +133,12 @@ def _print_request(console: Console, request: Shape, mark: str, indent: str) -> 
         markup=False,
         highlight=False,
     )
-    writes = request.write_range.high > 0
     fields = [
         ("index", request.index or ""),
         ("key", request.condition),
         ("order", request.order),
-        ("page", "" if writes else request.page),
-        ("filter", "" if writes else request.filter),
+        ("page", "" if request.writes else request.page),
+        ("filter", "" if request.writes else request.filter),
         ("sets", "\n".join(request.sets)),
         ("requires", "\n".join(request.requires)),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,8 +16,10 @@ from tablewright import __version__
 from tablewright.cli.commands import SERVER, Durability, app, describe_error, fail, open_engine
 
 if TYPE_CHECKING:
+    from tablewright.engine import Engine
     from tablewright.server import Server
     from tablewright.server.authentication import Authenticator
+    from tablewright.templates import DeclaredTable
 
 #: How long a write waits for another process that holds the lock. SDKs time out after a minute.
 BUSY_SECONDS = 10.0
@@ -57,6 +59,22 @@ def serve(
             min=0.01, metavar="SECONDS", help="The time between deletions of items past their TTL."
         ),
     ] = 60.0,
+    from_: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Create the tables of a CloudFormation template, a folder of `cdk synth`, or the "
+            "output of `terraform show -json`; repeatable. Existing tables are kept.",
+        ),
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="With --from: a parameter of the CloudFormation template; repeatable.",
+        ),
+    ] = None,
     credentials: Annotated[
         Path | None,
         typer.Option(
@@ -168,6 +186,7 @@ def serve(
         host, is_signed=authenticator is not None, is_encrypted=tls is not None, insecure=insecure
     )
     check_hosts(allow_host or (), cors or ())
+    declared = read_templates(from_ or (), parameter or ())
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
     settings = Settings(
         sweep_seconds=sweep_seconds,
@@ -198,6 +217,7 @@ def serve(
     except StoreFailed as error:  # the disk is full, or another process holds the lock
         fail(str(error))
     try:
+        create_declared(engine, declared)
         asyncio.run(serve_engine(engine, host, port, settings=settings, ready=ready))
     except StoreFailed as error:
         typer.echo(f"tablewright: {error}", err=True)
@@ -209,6 +229,42 @@ def serve(
         fail(f"cannot listen on {host}:{port}: {describe_error(error)}")
     finally:
         engine.close()
+
+
+def read_templates(files: Iterable[Path], parameters: Iterable[str]) -> list[DeclaredTable]:
+    """Read the tables of all templates; end the program if one has a mistake."""
+    from tablewright.errors import TemplateRefused
+    from tablewright.templates import read_tables
+
+    given: dict[str, str] = {}
+    for parameter in parameters:
+        name, equals, value = parameter.partition("=")
+        if not name or not equals:
+            fail(f"--parameter {parameter}: expected NAME=VALUE")
+        given[name] = value
+    try:
+        return [table for file in files for table in read_tables(file, given)]
+    except TemplateRefused as error:
+        fail(f"--from {error}")
+
+
+def create_declared(engine: Engine, tables: Sequence[DeclaredTable]) -> None:
+    """Create the tables of templates; report what was done, and differences, on standard error."""
+    if not tables:
+        return
+    from tablewright.errors import TemplateRefused
+    from tablewright.templates import create_tables
+
+    try:
+        outcomes = create_tables(engine, tables)
+    except TemplateRefused as error:
+        fail(f"--from {error}")
+    for outcome in outcomes:
+        table = outcome.table
+        done = "created" if outcome.is_new else "exists already, and is kept"
+        typer.echo(f"table {table.name} ({table.file}: {table.resource}): {done}", err=True)
+        for line in (*table.notes, *outcome.differences):
+            typer.echo(f"  {line}", err=True)
 
 
 def read_credentials(credentials: Path | None, region: str | None) -> Authenticator | None:

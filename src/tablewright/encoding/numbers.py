@@ -29,6 +29,13 @@ from tablewright.errors import ValidationException
 from tablewright.values import EXACT
 
 MAX_DIGITS = 38
+TOO_PRECISE = "Attempting to store more than 38 significant digits in a Number"
+OVERFLOW = (
+    "Number overflow. Attempting to store a number with magnitude larger than supported range"
+)
+UNDERFLOW = (
+    "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+)
 MAX_EXPONENT = 125
 MIN_EXPONENT = -130
 
@@ -88,8 +95,11 @@ def _format_parts(sign: str, whole: str, fraction: str, exponent: str) -> str:
     return f"{negative}{significant[:point]}.{significant[point:]}"
 
 
-def format_number(number: Decimal) -> str:
-    """Return the canonical form of a number; raise a fault if DynamoDB cannot store it."""
+def format_number(number: Decimal, too_precise: str = TOO_PRECISE) -> str:
+    """Return the canonical form of a number; raise a fault if DynamoDB cannot store it.
+
+    `too_precise` is the message for more than 38 digits.
+    """
     if not number:
         return "0"
     text = str(number)
@@ -97,7 +107,7 @@ def format_number(number: Decimal) -> str:
         return text.rstrip("0").rstrip(".") if "." in text else text
     _check_magnitude(number.adjusted())
     # Count the digits before rounding: a request can contain any number of digits.
-    _check_precision(len("".join(map(str, number.as_tuple().digits)).strip("0")))
+    _check_precision(len("".join(map(str, number.as_tuple().digits)).strip("0")), too_precise)
     return f"{number.normalize(EXACT):f}"
 
 
@@ -108,16 +118,13 @@ def _check_magnitude(exponent: int) -> None:
         raise _out_of_range(overflow=False)
 
 
-def _check_precision(digits: int) -> None:
+def _check_precision(digits: int, too_precise: str = TOO_PRECISE) -> None:
     if digits > MAX_DIGITS:
-        raise ValidationException("Attempting to store more than 38 significant digits in a Number")
+        raise ValidationException(too_precise)
 
 
 def _out_of_range(*, overflow: bool) -> ValidationException:
-    kind, bound = ("overflow", "larger") if overflow else ("underflow", "smaller")
-    return ValidationException(
-        f"Number {kind}. Attempting to store a number with magnitude {bound} than supported range"
-    )
+    return ValidationException(OVERFLOW if overflow else UNDERFLOW)
 
 
 def split_number(text: str) -> tuple[bool, int, str]:

@@ -36,7 +36,13 @@ from tablewright.policy import (
     ResourcePolicy,
     parse_resource_policy,
 )
-from tablewright.policy.keys import ATTRIBUTES, LEADING_KEYS, PARTITION_KEYS, RESOURCE_TAG
+from tablewright.policy.keys import (
+    ATTRIBUTES,
+    FULL_TABLE_SCAN,
+    LEADING_KEYS,
+    PARTITION_KEYS,
+    RESOURCE_TAG,
+)
 
 StoredTables: TypeAlias = Mapping[str, StoredTable]
 
@@ -122,6 +128,10 @@ def _condition_keys(
     if table is not None:
         if requested.has_partitions and not wanted.isdisjoint(_KEY_VALUES):
             keys |= _partition_key_values(requested, find_keys(table, requested.index))
+        if requested.is_full_scan is not None and FULL_TABLE_SCAN in wanted:
+            source_keys = find_keys(table, requested.index)
+            is_scan = source_keys is not None and requested.is_full_scan(source_keys)
+            keys[FULL_TABLE_SCAN] = ("true" if is_scan else "false",)
         for tag, value in table.schema.tags:
             add_value(keys, RESOURCE_TAG + tag.lower(), value)
     return keys

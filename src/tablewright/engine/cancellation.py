@@ -7,6 +7,7 @@ from typing import Any
 
 from tablewright.errors import (
     ConditionalCheckFailedException,
+    DuplicateItemException,
     TransactionCanceledException,
     ValidationException,
 )
@@ -21,6 +22,8 @@ def cancel_unless_all(checks: Iterable[Callable[[], None]]) -> None:
         except ConditionalCheckFailedException as failure:
             reason = {"Code": "ConditionalCheckFailed", "Message": failure.message}
             reasons.append(reason if failure.item is None else {"Item": failure.item, **reason})
+        except DuplicateItemException as failure:
+            reasons.append({"Code": "DuplicateItem", "Message": failure.message})
         except ValidationException as failure:
             reasons.append({"Code": "ValidationError", "Message": failure.message})
         else:

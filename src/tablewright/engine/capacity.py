@@ -40,9 +40,15 @@ class Charge:
     __slots__ = ("factor", "globals", "kind", "locals", "name", "table")
 
     def __init__(
-        self, table: StoredTable, kind: Literal["read", "write"] | None = None, factor: float = 1
+        self,
+        table: StoredTable,
+        kind: Literal["read", "write"] | None = None,
+        factor: float = 1,
+        *,
+        name: str | None = None,
     ) -> None:
-        self.name = table.name
+        #: As in the request: DynamoDB reports an ARN if the request has one.
+        self.name = name or table.name
         self.table = 0.0
         self.locals: dict[str, float] = {}
         self.globals: dict[str, float] = {}

@@ -5,7 +5,7 @@ CreateTable and UpdateTable share this module. The checks have DynamoDB's order.
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -29,22 +29,13 @@ from tablewright.schema import (
     Throughput,
 )
 from tablewright.wire import requests
-from tablewright.wire.constraints import NAME_PATTERN
-
-
-def check_table_name(name: str) -> None:
-    if not re.fullmatch(NAME_PATTERN, name):
-        raise ValidationException(
-            f"1 validation error detected: Value '{name}' at 'tableName' failed to satisfy "
-            f"constraint: Member must satisfy regular expression pattern: {NAME_PATTERN}"
-        )
 
 
 def collect_attribute_types(definitions: Iterable[requests.AttributeDefinition]) -> dict[str, str]:
     types: dict[str, str] = {}
     for definition in definitions:
         if definition.attribute_name in types:
-            raise ValidationException("Cannot have two attributes with the same name")
+            raise ValidationException(f"Attribute Name is duplicated: {definition.attribute_name}")
         types[definition.attribute_name] = definition.attribute_type
     return types
 
@@ -53,7 +44,7 @@ def build_table_keys(
     elements: Sequence[requests.KeySchemaElement], types: Mapping[str, str]
 ) -> KeySchema:
     names = [element.attribute_name for element in elements]
-    if not types.keys() >= set(names):
+    if not types.keys() >= set(names) or len(names) > len(types):
         if len(names) > 1:
             raise ValidationException(
                 "Invalid KeySchema: Some index key attribute have no definition"
@@ -145,6 +136,8 @@ def build_projection(shape: requests.Projection) -> IndexProjection:
         raise invalid(f"ProjectionType is {kind}, but NonKeyAttributes is specified")
     if kind == "INCLUDE" and names is None:
         raise invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
+    if len(set(names or ())) < len(names or ()):  # the text is not known for certain
+        raise invalid(f"NonKeyAttributes contains duplicates: [{join_truncated(names or ())}]")
     return IndexProjection(kind, tuple(names or ()))
 
 
@@ -251,6 +244,24 @@ def check_tags(tags: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     if len(tags) > MAX_TAGS:
         raise invalid(f"Too many Tags: {len(tags)}, a resource has at most {MAX_TAGS}")
     return tuple(tags.items())
+
+
+def check_tag_characters(tags: Iterable[requests.Tag]) -> None:
+    """Check the characters of new tags, and their prefix. The texts are not known for certain."""
+    for tag in tags:
+        for kind, text in (("key", tag.key), ("value", tag.value)):
+            if not all(map(_is_tag_character, text)):
+                raise invalid(
+                    f"Tag {kind} {text!r} contains invalid characters; "
+                    "it can contain letters, digits, spaces and _ . : / = + - @"
+                )
+        if tag.key.lower().startswith("aws:"):
+            raise invalid(f"Tag key {tag.key!r} starts with 'aws:', which is reserved for AWS")
+
+
+def _is_tag_character(character: str) -> bool:
+    """Return whether a character is a letter, a number or a separator, or one of a few others."""
+    return character in "_.:/=+-@" or unicodedata.category(character)[0] in "LNZ"
 
 
 def check_definitions_used(types: Mapping[str, str], used: Iterable[str]) -> None:

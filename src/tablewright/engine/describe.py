@@ -29,6 +29,18 @@ Count: TypeAlias = Callable[[Tree], tuple[int, int]]
 
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
+_MEMBERS_OF_DELETED = (
+    "TableName",
+    "TableStatus",
+    "ProvisionedThroughput",
+    "TableSizeBytes",
+    "ItemCount",
+    "TableArn",
+    "TableId",
+    "BillingModeSummary",
+    "TableClassSummary",
+    "DeletionProtectionEnabled",
+)
 
 
 def table_arn(name: str) -> str:
@@ -104,6 +116,16 @@ def describe(
         schema.billing, schema.throughput, schema.warm, status
     )
     return description
+
+
+def describe_deleted(table: StoredTable, count: Count) -> dict[str, Any]:
+    """Return the TableDescription of DeleteTable.
+
+    DynamoDB omits keys, indexes, the time of creation and the stream. The exact set of members is
+    not known for certain.
+    """
+    whole = describe(table, count, status="DELETING")
+    return {name: whole[name] for name in _MEMBERS_OF_DELETED if name in whole}
 
 
 def _key_arn(key: str) -> str:

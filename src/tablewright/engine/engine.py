@@ -28,7 +28,7 @@ from tablewright.engine.expiry import delete_expired
 from tablewright.engine.integrity import Report, check_file
 from tablewright.engine.key_counts import Contributors, KeyCounts, enabled_insights
 from tablewright.engine.maintenance import Maintenance
-from tablewright.engine.operations import OPERATIONS
+from tablewright.engine.operations import OPERATIONS, unknown_operation
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
 from tablewright.engine.step import (
     Counts,
@@ -49,9 +49,7 @@ from tablewright.errors import (
     StoreClosed,
     StoreForked,
     TablewrightError,
-    UnknownOperationException,
 )
-from tablewright.hints import did_you_mean
 from tablewright.policy import Principal
 from tablewright.storage import (
     BUSY_SECONDS,
@@ -137,9 +135,7 @@ class Engine:
         try:
             shape, prepare = OPERATIONS[operation]
         except KeyError:
-            raise UnknownOperationException(
-                f"unknown operation {operation!r}{did_you_mean(operation, OPERATIONS)}"
-            ) from None
+            raise unknown_operation(operation) from None
         typed = read(shape, request)
         step = prepare(typed)
         if self._catalog.counts_keys:

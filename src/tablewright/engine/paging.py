@@ -219,7 +219,7 @@ def read_page(
     """Read one page of the rows between `bounds`."""
     fetch = needs_table_rows(source, request, item_filter, project)
     is_count = request.select == "COUNT"
-    charge = Charge(source.table)
+    charge = Charge(source.table, name=request.table_name)
     rows = read_rows(
         context,
         source,

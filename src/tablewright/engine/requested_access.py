@@ -13,6 +13,11 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     BatchWriteItem, for each table      BatchWriteItem              table           L A     C
     TransactWriteItems, for each member PutItem, UpdateItem,        table           L A   R C E
                                         DeleteItem, ConditionCheckItem
+    ExecuteStatement                    PartiQLSelect               table or index  L A S   C   F
+                                        PartiQLInsert, -Update,     table           L A   R C
+                                        PartiQLDelete
+    BatchExecuteStatement,              the same, for each          the same        and E
+    ExecuteTransaction                  statement
     CreateTable, TagResource            the same name               table           T, RequestTag
     UntagResource                       the same name               table           T
     other operations on a table         the same name               table
@@ -29,7 +34,7 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     DescribeLimits, DescribeEndpoints
 
     L LeadingKeys and the partition key values   A Attributes   S Select   R ReturnValues
-    C ReturnConsumedCapacity   E EnclosingOperation   T TagKeys
+    C ReturnConsumedCapacity   E EnclosingOperation   T TagKeys   F FullTableScan
 
 Where the documentation of AWS is incomplete, the more restrictive choice is taken:
 - If a request has no Select or ReturnValues, the effective value is used: a GetItem without a
@@ -59,6 +64,7 @@ from tablewright.engine.expressions import (
 )
 from tablewright.engine.keys import Keys
 from tablewright.engine.shard_iterators import parse_iterator
+from tablewright.engine.statements.access import StatementAccess
 from tablewright.engine.streams import parse_stream_arn
 from tablewright.errors import ValidationException
 from tablewright.expression import (
@@ -80,6 +86,7 @@ from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
 from tablewright.wire import backups, requests, streams
 from tablewright.wire.members import Structure
+from tablewright.wire.statements import ExecuteStatementInput, ParameterizedStatement
 
 #: Reads the partition key values of a request, given the keys of its table or index.
 PartitionReader: TypeAlias = Callable[[Keys], list[tuple[str, ...]]]
@@ -94,6 +101,7 @@ class RequestedAccess(Struct):
     items: Sequence[Item] = ()  # the items, or the keys, that the request names
     partitions: PartitionReader | None = None  # of a request that selects by a key condition
     attributes: Callable[[], Iterable[str]] | None = None
+    is_full_scan: Callable[[Keys], bool] | None = None  # None: the action has no such key
     keys: dict[str, tuple[str, ...]] = {}  # all other condition keys
     resource: str = "*"  # used if `table` is None
 
@@ -182,10 +190,16 @@ def _effective_select(request: Any) -> tuple[str, ...]:
     stated: str | None = getattr(request, "select", None)
     if stated is not None:
         return (stated,)
-    if request.projection is not None or request.attributes_to_get:
+    return _select_of(
+        bool(request.projection is not None or request.attributes_to_get),
+        getattr(request, "index_name", None) is not None,
+    )
+
+
+def _select_of(has_projection: bool, has_index: bool) -> tuple[str, ...]:
+    if has_projection:
         return ("SPECIFIC_ATTRIBUTES",)
-    indexed = getattr(request, "index_name", None) is not None
-    return ("ALL_PROJECTED_ATTRIBUTES" if indexed else "ALL_ATTRIBUTES",)
+    return ("ALL_PROJECTED_ATTRIBUTES" if has_index else "ALL_ATTRIBUTES",)
 
 
 def _effective_return_values(*members: str | None) -> tuple[str, ...]:
@@ -330,6 +344,33 @@ def _action_attributes(item: Item, action: requests.AnyTransactAction) -> Iterat
     return _attribute_names(item, *read_action(action))
 
 
+def _statement(
+    request: ParameterizedStatement, keys: dict[str, tuple[str, ...]]
+) -> RequestedAccess:
+    """Return the access of one statement of PartiQL."""
+    access = StatementAccess(request.text, request.parameters)
+    own: dict[str, tuple[str, ...]]
+    if access.is_select:
+        own = {SELECT: _select_of(access.has_projection, access.index is not None)}
+    else:
+        own = {
+            RETURN_VALUES: _effective_return_values(access.return_values, request.return_on_failure)
+        }
+    return RequestedAccess(
+        access.action,
+        access.table,
+        access.index,
+        partitions=lambda found: format_keys(access.items(found), found.schema.partition),
+        attributes=access.attributes,
+        is_full_scan=access.is_full_scan if access.is_select else None,
+        keys=own | keys,
+    )
+
+
+def _execute_statement(request: ExecuteStatementInput) -> Iterator[RequestedAccess]:
+    yield _statement(request, {RETURN_CAPACITY: _effective_capacity(request)})
+
+
 def _table_request(action: str, request: Any) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, request.table_name)
 
@@ -437,6 +478,7 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "EnableKinesisStreamingDestination": partial(
         _table_request, "EnableKinesisStreamingDestination"
     ),
+    "ExecuteStatement": _execute_statement,
     "GetItem": _get_item,
     "GetResourcePolicy": partial(_policy_request, "GetResourcePolicy"),
     "ListContributorInsights": partial(_account_request, "ListContributorInsights", "*"),

@@ -25,7 +25,6 @@ from tablewright.wire.requests import GlobalSecondaryIndex, LocalSecondaryIndex
 
 def check_overrides(request: RestoreInput) -> None:
     """Check the parts of a request that need no table."""
-    definition.check_table_name(request.target_name)
     for member, shapes in (
         ("LocalSecondaryIndexOverride", request.local_indexes),
         ("GlobalSecondaryIndexOverride", request.global_indexes),

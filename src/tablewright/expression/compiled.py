@@ -64,6 +64,7 @@ class CompiledUpdate:
         "_values",
         "names",
         "nested_names",
+        "only_removes",
         "referenced_names",
     )
 
@@ -74,6 +75,8 @@ class CompiledUpdate:
         values: Values,
         nested_names: frozenset[str] = frozenset(),
         referenced_names: frozenset[str] = frozenset(),
+        *,
+        only_removes: bool = False,
     ) -> None:
         self._apply = apply
         self._project_written = project_written
@@ -82,6 +85,8 @@ class CompiledUpdate:
         #: the top-level attributes that it reads or writes
         self.referenced_names = project_written.names | referenced_names
         self.nested_names = nested_names  #: those of them that have nested paths
+        #: It has only REMOVE and DELETE actions, so it does not create a missing item.
+        self.only_removes = only_removes
 
     def apply(self, item: Item) -> Item:
         """Return the updated item. Raise `ValidationException` if the item does not allow it."""

@@ -26,7 +26,7 @@ from tablewright.expression.compiled import CompiledCondition, CompiledProjectio
 from tablewright.expression.evaluate import compile_condition
 from tablewright.expression.key import KeySelection, KeyTerm, select
 from tablewright.expression.rules import LONG_TYPE_NAMES
-from tablewright.expression.update import compile_update
+from tablewright.expression.update import compile_update, only_removes
 from tablewright.values import Value, sort_key, tag_of
 
 _MISMATCH = "Type mismatch for attribute to update"
@@ -140,7 +140,12 @@ def compile_attribute_updates(raw: Mapping[str, Mapping[str, Any]] | None) -> Co
     actions = tuple(_make_action(name, entry, values) for name, entry in raw.items())
     update = tree.Update((tree.Section("SET", actions),))
     written = CompiledProjection(tuple(action.path for action in actions))
-    return CompiledUpdate(compile_update(update, wrong_type=_MISMATCH), written, values)
+    return CompiledUpdate(
+        compile_update(update, wrong_type=_MISMATCH),
+        written,
+        values,
+        only_removes=only_removes(update),
+    )
 
 
 class LegacyKeyCondition:

@@ -38,7 +38,7 @@ from tablewright.expression.resolve import (
     resolve_projection,
     resolve_update,
 )
-from tablewright.expression.update import compile_update
+from tablewright.expression.update import compile_update, only_removes
 from tablewright.values import Item, Value
 
 P = ParamSpec("P")
@@ -116,10 +116,15 @@ class Scope:
             self._missing_kinds.append("UpdateExpression")
             return None
         self._has_value_expression = True
-        apply, project_written, resolved = _compile_update(text, self._checked_names())
+        apply, project_written, removes, resolved = _compile_update(text, self._checked_names())
         self._use(resolved)
         return CompiledUpdate(
-            apply, project_written, self._normal, resolved.nested_names, resolved.names
+            apply,
+            project_written,
+            self._normal,
+            resolved.nested_names,
+            resolved.names,
+            only_removes=removes,
         )
 
     def projection(self, text: str | None) -> CompiledProjection | None:
@@ -209,11 +214,11 @@ def _compile_key_condition(
 @_cached
 def _compile_update(
     text: str, names: Names
-) -> tuple[Callable[[Item, Values], Item], CompiledProjection, Resolved[tree.Update]]:
+) -> tuple[Callable[[Item, Values], Item], CompiledProjection, bool, Resolved[tree.Update]]:
     resolved = resolve_update(parse_update(text), dict(names))
     update = resolved.tree or tree.Update(())
     written = tuple(action.path for section in update.sections for action in section.actions)
-    return compile_update(update), CompiledProjection(written), resolved
+    return compile_update(update), CompiledProjection(written), only_removes(update), resolved
 
 
 @_cached

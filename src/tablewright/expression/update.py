@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from tablewright.encoding.numbers import format_number
+from tablewright.encoding.numbers import OVERFLOW, format_number
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.expression.document import Branch, Branches, build_branches
@@ -51,6 +51,15 @@ def compile_update(
         for action in section.actions
     )
     return lambda item, values: _change_members(item, top, item, values)
+
+
+def only_removes(update: tree.Update) -> bool:
+    """Return whether an update has only REMOVE and DELETE actions."""
+    return all(
+        isinstance(action, tree.Remove | tree.Delete)
+        for section in update.sections
+        for action in section.actions
+    )
 
 
 def apply_changes(item: Item, changes: Iterable[tuple[tuple[str | int, ...], ValueChange]]) -> Item:
@@ -168,7 +177,10 @@ def delete_value(old: Value | None, value: Value, wrong_type: str = WRONG_TYPE) 
 
 def _sum(left: Value, right: Value, sign: int) -> Value:
     one, two = Decimal(left["N"]), Decimal(right["N"])
-    return {"N": format_number(EXACT.add(one, two) if sign > 0 else EXACT.subtract(one, two))}
+    total = EXACT.add(one, two) if sign > 0 else EXACT.subtract(one, two)
+    # Too many digits are an overflow, the only error of numbers that DynamoDB documents for
+    # updates. The text is not known for certain.
+    return {"N": format_number(total, too_precise=OVERFLOW)}
 
 
 # -- operands

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,10 @@ TYPICAL = {"S": 24, "N": 5, "BOOL": 1, "B": 64, "L": 120, "M": 120, "SS": 60, "N
 TYPICAL_PAGE = 20
 #: The operations that only read.
 READS = frozenset({"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan"})
+
+
+#: How a key shows the argument `orders: list[Order]`, which is traced with one member.
+_MEMBER_OF_LIST = re.compile(r"\{\w+\[\]")
 
 
 class Shape(Struct, frozen=True):
@@ -97,11 +102,10 @@ class Shape(Struct, frozen=True):
     def __str__(self) -> str:
         where = f"{self.table}.{self.index}" if self.index else self.table
         lines = [f"{self.operation} on {where}: {self.condition}".rstrip(": ")]
-        writes = self.write_range.high > 0
         for label, value in (
             ("order", self.order),
-            ("actions" if writes else "page", self.page),
-            ("filter", "" if writes else self.filter),
+            ("actions" if self.writes else "page", self.page),
+            ("filter", "" if self.writes else self.filter),
             ("sets", "" if self.steps else "; ".join(self.sets)),
             ("requires", "" if self.steps else "; ".join(self.requires)),
             ("units", self.units),
@@ -110,6 +114,22 @@ class Shape(Struct, frozen=True):
                 lines.append(f"  {label}: {value}")
         lines += ["  " + line for step in self.steps for line in str(step).splitlines()]
         return "\n".join(lines)
+
+    @property
+    def writes(self) -> bool:
+        """Whether the plan writes anything."""
+        return self.write_range != NOTHING
+
+    @property
+    def in_transaction(self) -> UnitRange:
+        """The units of a write in a transaction, where each item counts double."""
+        doubles = self.operation != "TransactWriteItems"  # its range is that of one already
+        return self.write_range * (TRANSACTION_FACTOR if doubles else 1)
+
+    @property
+    def is_for_each(self) -> bool:
+        """Whether it stands for any number: its key is made of a member of a list argument."""
+        return _MEMBER_OF_LIST.search(self.condition) is not None
 
     @property
     def units(self) -> str:

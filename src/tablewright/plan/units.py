@@ -6,13 +6,15 @@ states an estimate for typical items, and a range that no run of it leaves:
     GetItem                 0.5 to 50       an item of 1 byte, of 400 KB
     a page of 20            0.5 to 128      nothing, 1 MB
     PutItem, two indexes    1 to 2,000      1 KB and unchanged index rows; 400 KB, all rows replaced
+    a count of a range      0.5, and up to 50 for each item
 
-Retries after a conflict are not included.
+Where a plan reads or writes any number of items, the range is a function of that number. Retries
+after a conflict are not included.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -31,31 +33,48 @@ class UnitRange(Struct, frozen=True):
 
     low: float = 0
     high: float = 0
+    #: What each item adds to `high`, if their number is not known.
+    per_item: float = 0
+
+    def for_items(self, count: int) -> UnitRange:
+        """Return the range for this many items."""
+        return UnitRange(self.low, self.high + count * self.per_item)
+
+    def for_each(self) -> UnitRange:
+        """Return the range of any number of these, perhaps none."""
+        return UnitRange(0, 0, self.high + self.per_item)
 
     def __add__(self, other: UnitRange) -> UnitRange:
-        return UnitRange(self.low + other.low, self.high + other.high)
+        return UnitRange(
+            self.low + other.low, self.high + other.high, self.per_item + other.per_item
+        )
 
     def __mul__(self, times: float) -> UnitRange:
-        return UnitRange(self.low * times, self.high * times)
+        return UnitRange(self.low * times, self.high * times, self.per_item * times)
 
     def __contains__(self, units: float) -> bool:
-        return self.low <= units <= self.high
+        """Whether some number of items consumes these units."""
+        return self.low <= units and (units <= self.high or self.per_item > 0)
 
     def __str__(self) -> str:
-        if self.low == self.high:
-            return f"{self.low:,g}"
-        return (
-            f"{self.low:,g} or more"
-            if math.isinf(self.high)
-            else f"{self.low:,g} to {self.high:,g}"
-        )
+        most = f"up to {self.per_item:,g} for each item"
+        if self.high == 0 and self.per_item:
+            return most
+        same = self.low == self.high
+        text = f"{self.low:,g}" if same else f"{self.low:,g} to {self.high:,g}"
+        return f"{text}, and {most}" if self.per_item else text
 
 
 NOTHING = UnitRange()
 
 
-def total(ranges: list[UnitRange]) -> UnitRange:
+def total(ranges: Iterable[UnitRange]) -> UnitRange:
     return sum(ranges, NOTHING)
+
+
+def all_read(*, consistent: bool, requests: int = 1) -> UnitRange:
+    """Return the units of reading all items of a range; a request without items costs a minimum."""
+    return UnitRange(1, requests, ITEM_READ) * (1 if consistent else 0.5)
 
 
 def item_read(*, consistent: bool) -> UnitRange:

@@ -10,6 +10,7 @@ ATTRIBUTES = "dynamodb:attributes"
 SELECT = "dynamodb:select"
 RETURN_VALUES = "dynamodb:returnvalues"
 RETURN_CAPACITY = "dynamodb:returnconsumedcapacity"
+FULL_TABLE_SCAN = "dynamodb:fulltablescan"
 ENCLOSING_OPERATION = "dynamodb:enclosingoperation"
 #: The parts of a partition key of several attributes, in order.
 PARTITION_KEYS = (

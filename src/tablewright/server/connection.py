@@ -43,14 +43,19 @@ from tablewright.errors import (
     InternalServerError,
     SerializationException,
     ServiceUnavailable,
-    UnknownOperationException,
 )
 from tablewright.server.authentication import Authenticator
 from tablewright.server.budget import Budget, Reservation
 from tablewright.server.failures import UNEXPECTED
 from tablewright.server.hosts import Hosts, preflight_headers
 from tablewright.server.limits import LARGE_BODY, SMALL_BODY, Limits
-from tablewright.server.preparation import OPERATION_OF, parse_json, prepare, prepare_large
+from tablewright.server.preparation import (
+    OPERATION_OF,
+    parse_json,
+    prepare,
+    prepare_large,
+    unknown_target,
+)
 from tablewright.server.request_parser import BODY, HEAD, NOTHING, Refusal, RequestParser
 from tablewright.server.responses import AMZ_JSON, CONTINUE, JSON, TEXT, ResponseBuilder
 from tablewright.server.states import (
@@ -293,18 +298,25 @@ class Connection(asyncio.Protocol):
                 self._send_other(method, headers)
                 return
             if len(body) > LARGE_BODY:
+                if operation is None:
+                    raise unknown_target(target)
                 caller = self._authenticator.authenticate(method, url, headers, body)
                 self._enter(WORKING)
                 self._dispatcher.prepare_in_thread(
                     self,
                     partial(
-                        prepare_large, self._engine, operation, bytes(body), caller, self._exchange
+                        prepare_large,
+                        self._engine,
+                        operation,
+                        bytes(body),
+                        caller,
+                        self._exchange,
                     ),
                 )
                 return
             request = parse_json(body) if body else None
             if operation is None:
-                raise UnknownOperationException
+                raise unknown_target(target)
             caller = self._authenticator.authenticate(method, url, headers, body)
             if not body:
                 raise SerializationException

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tablewright.engine import OPERATIONS, Engine, Step
+from tablewright.engine.operations import LIST_OF_OPERATIONS, unknown_operation
 from tablewright.errors import (
     DynamoDBError,
     RequestEntityTooLargeException,
@@ -21,10 +22,21 @@ from tablewright.server.telemetry import Exchange
 from tablewright.wire.body import collector_paused, decode
 from tablewright.wire.targets import target_of
 
+MAX_SHOWN_TARGET = 255
 #: The operation of each X-Amz-Target header.
 OPERATION_OF: dict[bytes | None, str] = {
     target_of(operation).encode(): operation for operation in OPERATIONS
 }
+
+
+def unknown_target(target: bytes | None) -> UnknownOperationException:
+    """Return the error for an X-Amz-Target header that is missing or names no operation."""
+    if not target:
+        return UnknownOperationException(
+            f"The request has no X-Amz-Target header to name its operation. {LIST_OF_OPERATIONS}"
+        )
+    shown = target[:MAX_SHOWN_TARGET].decode("latin-1")
+    return unknown_operation(shown.removeprefix(target_of("")))
 
 
 def parse_json(body: bytes | bytearray) -> Any:
@@ -53,7 +65,7 @@ def prepare(
 
 def prepare_large(
     engine: Engine,
-    operation: str | None,
+    operation: str,
     body: bytes,
     caller: Caller | None,
     exchange: Exchange | None,
@@ -62,8 +74,6 @@ def prepare_large(
     with collector_paused():
         request = parse_json(body)
         try:
-            if operation is None:
-                raise UnknownOperationException
             return prepare(engine, operation, request, caller, exchange)
         except DynamoDBError as fault:
             # Its frames hold the request, which would be freed on the event loop.

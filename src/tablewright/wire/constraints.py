@@ -14,6 +14,8 @@ import re
 from itertools import islice
 from typing import Any, NamedTuple
 
+from tablewright.limits import MAX_NAME_LENGTH, MAX_TABLE_ARN_LENGTH, MIN_NAME_LENGTH
+
 #: The characters of table and index names.
 NAME_PATTERN = "[a-zA-Z0-9_.-]+"
 
@@ -89,13 +91,43 @@ class RegularExpression(NamedTuple):
 
 
 class TableNameOrArn(NamedTuple):
-    """The name or the ARN of a table."""
+    """The name of a table, 3 to 255 characters, or its ARN.
+
+    The service model only has the length of an ARN. DynamoDB reports the other violations in the
+    form of a constraint, too, each alone. The texts about ARNs are not known for certain.
+    """
 
     def violation(self, value: str) -> str | None:
-        return None if value.startswith("arn:") else _NAME.violation(value)
+        if not 0 < len(value) <= MAX_TABLE_ARN_LENGTH:
+            return None  # the length of the service model is reported
+        if value.startswith("arn:"):
+            return _arn_violation(value)
+        return _NAME_LENGTH.violation(value) or _NAME.violation(value)
+
+
+def _arn_violation(arn: str) -> str | None:
+    parts = arn.split(":", 5)
+    kind, slash, name = parts[-1].partition("/")
+    if len(parts) < 6 or not slash or not all(parts[1:3]):
+        return _ARN_FORMAT
+    if kind != "table":
+        return "Invalid resource type"
+    if len(name) < MIN_NAME_LENGTH:
+        return f"Table name of ARN must have length greater than or equal to {MIN_NAME_LENGTH}"
+    if len(name) > MAX_NAME_LENGTH or _NAME.violation(name):
+        return _ARN_FORMAT
+    return None
 
 
 _NAME = RegularExpression(NAME_PATTERN)
+_NAME_LENGTH = Length(MIN_NAME_LENGTH, MAX_NAME_LENGTH)
+_ARN_FORMAT = (
+    "Valid ARN format is "
+    "'arn:<awsPartition>:<vendor>:<region>:<subscriber>:resourceType/resourceName', where "
+    f"Resource name must have length less than or equal to {MAX_NAME_LENGTH}, "
+    f"Resource name must have length greater than or equal to {MIN_NAME_LENGTH}, "
+    f"Resource name must satisfy regular expression pattern: {NAME_PATTERN}"
+)
 
 
 class EnumValues(NamedTuple):
@@ -110,6 +142,13 @@ class EnumValues(NamedTuple):
 
 
 Constraint = Length | LengthOfEach | NumberRange | RegularExpression | TableNameOrArn | EnumValues
+
+
+class Unechoed(NamedTuple):
+    """Report a violation without the value, and the member's name as it is on the wire.
+
+    DynamoDB does so for a few members: `Value at 'Limit' failed to satisfy constraint: …`.
+    """
 
 
 class ReadAs(NamedTuple):

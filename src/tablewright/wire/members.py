@@ -14,6 +14,7 @@ from tablewright.limits import (
     MAX_ATTRIBUTE_NAME_SIZE,
     MAX_KEY_ATTRIBUTE_NAME_LENGTH,
     MAX_NAME_LENGTH,
+    MAX_TABLE_ARN_LENGTH,
     MIN_NAME_LENGTH,
 )
 from tablewright.wire.constraints import (
@@ -25,7 +26,7 @@ from tablewright.wire.constraints import (
     TableNameOrArn,
 )
 
-TableName = Annotated[str, Length(1, 1024), TableNameOrArn()]
+TableName = Annotated[str, Length(1, MAX_TABLE_ARN_LENGTH), TableNameOrArn()]
 Name = Annotated[str, Length(MIN_NAME_LENGTH, MAX_NAME_LENGTH), RegularExpression(NAME_PATTERN)]
 IndexName = Name
 AttributeName = Annotated[str, Length(0, MAX_ATTRIBUTE_NAME_SIZE)]

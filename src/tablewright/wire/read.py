@@ -29,7 +29,7 @@ import msgspec
 from tablewright.encoding.truncation import ELLIPSIS, MAX_ECHO_LENGTH, truncate
 from tablewright.errors import ValidationException
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Constraint, Length, LengthOfEach, ReadAs
+from tablewright.wire.constraints import Constraint, Length, LengthOfEach, ReadAs, Unechoed
 from tablewright.wire.members import Long, Structure, Timestamp
 from tablewright.wire.requests import TableInput
 from tablewright.wire.values import MAX_LEVELS, MODEL, VALUES, mismatch, read_value, read_values
@@ -47,9 +47,9 @@ class _Errors(list["_Error"]):
 
     __slots__ = ()
 
-    def add(self, problem: str, shown: str | None, *path: str) -> None:
+    def add(self, problem: str, shown: str | None, *path: str, is_echoed: bool = True) -> None:
         if len(self) < MAX_ERRORS:
-            self.append(_Error(problem, shown, [*path]))
+            self.append(_Error(problem, shown, [*path], is_echoed))
 
     def extend_paths(self, first: int, *path: str) -> bool:
         """Extend the paths of the errors from index `first`; return whether more errors fit."""
@@ -64,11 +64,17 @@ class _Error(msgspec.Struct):
     problem: str
     shown: str | None
     path: list[str]
+    is_echoed: bool
 
     def __str__(self) -> str:
         value = "null" if self.shown is None else f"'{self.shown}'"
-        path = truncate(".".join(reversed(self.path)))
-        return f"Value {value} at '{path}' failed to satisfy constraint: {self.problem}"
+        path = self.path
+        if not self.is_echoed:
+            outer, inner = _pascal_case(path[-1]), _pascal_case(path[0])
+            path = [inner, *path[1:-1], outer] if len(path) > 1 else [inner]
+            value = ""
+        where = f"{value} at '{truncate('.'.join(reversed(path)))}'".strip()
+        return f"Value {where} failed to satisfy constraint: {self.problem}"
 
 
 #: Reads a member: takes raw JSON and the errors so far, returns the value for the request.
@@ -79,9 +85,8 @@ def read(structure: type[S], body: object) -> S:
     """Read a request from a decoded JSON body; raise DynamoDB's fault if the body is invalid."""
     errors = _Errors()
     request = _reader(structure)(body, errors)
-    if structure in _TABLE_INPUTS:
-        _check_table_name(cast(dict[str, Any], body).get("TableName"))
     if errors:
+        errors = _select_reported(errors, structure)
         plural = "s" if len(errors) > 1 else ""
         raise ValidationException(
             f"{len(errors)} validation error{plural} detected: {'; '.join(map(str, errors))}"
@@ -89,18 +94,17 @@ def read(structure: type[S], body: object) -> S:
     return cast(S, request)
 
 
-_TABLE_INPUTS = frozenset(TableInput.__subclasses__())
-
-
-def _check_table_name(name: str | None) -> None:
-    if name is None:
-        raise ValidationException(
-            "The parameter 'TableName' is required but was not present in the request"
-        )
-    if not name.startswith("arn:") and not 3 <= len(name) <= 255:
-        raise ValidationException(
-            "TableName must be at least 3 characters long and at most 255 characters long"
-        )
+def _select_reported(errors: _Errors, structure: type[Structure]) -> _Errors:
+    """Return the errors that are reported: DynamoDB reports an invalid table name alone."""
+    for error in errors:
+        if error.path == ["tableName"]:
+            if error.shown is not None:
+                return _Errors([error])
+            if issubclass(structure, TableInput):
+                raise ValidationException(
+                    "The parameter 'TableName' is required but was not present in the request"
+                )
+    return errors
 
 
 @cache
@@ -157,8 +161,10 @@ def _constrained_reader(annotation: Any) -> Reader:
     for mark in marks:
         if isinstance(mark, ReadAs):
             return _read_as_reader(mark.type)
+    is_echoed = not any(isinstance(mark, Unechoed) for mark in marks)
+    marks = [mark for mark in marks if not isinstance(mark, Unechoed)]
     if get_origin(inner) in (list, dict):
-        return _sized_reader(inner, marks)
+        return _sized_reader(inner, marks, is_echoed)
     reader = _reader(inner)
     checks = [cast(Constraint, mark).violation for mark in marks]
 
@@ -167,13 +173,13 @@ def _constrained_reader(annotation: Any) -> Reader:
         for check in checks:
             problem = check(raw)
             if problem:
-                errors.add(problem, _java_string(raw, inner))
+                errors.add(problem, _java_string(raw, inner), is_echoed=is_echoed)
         return value
 
     return read_constrained if inner is not str else _caching(read_constrained)
 
 
-def _sized_reader(annotation: Any, limits: list[Length | LengthOfEach]) -> Reader:
+def _sized_reader(annotation: Any, limits: list[Length | LengthOfEach], is_echoed: bool) -> Reader:
     """Return a reader for a list or map that reads only the entries within the limits."""
     reader = _reader(annotation)
     container = get_origin(annotation)
@@ -187,7 +193,8 @@ def _sized_reader(annotation: Any, limits: list[Length | LengthOfEach]) -> Reade
         for limit, head in zip(limits, heads, strict=False):
             problem = limit.violation(head)
             if problem:
-                errors.add(problem, _java_string(raw, annotation))
+                shown = _java_string(raw, annotation) if is_echoed else ""
+                errors.add(problem, shown, is_echoed=is_echoed)
         return value
 
     return read_sized
@@ -390,3 +397,8 @@ def _java_parts(raw: Any, annotation: Any, level: int = 0) -> Iterator[str]:
 def _camel_case(name: str) -> str:
     """Return the name of a member as in DynamoDB's messages: `tableName`."""
     return name[0].lower() + name[1:]
+
+
+def _pascal_case(name: str) -> str:
+    """Return the name of a member as it is on the wire: `TableName`."""
+    return name[0].upper() + name[1:]

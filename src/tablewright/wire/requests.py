@@ -22,7 +22,7 @@ from tablewright.limits import (
     MAX_TRANSACTION_ACTIONS,
 )
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Length, LengthOfEach, NumberRange, ReadAs
+from tablewright.wire.constraints import Length, LengthOfEach, NumberRange, ReadAs, Unechoed
 from tablewright.wire.members import (
     CAPPED,
     AttributeAction,
@@ -59,9 +59,9 @@ from tablewright.wire.members import (
 
 
 class TableInput(Structure, kw_only=True):
-    """A request about a table itself. Its table name is checked before all constraints."""
+    """A request about a table itself. DynamoDB reports a missing name in its own words."""
 
-    table_name: str = ""
+    table_name: TableName
 
 
 class AttributeDefinition(Structure):
@@ -338,6 +338,7 @@ class PagedInput(Structure):
 
 
 class QueryInput(PagedInput):
+    limit: Annotated[int, NumberRange(1), Unechoed()] | None = None
     key_conditions: LegacyConditions | None = None
     query_filter: LegacyConditions | None = None
     forward: bool | None = field(name="ScanIndexForward", default=None)
@@ -351,7 +352,7 @@ class ScanInput(PagedInput):
 
 
 class KeysAndAttributes(Structure, omit_defaults=True):
-    keys: Annotated[list[Item], Length(1, MAX_BATCH_GET_KEYS)]
+    keys: Annotated[list[Item], Length(1, MAX_BATCH_GET_KEYS), Unechoed()]
     attributes_to_get: AttributeNames | None = None
     consistent: bool | None = field(name="ConsistentRead", default=None)
     projection: str | None = field(name="ProjectionExpression", default=None)
@@ -359,8 +360,8 @@ class KeysAndAttributes(Structure, omit_defaults=True):
 
 
 class BatchGetItemInput(Structure):
-    tables: Annotated[dict[TableName, KeysAndAttributes], Length(1, MAX_BATCH_GET_KEYS)] = field(
-        name="RequestItems"
+    tables: Annotated[dict[TableName, KeysAndAttributes], Length(0, MAX_BATCH_GET_KEYS)] = field(
+        name="RequestItems", default_factory=dict
     )
     return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tablewright import explain
-from tablewright.designs.commerce import Order, OrderItem, OrderStatus
+from tablewright.designs.commerce import CustomerOrder, OrderLineItem, OrderStatus
 from tests.designs.stored import scan
 
 NAME = "commerce_single_table"
@@ -59,10 +59,10 @@ def ids(orders: Any) -> list[str]:
     return [order.order_id for order in orders]
 
 
-def order(order_id: str, customer_id: str = "C1", *, day: int = 10, **values: Any) -> Order:
+def order(order_id: str, customer_id: str = "C1", *, day: int = 10, **values: Any) -> CustomerOrder:
     created = START + timedelta(days=day)
-    return Order(customer_id=customer_id, order_id=order_id, created_at=created, **values)
+    return CustomerOrder(customer_id=customer_id, order_id=order_id, created_at=created, **values)
 
 
-def line(item_id: str, order_id: str = "O500", customer_id: str = "C1") -> OrderItem:
-    return OrderItem(customer_id=customer_id, order_id=order_id, item_id=item_id, sku="SKU-9")
+def line(item_id: str, order_id: str = "O500", customer_id: str = "C1") -> OrderLineItem:
+    return OrderLineItem(customer_id=customer_id, order_id=order_id, item_id=item_id, sku="SKU-9")

@@ -11,7 +11,7 @@ from tablewright.database import Database
 from tablewright.designs.catalog import load
 from tablewright.designs.commerce import (
     Commerce,
-    Order,
+    CustomerOrder,
     customer_orders_by_status,
     customer_timeline,
     order_items,
@@ -110,7 +110,7 @@ def test_the_document_says_why_each_pattern_is_efficient() -> None:
     assert reasons["customer_profile"] == ("GetItem", "point read by the whole primary key")
     assert reasons["customer_timeline"] == (
         "Query",
-        "one partition of an index that contains only Order; page size {limit}",
+        "one partition of an index that contains only CustomerOrder; page size {limit}",
     )
     assert reasons["put_customer_if_absent"] == (
         "PutItem",
@@ -132,13 +132,13 @@ def test_the_document_lists_the_queries_that_need_another_index() -> None:
         "Query by itemStatus across all customers/orders",
         "Global date-range feed independent of status/customer",
     ]
-    assert rows[0][1] == "no key or index of OrderItem begins with sku"
+    assert rows[0][1] == "no key or index of OrderLineItem begins with sku"
     assert 'by_sku = GSI("GSI4PK", "GSI4SK")' in rows[0][2]
 
 
 def test_a_query_that_a_key_serves_is_not_listed_as_inefficient() -> None:
-    def by_customer(customer_id: str) -> Query[Order]:
-        return Order.where(Order.customer_id == customer_id)
+    def by_customer(customer_id: str) -> Query[CustomerOrder]:
+        return CustomerOrder.where(CustomerOrder.customer_id == customer_id)
 
     with pytest.raises(DeclarationError, match="by_customer is not inefficient"):
         why_scan(by_customer)

@@ -23,7 +23,7 @@ from tablewright import (
     index,
     key,
 )
-from tablewright.designs.commerce import Commerce, ItemStatus, Order, OrderItem
+from tablewright.designs.commerce import Commerce, CustomerOrder, ItemStatus, OrderLineItem
 from tablewright.errors import DeclarationError
 from tests.designs.commerce.support import (
     START,
@@ -33,33 +33,33 @@ from tests.designs.commerce.support import (
 from tests.transports import CapacityTransport
 
 
-def by_sku(sku: str) -> Query[OrderItem]:
+def by_sku(sku: str) -> Query[OrderLineItem]:
     """Query by sku across all customers/orders"""
-    return OrderItem.where(OrderItem.sku == sku)
+    return OrderLineItem.where(OrderLineItem.sku == sku)
 
 
-def by_item_status(status: ItemStatus) -> Query[OrderItem]:
+def by_item_status(status: ItemStatus) -> Query[OrderLineItem]:
     """Query by itemStatus across all customers/orders"""
-    return OrderItem.where(OrderItem.item_status == status)
+    return OrderLineItem.where(OrderLineItem.item_status == status)
 
 
-def by_date(low: datetime, high: datetime) -> Query[Order]:
+def by_date(low: datetime, high: datetime) -> Query[CustomerOrder]:
     """Global date-range feed independent of status/customer"""
-    return Order.where(Order.created_at.between(low, high))
+    return CustomerOrder.where(CustomerOrder.created_at.between(low, high))
 
 
 PROPOSED: dict[Callable[..., Query[Any]], str] = {
     by_sku: (
         'by_sku = index(Commerce.by_sku, "SKU" / sku, '
-        '"ORDERITEM" / customer_id / order_id / item_id)'
+        '"ORDERLINEITEM" / customer_id / order_id / item_id)'
     ),
     by_item_status: (
         'by_item_status = index(Commerce.by_item_status, "ITEM_STATUS" / item_status, '
-        '"ORDERITEM" / customer_id / order_id / item_id)'
+        '"ORDERLINEITEM" / customer_id / order_id / item_id)'
     ),
     by_date: (
-        'by_created_at = index(Commerce.by_created_at, "ORDER", '
-        '"ORDER" / created_at / customer_id / order_id)'
+        'by_created_at = index(Commerce.by_created_at, "CUSTOMERORDER", '
+        '"CUSTOMERORDER" / created_at / customer_id / order_id)'
     ),
 }
 
@@ -185,7 +185,7 @@ def test_the_proposed_index_serves_a_global_feed_by_date(engine: Engine) -> None
 
     operation, where, condition = request_shape(placed_between)
     assert (operation, where) == ("Query", "by_created_at")
-    assert condition.startswith('GSI4PK="ORDER" AND GSI4SK BETWEEN "ORDER#{low}"')
+    assert condition.startswith('GSI4PK="CUSTOMERORDER" AND GSI4SK BETWEEN "CUSTOMERORDER#{low}"')
     db = connect(engine, Wider)
     for day in range(6):
         customer, created = f"C{day % 2}", START + timedelta(days=day)

@@ -12,12 +12,12 @@ from typing import Any
 from tablewright import explain
 from tablewright.database import Database
 from tablewright.designs.commerce import (
-    Customer,
+    CustomerProfile,
     ItemStatus,
-    OrderItem,
+    OrderLineItem,
     OrderStatus,
+    OrderStatusEvent,
     OrderWithItems,
-    StatusEvent,
     customer_orders_by_status,
     customer_profile,
     customer_timeline,
@@ -57,7 +57,7 @@ def test_get_customer_profile_by_customer_id(db: Database, sent: CapacityTranspo
         'PK="CUST#{customer_id}" AND SK="PROFILE#{customer_id}"',
     )
     found = db.run(customer_profile("C1"))
-    assert found == Customer(customer_id="C1", name="Ann Arbor", email="ann@example.com")
+    assert found == CustomerProfile(customer_id="C1", name="Ann Arbor", email="ann@example.com")
     assert db.run(customer_profile("C9")) is None
     assert sent.operations == ["GetItem", "GetItem"]
 
@@ -90,7 +90,7 @@ def test_get_one_specific_order_item_by_customer_id_and_order_id_and_item_id(
         'PK="CUST#{customer_id}" AND SK="ORDER#{order_id}#ITEM#{item_id}"',
     )
     found = db.run(order_item("C1", "O100", "I2"))
-    assert found == OrderItem(
+    assert found == OrderLineItem(
         customer_id="C1",
         order_id="O100",
         item_id="I2",
@@ -247,7 +247,7 @@ def test_list_status_change_history_for_one_order(db: Database, sent: CapacityTr
     db.run(update_order_status_with_history("C1", "O10", FULFILLED, 2, "depot", "sent"))
     db.run(update_order_status("C1", "O100", PAID))  # O10 is a prefix of its id
     assert list(db.run(status_history("C1", "O10", 10))) == [
-        StatusEvent(
+        OrderStatusEvent(
             customer_id="C1",
             order_id="O10",
             version=3,
@@ -257,7 +257,7 @@ def test_list_status_change_history_for_one_order(db: Database, sent: CapacityTr
             changed_by="depot",
             reason="sent",
         ),
-        StatusEvent(
+        OrderStatusEvent(
             customer_id="C1",
             order_id="O10",
             version=2,

@@ -13,10 +13,10 @@ import pytest
 from tablewright import explain
 from tablewright.database import Database
 from tablewright.designs.commerce import (
-    Customer,
+    CustomerOrder,
+    CustomerProfile,
     ItemStatus,
-    Order,
-    OrderItem,
+    OrderLineItem,
     OrderWithItems,
     create_order_with_items,
     customer_orders_by_status,
@@ -64,12 +64,12 @@ def test_upsert_customer_profile(db: Database, sent: CapacityTransport, client: 
         'PK="CUST#{customer_id}" AND SK="PROFILE#{customer_id}"',
     )
     count = len(items(client))
-    renamed = Customer(customer_id="C1", name="Ann Harbor", email="ann@example.org")
+    renamed = CustomerProfile(customer_id="C1", name="Ann Harbor", email="ann@example.org")
     db.run(put_customer(renamed))
     assert db.run(customer_profile("C1")) == renamed
     assert len(items(client)) == count
 
-    new = Customer(customer_id="C3", name="Cat Bells", email="cat@example.com")
+    new = CustomerProfile(customer_id="C3", name="Cat Bells", email="cat@example.com")
     db.run(put_customer(new))
     assert db.run(customer_profile("C3")) == new
     assert len(items(client)) == count + 1
@@ -80,11 +80,11 @@ def test_upsert_customer_profile(db: Database, sent: CapacityTransport, client: 
 def test_idempotent_customer_create(db: Database, sent: CapacityTransport, client: Any) -> None:
     """putCustomerIfAbsent: shouldUseConditionalWriteForIdempotentCustomerCreate"""
     assert request_shape(put_customer_if_absent) == request_shape(put_customer)
-    cat = Customer(customer_id="C3", name="Cat Bells", email="cat@example.com")
+    cat = CustomerProfile(customer_id="C3", name="Cat Bells", email="cat@example.com")
     db.run(put_customer_if_absent(cat))
     before = everything(client)
 
-    another = Customer(customer_id="C3", name="Another customer", email="else@example.com")
+    another = CustomerProfile(customer_id="C3", name="Another customer", email="else@example.com")
     with pytest.raises(AlreadyExists) as caught:
         db.run(put_customer_if_absent(another))
     assert caught.value.current == cat
@@ -221,7 +221,7 @@ def test_reject_stale_status_update(db: Database, expected: int, client: Any) ->
     with pytest.raises(VersionConflict) as caught:
         db.run(update_order_status_with_history("C1", "O100", FULFILLED, expected, "web", "late"))
     assert caught.value.current == current
-    assert caught.value.entity == "Order"
+    assert caught.value.entity == "CustomerOrder"
     assert caught.value.key == {"PK": {"S": "CUST#C1"}, "SK": {"S": "ORDER#O100"}}
     assert str(caught.value).endswith(f"version {expected} was expected, but version 2 is stored")
     assert everything(client) == before
@@ -285,17 +285,17 @@ def test_atomic_order_root_and_items_write(db: Database, sent: CapacityTransport
     assert ids(db.run(customer_timeline("C1", 1))) == ["O500"]
 
 
-CONFLICTS: dict[str, tuple[Order, list[OrderItem], str]] = {
-    "the root": (order("O100"), [line("I7", "O100")], "write 1 of 2, create Order: "),
+CONFLICTS: dict[str, tuple[CustomerOrder, list[OrderLineItem], str]] = {
+    "the root": (order("O100"), [line("I7", "O100")], "write 1 of 2, create CustomerOrder: "),
     "the first item": (
         order("O500"),
         [line("I1"), line("I7")],
-        "write 2 of 3, create OrderItem: ",
+        "write 2 of 3, create OrderLineItem: ",
     ),
     "the last item": (
         order("O500"),
         [line("I7"), line("I1")],
-        "write 3 of 3, create OrderItem: ",
+        "write 3 of 3, create OrderLineItem: ",
     ),
 }
 
@@ -304,7 +304,7 @@ CONFLICTS: dict[str, tuple[Order, list[OrderItem], str]] = {
     "foreign", [line("I1", "O100"), line("I1", customer_id="C2")], ids=["order", "customer"]
 )
 def test_an_order_is_not_created_with_items_of_another(
-    db: Database, foreign: OrderItem, client: Any
+    db: Database, foreign: OrderLineItem, client: Any
 ) -> None:
     before = everything(client)
     with pytest.raises(InvalidValue, match="with its own items only"):

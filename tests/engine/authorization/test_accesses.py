@@ -487,6 +487,91 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
     plain("DescribeGlobalTable", {"GlobalTableName": "shop"}),
     plain("DescribeGlobalTableSettings", {"GlobalTableName": "shop"}),
     plain("UpdateGlobalTableSettings", {"GlobalTableName": "shop"}),
+    (
+        "ExecuteStatement",
+        {"Statement": "SELECT a.b FROM shop WHERE pk IN ['a', 'b'] AND c = 1"},
+        [
+            (
+                "PartiQLSelect",
+                "table",
+                {
+                    "select": ["SPECIFIC_ATTRIBUTES"],
+                    "leadingkeys": ["a", "b"],
+                    "attributes": ["a", "c", "pk"],
+                    "fulltablescan": ["false"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": 'SELECT * FROM "shop"."by-status" WHERE pk = ?', "Parameters": [{"S": "a"}]},
+        [
+            (
+                "PartiQLSelect",
+                "/index/by-status",
+                {
+                    "select": ["ALL_PROJECTED_ATTRIBUTES"],
+                    "attributes": ["pk"],
+                    "fulltablescan": ["true"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": "INSERT INTO shop VALUE {'pk': 'a', 'sk': '2', 'x': 1}"},
+        [
+            (
+                "PartiQLInsert",
+                "table",
+                {
+                    "returnvalues": ["NONE"],
+                    "leadingkeys": ["a"],
+                    "attributes": ["pk", "sk", "x"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {
+            "Statement": "UPDATE shop SET x.y = z REMOVE v WHERE pk = 'a' AND sk = '1' AND w > 1 "
+            "RETURNING MODIFIED NEW *",
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        },
+        [
+            (
+                "PartiQLUpdate",
+                "table",
+                {
+                    "returnvalues": ["UPDATED_NEW", "ALL_OLD"],
+                    "leadingkeys": ["a"],
+                    "attributes": ["pk", "sk", "v", "w", "x", "z"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": "DELETE FROM shop WHERE pk = 'a' AND sk = '1' RETURNING ALL OLD *"},
+        [
+            (
+                "PartiQLDelete",
+                "table",
+                {
+                    "returnvalues": ["ALL_OLD"],
+                    "leadingkeys": ["a"],
+                    "attributes": ["pk", "sk"],
+                },
+            )
+        ],
+    ),
+    (
+        "ExecuteStatement",
+        {"Statement": "DELETE FROM shop WHERE pk = 'a'"},
+        [("PartiQLDelete", "table", {"returnvalues": ["NONE"], "attributes": ["pk"]})],
+    ),
 ]
 
 

@@ -66,8 +66,14 @@ def test_keys_of_every_type(db: Database, type_: str) -> None:
         pytest.param(
             [key("pk", "HASH")],
             "pk:S pk:N",
-            "Cannot have two attributes with the same name",
+            "Attribute Name is duplicated: pk",
             id="two types",
+        ),
+        pytest.param(
+            [key("pk", "HASH"), key("pk", "RANGE")],
+            "pk:S",
+            "Invalid KeySchema: Some index key attribute have no definition",
+            id="one attribute as both keys",
         ),
         pytest.param(
             [key("pk", "HASH"), key("sk", "RANGE"), key("x", "RANGE")],

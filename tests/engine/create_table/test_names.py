@@ -23,13 +23,29 @@ def test_a_name_of_wrong_characters_is_refused(db: Database) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["", "ab", "x" * 256], ids=["empty", "short", "long"])
-def test_a_name_of_wrong_length_is_refused(db: Database, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "bound"),
+    [
+        ("", "greater than or equal to 1"),
+        ("ab", "greater than or equal to 3"),
+        ("x" * 256, "less than or equal to 255"),
+    ],
+    ids=["empty", "short", "long"],
+)
+def test_a_name_of_wrong_length_is_refused(db: Database, name: str, bound: str) -> None:
     db.refuses(
         "CreateTable",
         table_request(name),
-        "TableName must be at least 3 characters long and at most 255 characters long",
+        f"1 validation error detected: Value '{name}' at 'tableName' failed to satisfy "
+        f"constraint: Member must have length {bound}",
     )
+
+
+def test_a_table_can_be_named_by_its_arn(db: Database) -> None:
+    name = db.new_name()
+    arn = f"arn:aws:dynamodb:us-east-1:000000000000:table/{name}"
+    created = db.call("CreateTable", table_request(arn))["TableDescription"]
+    assert (created["TableName"], created["TableArn"]) == (name, arn)
 
 
 def test_a_table_needs_a_name(db: Database) -> None:

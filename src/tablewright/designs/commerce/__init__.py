@@ -1,9 +1,9 @@
 """Commerce: customers, orders and line items; status feeds, optimistic lock and history.
 
-    PK=CUST#{customerId}   SK=PROFILE#{customerId}                         Customer
-                           SK=ORDER#{orderId}                              Order
-                           SK=ORDER#{orderId}#ITEM#{itemId}                OrderItem
-                           SK=ORDER_STATUS_EVT#{orderId}#V#{version}       StatusEvent
+    PK=CUST#{customerId}   SK=PROFILE#{customerId}                         CustomerProfile
+                           SK=ORDER#{orderId}                              CustomerOrder
+                           SK=ORDER#{orderId}#ITEM#{itemId}                OrderLineItem
+                           SK=ORDER_STATUS_EVT#{orderId}#V#{version}       OrderStatusEvent
 
 Three sparse indexes contain the orders and no other entity: the timeline of a customer, the orders
 with a status, and the orders of a customer with a status. An update of the status moves the order
@@ -88,7 +88,7 @@ class Commerce(Table, name="commerce_single_table", type_attribute="entityType")
     customer_status_orders = GSI("GSI3PK", "GSI3SK", name="gsi_customer_status_orders")
 
 
-class Customer(Entity, table=Commerce, type_name="CustomerProfile"):
+class CustomerProfile(Entity, table=Commerce):
     customer_id: Attr[str] = attr(name="customerId")
     name: Attr[str] = attr()
     email: Attr[str] = attr()
@@ -96,7 +96,7 @@ class Customer(Entity, table=Commerce, type_name="CustomerProfile"):
     primary = key("CUST" / customer_id, "PROFILE" / customer_id.again)
 
 
-class StatusEvent(Entity, table=Commerce, type_name="OrderStatusEvent"):
+class OrderStatusEvent(Entity, table=Commerce):
     """One change of an order's status: written in the same transaction, never changed."""
 
     customer_id: Attr[str] = attr(name="customerId")
@@ -111,7 +111,7 @@ class StatusEvent(Entity, table=Commerce, type_name="OrderStatusEvent"):
     primary = key("CUST" / customer_id, "ORDER_STATUS_EVT" / order_id / "V" / version)
 
 
-class Order(Entity, table=Commerce, type_name="CustomerOrder"):
+class CustomerOrder(Entity, table=Commerce):
     customer_id: Attr[str] = attr(name="customerId")
     order_id: Attr[str] = attr(name="orderId")
     created_at: Attr[datetime] = attr(name="createdAt")
@@ -135,18 +135,18 @@ class Order(Entity, table=Commerce, type_name="CustomerOrder"):
     )
     status_history = history(
         status,
-        StatusEvent,
-        old=StatusEvent.from_status,
-        new=StatusEvent.to_status,
-        version=StatusEvent.version,
-        at=StatusEvent.changed_at,
-        by=StatusEvent.changed_by,
-        reason=StatusEvent.reason,
+        OrderStatusEvent,
+        old=OrderStatusEvent.from_status,
+        new=OrderStatusEvent.to_status,
+        version=OrderStatusEvent.version,
+        at=OrderStatusEvent.changed_at,
+        by=OrderStatusEvent.changed_by,
+        reason=OrderStatusEvent.reason,
         always=True,
     )
 
 
-class OrderItem(Entity, table=Commerce, type_name="OrderLineItem"):
+class OrderLineItem(Entity, table=Commerce):
     customer_id: Attr[str] = attr(name="customerId")
     order_id: Attr[str] = attr(name="orderId")
     item_id: Attr[str] = attr(name="itemId")
@@ -159,109 +159,111 @@ class OrderItem(Entity, table=Commerce, type_name="OrderLineItem"):
 
 
 class OrderWithItems(Aggregate):
-    order: Order = root()
-    items: list[OrderItem] = children()
+    order: CustomerOrder = root()
+    items: list[OrderLineItem] = children()
 
 
 # -- reads ---------------------------------------------------------------------------------------
 
 
 @access_pattern
-def customer_profile(customer_id: str) -> Get[Customer]:
+def customer_profile(customer_id: str) -> Get[CustomerProfile]:
     """Get customer profile by customerId"""
-    return Customer.primary(customer_id)
+    return CustomerProfile.primary(customer_id)
 
 
 @access_pattern
-def order_header(customer_id: str, order_id: str) -> Get[Order]:
+def order_header(customer_id: str, order_id: str) -> Get[CustomerOrder]:
     """Get one order header by customerId + orderId"""
-    return Order.primary(customer_id, order_id)
+    return CustomerOrder.primary(customer_id, order_id)
 
 
 @access_pattern
-def order_item(customer_id: str, order_id: str, item_id: str) -> Get[OrderItem]:
+def order_item(customer_id: str, order_id: str, item_id: str) -> Get[OrderLineItem]:
     """Get one specific order item by customerId + orderId + itemId"""
-    return OrderItem.primary(customer_id, order_id, item_id)
+    return OrderLineItem.primary(customer_id, order_id, item_id)
 
 
 @access_pattern
-def order_items(customer_id: str, order_id: str) -> Query[OrderItem]:
+def order_items(customer_id: str, order_id: str) -> Query[OrderLineItem]:
     """List items for one order"""
-    return OrderItem.primary.within(customer_id).eq(order_id)
+    return OrderLineItem.primary.within(customer_id).eq(order_id)
 
 
 @access_pattern
 def order_with_items(customer_id: str, order_id: str) -> Load[OrderWithItems]:
     """Load order aggregate (order + items)"""
-    return OrderWithItems.of(Order.primary(customer_id, order_id))
+    return OrderWithItems.of(CustomerOrder.primary(customer_id, order_id))
 
 
 @access_pattern
-def customer_timeline(customer_id: str, limit: int) -> Query[Order]:
+def customer_timeline(customer_id: str, limit: int) -> Query[CustomerOrder]:
     """List customer timeline (newest first)"""
-    return Order.timeline(customer_id).desc().page_size(limit)
+    return CustomerOrder.timeline(customer_id).desc().page_size(limit)
 
 
 @access_pattern
-def customer_timeline_page(customer_id: str, limit: int, cursor: str | None) -> Query[Order]:
+def customer_timeline_page(
+    customer_id: str, limit: int, cursor: str | None
+) -> Query[CustomerOrder]:
     """Paginate customer timeline"""
-    return Order.timeline(customer_id).desc().page_size(limit).after(cursor)
+    return CustomerOrder.timeline(customer_id).desc().page_size(limit).after(cursor)
 
 
 @access_pattern
-def orders_by_status(status: str, limit: int) -> Query[Order]:
+def orders_by_status(status: str, limit: int) -> Query[CustomerOrder]:
     """List global orders for one status"""
-    return Order.by_status(status).desc().page_size(limit)
+    return CustomerOrder.by_status(status).desc().page_size(limit)
 
 
 @access_pattern
-def customer_orders_by_status(customer_id: str, status: str, limit: int) -> Query[Order]:
+def customer_orders_by_status(customer_id: str, status: str, limit: int) -> Query[CustomerOrder]:
     """List customer orders for one status"""
-    return Order.by_customer_status(customer_id, status).desc().page_size(limit)
+    return CustomerOrder.by_customer_status(customer_id, status).desc().page_size(limit)
 
 
 @access_pattern
-def status_history(customer_id: str, order_id: str, limit: int) -> Query[StatusEvent]:
+def status_history(customer_id: str, order_id: str, limit: int) -> Query[OrderStatusEvent]:
     """List status change history for one order"""
-    return StatusEvent.primary.within(customer_id).eq(order_id).desc().page_size(limit)
+    return OrderStatusEvent.primary.within(customer_id).eq(order_id).desc().page_size(limit)
 
 
 # -- writes --------------------------------------------------------------------------------------
 
 
 @access_pattern
-def put_customer(customer: Customer) -> Put[Customer]:
+def put_customer(customer: CustomerProfile) -> Put[CustomerProfile]:
     """Upsert customer profile"""
     return put(customer)
 
 
 @access_pattern
-def put_customer_if_absent(customer: Customer) -> Create[Customer]:
+def put_customer_if_absent(customer: CustomerProfile) -> Create[CustomerProfile]:
     """Idempotent customer create"""
     return create(customer)
 
 
 @access_pattern
-def put_order(order: Order) -> Upsert[Order]:
+def put_order(order: CustomerOrder) -> Upsert[CustomerOrder]:
     """Create order root"""
     return upsert(
         order,
-        Order.created_at.set(order.created_at),
-        Order.status.set(order.status),
-        Order.total.set(order.total),
+        CustomerOrder.created_at.set(order.created_at),
+        CustomerOrder.status.set(order.status),
+        CustomerOrder.total.set(order.total),
     )
 
 
 @access_pattern
-def put_order_item(item: OrderItem) -> Put[OrderItem]:
+def put_order_item(item: OrderLineItem) -> Put[OrderLineItem]:
     """Add order line item"""
     return put(item)
 
 
 @access_pattern
-def update_order_status(customer_id: str, order_id: str, status: str) -> Update[Order]:
+def update_order_status(customer_id: str, order_id: str, status: str) -> Update[CustomerOrder]:
     """Update order status (state transition)"""
-    return Order.primary(customer_id, order_id).update(Order.status.set(status))
+    return CustomerOrder.primary(customer_id, order_id).update(CustomerOrder.status.set(status))
 
 
 @access_pattern
@@ -272,12 +274,12 @@ def update_order_status_with_history(
     expected_version: int,
     changed_by: str,
     reason: str,
-) -> Update[Order]:
+) -> Update[CustomerOrder]:
     """Update status with history + lock"""
     return (
-        Order.primary(customer_id, order_id)
-        .update(Order.status.set(status))
-        .condition(Order.version == expected_version)
+        CustomerOrder.primary(customer_id, order_id)
+        .update(CustomerOrder.status.set(status))
+        .condition(CustomerOrder.version == expected_version)
         .audit(by=changed_by, reason=reason)
     )
 
@@ -285,20 +287,20 @@ def update_order_status_with_history(
 @access_pattern
 def update_item_status(
     customer_id: str, order_id: str, item_id: str, status: str
-) -> Update[OrderItem]:
+) -> Update[OrderLineItem]:
     """Update item status (partial fulfillment)"""
-    return OrderItem.primary(customer_id, order_id, item_id).update(
-        OrderItem.item_status.set(status)
+    return OrderLineItem.primary(customer_id, order_id, item_id).update(
+        OrderLineItem.item_status.set(status)
     )
 
 
 @access_pattern
-def delete_order_item(customer_id: str, order_id: str, item_id: str) -> Delete[OrderItem]:
+def delete_order_item(customer_id: str, order_id: str, item_id: str) -> Delete[OrderLineItem]:
     """Delete one order item"""
-    return OrderItem.primary(customer_id, order_id, item_id).delete()
+    return OrderLineItem.primary(customer_id, order_id, item_id).delete()
 
 
-def _of_order(order: Order, item: OrderItem) -> OrderItem:
+def _of_order(order: CustomerOrder, item: OrderLineItem) -> OrderLineItem:
     """Return the item; raise InvalidValue if it is not an item of this order."""
     theirs, own = (item.customer_id, item.order_id), (order.customer_id, order.order_id)
     if not contains_symbol(theirs) and theirs != own:
@@ -310,6 +312,6 @@ def _of_order(order: Order, item: OrderItem) -> OrderItem:
 
 
 @access_pattern
-def create_order_with_items(order: Order, items: Sequence[OrderItem]) -> Transaction:
+def create_order_with_items(order: CustomerOrder, items: Sequence[OrderLineItem]) -> Transaction:
     """Atomic order root + items write"""
     return transact(create(order), *(create(_of_order(order, item)) for item in items))

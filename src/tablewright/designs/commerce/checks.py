@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from tablewright.designs.commerce import (
-    Customer,
+    CustomerOrder,
+    CustomerProfile,
     ItemStatus,
-    Order,
-    OrderItem,
+    OrderLineItem,
     OrderStatus,
+    OrderStatusEvent,
     OrderWithItems,
-    StatusEvent,
     create_order_with_items,
     customer_orders_by_status,
     customer_profile,
@@ -43,33 +43,35 @@ def checks(stored: Stored) -> Iterator[Check]:
     yield from _writes(stored)
 
 
-def _order(stored: Stored, order_id: str) -> Order:
-    return next(order for order in stored(Order) if order.order_id == order_id)
+def _order(stored: Stored, order_id: str) -> CustomerOrder:
+    return next(order for order in stored(CustomerOrder) if order.order_id == order_id)
 
 
-def _items(stored: Stored, order_id: str) -> list[OrderItem]:
-    return [item for item in stored(OrderItem) if item.order_id == order_id]
+def _items(stored: Stored, order_id: str) -> list[OrderLineItem]:
+    return [item for item in stored(OrderLineItem) if item.order_id == order_id]
 
 
-def _feed(stored: Stored, customer_id: str | None, status: OrderStatus | None) -> list[Order]:
+def _feed(
+    stored: Stored, customer_id: str | None, status: OrderStatus | None
+) -> list[CustomerOrder]:
     """Return the newest orders first, as every feed does."""
     found = [
         order
-        for order in stored(Order)
+        for order in stored(CustomerOrder)
         if customer_id in (None, order.customer_id) and status in (None, order.status)
     ]
     return sorted(found, key=lambda order: order.created_at, reverse=True)
 
 
-def _history(stored: Stored) -> list[StatusEvent]:
+def _history(stored: Stored) -> list[OrderStatusEvent]:
     """Return the two changes of order O1, newest first, with their stored times."""
     steps = [
         (3, OrderStatus.AWAITING_PAYMENT, OrderStatus.PAID, "till", "card"),
         (2, OrderStatus.CREATED, OrderStatus.AWAITING_PAYMENT, None, None),
     ]
-    times = {event.version: event.changed_at for event in stored(StatusEvent)}
+    times = {event.version: event.changed_at for event in stored(OrderStatusEvent)}
     return [
-        StatusEvent(
+        OrderStatusEvent(
             customer_id="C3",
             order_id="O1",
             version=version,
@@ -88,7 +90,7 @@ def _reads(stored: Stored) -> Iterator[Check]:
     yield Check(
         "Get customer profile by customerId",
         customer_profile("C1"),
-        next(customer for customer in stored(Customer) if customer.customer_id == "C1"),
+        next(customer for customer in stored(CustomerProfile) if customer.customer_id == "C1"),
     )
     yield Check(
         "Get one order header by customerId + orderId",
@@ -130,18 +132,20 @@ def _reads(stored: Stored) -> Iterator[Check]:
 
 
 def _writes(stored: Stored) -> Iterator[Check]:
-    renamed = Customer(customer_id="C2", name="Ben Lomond", email="ben@example.com")
+    renamed = CustomerProfile(customer_id="C2", name="Ben Lomond", email="ben@example.com")
     yield Check("Upsert customer profile", put_customer(renamed), renamed)
-    cat = Customer(customer_id="C3", name="Cat Bells", email="cat@example.com")
+    cat = CustomerProfile(customer_id="C3", name="Cat Bells", email="cat@example.com")
     yield Check("Idempotent customer create", put_customer_if_absent(cat), cat)
     yield Check(
         "Idempotent customer create, a second time",
         put_customer_if_absent(changed(cat, name="Another customer")),
         Raises(AlreadyExists),
     )
-    new = Order(customer_id="C3", order_id="O1", created_at=datetime(2026, 2, 1, tzinfo=UTC))
+    new = CustomerOrder(
+        customer_id="C3", order_id="O1", created_at=datetime(2026, 2, 1, tzinfo=UTC)
+    )
     yield Check("Create order root", put_order(new), changed(new, version=1))
-    item = OrderItem(customer_id="C3", order_id="O1", item_id="I1", sku="SKU-1")
+    item = OrderLineItem(customer_id="C3", order_id="O1", item_id="I1", sku="SKU-1")
     yield Check("Add order line item", put_order_item(item), item)
 
     yield Check(
@@ -184,13 +188,17 @@ def _writes(stored: Stored) -> Iterator[Check]:
         delete_order_item("C3", "O1", "I1"),
         changed(item, item_status=ItemStatus.SHIPPED),
     )
-    whole = Order(customer_id="C3", order_id="O2", created_at=datetime(2026, 2, 2, tzinfo=UTC))
+    whole = CustomerOrder(
+        customer_id="C3", order_id="O2", created_at=datetime(2026, 2, 2, tzinfo=UTC)
+    )
     lines = [
-        OrderItem(customer_id="C3", order_id="O2", item_id=f"I{n}", sku="SKU-9") for n in (1, 2)
+        OrderLineItem(customer_id="C3", order_id="O2", item_id=f"I{n}", sku="SKU-9") for n in (1, 2)
     ]
     yield Check("Atomic order root + items write", create_order_with_items(whole, lines), None)
-    another = Order(customer_id="C3", order_id="O3", created_at=datetime(2026, 2, 3, tzinfo=UTC))
-    early = OrderItem(customer_id="C3", order_id="O3", item_id="I1", sku="SKU-9")
+    another = CustomerOrder(
+        customer_id="C3", order_id="O3", created_at=datetime(2026, 2, 3, tzinfo=UTC)
+    )
+    early = OrderLineItem(customer_id="C3", order_id="O3", item_id="I1", sku="SKU-9")
     yield Check("Add order line item, before its order", put_order_item(early), early)
     yield Check(
         "Atomic rollback on conflict",

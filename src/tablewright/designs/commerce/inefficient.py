@@ -9,22 +9,22 @@ from __future__ import annotations
 from datetime import datetime
 
 from tablewright import Query
-from tablewright.designs.commerce import Order, OrderItem
+from tablewright.designs.commerce import CustomerOrder, OrderLineItem
 
 
-def orders_with_sku(sku: str) -> Query[OrderItem]:
+def orders_with_sku(sku: str) -> Query[OrderLineItem]:
     """Query by sku across all customers/orders"""
-    return OrderItem.where(OrderItem.sku == sku)
+    return OrderLineItem.where(OrderLineItem.sku == sku)
 
 
-def items_by_status(status: str) -> Query[OrderItem]:
+def items_by_status(status: str) -> Query[OrderLineItem]:
     """Query by itemStatus across all customers/orders"""
-    return OrderItem.where(OrderItem.item_status == status)
+    return OrderLineItem.where(OrderLineItem.item_status == status)
 
 
-def orders_between(first: datetime, last: datetime) -> Query[Order]:
+def orders_between(first: datetime, last: datetime) -> Query[CustomerOrder]:
     """Global date-range feed independent of status/customer"""
-    return Order.where(Order.created_at.between(first, last))
+    return CustomerOrder.where(CustomerOrder.created_at.between(first, last))
 
 
 INEFFICIENT = (orders_with_sku, items_by_status, orders_between)

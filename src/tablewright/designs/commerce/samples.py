@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from tablewright import Entity
-from tablewright.designs.commerce import Customer, Order, OrderItem, OrderStatus
+from tablewright.designs.commerce import CustomerOrder, CustomerProfile, OrderLineItem, OrderStatus
 
 
 def sample() -> list[Entity]:
@@ -14,7 +14,7 @@ def sample() -> list[Entity]:
     start = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
     statuses = (OrderStatus.CREATED, OrderStatus.PAID, OrderStatus.FULFILLED)
     orders = [
-        Order(
+        CustomerOrder(
             customer_id="C1" if number < 5 else "C2",
             order_id=f"O{100 + number}",
             created_at=start + timedelta(days=number),
@@ -24,9 +24,11 @@ def sample() -> list[Entity]:
         for number in range(8)
     ]
     # O10 is a prefix of O100 to O107.
-    orders.append(Order(customer_id="C1", order_id="O10", created_at=start - timedelta(days=1)))
+    orders.append(
+        CustomerOrder(customer_id="C1", order_id="O10", created_at=start - timedelta(days=1))
+    )
     items = [
-        OrderItem(
+        OrderLineItem(
             customer_id="C1",
             order_id=order_id,
             item_id=f"I{number}",
@@ -38,8 +40,8 @@ def sample() -> list[Entity]:
         for number in range(1, 4)
     ]
     return [
-        Customer(customer_id="C1", name="Ann Arbor", email="ann@example.com"),
-        Customer(customer_id="C2", name="Ben Nevis", email="ben@example.com"),
+        CustomerProfile(customer_id="C1", name="Ann Arbor", email="ann@example.com"),
+        CustomerProfile(customer_id="C2", name="Ben Nevis", email="ben@example.com"),
         *orders,
         *items,
     ]

@@ -30,10 +30,13 @@ Decisions where the source document is unclear or contradicts itself:
   read the inventory.
 - A user id is a string: the source document contains both UUIDs and `rabinovich`.
 
-A scoped database may look up by business id and finds only items of its own shards and of the
-inventory. It cannot look up items of users by system key: this index is not restricted to one user,
-and users never see system keys.
-Users name carts, and the inventory items in them, by business id.
+A database that is restricted to one user (`db.for_tenant(user_id=…)`) may look up by business id,
+and finds only items in the user's shards and in the inventory. It cannot look up by system key:
+users never see system keys, and ReverseIndex contains the keys of all users.
+
+Users refer to carts, and to the inventory items in them, by business id. So `put_cart` requires
+one. `put_into_newest_cart` finds the newest cart of a user, also if another program has stored it
+without a business id.
 """
 
 from __future__ import annotations

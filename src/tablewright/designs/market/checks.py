@@ -44,6 +44,7 @@ from tablewright.designs.market import (
     products,
     put_cart,
     put_into_cart,
+    put_into_newest_cart,
     reward_by_id,
     reward_by_system_key,
     set_order_id,
@@ -246,6 +247,12 @@ def _writes(stored: Stored) -> Iterator[Check]:
         "Put an inventory item into a cart",
         put_into_cart("C-0002", "TEA-01", 1),
         (new_cart, changed(new_cart, lines={"TEA-03": 2, "TEA-01": 1})),
+    )
+    annas = next(cart for cart in stored(Cart) if cart.user_id == ANNA)
+    yield Check(
+        "Put an inventory item into the newest cart, which has no business id",
+        put_into_newest_cart(ANNA, "TEA-01", 1),
+        (annas, changed(annas, lines={**annas.lines, "TEA-01": 1})),
     )
     order = Order(
         user_id=RABIN, order_id=ULID("01JZ10H7X367VB2NF4YQ973DZZ"), total=Decimal("33.00")

@@ -162,22 +162,32 @@ def update_profile(user_id: str, phones: list[str], addresses: list[str]) -> Upd
 
 @access_pattern
 def put_cart(cart: Cart) -> Put[Cart]:
-    """Put a cart that expires"""
+    """Put a cart that expires; it needs a business id"""
+    if cart.business_id is None:
+        raise InvalidValue(
+            "put_cart(): the cart has no business id, by which its user would find it; use "
+            "Cart(business_id=…)"
+        )
     return put(cart)
+
+
+def _set_quantity(cart: Cart, item_id: str, quantity: int) -> Update[Cart]:
+    """Return the update of one line of a cart."""
+    line = Cart.lines.path(lambda lines: lines[item_id])
+    return Cart.primary(cart.user_id, cart.cart_id).update(line.set(quantity))
 
 
 @access_pattern
 def put_into_cart(business_id: str, item_id: str, quantity: int) -> Then[Cart, Cart]:
     """Put an inventory item into a cart; both have business ids"""
-    return (
-        Cart.by_id(business_id)
-        .first()
-        .then(
-            lambda cart: Cart.primary(cart.user_id, cart.cart_id).update(
-                Cart.lines.path(lambda lines: lines[item_id]).set(quantity)
-            )
-        )
-    )
+    return Cart.by_id(business_id).first().then(lambda cart: _set_quantity(cart, item_id, quantity))
+
+
+@access_pattern
+def put_into_newest_cart(user_id: str, item_id: str, quantity: int) -> Then[Cart, Cart]:
+    """Put an inventory item into the newest cart of a user, with or without a business id"""
+    newest = Cart.primary.within(user_id).desc().first()
+    return newest.then(lambda cart: _set_quantity(cart, item_id, quantity))
 
 
 # -- writes by the system ------------------------------------------------------------------------

@@ -20,9 +20,10 @@ A sentinel item keeps each name unique. It is written in the same transaction an
 and the name, as in the source document. The key of an ingredient contains its category, so another
 sentinel item keeps its id unique. The id of a category never changes: an update of it is refused.
 
-Option 2 of the source document has its own table. There the sort key of an ingredient begins with
-`#`, so it sorts before the key of its category. A query in descending order returns the category,
-then a limited number of its ingredients. `examples/` has a small program for each option.
+Option 2 of the source document has its own table, in the module `option2`. There the sort key of an
+ingredient begins with `#`, so it sorts before the key of its category. A query in descending order
+returns the category, then a limited number of its ingredients. `examples/` has a small program for
+each option.
 
 Decisions where the source document is unclear:
 
@@ -38,5 +39,4 @@ Decisions where the source document is unclear:
 from __future__ import annotations
 
 from tablewright.designs.recipes.entities import *  # noqa: F403 - a design is one namespace
-from tablewright.designs.recipes.option2 import *  # noqa: F403 - a design is one namespace
 from tablewright.designs.recipes.patterns import *  # noqa: F403 - a design is one namespace

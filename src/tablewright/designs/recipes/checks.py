@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from tablewright.designs.recipes import (
     Category,
-    CategoryWithIngredients,
     Ingredient,
     Menu,
     MenuItem,
@@ -14,12 +13,8 @@ from tablewright.designs.recipes import (
     Recipe,
     RecipeIngredient,
     RecipeWithIngredients,
-    ReversedCategory,
-    ReversedIngredient,
     categories_in_shop_order,
     category_by_name,
-    category_with_first_ingredients,
-    category_with_ingredients,
     change_menu_item,
     change_recipe,
     change_recipe_ingredient,
@@ -29,8 +24,6 @@ from tablewright.designs.recipes import (
     create_menu_item,
     create_recipe,
     create_recipe_ingredient,
-    create_reversed_category,
-    create_reversed_ingredient,
     delete_category,
     delete_ingredient,
     delete_menu,
@@ -50,6 +43,7 @@ from tablewright.designs.recipes import (
     menu_item_with_recipe,
     menu_with_items,
     move_ingredient,
+    option2,
     recipe_with_ingredients,
     rename_category,
     rename_ingredient,
@@ -306,42 +300,42 @@ def _moves_between_categories(stored: Stored) -> Iterator[Check]:
 
 
 def _option_2(stored: Stored) -> Iterator[Check]:
-    category = next(found for found in stored(ReversedCategory) if found.id == "1")
+    category = next(found for found in stored(option2.Category) if found.id == "1")
     ingredients = sorted(
-        (found for found in stored(ReversedIngredient) if found.category_id == "1"),
+        (found for found in stored(option2.Ingredient) if found.category_id == "1"),
         key=lambda found: found.id,
     )
     yield Check(
         "Option 2: retrieve a category and its ingredients",
-        category_with_ingredients("1"),
-        CategoryWithIngredients(category=category, ingredients=ingredients),
+        option2.category_with_ingredients("1"),
+        option2.CategoryWithIngredients(category=category, ingredients=ingredients),
     )
     yield Check(
         "Option 2: read only the first batch",
-        category_with_first_ingredients("1", 10),
-        CategoryWithIngredients(category=category, ingredients=ingredients[:-11:-1]),
+        option2.category_with_first_ingredients("1", 10),
+        option2.CategoryWithIngredients(category=category, ingredients=ingredients[:-11:-1]),
     )
-    herbs = ReversedCategory(id="3", name="herbs")
-    basil = ReversedIngredient(id="30", name="basil", category_id="3")
-    yield Check("Option 2: create a category", create_reversed_category(herbs), herbs)
-    yield Check("Option 2: create an ingredient", create_reversed_ingredient(basil), basil)
+    herbs = option2.Category(id="3", name="herbs")
+    basil = option2.Ingredient(id="30", name="basil", category_id="3")
+    yield Check("Option 2: create a category", option2.create_category(herbs), herbs)
+    yield Check("Option 2: create an ingredient", option2.create_ingredient(basil), basil)
     yield Check(
         "Option 2: create a category with a name that is taken",
-        create_reversed_category(ReversedCategory(id="4", name="herbs")),
+        option2.create_category(option2.Category(id="4", name="herbs")),
         IS_TAKEN,
     )
     yield Check(
         "Option 2: create an ingredient with a name that is taken",
-        create_reversed_ingredient(ReversedIngredient(id="31", name="basil", category_id="3")),
+        option2.create_ingredient(option2.Ingredient(id="31", name="basil", category_id="3")),
         IS_TAKEN,
     )
     yield Check(
         "Option 2: create an ingredient with an id that is taken, in another category",
-        create_reversed_ingredient(ReversedIngredient(id="1", name="thyme", category_id="3")),
+        option2.create_ingredient(option2.Ingredient(id="1", name="thyme", category_id="3")),
         IS_TAKEN,
     )
     yield Check(
         "Option 2: read only the first batch, after the creates",
-        category_with_first_ingredients("3", 10),
-        CategoryWithIngredients(category=herbs, ingredients=[basil]),
+        option2.category_with_first_ingredients("3", 10),
+        option2.CategoryWithIngredients(category=herbs, ingredients=[basil]),
     )

@@ -19,11 +19,11 @@ from tablewright import (
 )
 
 
-class Reversed(Table, name="recipes_option2", type_attribute=None):
+class RecipesOption2(Table, name="recipes_option2", type_attribute=None):
     pass
 
 
-class ReversedCategory(Entity, table=Reversed, type_name="Category"):
+class Category(Entity, table=RecipesOption2):
     id: Attr[str] = attr(immutable=True)
     name: Attr[str] = attr()
 
@@ -31,7 +31,7 @@ class ReversedCategory(Entity, table=Reversed, type_name="Category"):
     names = unique("CategoryName" / name, keep=(id, name))
 
 
-class ReversedIngredient(Entity, table=Reversed, type_name="Ingredient"):
+class Ingredient(Entity, table=RecipesOption2):
     id: Attr[str] = attr()
     name: Attr[str] = attr()
     category_id: Attr[str] = attr(name="categoryId")
@@ -42,18 +42,18 @@ class ReversedIngredient(Entity, table=Reversed, type_name="Ingredient"):
 
 
 class CategoryWithIngredients(Aggregate):
-    category: ReversedCategory = root()
-    ingredients: list[ReversedIngredient] = children()
+    category: Category = root()
+    ingredients: list[Ingredient] = children()
 
 
 @access_pattern
-def create_reversed_category(category: ReversedCategory) -> Create[ReversedCategory]:
+def create_category(category: Category) -> Create[Category]:
     """Create a category that sorts after its ingredients; its name must be unique"""
     return create(category)
 
 
 @access_pattern
-def create_reversed_ingredient(ingredient: ReversedIngredient) -> Create[ReversedIngredient]:
+def create_ingredient(ingredient: Ingredient) -> Create[Ingredient]:
     """Create an ingredient that sorts before its category; its id and its name must be unique"""
     return create(ingredient)
 
@@ -61,10 +61,10 @@ def create_reversed_ingredient(ingredient: ReversedIngredient) -> Create[Reverse
 @access_pattern
 def category_with_ingredients(category_id: str) -> Load[CategoryWithIngredients]:
     """Retrieve a category and its ingredients"""
-    return CategoryWithIngredients.of(ReversedCategory.primary(category_id))
+    return CategoryWithIngredients.of(Category.primary(category_id))
 
 
 @access_pattern
 def category_with_first_ingredients(category_id: str, count: int) -> Load[CategoryWithIngredients]:
     """Read only the first batch: ScanIndexForward=False, Limit=count + 1"""
-    return CategoryWithIngredients.of(ReversedCategory.primary(category_id)).desc().limit(count)
+    return CategoryWithIngredients.of(Category.primary(category_id)).desc().limit(count)

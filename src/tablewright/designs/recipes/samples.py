@@ -10,8 +10,7 @@ from tablewright.designs.recipes import (
     MenuItem,
     Recipe,
     RecipeIngredient,
-    ReversedCategory,
-    ReversedIngredient,
+    option2,
 )
 
 
@@ -70,7 +69,7 @@ def sample() -> list[Entity]:
 def _option2_sample() -> list[Entity]:
     """Return a category with more ingredients than one batch, and other categories."""
     categories = [
-        ReversedCategory(id=number, name=name)
+        option2.Category(id=number, name=name)
         for number, name in (("1", "vegetables"), ("2", "pasta"), ("10", "dairy"))
     ]
     names = (
@@ -78,8 +77,8 @@ def _option2_sample() -> list[Entity]:
         *("beans", "peas", "corn", "kale", "beets", "fennel"),
     )
     ingredients = [
-        ReversedIngredient(id=str(number), name=name, category_id="1")
+        option2.Ingredient(id=str(number), name=name, category_id="1")
         for number, name in enumerate(names, start=1)
     ]
-    pasta = ReversedIngredient(id="20", name="spaghetti", category_id="2")
+    pasta = option2.Ingredient(id="20", name="spaghetti", category_id="2")
     return [*categories, *ingredients, pasta]

@@ -27,6 +27,7 @@ from tablewright.engine.operations.delete_item import delete_item
 from tablewright.engine.operations.delete_table import delete_table
 from tablewright.engine.operations.describe_stream import describe_stream
 from tablewright.engine.operations.describe_table import describe_table
+from tablewright.engine.operations.execute_statement import execute_statement
 from tablewright.engine.operations.get_item import get_item
 from tablewright.engine.operations.get_records import get_records
 from tablewright.engine.operations.get_shard_iterator import get_shard_iterator
@@ -63,8 +64,12 @@ from tablewright.engine.operations.transact_write_items import transact_write_it
 from tablewright.engine.operations.update_item import update_item
 from tablewright.engine.operations.update_table import update_table
 from tablewright.engine.step import Step
-from tablewright.wire import backups, requests, streams, table_settings
+from tablewright.errors import UnknownOperationException
+from tablewright.hints import did_you_mean
+from tablewright.wire import backups, requests, statements, streams, table_settings
 from tablewright.wire.members import Structure
+
+LIST_OF_OPERATIONS = "The implemented operations are listed in docs/operations.md"
 
 #: By name: the shape of the request, and the function that converts it into a step.
 OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
@@ -108,6 +113,7 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         table_settings.KinesisStreamingDestinationInput,
         enable_kinesis_streaming_destination,
     ),
+    "ExecuteStatement": (statements.ExecuteStatementInput, execute_statement),
     "GetItem": (requests.GetItemInput, get_item),
     "GetResourcePolicy": (table_settings.GetResourcePolicyInput, get_resource_policy),
     "ListContributorInsights": (
@@ -154,3 +160,9 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
     ),
     "UpdateTimeToLive": (requests.UpdateTimeToLiveInput, update_time_to_live),
 }
+
+
+def unknown_operation(name: str) -> UnknownOperationException:
+    """Return the error for an operation that does not exist or is not implemented."""
+    hint = did_you_mean(name, OPERATIONS, cutoff=0.8) or "."
+    return UnknownOperationException(f"unknown operation {name!r}{hint} {LIST_OF_OPERATIONS}")

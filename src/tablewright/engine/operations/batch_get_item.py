@@ -22,6 +22,8 @@ from tablewright.wire.responses import BatchGetItemOutput, ItemOut
 
 
 def batch_get_item(request: BatchGetItemInput) -> ReadStep:
+    if not request.tables:
+        raise ValidationException("The requestItems parameter is required for BatchGetItem")
     if sum(len(wanted.keys) for wanted in request.tables.values()) > MAX_BATCH_GET_KEYS:
         raise ValidationException("Too many items requested for the BatchGetItem call")
     projections: dict[str, CompiledProjection | None] = {}
@@ -46,7 +48,7 @@ def batch_get_item(request: BatchGetItemInput) -> ReadStep:
         for name, wanted in request.tables.items():
             table, project = tables[name], projections[name]
             items: list[ItemOut] = []
-            charge = charges[name] = Charge(table)
+            charge = charges[name] = Charge(table, name=name)
             for number, position in enumerate(positions[name]):
                 found = context.snapshot.get(table.tree, position)
                 size = found[0] if found else 0

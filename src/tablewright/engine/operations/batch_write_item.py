@@ -38,19 +38,19 @@ def batch_write_item(request: BatchWriteItemInput) -> WriteStep:
     def run(context: WriteContext) -> BatchWriteItemOutput:
         tables = {name: context.find_table(name) for name in request.tables}
         writes = [
-            (tables[name], _check_key(tables[name], new, key_values), new, key_values)
+            (name, tables[name], _check_key(tables[name], new, key_values), new, key_values)
             for name, new, key_values in prepared
         ]
-        if len({(table.name, key) for table, key, _, _ in writes}) < len(writes):
+        if len({(table.name, key) for _, table, key, _, _ in writes}) < len(writes):
             raise ValidationException("Provided list of item keys contains duplicates")
         charges: dict[str, Charge] = {}
         metrics: dict[str, list[ItemCollectionMetrics]] = {}
-        for table, key, new, key_values in writes:
-            charge = charges.setdefault(table.name, Charge(table))
+        for name, table, key, new, key_values in writes:
+            charge = charges.setdefault(name, Charge(table, name=name))
             replace_item(context.tx, table, key, find_row(context.tx, table.tree, key), new, charge)
             collection = collection_metrics(table, key_values, request.return_metrics)
             if collection:
-                metrics.setdefault(table.name, []).append(collection)
+                metrics.setdefault(name, []).append(collection)
         return BatchWriteItemOutput(
             unprocessed_items={},
             item_collection_metrics=metrics or None,

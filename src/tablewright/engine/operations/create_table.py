@@ -2,7 +2,7 @@
 
 The response has the status CREATING, as in DynamoDB; the next DescribeTable returns ACTIVE.
 
-Checks, in DynamoDB's order: the name; billing and throughput; the keys of the table; each local
+Checks, in DynamoDB's order: billing and throughput; the keys of the table; each local
 index; each global index; unused definitions; whether the table exists already.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from tablewright.engine import definition, table_settings
 from tablewright.engine.describe import describe
 from tablewright.engine.operations.resource_policies import new_revision
-from tablewright.engine.step import WriteContext, WriteStep
+from tablewright.engine.step import WriteContext, WriteStep, table_name
 from tablewright.engine.streams import apply_stream_setting
 from tablewright.errors import ResourceInUseException, ValidationException, invalid
 from tablewright.schema import (
@@ -34,7 +34,6 @@ NO_VIEW_TYPE = (
 
 
 def create_table(request: CreateTableInput) -> WriteStep:
-    definition.check_table_name(request.table_name)
     table_settings.refuse_unsupported(request)
     schema = _build_schema(request)
 
@@ -52,6 +51,7 @@ def create_table(request: CreateTableInput) -> WriteStep:
 
 
 def _build_schema(request: CreateTableInput) -> TableSchema:
+    definition.check_tag_characters(request.tags or ())
     billing = request.billing_mode or "PROVISIONED"
     definition.check_billing(billing, request.provisioned_throughput)
     throughput = definition.build_throughput(request.provisioned_throughput)
@@ -73,7 +73,7 @@ def _build_schema(request: CreateTableInput) -> TableSchema:
     table_settings.check_encryption(encryption)
     now = time.time()
     return TableSchema(
-        name=request.table_name,
+        name=table_name(request.table_name),
         id=str(uuid.uuid4()),
         created=now,
         keys=keys,

@@ -31,7 +31,7 @@ def delete_item(request: DeleteItemInput) -> WriteStep:
         key = table.keys.check_key(key_values)
         old = find_row(context.tx, table.tree, key)
         check_condition(condition, old, request.return_on_failure)
-        charge = Charge(table)
+        charge = Charge(table, name=request.table_name)
         replace_item(context.tx, table, key, old, None, charge)
         return WriteItemOutput(
             Raw(old.body) if old and request.return_values == "ALL_OLD" else None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from tablewright.engine.describe import describe
+from tablewright.engine.describe import describe_deleted
 from tablewright.engine.maintenance import delete_tree
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.engine.streams import close_streams
@@ -31,7 +31,7 @@ def delete_table(request: DeleteTableInput) -> WriteStep:
                 "Attempt to change a resource which is still in use: "
                 "Cannot delete table while indexes are being created, updated, or deleted."
             )
-        description = describe(table, context.count, status="DELETING")
+        description = describe_deleted(table, context.count)
         close_streams(context.catalog, context.tx, table.schema, time.time())
         context.catalog.remove_table(context.tx, table.name)
         for tree in table.schema.trees:

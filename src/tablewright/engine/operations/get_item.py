@@ -28,7 +28,7 @@ def get_item(request: GetItemInput) -> ReadStep:
         if found is not None:
             answer.item = render_item(found[1], project)
         if request.return_capacity is not None:
-            charge = Charge(table)
+            charge = Charge(table, name=request.table_name)
             charge.add(read_units(found[0] if found else 0, consistent=request.consistent))
             answer.consumed_capacity = charge.to_consumed_capacity(request.return_capacity)
         return answer

@@ -38,7 +38,7 @@ def put_item(request: PutItemInput) -> WriteStep:
         key = table.check_item(new.item, new.size)
         old = find_row(context.tx, table.tree, key)
         check_condition(condition, old, request.return_on_failure)
-        charge = Charge(table)
+        charge = Charge(table, name=request.table_name)
         replace_item(context.tx, table, key, old, new, charge)
         return WriteItemOutput(
             Raw(old.body) if old and request.return_values == "ALL_OLD" else None,

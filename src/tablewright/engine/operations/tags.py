@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.engine.definition import check_tags
+from tablewright.engine.definition import check_tag_characters, check_tags
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep, table_name
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ResourceNotFoundException, ValidationException
@@ -20,6 +20,7 @@ def tag_resource(request: TagResourceInput) -> WriteStep:
     _check_arn(request.resource_arn)
     if not request.tags:
         raise ValidationException("Atleast one Tag needs to be provided as Input.")
+    check_tag_characters(request.tags)
 
     def run(context: WriteContext) -> None:
         table = _find_table(context, request.resource_arn)

@@ -31,7 +31,10 @@ def transact_get_items(request: TransactGetItemsInput) -> ReadStep:
             raise ValidationException(
                 "Transaction request cannot include multiple operations on one item"
             )
-        charges = {get.table.name: Charge(get.table, "read", factor=2) for get in gets}
+        charges = {
+            get.table.name: Charge(get.table, "read", factor=2, name=get.request.table_name)
+            for get in gets
+        }
         responses = []
         with context.snapshot.read_transaction():
             for get in gets:

@@ -15,10 +15,11 @@ import hashlib
 import time
 from collections.abc import Iterable
 from functools import partial
+from typing import Literal
 
 import msgspec
 
-from tablewright.encoding.items import normalise_item
+from tablewright.encoding.items import item_size, normalise_item
 from tablewright.engine.cancellation import cancel_unless_all
 from tablewright.engine.capacity import Charge, consumed_by_table, read_units, write_units
 from tablewright.engine.catalog import TOKENS
@@ -74,13 +75,13 @@ def transact_write_items(request: TransactWriteItemsInput) -> WriteStep:
             )
         cancel_unless_all(partial(write.evaluate, tx) for write in writes)
         _check_total_size(writes)
-        charges = {write.table.name: Charge(write.table, "write", factor=2) for write in writes}
+        charges = {write.table.name: write.open_charge("write") for write in writes}
         metrics: dict[str, list[ItemCollectionMetrics]] = {}
         for write in writes:
             write.apply(tx, charges[write.table.name])
             metric = collection_metrics(write.table, write.key_values, request.return_metrics)
             if metric:
-                metrics.setdefault(write.table.name, []).append(metric)
+                metrics.setdefault(write.action.table_name, []).append(metric)
         if request.token:
             tx.put(TOKENS, request.token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)
         return TransactWriteItemsOutput(
@@ -126,6 +127,9 @@ class _TransactionWrite:
         if isinstance(self.action, TransactUpdate):
             self.new = apply_update(self.table, self.update, self.old, self.key_values)
 
+    def open_charge(self, kind: Literal["read", "write"]) -> Charge:
+        return Charge(self.table, kind, factor=2, name=self.action.table_name)
+
     def apply(self, tx: WriteTransaction, charge: Charge) -> None:
         if isinstance(self.action, TransactConditionCheck):
             charge.add(write_units(self.old.size if self.old else 0))
@@ -147,7 +151,8 @@ def _require_one_action(entry: TransactWriteItem) -> AnyTransactAction:
 
 
 def _check_total_size(writes: Iterable[_TransactionWrite]) -> None:
-    size = sum(row.size for write in writes for row in (write.new or write.old,) if row)
+    """Check the size of all new items; of other actions DynamoDB counts only the keys."""
+    size = sum(write.new.size if write.new else item_size(write.key_values) for write in writes)
     if size > MAX_TRANSACTION_SIZE:
         raise ValidationException(
             f"Transaction payload size cannot exceed 4MB. Payload Size: {size}"
@@ -176,7 +181,7 @@ def _charge_replay(tx: WriteTransaction, writes: Iterable[_TransactionWrite]) ->
     """Charge a repeated request, as DynamoDB does, for reading its items."""
     charges: dict[str, Charge] = {}
     for write in writes:
-        charge = charges.setdefault(write.table.name, Charge(write.table, "read", factor=2))
+        charge = charges.setdefault(write.table.name, write.open_charge("read"))
         row = find_row(tx, write.table.tree, write.key)
         charge.add(read_units(row.size if row else 0, consistent=True))
     return charges

@@ -1,4 +1,4 @@
-"""UpdateItem: change attributes of an item, or create it.
+"""UpdateItem: change attributes of an item, or create it unless the update only removes.
 
 Checks, in DynamoDB's order: expressions; the table; the key; the condition; the update and its
 result (paths, operand types, size, index keys).
@@ -36,10 +36,10 @@ def update_item(request: UpdateItemInput) -> WriteStep:
         old = find_row(context.tx, table.tree, key)
         check_condition(condition, old, request.return_on_failure)
         new = apply_update(table, update, old, key_values)
-        charge = Charge(table)
+        charge = Charge(table, name=request.table_name)
         replace_item(context.tx, table, key, old, new, charge)
         return WriteItemOutput(
-            _select_returned(request.return_values, update, old, new),
+            select_returned(request.return_values, update, old, new),
             charge.to_consumed_capacity(request.return_capacity),
             collection_metrics(table, key_values, request.return_metrics),
         )
@@ -56,8 +56,13 @@ def reject_key_changes(table: StoredTable, update: CompiledUpdate | None) -> Non
 
 def apply_update(
     table: StoredTable, update: CompiledUpdate | None, old: ItemRow | None, key_values: Item
-) -> ItemRow:
-    """Return the row after the update, checked like a new item."""
+) -> ItemRow | None:
+    """Return the row after the update, checked like a new item.
+
+    An update that only removes does not create a missing item: it returns None, whatever its paths.
+    """
+    if old is None and update is not None and update.only_removes:
+        return None
     item = old.item if old else key_values
     row = ItemRow(update.apply(item) if update else item)
     # A few kilobytes of list_append can create millions of values. The JSON of an item has at most
@@ -72,9 +77,10 @@ def apply_update(
     return row
 
 
-def _select_returned(
-    wanted: str | None, update: CompiledUpdate | None, old: ItemRow | None, new: ItemRow
+def select_returned(
+    wanted: str | None, update: CompiledUpdate | None, old: ItemRow | None, new: ItemRow | None
 ) -> ItemOut | None:
+    """Return the attributes that ReturnValues asks for."""
     if wanted is None or wanted == "NONE":
         return None
     row = new if wanted.endswith("NEW") else old

@@ -116,18 +116,24 @@ def _check_combination(
 def _check_updates(updates: Sequence[GlobalSecondaryIndexUpdate]) -> None:
     names = []
     for update in updates:
-        action = update.update or update.create or update.delete
-        if action is None:
+        actions = [a for a in (update.update, update.create, update.delete) if a is not None]
+        if not actions:
             raise invalid(
                 "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
                 "GlobalSecondaryIndexUpdate.Delete must not be null"
             )
-        if action.index_name in names:
+        if len(actions) > 1:  # the text is not known for certain
+            raise invalid(
+                "Only one of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+                "GlobalSecondaryIndexUpdate.Delete can be specified in one entry"
+            )
+        name = actions[0].index_name
+        if name in names:
             raise invalid(
                 "Only one global secondary index update per index is allowed simultaneously. "
-                f"Index: {action.index_name}"
+                f"Index: {name}"
             )
-        names.append(action.index_name)
+        names.append(name)
     if sum(update.create is not None or update.delete is not None for update in updates) > 1:
         raise _concurrent_index_change()
 
@@ -235,11 +241,10 @@ def _apply_index_update(
         if schema.is_building_index:
             raise _concurrent_index_change()
         types = definition.collect_attribute_types(request.attribute_definitions or [])
-        # The request must define the attributes, but existing key attributes keep their type.
-        types |= {name: kind for name, kind in schema.key_types.items() if name in types}
         index = definition.build_global_index(
             update.create, types, provisioned=schema.billing == "PROVISIONED"
         )
+        _reject_redefined_types(schema, index)
         (tree,) = context.catalog.allocate_trees(1)
         indexes = (*schema.indexes, replace(index, tree=tree, building=True))
         definition.check_indexes(indexes)
@@ -253,6 +258,21 @@ def _apply_index_update(
         return replace(schema, indexes=tuple(i for i in schema.indexes if i is not gone))
     assert update.update
     return _apply_index_throughput(schema, names.get(update.update.index_name), update.update, now)
+
+
+def _reject_redefined_types(schema: TableSchema, index: IndexSchema) -> None:
+    """Reject an index whose key attributes have other types than in the table's other keys.
+
+    DynamoDB ignores other definitions of the request: attributes of existing keys keep their type.
+    """
+    known = schema.key_types
+    for attribute in index.keys:
+        kind = known.get(attribute.name, attribute.type)
+        if kind != attribute.type:  # the text is not known for certain
+            raise invalid(
+                f"Attribute {attribute.name} is defined with type {attribute.type}, but it is a "
+                f"key attribute of the table or of another index with type {kind}"
+            )
 
 
 def _apply_index_throughput(

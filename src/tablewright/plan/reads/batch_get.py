@@ -7,7 +7,6 @@ db.run(batch_get(Order.primary("C1", "O1"), Customer.primary("C1")))
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -185,14 +184,15 @@ def keys_range(gets: Sequence[Get[Any]], steps: Sequence[Shape]) -> UnitRange:
     entities have no key in common, unless they are variants of one base. The key of a member of a
     list that is not known yet stands for any number of keys.
     """
-    arguments = [value for get in gets for value in get._arguments if isinstance(value, Symbol)]
-    if any(LIST_MEMBER in repr(symbol) for symbol in arguments):
-        return UnitRange(0, math.inf)
-    lows = {
-        get._entity.base or get._entity: step.read_range.low
-        for get, step in zip(gets, steps, strict=True)
-    }
-    return UnitRange(sum(lows.values()), sum(step.read_range.high for step in steps))
+    lows: dict[EntityMap, float] = {}
+    highs, per_item = 0.0, 0.0
+    for get, step in zip(gets, steps, strict=True):
+        if any(isinstance(each, Symbol) and LIST_MEMBER in repr(each) for each in get._arguments):
+            per_item = max(per_item, step.read_range.high)
+        else:
+            lows[get._entity.base or get._entity] = step.read_range.low
+            highs += step.read_range.high
+    return UnitRange(sum(lows.values()), highs, per_item)
 
 
 def item_identity(key: Item) -> bytes:

@@ -122,6 +122,7 @@ def parts_shape(steps: Sequence[Shape], name: str) -> Shape:
         condition=f"{first.condition}, the first of {len(steps)} {name}s",
         page=f"{first.page} of each {name}",
         read_units=sum(step.read_units for step in steps),
-        read_range=first.read_range * len(steps),
+        # An item is in one part only.
+        read_range=replace(first.read_range * len(steps), per_item=first.read_range.per_item),
         steps=tuple(steps),
     )

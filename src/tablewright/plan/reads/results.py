@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
@@ -15,7 +14,7 @@ from tablewright.plan.reads.projection import key_paths
 from tablewright.plan.reads.query_request import Selection
 from tablewright.plan.reads.single import Single, in_turn
 from tablewright.plan.shape import Shape
-from tablewright.plan.units import UnitRange, page_read
+from tablewright.plan.units import all_read, page_read
 
 R = TypeVar("R")
 
@@ -39,7 +38,7 @@ class First(Single[R], Generic[R]):
         shape = self._query._shape()
         if shape.requests[0].read_range.high <= page_read(1, consistent=True).high:
             return shape
-        return replace(shape, read_range=UnitRange(shape.read_range.low, math.inf))
+        return _of_all(shape, self._query)
 
 
 class FirstByKey(First[R], Generic[R]):
@@ -102,5 +101,11 @@ class Count(Plan[int]):
             request = request.next_page(page.last_evaluated_key)
 
     def _shape(self) -> Shape:
-        shape = self._query._shape()
-        return replace(shape, read_range=UnitRange(shape.read_range.low, math.inf))
+        return _of_all(self._query._shape(), self._query)
+
+
+def _of_all(shape: Shape, query: Pages[Any]) -> Shape:
+    """Return the shape of a query that may have to read everything that it selects."""
+    units = all_read(consistent=query._is_consistent)
+    whole = replace(units * len(shape.requests), per_item=units.per_item)  # each item is read once
+    return replace(shape, read_range=whole)

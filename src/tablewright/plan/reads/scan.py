@@ -27,7 +27,7 @@ from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.reads.results import Count
 from tablewright.plan.shape import Shape
-from tablewright.plan.units import UnitRange, page_read
+from tablewright.plan.units import page_read
 from tablewright.values import Item
 
 R = TypeVar("R")
@@ -143,7 +143,7 @@ class SegmentedScan(Scan[R]):
     def _shape(self) -> Shape:
         shape = parts_shape([scan._shape() for scan in self._segments()], "segment")
         # A small page, or one after others are finished, reads only some of the segments.
-        units = UnitRange(shape.read_range.low / self._count, shape.read_range.high)
+        units = replace(shape.read_range, low=shape.read_range.low / self._count)
         reason = f"{self._reason}, in {self._count} segments"
         return replace(shape, condition=reason, read_range=units)
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from msgspec.structs import replace
+
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.shape import Shape
-from tablewright.plan.units import UnitRange
+from tablewright.plan.units import total
 
 E = TypeVar("E")
 T = TypeVar("T")
@@ -72,7 +74,7 @@ def in_turn(first: Shape, *following: Shape) -> Shape:
         read_units=sum(step.read_units for step in steps),
         write_units=sum(step.write_units for step in steps),
         # The first request may find nothing.
-        read_range=UnitRange(first.read_range.low, sum(step.read_range.high for step in steps)),
-        write_range=UnitRange(first.write_range.low, sum(step.write_range.high for step in steps)),
+        read_range=replace(total(step.read_range for step in steps), low=first.read_range.low),
+        write_range=replace(total(step.write_range for step in steps), low=first.write_range.low),
         steps=steps,
     )

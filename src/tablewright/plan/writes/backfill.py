@@ -12,12 +12,16 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+from msgspec.structs import replace
+
 from tablewright.errors import ConditionalCheckFailedException, DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.scan import Scan
-from tablewright.plan.shape import Shape
+from tablewright.plan.reads.single import in_turn
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, key_template, write_units
+from tablewright.plan.units import all_read, item_write
 from tablewright.plan.writes.guard import WriteExpressions, snapshot
 from tablewright.values import Item
 
@@ -56,7 +60,18 @@ class Backfill(Plan[int]):
         return 0
 
     def _shape(self) -> Shape:
-        return self._scan._shape()
+        entity = self._entity
+        read = replace(self._scan._shape(), page="all pages", read_range=all_read(consistent=False))
+        update = Shape(
+            operation="UpdateItem",
+            table=read.table,
+            entity=read.entity,
+            condition=key_template(entity),
+            page="1 for each item whose index keys differ",
+            write_units=write_units(entity, entity.index_rows, 0) * TYPICAL_PAGE,
+            write_range=item_write(entity.index_rows, 0).for_each(),
+        )
+        return replace(in_turn(read, update), condition=read.condition)
 
 
 def backfill(entity: type[Any]) -> Backfill:

@@ -68,15 +68,19 @@ class BatchWrite(Plan[None]):
     def _shape(self) -> Shape:
         if not self._writes:
             return Shape(operation="BatchWriteItem", table="", entity="")
-        first = self._writes[0]._shape()
+        shapes = [write._shape() for write in self._writes]
+        first = shapes[0]
         return Shape(
             operation="BatchWriteItem",
             table=first.table,
             entity=first.entity,
             condition=first.condition,
             page=f"{MAX_BATCH_WRITES} in a request",
-            write_units=sum(write._shape().write_units for write in self._writes),
-            write_range=total([write._shape().write_range for write in self._writes]),
+            write_units=sum(shape.write_units for shape in shapes),
+            write_range=total(
+                shape.write_range.for_each() if shape.is_for_each else shape.write_range
+                for shape in shapes
+            ),
         )
 
 

@@ -22,11 +22,10 @@ If another client creates the root again, its rows are not deleted.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any, TypeVar, overload
 
-import msgspec
+from msgspec.structs import replace
 
 from tablewright.errors import ConditionFailed, Contention, DeclarationError
 from tablewright.mapping.entity import EntityMap
@@ -40,11 +39,11 @@ from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, query_condition, write_units
-from tablewright.plan.units import TRANSACTION_FACTOR, UnitRange
+from tablewright.plan.units import TRANSACTION_FACTOR, UnitRange, all_read, total
 from tablewright.plan.writes import commit
 from tablewright.plan.writes.action import Action, RetryWrite, always_retry
 from tablewright.plan.writes.chunks import fit, joined, send_or_retry
-from tablewright.plan.writes.delete import delete_row
+from tablewright.plan.writes.delete import Delete, delete_row
 from tablewright.plan.writes.guard import WriteExpressions, key_text, rejection
 from tablewright.plan.writes.range_write import DeleteRange, UpdateRange
 from tablewright.plan.writes.row_groups import Progress, Tally, send_first
@@ -203,6 +202,8 @@ class DeleteAggregate(Plan[int]):
         names = ", ".join(entity.name for entity in entities)
         condition = query_condition(_key_condition(load))
         units = sum(write_units(each, each.index_rows, len(each.uniques)) for each in entities)
+        # Rows that are not in one transaction with the root are read twice.
+        twice = all_read(consistent=True) * 2
         whole = Shape(
             operation="TransactWriteItems",
             table=self._entity.table.name,
@@ -210,7 +211,7 @@ class DeleteAggregate(Plan[int]):
             condition=condition,
             page="1 for each row and unique value; as many requests as needed, the root last",
             write_units=TRANSACTION_FACTOR * units * TYPICAL_PAGE / len(entities),
-            write_range=UnitRange(0, math.inf),
+            write_range=_delete_range(entities),
         )
         read = Shape(
             operation="Query",
@@ -220,9 +221,11 @@ class DeleteAggregate(Plan[int]):
             order="ascending",
             page="all pages",
             read_units=load._shape().read_units * 2,
-            read_range=UnitRange(1, math.inf),
+            read_range=replace(twice, low=1),
         )
-        steps = (*first, read, whole, msgspec.structs.replace(read, read_units=1))
+        last = replace(read, read_units=1, read_range=UnitRange(1, 1))
+        steps = (*first, read, whole, last)
+        reads = total(step.read_range for step in steps)
         return Shape(
             operation=" + ".join(step.operation for step in steps),
             table=whole.table,
@@ -230,10 +233,18 @@ class DeleteAggregate(Plan[int]):
             condition=condition,
             read_units=sum(step.read_units for step in steps),
             write_units=whole.write_units,
-            read_range=UnitRange(2 if not first else 0, math.inf),
+            read_range=replace(reads, low=first[0].read_range.low) if first else reads,
             write_range=whole.write_range,
             steps=steps,
         )
+
+
+def _delete_range(entities: list[EntityMap]) -> UnitRange:
+    """Return the units of deleting rows of these entities, each with its side items."""
+    deletes: list[Delete[Any]] = [Delete(entity, {}) for entity in entities]
+    most = max(delete._shape().in_transaction.high for delete in deletes)
+    # Without a root, each transaction checks that there is none.
+    return UnitRange(0, 0, most + TRANSACTION_FACTOR)
 
 
 def _has_root(groups: list[list[Action]], key: Item) -> bool:

@@ -10,9 +10,10 @@ If this is interrupted, the same update continues where it stopped.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
+
+from msgspec.structs import replace
 
 from tablewright.errors import (
     AlreadyExists,
@@ -22,14 +23,23 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.shape import Shape, key_condition, key_template, write_units
+from tablewright.plan.shape import (
+    TYPICAL_PAGE,
+    Shape,
+    key_condition,
+    key_template,
+    read_units,
+    typical_size,
+    write_units,
+)
 from tablewright.plan.units import (
-    ITEM_READ,
     ITEM_WRITE,
     TRANSACTION_FACTOR,
     UnitRange,
+    all_read,
     item_read,
     item_write,
+    total,
 )
 from tablewright.plan.writes.action import (
     Action,
@@ -112,23 +122,22 @@ class Move(Update[E], Generic[E]):
     def _shape(self) -> Shape:
         entity = self._entity
         below = ", ".join(member.entity.name for member in followers(entity))
-        # The item, its index rows and its sentinels are deleted and put.
-        units = 2 * write_units(entity, entity.index_rows, len(entity.uniques))
-        items = 2 * (1 + entity.index_rows + len(entity.uniques)) + len(entity.histories)
+        steps = tuple(self._shapes_of_steps())
+        reads = total(step.read_range for step in steps)
+        writes = total([_checks_range(entity, below), *(step.write_range for step in steps)])
+        each = max(step.write_range.per_item for step in steps)  # a row is of one entity
         return Shape(
             operation="TransactWriteItems",
             table=entity.table.name,
             entity=entity.name,
             condition=key_condition(self._key),
             page=f"2 for each row{f', with {below} below it' if below else ''}",
-            read_units=1,
-            write_units=TRANSACTION_FACTOR * units,
-            read_range=UnitRange(1, math.inf if below else ITEM_READ),
-            write_range=UnitRange(
-                2 * TRANSACTION_FACTOR,
-                math.inf if below else TRANSACTION_FACTOR * items * ITEM_WRITE,
-            ),
-            steps=tuple(self._shapes_of_steps()),
+            read_units=sum(step.read_units for step in steps),
+            write_units=sum(step.write_units for step in steps),
+            # What is not in one transaction is read twice; the same key is a plain update.
+            read_range=replace(reads * 2, low=1),
+            write_range=replace(writes, low=1, per_item=each),
+            steps=steps,
             sets=tuple(self._sets()),
             requires=("the item exists", *self._required_texts()),
         )
@@ -149,8 +158,17 @@ class Move(Update[E], Generic[E]):
         if below:
             names = ", ".join(member.entity.name for member in below)
             partition = key_condition(dict([*self._key.items()][:1]))
-            rows = UnitRange(1, math.inf)
-            yield Shape("Query", table, names, None, partition, read_units=1, read_range=rows)
+            yield Shape(
+                "Query",
+                table,
+                names,
+                None,
+                partition,
+                read_units=read_units(
+                    TYPICAL_PAGE * max(typical_size(each.entity) for each in below), consistent=True
+                ),
+                read_range=all_read(consistent=True),
+            )
         yield Shape(
             "Delete",
             table,
@@ -174,6 +192,34 @@ class Move(Update[E], Generic[E]):
         )
         yield from sentinel_shapes(entity, entity.uniques, "Delete", "Put")
         yield from event_shapes(entity, self._affected.histories)
+        for member in below:
+            yield _row_shape(member.entity, TYPICAL_PAGE / len(below))
+
+
+def _row_shape(entity: EntityMap, rows: float) -> Shape:
+    """Return the actions that move the rows of an entity below the item; `rows` is how many."""
+    own = item_write(entity.index_rows, 0) * (2 * TRANSACTION_FACTOR)
+    side = [
+        *sentinel_shapes(entity, entity.uniques, "Delete", "Put"),
+        *event_shapes(entity, entity.histories),
+    ]
+    units = 2 * write_units(entity, entity.index_rows, len(entity.uniques)) * TRANSACTION_FACTOR
+    return Shape(
+        "Delete + Put",
+        entity.table.name,
+        entity.name,
+        None,
+        key_template(entity),
+        page="for each row",
+        write_units=units * rows,
+        write_range=total([own, *(each.write_range for each in side)]).for_each(),
+    )
+
+
+def _checks_range(entity: EntityMap, below: str) -> UnitRange:
+    """Return the units of the condition checks before the first of several transactions."""
+    actions = 2 * (1 + len(entity.uniques)) + len(entity.histories)
+    return UnitRange(0, TRANSACTION_FACTOR * actions * ITEM_WRITE if below else 0)
 
 
 def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> WriteEffect:

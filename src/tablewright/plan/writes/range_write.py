@@ -11,7 +11,6 @@ rows are gone, and changed rows need no further change.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from msgspec.structs import replace
@@ -26,13 +25,13 @@ from tablewright.plan.reads.batch_get import item_identity, read_batch
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.shape import TYPICAL_PAGE, Shape
-from tablewright.plan.units import UnitRange
+from tablewright.plan.units import NOTHING, UnitRange, all_read, item_read, page_read
 from tablewright.plan.writes import commit
 from tablewright.plan.writes.action import Action, RetryWrite, always_retry
 from tablewright.plan.writes.delete import Delete, delete_row
 from tablewright.plan.writes.guard import snapshot
 from tablewright.plan.writes.row_groups import Progress, Tally, send_first
-from tablewright.plan.writes.rows_below import followers, refuse_rows_below
+from tablewright.plan.writes.rows_below import CHECKED_ROWS, followers, refuse_rows_below
 from tablewright.plan.writes.side_items import Audit
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import refuse_write_once
@@ -148,16 +147,23 @@ class RangeWrite(Plan[int]):
             condition.matches(item) for condition in self._conditions
         )
 
-    def _shape_of(self, write: Shape) -> Shape:
-        """Return the shape of reading the range and writing each row, `write` being that of one."""
+    def _shape_of(self, write: Shape, checks: UnitRange = NOTHING) -> Shape:
+        """Return the shape of reading the range and writing each row, `write` being that of one.
+
+        `checks` is what is read before the writes.
+        """
         read = self._query._shape()
         rows = replace(
             write,
             page=f"{write.page} for each row; as many requests as needed",
             read_units=0,
+            read_range=NOTHING,
             write_units=write.write_units * TYPICAL_PAGE,
-            write_range=UnitRange(0, math.inf),
+            write_range=write.in_transaction.for_each(),
         )
+        reads = all_read(consistent=self._query._is_consistent)
+        if self._index_names:  # the items of the index rows are read in the table
+            reads += item_read(consistent=True).for_each()
         return Shape(
             operation=f"{read.operation} + {write.operation}",
             table=read.table,
@@ -167,7 +173,7 @@ class RangeWrite(Plan[int]):
             filter=read.filter,
             read_units=read.read_units,
             write_units=rows.write_units,
-            read_range=UnitRange(read.read_range.low, math.inf),
+            read_range=reads + checks,
             write_range=rows.write_range,
             steps=(read, rows),
         )
@@ -189,7 +195,9 @@ class DeleteRange(RangeWrite):
 
     def _shape(self) -> Shape:
         delete: Delete[Any] = Delete(self._entity, {})
-        return self._shape_of(delete._replace(_conditions=self._conditions)._shape())
+        below = page_read(CHECKED_ROWS, consistent=True) if self._followers else NOTHING
+        write = delete._replace(_conditions=self._conditions)._shape()
+        return self._shape_of(write, below.for_each())
 
 
 class UpdateRange(RangeWrite):

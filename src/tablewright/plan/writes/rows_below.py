@@ -25,6 +25,9 @@ from tablewright.plan.shape import key_condition
 from tablewright.plan.writes.guard import rejection
 from tablewright.values import Item
 
+#: How many rows are read at a time to find one below an item.
+CHECKED_ROWS = 25
+
 
 class Follower(Struct, frozen=True):
     """An entity whose rows move with those of another, and which attributes follow which."""
@@ -98,7 +101,7 @@ def refuse_rows_below(
     key = entity.table.key(item)
     request = _request(entity, key, members, context) if members else None
     while request is not None:
-        page = decode_page((yield request.with_members(Limit=25)))
+        page = decode_page((yield request.with_members(Limit=CHECKED_ROWS)))
         for row in page.items:
             if entity.table.entity_of(row) in by_entity:
                 reason = (

@@ -24,7 +24,6 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import key_from
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape, key_condition
-from tablewright.plan.units import UnitRange
 from tablewright.plan.writes.action import Prepared
 from tablewright.plan.writes.move import Move, update_instance
 from tablewright.plan.writes.update import Update
@@ -98,8 +97,8 @@ class Save(Write[E], Generic[E]):
                 whole,
                 operation="UpdateItem",
                 page="what has changed",
-                read_range=UnitRange(0, whole.read_range.high),
-                write_range=UnitRange(0, whole.write_range.high),
+                read_range=replace(whole.read_range, low=0),
+                write_range=replace(whole.write_range, low=0),
             )
         update = self._update()
         if update is not None:

@@ -11,7 +11,7 @@ from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.shape import Shape
-from tablewright.plan.units import TRANSACTION_FACTOR, UnitRange, total
+from tablewright.plan.units import total
 from tablewright.plan.writes.commit import commit
 from tablewright.plan.writes.write import Write
 
@@ -39,16 +39,16 @@ class Transaction(Plan[None]):
                 step.write_units * (1 if step.operation == "TransactWriteItems" else 2)
                 for step in steps
             ),
-            read_range=total([step.read_range for step in steps]),
-            write_range=total([_in_transaction(step) for step in steps]),
+            read_range=total(
+                step.read_range.for_each() if step.is_for_each else step.read_range
+                for step in steps
+            ),
+            write_range=total(
+                step.in_transaction.for_each() if step.is_for_each else step.in_transaction
+                for step in steps
+            ),
             steps=steps,
         )
-
-
-def _in_transaction(step: Shape) -> UnitRange:
-    """Return the units of a write in a transaction, where each item counts double."""
-    doubles = step.operation != "TransactWriteItems"  # its range is that of a transaction already
-    return step.write_range * (TRANSACTION_FACTOR if doubles else 1)
 
 
 def transact(*writes: Write[Any]) -> Transaction:

@@ -1,0 +1,224 @@
+"""Plans: the operation that a statement becomes, for one table.
+
+    SELECT with an equality on the whole key of the table     GetItem
+    SELECT that determines the partition key                  Query, once for each value
+    any other SELECT                                          Scan
+    INSERT                                                    PutItem if there is no such item
+    UPDATE                                                    UpdateItem if there is such an item
+    DELETE                                                    DeleteItem
+    EXISTS                                                    ConditionCheck
+
+A plan depends on the keys and indexes of the table, but not on values, so it is kept with the
+prepared statement. UPDATE and DELETE need an equality on each key attribute; the rest of their
+WHERE clause is the condition of the write. A missing item fails an UPDATE and an EXISTS, but not a
+DELETE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from tablewright.engine.paging import Source, lacks_projected
+from tablewright.engine.statements.selected import SelectedAttributes
+from tablewright.engine.statements.where import Branch, KeyTest, find_branches, find_key
+from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.errors import ValidationException, invalid
+from tablewright.expression import tree
+from tablewright.expression.forms import ConditionForm, UpdateForm
+from tablewright.partiql import Delete, Exists, Insert, ParsedStatement, Select, Update
+from tablewright.values import Item, Value
+
+Names: TypeAlias = Mapping[str, str]
+Values: TypeAlias = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectBranch:
+    """One GetItem or Query: its key condition and its filter."""
+
+    key: tuple[KeyTest, ...]
+    filter: ConditionForm | None
+    #: Whether the filter must not use attributes that the index does not hold.
+    is_filter_checked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SelectPlan:
+    """How a SELECT reads a table or an index."""
+
+    operation: Literal["GetItem", "Query", "Scan"]
+    source: Source
+    branches: tuple[SelectBranch, ...]  # a Scan has one, without a key condition
+    project: SelectedAttributes | None
+    fetch: bool  # read the table, too, because a local index lacks attributes
+    backwards: bool
+    #: Whether branches are read in the order of their partition keys, and in descending order.
+    partition_order: Literal["none", "ascending", "descending"]
+
+
+@dataclass(frozen=True, slots=True)
+class WritePlan:
+    """The write, or the condition of a transaction, that a statement becomes."""
+
+    operation: Literal["PutItem", "UpdateItem", "DeleteItem", "ConditionCheck"]
+    table: StoredTable
+    key: tuple[KeyTest, ...]  # empty for PutItem
+    item: str | None  # PutItem: the name of the value that is the item
+    update: UpdateForm | None
+    condition: ConditionForm | None
+    #: The part of WHERE that is not the key; `condition` has the existence of the item, too.
+    rest: tree.Condition | None
+    returning: str | None  # as ReturnValues
+
+
+def plan_select(
+    parsed: ParsedStatement,
+    table: StoredTable,
+    project: SelectedAttributes | None,
+    names: Names,
+) -> SelectPlan:
+    """Plan a SELECT; raise a fault for an unknown index or an ORDER BY that is not possible."""
+    select = parsed.statement
+    assert isinstance(select, Select)
+    source = Source(table, _find_index(table, select.source.index))
+    keys = source.keys
+    found = find_branches(select.where, keys.partition_names, keys.sort_names)
+    _check_order(select, source, found)
+    fetch = source.index is not None and lacks_projected(source.index, project)
+    forms: dict[int, ConditionForm] = {}  # the branches of IN share their filter
+
+    def compile_filter(condition: tree.Condition | None) -> ConditionForm | None:
+        if condition is None:
+            return None
+        if id(condition) not in forms:
+            forms[id(condition)] = ConditionForm(condition, names)
+        return forms[id(condition)]
+
+    branches = tuple(
+        SelectBranch(branch.key, compile_filter(branch.rest), not branch.is_alternative)
+        for branch in found
+    ) or (SelectBranch((), compile_filter(select.where), False),)
+    is_get = len(found) == 1 and source.index is None and _is_whole_key(found[0], keys.names)
+    operation: Literal["GetItem", "Query", "Scan"] = "Query" if found else "Scan"
+    return SelectPlan(
+        "GetItem" if is_get else operation,
+        source,
+        branches,
+        project,
+        fetch,
+        any(term.descending for term in select.order if term.name in keys.sort_names),
+        _partition_order(select, keys.partition_names),
+    )
+
+
+def plan_write(
+    parsed: ParsedStatement, table: StoredTable, update: UpdateForm | None, names: Names
+) -> WritePlan:
+    """Plan a statement that writes, or EXISTS; raise a fault if it has no equality on the key."""
+    statement = parsed.statement
+    if isinstance(statement, Insert):
+        return WritePlan("PutItem", table, (), statement.item.name, None, None, None, None)
+    where = statement.select.where if isinstance(statement, Exists) else _where(statement)
+    key, rest = find_key(where, table.key_names)
+    partition = tree.Path((table.keys.partition_names[0],))
+    exists = tree.Call("attribute_exists", (partition,))
+    condition: tree.Condition | None
+    if isinstance(statement, Delete):
+        missing = tree.Call("attribute_not_exists", (partition,))
+        condition = tree.Or((missing, rest)) if rest else None
+        return WritePlan(
+            "DeleteItem",
+            table,
+            key,
+            None,
+            None,
+            _form(condition, names),
+            rest,
+            _returned(statement),
+        )
+    condition = tree.And((exists, rest)) if rest else exists
+    if isinstance(statement, Update):
+        return WritePlan(
+            "UpdateItem",
+            table,
+            key,
+            None,
+            update,
+            _form(condition, names),
+            rest,
+            _returned(statement),
+        )
+    if rest is None:
+        # A condition is documented as necessary; the text of AWS is not known.
+        raise ValidationException(
+            "EXISTS must have a condition on an attribute that is not part of the key"
+        )
+    return WritePlan("ConditionCheck", table, key, None, None, _form(condition, names), rest, None)
+
+
+def key_values(tests: Sequence[KeyTest], values: Values) -> Item:
+    """Return the key attributes that equalities give."""
+    return {test.name: values[test.operands[0]] for test in tests}
+
+
+def _form(condition: tree.Condition | None, names: Names) -> ConditionForm | None:
+    return ConditionForm(condition, names) if condition else None
+
+
+def _where(statement: Select | Update | Delete | Insert) -> tree.Condition | None:
+    return None if isinstance(statement, Insert) else statement.where
+
+
+def _returned(statement: Update | Delete) -> str | None:
+    """Return the RETURNING clause as ReturnValues: `MODIFIED NEW` is UPDATED_NEW."""
+    if statement.returning is None:
+        return None
+    return statement.returning.replace("MODIFIED", "UPDATED").replace(" ", "_")
+
+
+def _find_index(table: StoredTable, name: str | None) -> StoredIndex | None:
+    if name is None:
+        return None
+    index = table.indexes_by_name.get(name)
+    if index is None:
+        raise ValidationException("The table does not have the specified index")
+    return index
+
+
+def _is_whole_key(branch: Branch, names: tuple[str, ...]) -> bool:
+    return len(branch.key) == len(names) and all(test.operator == "=" for test in branch.key)
+
+
+def _check_order(select: Select, source: Source, branches: tuple[Branch, ...]) -> None:
+    """Check ORDER BY: key attributes, and a WHERE clause that determines the partition key."""
+    if not select.order:
+        return
+    if select.where is None:
+        raise ValidationException(
+            "Must have WHERE clause in the statement when using ORDER BY clause."
+        )
+    if not branches:
+        raise ValidationException(
+            "Must have at least one non-optional hash key condition in WHERE clause when using "
+            "ORDER BY clause."
+        )
+    for term in select.order:
+        if term.name not in source.keys.names:
+            # The text is as users report it.
+            raise ValidationException(
+                f"Variable reference {term.name} in ORDER BY clause must be part of the primary key"
+            )
+    directions = {t.descending for t in select.order if t.name in source.keys.sort_names}
+    if len(directions) > 1:
+        raise invalid("ORDER BY has different directions for the attributes of the sort key")
+
+
+def _partition_order(
+    select: Select, names: tuple[str, ...]
+) -> Literal["none", "ascending", "descending"]:
+    for term in select.order:
+        if term.name in names:
+            return "descending" if term.descending else "ascending"
+    return "none"

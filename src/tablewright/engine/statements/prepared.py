@@ -1,0 +1,135 @@
+"""Prepared statements: parsed, compiled and checked as far as possible without tables.
+
+`prepare_statement` keeps the prepared statements of the last texts. A prepared statement keeps its
+plan for the table that it was last used with, so that a repeated statement is neither parsed nor
+planned again.
+
+Checks, in this order: the syntax; the components of the table's path; RETURNING; the number of
+parameters; their values; the types of operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Final
+
+from tablewright.engine.statements.plan import (
+    SelectPlan,
+    WritePlan,
+    plan_select,
+    plan_write,
+)
+from tablewright.engine.statements.selected import SelectedAttributes
+from tablewright.engine.table import StoredTable
+from tablewright.errors import ValidationException
+from tablewright.expression import tree
+from tablewright.expression.forms import ConditionForm, UpdateForm
+from tablewright.expression.rules import DELETE_TYPES
+from tablewright.partiql import Delete, Exists, Insert, ParsedStatement, Select, Update, parse
+from tablewright.values import Value, tag_of
+
+_CACHE_SIZE: Final = 1024
+
+
+class PreparedStatement:
+    """A parsed statement with its compiled parts."""
+
+    def __init__(self, parsed: ParsedStatement) -> None:
+        statement = parsed.statement
+        self.parsed = parsed
+        self.statement = statement
+        self.table_name = statement.source.table
+        self.index_name = statement.source.index
+        names = {name: name for name in parsed.hash_names}
+        _check_source(parsed)
+        self.where: ConditionForm | None = None
+        self.update: UpdateForm | None = None
+        self.projection: SelectedAttributes | None = None
+        self.sets: tuple[tuple[str, str], ...] = ()  # functions, and their sets
+        self.names = names
+        if isinstance(statement, Exists):
+            statement = statement.select
+        if isinstance(statement, Select) and statement.paths:
+            self.projection = SelectedAttributes(statement.paths)
+        if isinstance(statement, Update):
+            self.update = UpdateForm(statement.actions, names)
+            self.sets = tuple(_set_functions(statement.actions))
+        if not isinstance(statement, Insert) and statement.where is not None:
+            self.where = ConditionForm(statement.where, names)
+        if isinstance(statement, Delete) and statement.returning not in (None, "ALL OLD"):
+            raise ValidationException(
+                f"Invalid returning clause: RETURNING {statement.returning} *. "
+                "Only RETURNING ALL OLD * is allowed in DELETE statements."
+            )
+        self._select_plan: tuple[StoredTable, SelectPlan] | None = None
+        self._write_plan: tuple[StoredTable, WritePlan] | None = None
+
+    @cached_property
+    def is_read(self) -> bool:
+        return isinstance(self.statement, Select)
+
+    def bind(self, parameters: Sequence[Value] | None) -> dict[str, Value]:
+        """Return the values of all literals and parameters, checked against their uses."""
+        values = self.parsed.bind(parameters or ())
+        if self.update is not None:
+            self.update.check(values)
+            for function, name in self.sets:
+                _require_set(function, values[name])
+        if self.where is not None:
+            self.where.check(values)
+        return values
+
+    def plan_select(self, table: StoredTable) -> SelectPlan:
+        """Return the plan of a SELECT for a table; raise a fault if there is none."""
+        kept = self._select_plan
+        if kept is not None and kept[0] is table:
+            return kept[1]
+        plan = plan_select(self.parsed, table, self.projection, self.names)
+        self._select_plan = (table, plan)
+        return plan
+
+    def plan_write(self, table: StoredTable) -> WritePlan:
+        """Return the plan of any other statement for a table; raise a fault if there is none."""
+        kept = self._write_plan
+        if kept is not None and kept[0] is table:
+            return kept[1]
+        plan = plan_write(self.parsed, table, self.update, self.names)
+        self._write_plan = (table, plan)
+        return plan
+
+
+@lru_cache(_CACHE_SIZE)
+def prepare_statement(text: str) -> PreparedStatement:
+    """Parse and check a statement, or return it from the cache."""
+    return PreparedStatement(parse(text))
+
+
+def _check_source(parsed: ParsedStatement) -> None:
+    """Check the number of components of the table's path."""
+    statement = parsed.statement
+    count = len(statement.source.components)
+    if isinstance(statement, Insert):
+        if count > 1:
+            raise ValidationException("FROM clause may only contain a single table name")
+    elif count > 2:
+        raise ValidationException("A path may contain at most 2 components in the FROM clause")
+    elif count > 1 and isinstance(statement, Update | Delete):
+        raise ValidationException("This operation is not supported on an index")
+
+
+def _set_functions(actions: Sequence[tree.Action]) -> list[tuple[str, str]]:
+    """Return the functions on sets with the names of their second operands."""
+    return [
+        ("set_add" if isinstance(action, tree.Add) else "set_delete", action.value.name)
+        for action in actions
+        if isinstance(action, tree.Add | tree.Delete)
+    ]
+
+
+def _require_set(function: str, value: Value) -> None:
+    if tag_of(value) not in DELETE_TYPES:
+        raise ValidationException(
+            "Incorrect operand type for operator or function; "
+            f"operator or function: {function}, operand type: {tag_of(value)}"
+        )

@@ -1,0 +1,298 @@
+"""The operand parser: paths, literals, parameters and functions.
+
+Owns the position in the tokens, the constants of the statement and the limit of nesting.
+`conditions` and `parser` add conditions and statements.
+
+    operand  ::= term ((+ | -) term)*           sums only in SET
+    term     ::= path | constant | function(operand, ...) | ( condition or operand )
+    path     ::= name (.name | [index] | ['name'])*
+    constant ::= ? | 'text' | [-]number | TRUE | FALSE | NULL
+               | [constant, ...] | {'name': constant, ...} | <<constant, ...>>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias, TypeVar
+
+from tablewright.encoding.numbers import normalise_number
+from tablewright.errors import ValidationException
+from tablewright.expression import tree
+from tablewright.limits import MAX_LIST_INDEX
+from tablewright.partiql.tokens import Token, malformed, tokenize
+from tablewright.partiql.tree import (
+    Constant,
+    ListOf,
+    Literal,
+    MapOf,
+    Parameter,
+    SetOf,
+)
+
+#: Open parentheses, NOTs and nested literals. (An item has at most 32 levels.)
+MAX_DEPTH: Final = 64
+#: Functions that are conditions, and functions of SET; `size` is an operand of conditions.
+TESTS: Final = frozenset(("attribute_type", "begins_with", "contains"))
+SET_FUNCTIONS: Final = frozenset(("list_append", "set_add", "set_delete"))
+FUNCTIONS: Final = TESTS | SET_FUNCTIONS | {"size"}
+
+#: What a parenthesis can contain.
+Expression: TypeAlias = tree.Operand | tree.Condition
+_OPERATORS: Final = frozenset(
+    ("=", "<>", "<", "<=", ">", ">=", "AND", "OR", "NOT", "BETWEEN", "IN", "IS", "LIKE", "+", "-")
+)
+_CONSTANTS: Final = frozenset(
+    ("?", "string", "number", "-", "TRUE", "FALSE", "NULL", "[", "{", "<<")
+)
+_WORDS: Final = {"TRUE": {"BOOL": True}, "FALSE": {"BOOL": False}, "NULL": {"NULL": True}}
+_Part = TypeVar("_Part")
+
+
+class OperandParser:
+    """Parses the operands of one statement; the base of the parser of conditions."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = tokenize(text)
+        self.at = 0
+        self.depth = 0
+        self.constants: dict[str, Constant] = {}
+        self.parameter_count = 0
+        self.hash_names: set[str] = set()
+
+    # -- tokens
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.at]
+
+    def advance(self) -> Token:
+        token = self.token
+        self.at += 1
+        return token
+
+    def accept(self, kind: str) -> bool:
+        """Consume the next token if it has this kind."""
+        if self.token.kind != kind:
+            return False
+        self.at += 1
+        return True
+
+    def expect(self, kind: str) -> Token:
+        if self.token.kind != kind:
+            raise self.unexpected()
+        return self.advance()
+
+    def accept_word(self, word: str) -> bool:
+        """Consume a word that is not reserved, such as VALUE."""
+        token = self.token
+        if token.kind != "name" or token.quoted or token.text.upper() != word:
+            return False
+        self.at += 1
+        return True
+
+    def parse_list(self, parse_part: Callable[[], _Part]) -> tuple[_Part, ...]:
+        found = [parse_part()]
+        while self.accept(","):
+            found.append(parse_part())
+        return tuple(found)
+
+    # -- faults
+
+    def unexpected(self) -> ValidationException:
+        """Return the fault for the next token where an operand must begin."""
+        kind = self.token.kind
+        if kind in _OPERATORS:
+            return malformed("Unexpected operator")
+        return malformed("Unexpected keyword" if kind.isupper() else "Unexpected term")
+
+    def locate(self, token: Token) -> str:
+        """Return line, column and length of a token, as in DynamoDB's messages: `1:8:5`."""
+        before = self.text[: token.start]
+        column = token.start - (before.rfind("\n") + 1) + 1
+        return f"{before.count(chr(10)) + 1}:{column}:{len(token.text)}"
+
+    def enter(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            # The limit of AWS, and its text, are not known.
+            raise malformed("Too many nested expressions")
+
+    # -- operands
+
+    def parse_operand(self) -> Expression:
+        left = self.parse_term()
+        while self.token.kind in ("+", "-"):
+            operator = self.advance().kind
+            right = self.parse_right(self.parse_term)
+            left = tree.Arithmetic(operator, require_operand(left), require_operand(right))
+        return left
+
+    def parse_right(self, parse: Callable[[], _Part]) -> _Part:
+        """Parse the right side of an operator."""
+        if self.token.kind in ("end", ";", ")"):
+            raise malformed("Missing right-hand side expression of infix operator")
+        return parse()
+
+    def parse_term(self) -> Expression:
+        token = self.token
+        if token.kind == "name":
+            is_call = not token.quoted and self.tokens[self.at + 1].kind == "("
+            return self.parse_call() if is_call else self.parse_path()
+        if token.kind == "(":
+            self.advance()
+            self.enter()
+            inner = self.parse_expression()
+            self.depth -= 1
+            self.expect(")")
+            return inner
+        if token.kind in _CONSTANTS:
+            return self.add_constant(self.parse_constant())
+        raise self.unexpected()
+
+    def parse_expression(self) -> Expression:
+        """Parse what a parenthesis contains; `conditions` adds conditions."""
+        return self.parse_operand()
+
+    def parse_path(self) -> tree.Path:
+        parts: list[str | int] = [self.parse_name()]
+        while True:
+            if self.accept("."):
+                parts.append(self.parse_name())
+            elif self.accept("["):
+                parts.append(self.parse_subscript())
+                self.expect("]")
+            else:
+                return tree.Path(tuple(parts))
+
+    def parse_name(self) -> str:
+        name = self.expect("name").text
+        if not name:
+            raise empty_component()
+        if name[0] == "#":
+            self.hash_names.add(name)
+        return name
+
+    def parse_subscript(self) -> str | int:
+        """Parse a position in a list, or a name in a map: `a[0]`, `a['b']`."""
+        if self.token.kind == "string":
+            name = self.advance().text
+            if not name:
+                raise empty_component()
+            if name[0] == "#":
+                self.hash_names.add(name)
+            return name
+        digits = self.expect("number").text
+        if not digits.isdigit():
+            raise malformed("Unexpected term")
+        if len(digits) > 10 or int(digits) > MAX_LIST_INDEX:
+            raise ValidationException(
+                f"List index is not within the allowable range; index: [{digits}]"
+            )
+        return int(digits)
+
+    def parse_call(self) -> tree.Call:
+        name = self.advance()
+        function = name.text.lower()
+        if function not in FUNCTIONS:
+            # The text of AWS is not known.
+            raise ValidationException(f"Unsupported function: {name.text}")
+        self.expect("(")
+        self.enter()
+        arguments = self.parse_list(lambda: require_operand(self.parse_operand()))
+        self.depth -= 1
+        self.expect(")")
+        for argument in arguments:
+            if isinstance(argument, tree.Call) and argument.function != "size":
+                raise unsupported("Call")
+        return tree.Call(function, arguments)
+
+    # -- constants
+
+    def add_constant(self, constant: Constant) -> tree.Value:
+        name = f":{len(self.constants)}"
+        self.constants[name] = constant
+        return tree.Value(name)
+
+    def parse_constant(self, where: str = " under root") -> Constant:
+        """Parse a constant; `where` is its position for messages about numbers."""
+        token = self.token
+        if token.kind not in _CONSTANTS:
+            raise self.unexpected()
+        self.advance()
+        match token.kind:
+            case "?":
+                self.parameter_count += 1
+                return Parameter(self.parameter_count - 1)
+            case "string":
+                return Literal({"S": token.text})
+            case "number":
+                return parse_number(token.text, where)
+            case "-":
+                return parse_number("-" + self.expect("number").text, where)
+            case "[":
+                return ListOf(self.parse_constants("]", where))
+            case "<<":
+                return SetOf(self.parse_constants(">>", where))
+            case "{":
+                return self.parse_map(where)
+        return Literal(_WORDS[token.kind])
+
+    def parse_constants(self, end: str, where: str) -> tuple[Constant, ...]:
+        self.enter()
+        found: list[Constant] = []
+        if self.token.kind != end:
+            found.append(self.parse_constant(f"{where}[0]"))
+            while self.accept(","):
+                found.append(self.parse_constant(f"{where}[{len(found)}]"))
+        self.depth -= 1
+        self.expect(end)
+        return tuple(found)
+
+    def parse_map(self, where: str) -> MapOf:
+        self.enter()
+        members: dict[str, Constant] = {}
+        while self.token.kind != "}":
+            name = self.advance()
+            if name.kind not in ("string", "name"):
+                self.at -= 1
+                raise self.unexpected()
+            self.expect(":")
+            if name.text in members:
+                # The text of AWS is not known.
+                raise ValidationException(f"Duplicate attribute name in a map: {name.text}")
+            members[name.text] = self.parse_constant(f"{where}.{name.text}")
+            if not self.accept(","):
+                break
+        self.depth -= 1
+        self.expect("}")
+        return MapOf(tuple(members.items()))
+
+
+def parse_number(text: str, where: str) -> Literal:
+    """Return a number in normal form; a number out of range is refused with its position."""
+    try:
+        return Literal({"N": normalise_number(text)})
+    except ValidationException as fault:
+        raise ValidationException(fault.message + where) from None
+
+
+def require_operand(expression: Expression) -> tree.Operand:
+    """Return an expression that is a value; refuse a condition."""
+    if isinstance(expression, tree.Call) and expression.function in TESTS:
+        raise unsupported("Call")
+    if isinstance(expression, tree.Path | tree.Value | tree.Call | tree.Arithmetic):
+        return expression
+    raise unsupported(type(expression).__name__)
+
+
+def unsupported(node: str) -> ValidationException:
+    """Return the fault for an expression that is valid PartiQL, but not supported there.
+
+    DynamoDB names the node of the tree: `IsType`. Its names of the other nodes are not known.
+    """
+    return ValidationException(f"Unsupported operation: {node}")
+
+
+def empty_component() -> ValidationException:
+    return ValidationException("Path component cannot be an empty string")

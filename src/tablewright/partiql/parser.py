@@ -1,0 +1,235 @@
+"""The statement parser.
+
+    SELECT (* | path, ...) FROM source [WHERE condition] [ORDER BY name [ASC|DESC], ...]
+    INSERT INTO source VALUE constant
+    UPDATE source (SET path = operand, ... | REMOVE path)+ [WHERE condition] [RETURNING returned]
+    FROM source [WHERE condition] (SET ... | REMOVE ...)+ [RETURNING returned]
+    DELETE FROM source [WHERE condition] [RETURNING returned]
+    EXISTS ( SELECT ... )
+
+    source   ::= name (.name)*
+    returned ::= (ALL | MODIFIED) (OLD | NEW) *
+
+A closing semicolon is the end. The details of the faults are those that DynamoDB gives, as far as
+they are known. What depends on a table, such as the number of components of a source, is checked
+later.
+"""
+
+from __future__ import annotations
+
+from tablewright.errors import ValidationException
+from tablewright.expression import tree
+from tablewright.partiql.conditions import ConditionParser, require_condition
+from tablewright.partiql.operands import empty_component, require_operand, unsupported
+from tablewright.partiql.tokens import malformed
+from tablewright.partiql.tree import (
+    Delete,
+    Exists,
+    Insert,
+    OrderTerm,
+    ParsedStatement,
+    Select,
+    Source,
+    Statement,
+    Update,
+)
+
+_CLAUSES = frozenset(("GROUP", "HAVING", "LIMIT", "UNION"))
+
+
+def parse(text: str) -> ParsedStatement:
+    """Parse one statement; raise `ValidationException` as DynamoDB does."""
+    parser = _StatementParser(text)
+    statement = parser.parse_statement()
+    parser.accept(";")
+    if parser.token.kind != "end":
+        raise malformed("Unexpected token after expression")
+    return ParsedStatement(
+        statement, parser.constants, parser.parameter_count, frozenset(parser.hash_names)
+    )
+
+
+class _StatementParser(ConditionParser):
+    def parse_statement(self) -> Statement:
+        match self.token.kind:
+            case "SELECT":
+                return self.parse_select()
+            case "INSERT":
+                return self.parse_insert()
+            case "UPDATE":
+                return self.parse_update()
+            case "FROM":
+                return self.parse_from_update()
+            case "DELETE":
+                return self.parse_delete()
+            case "EXISTS":
+                return self.parse_exists()
+        raise self.not_a_statement()
+
+    def not_a_statement(self) -> ValidationException:
+        """Return the fault for a text that does not begin as a statement does.
+
+        DynamoDB parses it as an expression, and names the node if that succeeds.
+        """
+        try:
+            expression = self.parse_expression()
+        except ValidationException:
+            return malformed("Expected data manipulation")
+        if self.token.kind != "end":
+            return malformed("Expected data manipulation")
+        inner = expression.condition if isinstance(expression, tree.Not) else expression
+        is_type = isinstance(inner, tree.Call) and inner.function.startswith("attribute_")
+        return unsupported("IsType" if is_type else type(expression).__name__)
+
+    # -- statements
+
+    def parse_select(self) -> Select:
+        self.advance()
+        paths: tuple[tree.Path, ...] = ()
+        if not self.accept("*"):
+            paths = self.parse_list(self.parse_selected)
+        self.expect("FROM")
+        source = self.parse_source()
+        self.refuse_alias()
+        if self.token.kind in (",", "JOIN"):
+            # As users report it.
+            raise ValidationException("Only select from a single table or index is supported.")
+        where = self.parse_where()
+        order: tuple[OrderTerm, ...] = ()
+        if self.accept("ORDER"):
+            self.expect("BY")
+            order = self.parse_list(self.parse_order_term)
+        if self.token.kind in _CLAUSES:
+            # As users report it: `Unsupported clause: LIMIT at 1:40:5`.
+            raise ValidationException(
+                f"Unsupported clause: {self.token.kind} at {self.locate(self.token)}"
+            )
+        return Select(source, paths, where, order)
+
+    def parse_selected(self) -> tree.Path:
+        token = self.token
+        if token.kind == "name" and self.tokens[self.at + 1].kind == "(":
+            # As users report it for aggregates such as COUNT(*).
+            raise ValidationException(f"Unexpected path component at {self.locate(token)}")
+        path = self.parse_path()
+        self.refuse_alias()
+        return path
+
+    def parse_order_term(self) -> OrderTerm:
+        name = self.parse_name()
+        descending = self.accept("DESC")
+        if not descending:
+            self.accept("ASC")
+        return OrderTerm(name, descending)
+
+    def parse_insert(self) -> Insert:
+        self.advance()
+        self.expect("INTO")
+        source = self.parse_target()
+        if not self.accept_word("VALUE"):
+            raise self.unexpected()
+        return Insert(source, self.add_constant(self.parse_constant()))
+
+    def parse_update(self) -> Update:
+        self.advance()
+        source = self.parse_target()
+        actions = self.parse_actions()
+        where = self.parse_where()
+        return Update(source, actions, where, self.parse_returning())
+
+    def parse_from_update(self) -> Update:
+        self.advance()
+        source = self.parse_target()
+        self.refuse_alias()
+        where = self.parse_where()
+        return Update(source, self.parse_actions(), where, self.parse_returning())
+
+    def parse_delete(self) -> Delete:
+        self.advance()
+        self.expect("FROM")
+        source = self.parse_target()
+        self.refuse_alias()
+        where = self.parse_where()
+        return Delete(source, where, self.parse_returning())
+
+    def parse_exists(self) -> Exists:
+        self.advance()
+        self.expect("(")
+        if self.token.kind != "SELECT":
+            raise self.unexpected()
+        select = self.parse_select()
+        self.expect(")")
+        return Exists(select)
+
+    # -- parts
+
+    def parse_source(self) -> Source:
+        """Parse the path after FROM."""
+        components = [self.expect("name").text]
+        while self.accept("."):
+            components.append(self.expect("name").text)
+        if "" in components:
+            raise empty_component()
+        return Source(tuple(components))
+
+    def parse_target(self) -> Source:
+        """Parse the path of a statement that writes."""
+        if self.token.kind != "name":
+            raise malformed("Expected identifier for simple path")
+        return self.parse_source()
+
+    def refuse_alias(self) -> None:
+        if self.token.kind in ("AS", "name"):
+            raise ValidationException("Aliasing is not supported")
+
+    def parse_where(self) -> tree.Condition | None:
+        return require_condition(self.parse_expression()) if self.accept("WHERE") else None
+
+    def parse_returning(self) -> str | None:
+        if not self.accept("RETURNING"):
+            return None
+        for scope in ("ALL", "MODIFIED"):
+            if self.accept_word(scope):
+                break
+        else:
+            raise self.unexpected()
+        for state in ("OLD", "NEW"):
+            if self.accept_word(state):
+                self.expect("*")
+                return f"{scope} {state}"
+        raise self.unexpected()
+
+    def parse_actions(self) -> tuple[tree.Action, ...]:
+        actions: list[tree.Action] = []
+        while True:
+            if self.accept("SET"):
+                actions += self.parse_list(self.parse_set)
+            elif self.accept("REMOVE"):
+                actions += self.parse_list(lambda: tree.Remove(self.parse_path()))
+            elif actions:
+                return tuple(actions)
+            else:
+                raise malformed("Expected data manipulation")
+
+    def parse_set(self) -> tree.Action:
+        path = self.parse_path()
+        self.expect("=")
+        operand = require_operand(self.parse_right(self.parse_operand))
+        if not isinstance(operand, tree.Call):
+            return tree.Set(path, operand)
+        if operand.function == "list_append":
+            return tree.Set(path, operand)
+        if operand.function == "size":
+            raise ValidationException(
+                "The function is not allowed in an update expression; function: size"
+            )
+        match operand.arguments:
+            case (tree.Path() as changed, tree.Value() as value) if changed == path:
+                if operand.function == "set_add":
+                    return tree.Add(path, value)
+                return tree.Delete(path, value)
+        # The text of AWS is not known.
+        raise ValidationException(
+            f"The function {operand.function} must have the attribute that it changes and a set "
+            f"as its operands: SET a = {operand.function}(a, <<...>>)"
+        )

@@ -1,0 +1,91 @@
+"""The lexer: split the text of a statement into tokens.
+
+    kind        text
+    name        price, _a1, $x         a bare name; its text is kept as written
+    name        "order", "my table"    a quoted name; `text` is the content, `quoted` is true
+    string      'it''s'                `text` is the content
+    number      5, 1.5, .5, 1e3        without a sign
+    SELECT ...  select, Select         reserved words, in any case; the kind is in upper case
+    = << ( ?    itself
+    end         nothing
+
+Comments (`/* ... */`, `-- ...`) separate tokens. A text that cannot be split is refused here, with
+the empty detail that DynamoDB gives: unknown characters (`#`, a backtick), an open comment or
+quote, a number that runs into a name, an exponent beyond 32 bits. The lexer knows nothing about the
+grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from tablewright.errors import ValidationException
+
+#: Words that cannot be names without quotes. VALUE, ALL, OLD, NEW and MODIFIED are recognised by
+#: their position, so they can be names, too. (AWS reserves more words of SQL.)
+_RESERVED: Final = (
+    "SELECT FROM WHERE INSERT INTO UPDATE SET REMOVE DELETE RETURNING ORDER BY ASC DESC AND OR NOT "
+    "BETWEEN IN IS MISSING NULL TRUE FALSE EXISTS LIKE AS GROUP HAVING LIMIT JOIN UNION"
+)
+RESERVED: Final = frozenset(_RESERVED.split())
+_MAX_EXPONENT = 2**31 - 1
+_TOKEN = re.compile(
+    r"""(?P<space>\s+|--[^\n]*|/\*.*?\*/)
+    |(?P<name>[A-Za-z_$][A-Za-z0-9_$]*)
+    |(?P<quoted>"(?:[^"]|"")*+")
+    |(?P<string>'(?:[^']|'')*+')
+    |(?P<number>(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE](?P<power>[+-]?[0-9]++))?)(?![A-Za-z0-9_$.])
+    |(?P<symbol><<|>>|<>|!=|<=|>=|[=<>()\[\]{}.,:;?*+-])""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+    quoted: bool = False
+
+
+def tokenize(text: str) -> list[Token]:
+    """Split a statement into tokens; the last one is `end`.
+
+    >>> [token.kind for token in tokenize('select * from "my-table" where n >= 1.5')]
+    ['SELECT', '*', 'FROM', 'name', 'WHERE', 'name', '>=', 'number', 'end']
+    """
+    tokens: list[Token] = []
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise malformed("")
+        kind, word = match.lastgroup or "", match.group()
+        if kind == "power":
+            kind = "number"
+        if kind == "name":
+            upper = word.upper()
+            tokens.append(Token(upper if upper in RESERVED else kind, word, position))
+        elif kind == "quoted":
+            tokens.append(Token("name", word[1:-1].replace('""', '"'), position, quoted=True))
+        elif kind == "string":
+            tokens.append(Token(kind, word[1:-1].replace("''", "'"), position))
+        elif kind == "number":
+            _check_exponent(match["power"])
+            tokens.append(Token(kind, word, position))
+        elif kind == "symbol":
+            tokens.append(Token("<>" if word == "!=" else word, word, position))
+        position = match.end()
+    tokens.append(Token("end", "", len(text)))
+    return tokens
+
+
+def malformed(detail: str) -> ValidationException:
+    """Return DynamoDB's fault for a statement that cannot be parsed."""
+    return ValidationException(f"Statement wasn't well formed, can't be processed: {detail}")
+
+
+def _check_exponent(power: str | None) -> None:
+    digits = (power or "0").lstrip("+-").lstrip("0")
+    if len(digits) > 10 or int(digits or "0") > _MAX_EXPONENT:
+        raise malformed("")

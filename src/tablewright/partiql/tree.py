@@ -1,0 +1,215 @@
+"""Statements: the trees that the parser returns.
+
+Owns the statements, and the constants in them: literals and parameters. Conditions and changes are
+nodes of `tablewright.expression.tree`, with attribute names as written; each constant is a `Value`
+there, whose name (`:0`, `:1`, ...) is a key of `ParsedStatement.constants`.
+
+    Select  Insert  Update  Delete  Exists
+    constant   Literal  Parameter  ListOf  MapOf  SetOf
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from tablewright.encoding.items import normalise
+from tablewright.errors import ValidationException
+from tablewright.expression import tree
+from tablewright.values import Value, tag_of
+
+# -- constants
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A scalar of the text, in normal form."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A `?`, by its position among all of them."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    parts: tuple[Constant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetOf:
+    parts: tuple[Constant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    members: tuple[tuple[str, Constant], ...]
+
+
+Constant: TypeAlias = Literal | Parameter | ListOf | SetOf | MapOf
+
+
+def build(constant: Constant, parameters: Sequence[Value]) -> Value:
+    """Return the value of a constant; it is not in normal form.
+
+    >>> build(ListOf((Literal({"S": "a"}), Parameter(0))), [{"N": "1"}])
+    {'L': [{'S': 'a'}, {'N': '1'}]}
+    """
+    match constant:
+        case Literal(value):
+            return value
+        case Parameter(position):
+            return parameters[position]
+        case ListOf(parts):
+            return {"L": [build(part, parameters) for part in parts]}
+        case MapOf(members):
+            return {"M": {name: build(part, parameters) for name, part in members}}
+        case SetOf(parts):
+            return _build_set([build(part, parameters) for part in parts])
+
+
+def _build_set(members: list[Value]) -> Value:
+    tags = {tag_of(member) for member in members if member}
+    if len(tags) != 1 or not tags <= {"S", "N", "B"}:
+        # The text of AWS is not known.
+        raise ValidationException(
+            "A set must contain values of one type: strings, numbers or binaries; "
+            f"types: [{', '.join(sorted(tags))}]"
+        )
+    (tag,) = tags
+    return {f"{tag}S": [member[tag] for member in members]}
+
+
+def has_parameters(constant: Constant) -> bool:
+    """Return whether the value of a constant depends on parameters."""
+    match constant:
+        case Literal():
+            return False
+        case Parameter():
+            return True
+        case ListOf(parts) | SetOf(parts):
+            return any(map(has_parameters, parts))
+        case MapOf(members):
+            return any(has_parameters(part) for _, part in members)
+
+
+# -- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The path in FROM, INTO or UPDATE: a table, or a table and an index."""
+
+    components: tuple[str, ...]
+
+    @property
+    def table(self) -> str:
+        return self.components[0]
+
+    @property
+    def index(self) -> str | None:
+        return self.components[1] if len(self.components) > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class OrderTerm:
+    name: str
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    source: Source
+    paths: tuple[tree.Path, ...]  # empty: all attributes
+    where: tree.Condition | None
+    order: tuple[OrderTerm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    source: Source
+    item: tree.Value
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    source: Source
+    actions: tuple[tree.Action, ...]
+    where: tree.Condition | None
+    returning: str | None  # "ALL OLD", "MODIFIED NEW", ...
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    source: Source
+    where: tree.Condition | None
+    returning: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """A condition of a transaction: `select` finds an item."""
+
+    select: Select
+
+    @property
+    def source(self) -> Source:
+        return self.select.source
+
+
+Statement: TypeAlias = Select | Insert | Update | Delete | Exists
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedStatement:
+    """A statement with its constants."""
+
+    statement: Statement
+    constants: dict[str, Constant]
+    parameter_count: int
+    #: Attribute names that begin with `#`, which a path of an expression would take for an alias.
+    hash_names: frozenset[str]
+    _literals: dict[str, Value] = field(init=False)
+    _variables: tuple[tuple[str, Constant], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        literals = {
+            name: normalise(build(constant, ()), self._depth)
+            for name, constant in self.constants.items()
+            if not has_parameters(constant)
+        }
+        variables = tuple(
+            (name, constant) for name, constant in self.constants.items() if name not in literals
+        )
+        object.__setattr__(self, "_literals", literals)
+        object.__setattr__(self, "_variables", variables)
+
+    @property
+    def _depth(self) -> int:
+        """The nesting of the constants: the map of INSERT is the item, which is no level."""
+        return -1 if isinstance(self.statement, Insert) else 0
+
+    def bind(self, parameters: Sequence[Value]) -> dict[str, Value]:
+        """Return the values of all constants, in normal form, by name.
+
+        Raise `ValidationException` for a wrong number of parameters, or an invalid value.
+        """
+        if len(parameters) != self.parameter_count:
+            raise ValidationException("Number of parameters in request and statement don't match.")
+        if not self._variables:
+            return self._literals
+        bound = {
+            name: normalise(
+                parameters[constant.position]
+                if isinstance(constant, Parameter)
+                else build(constant, parameters),
+                self._depth,
+            )
+            for name, constant in self._variables
+        }
+        return self._literals | bound

@@ -1,0 +1,30 @@
+"""Infrastructure: the tables of a design for the tools that deploy them.
+
+    create_table_requests   CreateTable requests, as boto3 takes them
+    cloudformation          a CloudFormation template
+    terraform               a Terraform file
+    cdk                     a CDK application in Python
+
+All of them render the same `TableResource`, which is what `connect` creates: the request itself,
+the TTL attribute and point-in-time recovery. The output is deterministic.
+"""
+
+from __future__ import annotations
+
+from tablewright.publish.infrastructure.cdk import cdk
+from tablewright.publish.infrastructure.cloudformation import cloudformation
+from tablewright.publish.infrastructure.resource import (
+    TableResource,
+    create_table_requests,
+    table_resources,
+)
+from tablewright.publish.infrastructure.terraform import terraform
+
+__all__ = [
+    "TableResource",
+    "cdk",
+    "cloudformation",
+    "create_table_requests",
+    "table_resources",
+    "terraform",
+]

@@ -1,0 +1,150 @@
+"""Creation: create the declared tables in an engine, and compare them with tables that exist.
+
+Invariants:
+- Existing tables are kept as they are; differences are reported.
+- All declarations are checked before the first table is created. So a template with a mistake
+  creates nothing, unless DynamoDB's checks find it only when the table is created.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from tablewright.engine import Engine
+from tablewright.errors import DynamoDBError, TemplateRefused, UnknownOperationException
+from tablewright.templates.table import DeclaredTable
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What was done for one declared table."""
+
+    table: DeclaredTable
+    is_new: bool
+    #: How an existing table differs from its declaration.
+    differences: tuple[str, ...] = ()
+
+
+def create_tables(engine: Engine, tables: Sequence[DeclaredTable]) -> list[Outcome]:
+    """Create the tables that are missing, with TTL, recovery and other settings."""
+    for table in tables:
+        _refuse_faults(table, partial(engine.prepare, "CreateTable", table.request))
+    existing = set(_list_tables(engine))
+    outcomes = []
+    for table in tables:
+        if table.name in existing:
+            description = engine.call("DescribeTable", {"TableName": table.name})["Table"]
+            ttl = engine.call("DescribeTimeToLive", {"TableName": table.name})
+            found = compare_table(table, description, ttl["TimeToLiveDescription"])
+            outcomes.append(Outcome(table, False, tuple(found)))
+        else:
+            _refuse_faults(table, partial(_create, engine, table))
+            outcomes.append(Outcome(table, True))
+    return outcomes
+
+
+def compare_table(
+    table: DeclaredTable, description: Mapping[str, Any], ttl: Mapping[str, Any]
+) -> list[str]:
+    """Return how a table differs from its declaration.
+
+    `description` is that of DescribeTable, `ttl` that of DescribeTimeToLive. Compared are keys,
+    indexes, billing, throughput, stream, class, protection and TTL; not tags and policies, which
+    DescribeTable does not have.
+    """
+    wanted = {**_comparable(table.request), "TTL": table.ttl or "disabled"}
+    is_enabled = str(ttl.get("TimeToLiveStatus", "")).startswith("ENABL")
+    found = {
+        **_comparable(description),
+        "TTL": ttl.get("AttributeName") if is_enabled else "disabled",
+    }
+    return [
+        f"{name}: declared {wanted.get(name, 'none')}, found {found.get(name, 'none')}"
+        for name in sorted({*wanted, *found})
+        if wanted.get(name) != found.get(name)
+    ]
+
+
+def _comparable(table: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parts of a CreateTable request or a description as texts, by their names."""
+    types = {one["AttributeName"]: one["AttributeType"] for one in table["AttributeDefinitions"]}
+    summary = table.get("BillingModeSummary") or {}
+    billing = table.get("BillingMode") or summary.get("BillingMode") or "PROVISIONED"
+    stream = table.get("StreamSpecification") or {}
+    class_ = table.get("TableClass") or (table.get("TableClassSummary") or {}).get("TableClass")
+    found = {
+        "keys": _format_keys(table["KeySchema"], types),
+        "BillingMode": billing,
+        "StreamSpecification": stream.get("StreamViewType")
+        if stream.get("StreamEnabled")
+        else None,
+        "TableClass": class_ if class_ != "STANDARD" else None,
+        "DeletionProtectionEnabled": "true" if table.get("DeletionProtectionEnabled") else None,
+        "throughput": _format_throughput(table, billing),
+    }
+    for member, kind in (("LocalSecondaryIndexes", "local"), ("GlobalSecondaryIndexes", "global")):
+        for index in table.get(member) or ():
+            projection = index["Projection"]
+            included = ", ".join(sorted(projection.get("NonKeyAttributes") or ()))
+            found[f"{kind} index {index['IndexName']}"] = (
+                f"{_format_keys(index['KeySchema'], types)}, projection "
+                f"{projection['ProjectionType']}{f' ({included})' if included else ''}"
+            )
+            if kind == "global":
+                name = f"throughput of {index['IndexName']}"
+                found[name] = _format_throughput(index, billing)
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _format_keys(elements: Iterable[Mapping[str, str]], types: Mapping[str, str]) -> str:
+    return ", ".join(
+        f"{one['AttributeName']}:{types.get(one['AttributeName'], '?')} {one['KeyType']}"
+        for one in elements
+    )
+
+
+def _format_throughput(resource: Mapping[str, Any], billing: str) -> str | None:
+    if billing != "PROVISIONED":
+        limits = resource.get("OnDemandThroughput") or {}
+        read, write = (limits.get(f"Max{kind}RequestUnits", -1) for kind in ("Read", "Write"))
+        return None if read == write == -1 else f"at most {read} reads, {write} writes"
+    units = resource.get("ProvisionedThroughput") or {}
+    return f"{units.get('ReadCapacityUnits')} reads, {units.get('WriteCapacityUnits')} writes"
+
+
+def _create(engine: Engine, table: DeclaredTable) -> None:
+    named = {"TableName": table.name}
+    engine.call("CreateTable", table.request)
+    if table.ttl is not None:
+        ttl = {"AttributeName": table.ttl, "Enabled": True}
+        engine.call("UpdateTimeToLive", named | {"TimeToLiveSpecification": ttl})
+    if table.recovery is not None:
+        recovery = {"PointInTimeRecoverySpecification": table.recovery}
+        with suppress(UnknownOperationException):
+            engine.call("UpdateContinuousBackups", named | recovery)
+    for insights in table.insights:
+        engine.call("UpdateContributorInsights", named | insights)
+    if table.kinesis is not None:
+        engine.call("EnableKinesisStreamingDestination", named | table.kinesis)
+
+
+def _refuse_faults(table: DeclaredTable, work: Callable[[], object]) -> None:
+    try:
+        work()
+    except DynamoDBError as fault:
+        raise TemplateRefused(f"{table.file}: {table.resource}: {fault.message}") from None
+
+
+def _list_tables(engine: Engine) -> list[str]:
+    names: list[str] = []
+    request: dict[str, Any] = {}
+    while True:
+        answer = engine.call("ListTables", request)
+        names += answer["TableNames"]
+        if "LastEvaluatedTableName" not in answer:
+            return names
+        request = {"ExclusiveStartTableName": answer["LastEvaluatedTableName"]}

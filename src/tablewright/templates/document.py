@@ -1,0 +1,99 @@
+"""Documents: read a template file as JSON values.
+
+YAML needs the package PyYAML (`pip install 'tablewright[yaml]'`): the language is too large for a
+parser of our own, and templates in JSON do not need it. CloudFormation's short tags become the long
+form: `!Ref Name` is {"Ref": "Name"}, `!GetAtt A.Arn` is {"Fn::GetAtt": ["A", "Arn"]}.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tablewright.errors import TemplateRefused
+
+#: Tags whose long form has no `Fn::`.
+_PLAIN_TAGS = ("Ref", "Condition")
+_TIMESTAMP = "tag:yaml.org,2002:timestamp"
+
+
+def find_templates(path: Path) -> Iterator[Path]:
+    """Yield the templates of a path: the file itself, or those of a folder of `cdk synth`."""
+    if not path.is_dir():
+        yield path
+        return
+    templates = sorted(path.glob("**/*.template.json"))
+    if not templates:
+        raise TemplateRefused(
+            f"{path}: the folder has no *.template.json; use the output folder of `cdk synth`, "
+            "or a file"
+        )
+    yield from templates
+
+
+def load_document(file: Path) -> dict[str, Any]:
+    """Return the contents of a file; raise `TemplateRefused` if it is not a template."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise TemplateRefused(f"{file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise TemplateRefused(f"{file}: the file is not UTF-8 text") from None
+    document = _parse(file, text)
+    if not isinstance(document, dict):
+        raise TemplateRefused(f"{file}: must be an object, not {type(document).__name__}")
+    if "terraform_version" in document and "resources" in document:
+        raise TemplateRefused(
+            f"{file}: this is a state file of Terraform; use the output of `terraform show -json`"
+        )
+    return document
+
+
+def _parse(file: Path, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise TemplateRefused(f"{file}: nested too deeply") from None
+    except ValueError as error:
+        if text.lstrip().startswith("{"):
+            raise TemplateRefused(f"{file}: not valid JSON: {error}") from None
+    return _parse_yaml(file, text)
+
+
+def _parse_yaml(file: Path, text: str) -> Any:
+    try:
+        import yaml
+    except ImportError:
+        raise TemplateRefused(
+            f"{file}: reading YAML needs the package PyYAML: pip install 'tablewright[yaml]'"
+        ) from None
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc] # yaml has no types
+        """YAML with the tags of CloudFormation."""
+
+    # A date such as 2012-10-17 stays text.
+    Loader.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_tag(loader: Any, suffix: str, node: Any) -> dict[str, Any]:
+        if isinstance(node, yaml.ScalarNode):
+            value: Any = loader.construct_scalar(node)
+            if suffix == "GetAtt":
+                value = value.split(".", 1)
+        elif isinstance(node, yaml.SequenceNode):
+            value = loader.construct_sequence(node, deep=True)
+        else:
+            value = loader.construct_mapping(node, deep=True)
+        return {suffix if suffix in _PLAIN_TAGS else f"Fn::{suffix}": value}
+
+    Loader.add_multi_constructor("!", construct_tag)
+    try:
+        return yaml.load(text, Loader=Loader)
+    except yaml.YAMLError as error:
+        raise TemplateRefused(f"{file}: not valid YAML: {error}") from None
+    except RecursionError:
+        raise TemplateRefused(f"{file}: nested too deeply") from None

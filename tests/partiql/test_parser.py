@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+import pytest
+
+from tablewright.errors import ValidationException
+from tablewright.expression import tree
+from tablewright.expression.tree import And, Between, Call, Comparison, In, Not, Or, Path, Value
+from tablewright.partiql import Delete, Exists, Insert, Select, Update, parse
+from tablewright.partiql.tokens import tokenize
+
+MALFORMED = "Statement wasn't well formed, can't be processed: "
+
+
+def where(text: str) -> tree.Condition:
+    statement = parse(f"SELECT * FROM t WHERE {text}").statement
+    assert isinstance(statement, Select)
+    assert statement.where is not None
+    return statement.where
+
+
+def fault(text: str) -> str:
+    with pytest.raises(ValidationException) as refused:
+        parse(text)
+    return refused.value.message
+
+
+A, B, C = Path(("a",)), Path(("b",)), Path(("c",))
+ONE = Comparison("=", A, Value(":0"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a = 1", ONE),
+        ("(a = 1)", ONE),
+        ("((a)) = (1)", ONE),
+        ("a != 1", Comparison("<>", A, Value(":0"))),
+        ("1 <= a", Comparison("<=", Value(":0"), A)),
+        ("a = 1 OR b = 2 AND c = 3", Or((ONE, And((
+            Comparison("=", B, Value(":1")), Comparison("=", C, Value(":2"))
+        ))))),
+        ("(a = 1 OR b = 2) AND c = 3", And((
+            Or((ONE, Comparison("=", B, Value(":1")))), Comparison("=", C, Value(":2"))
+        ))),
+        ("NOT a = 1", Not(ONE)),
+        ("NOT NOT a = 1", Not(Not(ONE))),
+        ("a BETWEEN 1 AND 2 AND b = 3", And((
+            Between(A, Value(":0"), Value(":1")), Comparison("=", B, Value(":2"))
+        ))),
+        ("a NOT BETWEEN 1 AND 2", Not(Between(A, Value(":0"), Value(":1")))),
+        ("a IN [1, 2]", In(A, (Value(":0"), Value(":1")))),
+        ("a IN (1, 2)", In(A, (Value(":0"), Value(":1")))),
+        ("a NOT IN [1]", Not(In(A, (Value(":0"),)))),
+        ("a IS MISSING", Call("attribute_not_exists", (A,))),
+        ("a IS NOT MISSING", Not(Call("attribute_not_exists", (A,)))),
+        ("a IS NULL", Call("attribute_type", (A, Value(":0")))),
+        ("a IS NOT NULL", Not(Call("attribute_type", (A, Value(":0"))))),
+        ("a IS STRING", Call("attribute_type", (A, Value(":0")))),
+        ("begins_with(a, 'x')", Call("begins_with", (A, Value(":0")))),
+        ("Contains(a, 'x')", Call("contains", (A, Value(":0")))),
+        ("attribute_type(a, 'S')", Call("attribute_type", (A, Value(":0")))),
+        ("size(a) > 3", Comparison(">", Call("size", (A,)), Value(":0"))),
+        ("a.b[2].\"c d\" = 1", Comparison("=", Path(("a", "b", 2, "c d")), Value(":0"))),
+        ("a['b'] = 1", Comparison("=", Path(("a", "b")), Value(":0"))),
+        ("a /* is */ = 1 -- one", ONE),
+    ],
+)  # fmt: skip
+def test_a_condition_becomes_the_tree_of_an_expression(text: str, expected: tree.Condition) -> None:
+    assert where(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("'it''s'", {"S": "it's"}),
+        ("''", {"S": ""}),
+        ("5", {"N": "5"}),
+        ("-5", {"N": "-5"}),
+        ("1.50", {"N": "1.5"}),
+        (".5", {"N": "0.5"}),
+        ("1e3", {"N": "1000"}),
+        ("1E-2", {"N": "0.01"}),
+        ("true", {"BOOL": True}),
+        ("FALSE", {"BOOL": False}),
+        ("null", {"NULL": True}),
+        ("[1, 'a', [true]]", {"L": [{"N": "1"}, {"S": "a"}, {"L": [{"BOOL": True}]}]}),
+        ("[]", {"L": []}),
+        ("{'a': 1, 'b': {}}", {"M": {"a": {"N": "1"}, "b": {"M": {}}}}),
+        ("<<'b', 'a'>>", {"SS": ["a", "b"]}),
+        ("<<2, 1>>", {"NS": ["1", "2"]}),
+        ("?", {"S": "given"}),
+        ("[?]", {"L": [{"S": "given"}]}),
+        ("<<?>>", {"SS": ["given"]}),
+    ],
+)
+def test_a_literal_becomes_a_value(text: str, value: object) -> None:
+    parsed = parse(f"SELECT * FROM t WHERE a = {text}")
+    parameters = [{"S": "given"}] if "?" in text else []
+    assert parsed.bind(parameters) == {":0": value}
+
+
+def test_parameters_are_numbered_from_left_to_right() -> None:
+    parsed = parse("UPDATE t SET a = ?, b = [?, 1] WHERE pk = ?")
+    assert parsed.parameter_count == 3
+    assert parsed.bind([{"S": "x"}, {"S": "y"}, {"S": "z"}]) == {
+        ":0": {"S": "x"},
+        ":1": {"L": [{"S": "y"}, {"N": "1"}]},
+        ":2": {"S": "z"},
+    }
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_the_number_of_parameters_must_match(count: int) -> None:
+    with pytest.raises(ValidationException) as refused:
+        parse("SELECT * FROM t WHERE a = ?").bind([{"S": "x"}] * count)
+    assert refused.value.message == "Number of parameters in request and statement don't match."
+
+
+def test_a_select_has_paths_a_source_and_an_order() -> None:
+    found = parse(
+        'select a, b.c[0] from "my-table"."by x" where a = 1 order by a, b desc, c asc;'
+    ).statement
+    assert isinstance(found, Select)
+    assert found.paths == (A, Path(("b", "c", 0)))
+    assert found.source.components == ("my-table", "by x")
+    assert [(term.name, term.descending) for term in found.order] == [
+        ("a", False),
+        ("b", True),
+        ("c", False),
+    ]
+
+
+def test_an_update_may_have_several_clauses() -> None:
+    parsed = parse(
+        "UPDATE t SET a = b + 1, c = list_append(c, [2]) REMOVE d.e, f[1] SET g = set_add(g, <<1>>)"
+        " SET h = set_delete(h, <<1>>) WHERE pk = 'x' RETURNING MODIFIED OLD *"
+    )
+    found = parsed.statement
+    assert isinstance(found, Update)
+    assert found.actions == (
+        tree.Set(A, tree.Arithmetic("+", B, Value(":0"))),
+        tree.Set(C, Call("list_append", (C, Value(":1")))),
+        tree.Remove(Path(("d", "e"))),
+        tree.Remove(Path(("f", 1))),
+        tree.Add(Path(("g",)), Value(":2")),
+        tree.Delete(Path(("h",)), Value(":3")),
+    )
+    assert found.returning == "MODIFIED OLD"
+
+
+def test_an_update_may_begin_with_from() -> None:
+    assert (
+        parse("FROM t WHERE pk = 'x' SET a = 1").statement
+        == parse("FROM t WHERE pk = 'x' SET a = 1;").statement
+    )
+    found = parse("FROM t WHERE pk = 'x' SET a = 1 REMOVE b RETURNING ALL NEW *").statement
+    assert isinstance(found, Update)
+    assert len(found.actions) == 2
+    assert found.returning == "ALL NEW"
+
+
+def test_the_other_statements() -> None:
+    assert isinstance(parse("INSERT INTO t VALUE {'pk': 'x'}").statement, Insert)
+    assert isinstance(parse("insert into t value ?").statement, Insert)
+    assert isinstance(parse("DELETE FROM t WHERE pk = 'x' RETURNING ALL OLD *").statement, Delete)
+    assert isinstance(parse("EXISTS(SELECT * FROM t WHERE pk = 'x')").statement, Exists)
+
+
+def test_words_of_other_clauses_may_be_names() -> None:
+    found = where("value = 1 AND old = 2 AND new = 3 AND all = 4 AND modified = 5")
+    assert isinstance(found, And)
+    assert len(found.conditions) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ("SELECT * FROM t)", "Unexpected token after expression"),
+        ("SELECT * FROM t WHERE a = 1)", "Unexpected token after expression"),
+        ("DELETE FROM t WHERE a = 1 ORDER BY a", "Unexpected token after expression"),
+        ("SELECT * FROM t ORDER BY a WHERE a = 1", "Unexpected token after expression"),
+        ("SELECT * FROM t WHERE a = 1 WHERE b = 2", "Unexpected token after expression"),
+        ("FROM t WHERE a = 1 SET b = 2 WHERE c = 3", "Unexpected token after expression"),
+        ("SELECT * FROM t; SELECT * FROM t", "Unexpected token after expression"),
+        ("SELECT * FROM t WHERE a = 12abc", ""),
+        ("SELECT * FROM t WHERE a = `x`", ""),
+        ("SELECT * FROM t # comment", ""),
+        ("SELECT * FROM t /* comment", ""),
+        ("SELECT * FROM t WHERE a = 'x", ""),
+        ('SELECT * FROM "t', ""),
+        ("SELECT * FROM t WHERE a = 1e2147483648", ""),
+        ("SELECT * FROM t WHERE", "Unexpected term"),
+        ("SELECT * FROM t WHERE (", "Unexpected term"),
+        ("SELECT * FROM", "Unexpected term"),
+        (
+            "SELECT * FROM t WHERE a = 1 AND",
+            "Missing right-hand side expression of infix operator",
+        ),
+        ("SELECT * FROM t WHERE a = 1 OR", "Missing right-hand side expression of infix operator"),
+        ("SELECT * FROM t WHERE a =", "Missing right-hand side expression of infix operator"),
+        ("SELECT * FROM t WHERE ORDER BY a", "Unexpected keyword"),
+        ("SELECT * FROM t WHERE IS NULL", "Unexpected operator"),
+        ("SELECT * FROM t WHERE a = LIKE", "Unexpected operator"),
+        ("SELECT * FROM t WHERE a IS FOO", "Expected type name"),
+        ("DELETE FROM", "Expected identifier for simple path"),
+        ("UPDATE", "Expected identifier for simple path"),
+        ("INSERT INTO", "Expected identifier for simple path"),
+        ("UPSERT INTO t VALUE {'a': 1}", "Expected data manipulation"),
+        ("UPDATE t WHERE a = 1", "Expected data manipulation"),
+        ("", "Expected data manipulation"),
+    ],
+)
+def test_a_malformed_statement_is_refused_with_its_reason(text: str, detail: str) -> None:
+    assert fault(text) == MALFORMED + detail
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SELECT * FROM t AS x", "Aliasing is not supported"),
+        ("SELECT * FROM t x", "Aliasing is not supported"),
+        ("SELECT a AS b FROM t", "Aliasing is not supported"),
+        ("a IS NULL", "Unsupported operation: IsType"),
+        ("a IS NOT MISSING", "Unsupported operation: IsType"),
+        ('SELECT * FROM t.""', "Path component cannot be an empty string"),
+        ('SELECT * FROM ""', "Path component cannot be an empty string"),
+        ('SELECT * FROM t WHERE "" = 1', "Path component cannot be an empty string"),
+        ("SELECT * FROM t, u", "Only select from a single table or index is supported."),
+        ("SELECT * FROM t\nLIMIT 5", "Unsupported clause: LIMIT at 2:1:5"),
+        ("SELECT * FROM t GROUP BY a", "Unsupported clause: GROUP at 1:17:5"),
+        ("SELECT count(*) FROM t", "Unexpected path component at 1:8:5"),
+        ("SELECT * FROM t WHERE upper(a) = 'A'", "Unsupported function: upper"),
+        ("SELECT * FROM t WHERE a + 1 = 2", "Unsupported operation: Plus"),
+        ("SELECT * FROM t WHERE a LIKE 'x'", "Unsupported operation: Like"),
+        (
+            "SELECT * FROM t WHERE a = list_append(a, [1])",
+            "The function is not allowed in a condition expression; function: list_append",
+        ),
+        (
+            "UPDATE t SET a = size(b) WHERE pk = 1",
+            "The function is not allowed in an update expression; function: size",
+        ),
+        (
+            "SELECT * FROM t WHERE a[9999999999] = 1",
+            "List index is not within the allowable range; index: [9999999999]",
+        ),
+        (
+            "SELECT * FROM t WHERE a = 1e126",
+            "Number overflow. Attempting to store a number with magnitude larger than supported "
+            "range under root",
+        ),
+        (
+            "INSERT INTO t VALUE {'x': 1e-131}",
+            "Number underflow. Attempting to store a number with magnitude smaller than supported "
+            "range under root.x",
+        ),
+        (
+            f"INSERT INTO t VALUE {{'x': [1, {'1' * 39}]}}",
+            "Attempting to store more than 38 significant digits in a Number under root.x[1]",
+        ),
+    ],
+)
+def test_what_is_not_supported_is_refused_without_that_envelope(text: str, message: str) -> None:
+    assert fault(text) == message
+
+
+@pytest.mark.parametrize("text", ["(" * 4000, "NOT " * 2000, "a = " + "[" * 4000])
+def test_deep_nesting_is_refused(text: str) -> None:
+    assert fault(f"SELECT * FROM t WHERE {text}") == MALFORMED + "Too many nested expressions"
+
+
+def test_the_largest_exponent_of_32_bits_is_a_number() -> None:
+    assert tokenize("1e2147483647")[0].kind == "number"
+
+
+def test_a_name_that_looks_like_an_alias_is_a_name() -> None:
+    assert parse('SELECT * FROM t WHERE "#a" = 1').hash_names == {"#a"}
+
+
+@pytest.mark.parametrize("text", ["<<1, 'a'>>", "<<[1]>>", "<<>>"])
+def test_a_set_has_members_of_one_scalar_type(text: str) -> None:
+    assert fault(f"SELECT * FROM t WHERE a = {text}").startswith("A set must contain")

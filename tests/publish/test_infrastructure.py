@@ -1,0 +1,181 @@
+"""Templates of the designs are valid, and describe the tables that `connect` creates."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import hcl2
+import pytest
+from cfnlint.api import lint_all
+
+from tablewright import Attr, Engine, Entity, Table, attr, connect, index, key
+from tablewright.designs.catalog import bundled
+from tablewright.model.table import GSI
+from tablewright.publish.infrastructure import (
+    cdk,
+    cloudformation,
+    create_table_requests,
+    table_resources,
+    terraform,
+)
+from tablewright.verify import Design
+from tests import commands
+
+DESIGNS = bundled()
+NAMES = [design.name for design in DESIGNS]
+
+
+class Many(Table, name="many.keys-1"):
+    by_region = GSI(("tenant", "region"), ("status", "at"), project=("total",))
+
+
+class Order(Entity, table=Many):
+    order_id: Attr[str] = attr()
+    tenant: Attr[str] = attr()
+    region: Attr[str] = attr()
+    status: Attr[str] = attr()
+    at: Attr[int] = attr()
+    total: Attr[int] = attr()
+
+    primary = key("ORDER" / order_id, "ORDER")
+    by_region = index(Many.by_region, (tenant, region), (status, at))
+
+
+SEVERAL = Design(name="many", doc="", tables=(Many,), sample=None, checks=None)
+
+
+def problems(template: dict[str, Any]) -> list[str]:
+    """Return what cfn-lint finds, without its advice."""
+    return [str(match) for match in lint_all(json.dumps(template)) if match.rule.id[0] in "EW"]
+
+
+@pytest.mark.parametrize("global_table", [False, True], ids=["table", "global table"])
+def test_templates_of_all_designs_pass_cfn_lint(global_table: bool) -> None:
+    """One template, because cfn-lint takes a second for each."""
+    templates = [cloudformation(each, global_table=global_table) for each in (*DESIGNS, SEVERAL)]
+    resources = {name: body for each in templates for name, body in each["Resources"].items()}
+    outputs = {name: body for each in templates for name, body in each["Outputs"].items()}
+    assert len(resources) == sum(len(each["Resources"]) for each in templates)
+    template = {**templates[0], "Resources": resources, "Outputs": outputs}
+    if global_table:  # cfn-lint's schema allows two key attributes in an index of a global table
+        del resources["ManyKeys1"], outputs["ManyKeys1Name"], outputs["ManyKeys1Arn"]
+    assert problems(template) == []
+
+
+def test_cfn_lint_finds_problems() -> None:
+    template = cloudformation(SEVERAL)
+    template["Resources"]["ManyKeys1"]["Properties"]["AttributeDefinitions"].pop()
+    assert problems(template)
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
+def test_a_template_describes_what_connect_creates(design: Design) -> None:
+    template = cloudformation(design)
+    assert all(each["DeletionPolicy"] == "Retain" for each in template["Resources"].values())
+    with Engine() as engine, connect(engine, *design.tables):
+        for resource in template["Resources"].values():
+            properties = resource["Properties"]
+            properties["AttributeDefinitions"].sort(key=str)  # as DescribeTable does
+            assert properties == described(engine, properties["TableName"])
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
+def test_a_request_creates_what_connect_creates(design: Design) -> None:
+    with Engine() as engine, Engine() as created, connect(engine, *design.tables):
+        for request in create_table_requests(design):
+            created.call("CreateTable", request)
+            ours = described(created, request["TableName"])
+            theirs = described(engine, request["TableName"])
+            theirs.pop("TimeToLiveSpecification", None)  # not part of CreateTable
+            assert ours == theirs
+
+
+def described(engine: Engine, name: str) -> dict[str, Any]:
+    """Return the properties of a stored table, in the form of CloudFormation."""
+    table = engine.call("DescribeTable", {"TableName": name})["Table"]
+    names = ("TableName", "KeySchema", "AttributeDefinitions")
+    properties = {member: table[member] for member in names}
+    properties["BillingMode"] = table["BillingModeSummary"]["BillingMode"]
+    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+        if member in table:
+            properties[member] = [
+                {name: index[name] for name in ("IndexName", "KeySchema", "Projection")}
+                for index in table[member]
+            ]
+    ttl = engine.call("DescribeTimeToLive", {"TableName": name})["TimeToLiveDescription"]
+    if "AttributeName" in ttl:
+        properties["TimeToLiveSpecification"] = {
+            "AttributeName": ttl["AttributeName"],
+            "Enabled": True,
+        }
+    return properties
+
+
+@pytest.mark.parametrize("design", [*DESIGNS, SEVERAL], ids=[*NAMES, "several attributes"])
+def test_terraform_has_every_table_and_is_formatted(design: Design, tmp_path: Path) -> None:
+    text = terraform(design, import_existing=True)
+    parsed = hcl2.loads(text)
+    tables = [
+        table for each in parsed["resource"] for table in each['"aws_dynamodb_table"'].values()
+    ]
+    assert len(parsed["import"]) == len(tables) == len(design.tables)
+    for table, resource in zip(tables, table_resources(design), strict=True):
+        assert unquoted(table["name"]) == resource.name
+        assert {
+            unquoted(each["name"]): unquoted(each["type"]) for each in table["attribute"]
+        } == resource.attributes
+        for kind in ("Local", "Global"):
+            found = table.get(f"{kind.lower()}_secondary_index", [])
+            assert [unquoted(index["name"]) for index in found] == [
+                index["IndexName"] for index in resource.indexes(kind)
+            ]
+        indexes = table.get("global_secondary_index", [])
+        assert [
+            [
+                (unquoted(key["attribute_name"]), unquoted(key["key_type"]))
+                for key in index["key_schema"]
+            ]
+            for index in indexes
+        ] == [
+            [(key["AttributeName"], key["KeyType"]) for key in index["KeySchema"]]
+            for index in resource.indexes("Global")
+        ]
+    if shutil.which("terraform"):
+        (tmp_path / "tables.tf").write_text(text)
+        command = ["terraform", "fmt", "-check", "-diff", str(tmp_path)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, "")
+
+
+def unquoted(text: str) -> str:
+    return str(json.loads(text))
+
+
+@pytest.mark.parametrize("design", [*DESIGNS, SEVERAL], ids=[*NAMES, "several attributes"])
+def test_a_cdk_application_is_valid_python(design: Design) -> None:
+    """The slow tests synthesise it."""
+    source = cdk(design)
+    assert all(len(line) <= 100 for line in source.splitlines())
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    assert sum(ast.unparse(call.func) == "dynamodb.TableV2" for call in calls) == len(design.tables)
+
+
+@pytest.mark.parametrize("kind", ["cloudformation", "cdk", "terraform", "boto3"])
+def test_the_command_writes_a_file(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "tables"
+    written = commands.run("publish", kind, "commerce", "-o", file)
+    printed = commands.run("publish", kind, "commerce")
+    assert (written.returncode, written.stdout) == (0, "")
+    assert printed.stdout == file.read_text()
+    assert "commerce_single_table" in printed.stdout
+
+
+def test_the_command_names_a_folder_that_is_missing(tmp_path: Path) -> None:
+    done = commands.run("publish", "cdk", "shop", "-o", tmp_path / "missing" / "app.py")
+    assert done.returncode == 2
+    assert "No such file or directory" in done.stderr
