@@ -5,6 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 OTHERS := .targets
+CDK    := .cdk
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-slow test-targets check format docs bench torture torture-big mutants lock clean
@@ -29,8 +30,16 @@ run: $(READY) ## verify the five designs on the embedded engine
 test: $(READY) ## run the tests except the slow ones
 	@$(BIN)/python -m pytest -q -m "not slow" $(ARGS)
 
-test-slow: $(READY) ## run the slow tests
+test-slow: $(READY) $(CDK)/.ready ## run the slow tests
 	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -m slow $(ARGS)
+
+# The test of CDK applications is skipped if the kit cannot be installed; it needs Node.js, too.
+$(CDK)/.ready: tests/publish/cdk-requirements.lock
+	@test -x $(CDK)/bin/python || $(PYTHON) -m venv $(CDK)
+	@echo "installing the AWS Cloud Development Kit into $(CDK) (once, about a minute) ..."
+	@node --version > /dev/null && $(CDK)/bin/python -m pip install -qq \
+	  --disable-pip-version-check -r $< && touch $@ \
+	  || { rm -rf $(CDK); echo "the AWS Cloud Development Kit could not be installed" >&2; }
 
 test-targets: $(READY) $(OTHERS)/.ready ## run the tests of the model against other implementations of DynamoDB
 	@$(BIN)/python -m tests.targets $(TARGETS) $(if $(ARGS),-- $(ARGS))
@@ -91,4 +100,4 @@ lock: ## pin the newest versions of all dependencies in requirements.lock
 	@rm -rf .lock
 
 clean: ## remove everything that make created
-	@rm -rf $(VENV) $(OTHERS) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist
+	@rm -rf $(VENV) $(OTHERS) $(CDK) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist

@@ -19,6 +19,7 @@
     ├── TableMismatch                       connect: the table differs from its declaration
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── TableNotEmpty                       verify, seed: the target already has items
+    ├── TableReplacement                    publish: an update would replace or remove a table
     ├── TransferRefused                     dump, load, copy: the two ends do not fit
     ├── TemplateRefused                     a template cannot be read, or its tables be created
     ├── CredentialsRefused                  a credentials file cannot be used
@@ -43,6 +44,8 @@
         ├── TableAlreadyExistsException     restore: the target exists
         ├── TableInUseException             backup: the table is changing
         ├── BackupNotFoundException
+        ├── PointInTimeRecoveryUnavailableException
+        ├── InvalidRestoreTimeException     outside of the times that can be restored
         ├── LimitExceededException
         ├── PolicyNotFoundException         no resource policy, or not the expected revision
         ├── GlobalTableNotFoundException    there are no global tables
@@ -236,6 +239,10 @@ class DesignLoadError(TablewrightError):
     """A design does not exist, cannot be imported, has no tables or no valid sample data."""
 
 
+class TableReplacement(TablewrightError):
+    """An update of a stack would make CloudFormation replace a table, or remove it."""
+
+
 class TableNotEmpty(TablewrightError):
     """A table of the design to verify, or to load sample data into, already contains items."""
 
@@ -376,6 +383,14 @@ class TableInUseException(DynamoDBError):
 
 
 class BackupNotFoundException(DynamoDBError):
+    pass
+
+
+class PointInTimeRecoveryUnavailableException(DynamoDBError):
+    pass
+
+
+class InvalidRestoreTimeException(DynamoDBError):
     pass
 
 

@@ -77,3 +77,6 @@ MAX_CAPACITY_UNITS: Final = 1_000_000_000_000
 #: One read unit reads, and one write unit writes, up to this many bytes of an item.
 READ_UNIT_SIZE: Final = 4096
 WRITE_UNIT_SIZE: Final = 1024
+
+#: The longest period of point-in-time recovery.
+MAX_RECOVERY_DAYS = 35

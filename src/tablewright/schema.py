@@ -173,6 +173,13 @@ class ChangeLogSchema(msgspec.Struct, frozen=True):
         return self.recovery_seconds > 0 or any(not stream.closed for stream in self.streams)
 
 
+class RecoverySetting(msgspec.Struct, frozen=True):
+    """Point-in-time recovery of a table: its period, and when it was turned on."""
+
+    days: int
+    since: float
+
+
 class RestoreOrigin(msgspec.Struct, frozen=True):
     """What a table was restored from, and when, in seconds since 1970."""
 
@@ -208,6 +215,7 @@ class TableSchema(msgspec.Struct, frozen=True):
     insights: tuple[InsightsSetting, ...] = ()
     destinations: tuple[KinesisDestination, ...] = ()
     restored: RestoreOrigin | None = None
+    recovery: RecoverySetting | None = None
     #: The tree of the change log; 0: changes are not logged.
     log: int = 0
 

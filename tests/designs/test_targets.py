@@ -15,7 +15,9 @@ BUNDLED = [design.name for design in bundled()]
 
 DESIGN = '''
 from __future__ import annotations
+import signal
 from tablewright import Attr, Entity, Get, Table, access_pattern, attr, key, unique
+from tablewright.formats import coded
 from tablewright.verify import Check
 
 class Notes(Table, name="notes"):
@@ -30,9 +32,17 @@ class Note(Entity, table=Notes):
 class Tags(Table, name="tags"):
     pass
 
+class Plain:
+    def encode(self, value):
+        pass  # encode
+        return value
+
+    def decode(self, text):
+        return text
+
 class Tag(Entity, table=Tags):
     name: Attr[str] = attr()
-    primary = key("TAG" / name, "TAG")
+    primary = key("TAG" / coded(name, Plain()), "TAG")
 
 @access_pattern
 def note(note_id: str) -> Get[Note]:
@@ -99,7 +109,8 @@ def test_seed_loads_nothing_if_one_of_its_tables_has_items(
     again = run("seed", design, url)
     assert again.returncode == 2
     assert "the table tags is not empty" in again.stderr
-    assert client.scan(TableName="notes")["Count"] == 0
+    assert table_names(client) == ["tags"]
+    assert client.scan(TableName="tags")["Count"] == 1
 
 
 def test_seed_refuses_what_it_cannot_load(tmp_path: Path) -> None:
@@ -110,6 +121,40 @@ def test_seed_refuses_what_it_cannot_load(tmp_path: Path) -> None:
     no_sample = run("seed", design, tmp_path / "x.db")
     assert (no_sample.returncode, "has no sample data" in no_sample.stderr) == (2, True)
     assert not (tmp_path / "x.db").exists()
+
+
+@pytest.mark.parametrize("existing", [[], ["notes"]], ids=["new tables", "an empty table"])
+@pytest.mark.parametrize(
+    ("last", "code", "message"),
+    [
+        ("signal.raise_signal(signal.SIGINT)", 130, "interrupted; what was created and loaded"),
+        ("signal.raise_signal(signal.SIGTERM)", 143, "interrupted; what was created and loaded"),
+        ("raise ValueError", 2, "the sample data cannot be stored"),
+    ],
+    ids=["Ctrl-C", "SIGTERM", "failure"],
+)
+def test_seed_leaves_nothing_if_it_does_not_finish(
+    tmp_path: Path,
+    url: str,
+    client: Any,
+    existing: list[str],
+    last: str,
+    code: int,
+    message: str,
+) -> None:
+    """It ends while the last entity is stored, after three notes and their sentinels."""
+    design = write_design(tmp_path)
+    for table in existing:
+        run("seed", design, url)
+        client.delete_table(TableName="tags")
+        for item in client.scan(TableName=table)["Items"]:
+            client.delete_item(TableName=table, Key={name: item[name] for name in ("PK", "SK")})
+    design.write_text(design.read_text().replace("pass  # encode", last))
+    done = run("seed", design, url)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert table_names(client) == existing
+    assert [client.scan(TableName=table)["Count"] for table in existing] == [0] * len(existing)
 
 
 # -- verify --target ------------------------------------------------------------------------------
@@ -140,7 +185,8 @@ NAMES = "print(*stored.database._context.names.values())"
     [
         ('yield Check("wrong", note("1"), None)', 1),
         ("raise ValueError", 1),
-        ("raise KeyboardInterrupt", 130),
+        ("signal.raise_signal(signal.SIGINT)", 130),
+        ("signal.raise_signal(signal.SIGTERM)", 143),
     ],
 )
 def test_tables_are_removed_after_a_failure(

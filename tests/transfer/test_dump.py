@@ -18,9 +18,10 @@ from tablewright.engine import Engine
 from tablewright.errors import TableMismatch, TableNotFound, TransferRefused, ValidationException
 from tablewright.server import serving
 from tablewright.transfer import Checksum, dump, dump_all, load, open_target
-from tablewright.transfer.dumpfile import Dump, DumpData, encode_lines, find_dumps, read_items
+from tablewright.transfer.dumpfile import Dump, DumpData, find_dumps, read_items
 from tablewright.transport import Local
 from tablewright.values import Item
+from tablewright.wire.lines import encode_lines
 from tests.encoding.strategies import items
 from tests.examples import examples
 from tests.transfer.tables import PLAIN, RICH, compared, fill, held, thing, things

@@ -13,15 +13,9 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.transfer import TransferRefused, TransferState, dump, load
-from tablewright.transfer.dumpfile import (
-    MAX_BLANK_LINES,
-    MAX_LINE,
-    encode_lines,
-    find_dumps,
-    manifest_path,
-    read_items,
-)
+from tablewright.transfer.dumpfile import find_dumps, manifest_path, read_items
 from tablewright.transport import Local
+from tablewright.wire.lines import MAX_BLANK_LINES, MAX_LINE, encode_lines
 from tests.transfer.tables import PLAIN, compared, fill, held, thing, things
 
 MB = 1024 * 1024

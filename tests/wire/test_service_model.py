@@ -31,7 +31,7 @@ DELIBERATE: dict[str, str] = {
     "GetShardIterator.SequenceNumber: pattern [0-9]+, model None": _STREAM_LIMITS,
     **{
         f"{operation}.{kind}SecondaryIndexOverride[].KeySchema: max 8, model None": _KEYS
-        for operation in ("RestoreTableFromBackup",)
+        for operation in ("RestoreTableFromBackup", "RestoreTableToPointInTime")
         for kind in ("Global", "Local")
     },
     **{
@@ -62,6 +62,7 @@ MEMBERS_WE_DO_NOT_HAVE = {
     "UpdateGlobalTableSettings.GlobalTableProvisionedWriteCapacityUnits",
     "UpdateGlobalTableSettings.ReplicaSettingsUpdate",
     "RestoreTableFromBackup.VectorIndexOverride",
+    "RestoreTableToPointInTime.VectorIndexOverride",
     "UpdateTable.DisassociationProtectionEnabled",
     "UpdateTable.GlobalTableSettingsReplicationMode",
     "UpdateTableReplicaAutoScaling.GlobalSecondaryIndexUpdates",
@@ -78,7 +79,6 @@ OPERATIONS_WE_DO_NOT_HAVE = {
     # backups, exports, imports, bulk loads
     "CancelBulkOperation",
     "DescribeBulkOperation",
-    "DescribeContinuousBackups",
     "DescribeExport",
     "DescribeImport",
     "ExportTableToPointInTime",
@@ -86,9 +86,7 @@ OPERATIONS_WE_DO_NOT_HAVE = {
     "ListBulkOperations",
     "ListExports",
     "ListImports",
-    "RestoreTableToPointInTime",
     "StartBulkPutItems",
-    "UpdateContinuousBackups",
 }
 
 

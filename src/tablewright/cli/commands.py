@@ -5,8 +5,12 @@ from __future__ import annotations
 import enum
 import errno
 import os
+import signal
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -20,6 +24,9 @@ DESIGNS = "Designs"
 FILES = "Database files"
 TRANSFER = "Move data"
 SERVER = "Server"
+
+INTERRUPTED = 128 + signal.SIGINT  # the exit code after Ctrl-C
+TERMINATED = 128 + signal.SIGTERM
 
 app = typer.Typer(
     name="tablewright",
@@ -84,6 +91,32 @@ def describe_error(error: OSError) -> str:
     if isinstance(error, socket.gaierror):  # its numbers are not those of errno
         return str(error.strerror).lower()
     return os.strerror(error.errno).lower() if error.errno else str(error)
+
+
+class Terminated(KeyboardInterrupt):
+    """Raised by SIGTERM where the command cleans up as after Ctrl-C."""
+
+
+@contextmanager
+def clean_interrupts(outcome: str) -> Iterator[None]:
+    """Let SIGTERM end the block as Ctrl-C does, so that it cleans up; then print the outcome.
+
+    The exit code is 128 and the number of the signal. Another SIGTERM does not interrupt the
+    cleanup.
+    """
+
+    def on_signal(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise Terminated
+
+    previous = signal.signal(signal.SIGTERM, on_signal)
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        typer.echo(f"tablewright: interrupted; {outcome}", err=True)
+        raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 def fail(message: str) -> NoReturn:

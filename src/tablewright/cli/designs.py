@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, app, fail
+from tablewright.cli.commands import DESIGNS, app, clean_interrupts, fail
 from tablewright.cli.transfer import WHERE, Target, exit_on_error
 
 if TYPE_CHECKING:
@@ -158,9 +158,9 @@ def seed(name: Name, target: Target) -> None:
     """Create the tables of a design and load its sample data.
 
     Prints the number of items of each entity. A table that exists must be empty and as declared;
-    otherwise nothing is loaded.
+    otherwise nothing is loaded. If it fails or is interrupted, it removes the tables that it has
+    created and the items that it has loaded.
     """
-    from tablewright import connect
     from tablewright.transfer.endpoints import refuse_memory
     from tablewright.verify import seed as seed_design
 
@@ -170,10 +170,9 @@ def seed(name: Name, target: Target) -> None:
             f"{design.name} has no sample data: define the function sample(), see "
             "docs/modelling.md, Verifying a design"
         )
-    with exit_on_error():
+    with exit_on_error(), clean_interrupts("what was created and loaded has been removed"):
         refuse_memory(target)
-        with connect(target, *design.tables, create=True) as database:
-            loaded = seed_design(design, database)
+        loaded = seed_design(design, target)
     for table, entities in loaded.items():
         counts = ", ".join(
             f"{count} {entity or 'for unique values'}" for entity, count in sorted(entities.items())
@@ -228,6 +227,7 @@ def _run(design: Design, target: str, console: Console) -> list[Result]:
     results = []
     try:
         with (
+            clean_interrupts("the tables of this run have been removed"),
             temporary_tables(target, *design.tables) as database,
             console.status(f"{design.name}: loading the sample data") as status,
         ):

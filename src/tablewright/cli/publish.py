@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, app, fail
 from tablewright.cli.designs import Name, Output, load_or_fail, write
+from tablewright.cli.revision import run_at
+
+if TYPE_CHECKING:
+    from tablewright.verify import Design
 
 publish = typer.Typer(
     help="Write the tables of a design for the tools that deploy them.", no_args_is_help=True
@@ -27,14 +31,32 @@ def cloudformation(
             help="Write AWS::DynamoDB::GlobalTable, with one replica in the region of the stack.",
         ),
     ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REVISION|FILE",
+            help="Write the templates that lead from a git revision, or from a template, to the "
+            "design, and a runbook, into the folder of --output.",
+        ),
+    ] = None,
 ) -> None:
     """Write a CloudFormation template, as JSON.
 
-    Tables are kept when the stack is deleted.
+    Tables are kept when the stack is deleted. CloudFormation creates or deletes one global index of
+    a table in one update; with --since, each template is one update.
     """
     from tablewright.publish.infrastructure import cloudformation
 
-    _write_json(cloudformation(load_or_fail(name), global_table=global_table), output)
+    design = load_or_fail(name)
+    template = cloudformation(design, global_table=global_table)
+    if since is None:
+        _write_json(template, output)
+    elif global_table:
+        fail("--since is for AWS::DynamoDB::Table; leave --global-table out")
+    elif output is None:
+        fail("--since writes several files: name a folder with --output")
+    else:
+        _write_stages(design, _template_since(since, name), template, output)
 
 
 @publish.command()
@@ -72,6 +94,53 @@ def boto3(name: Name, output: Output = None) -> None:
     from tablewright.publish.infrastructure import create_table_requests
 
     _write_json(create_table_requests(load_or_fail(name)), output)
+
+
+def _template_since(since: str, name: str) -> dict[str, Any]:
+    """Return the template in a file, or that of a design at a git revision."""
+    import json
+
+    file = Path(since)
+    if file.is_file():
+        try:
+            text = file.read_text(encoding="utf-8")
+        except OSError as error:
+            fail(f"{file}: {error.strerror}")
+    else:
+        text = run_at(since, "publish", "cloudformation", name)
+    try:
+        template = json.loads(text)
+        if not isinstance(template["Resources"], dict):
+            raise TypeError
+    except (ValueError, KeyError, TypeError):
+        fail(f"{since} is not a CloudFormation template in JSON that has Resources")
+    return cast("dict[str, Any]", template)
+
+
+def _write_stages(
+    design: Design, before: dict[str, Any], after: dict[str, Any], folder: Path
+) -> None:
+    from tablewright.errors import TableReplacement
+    from tablewright.publish.infrastructure import runbook, stages
+
+    try:
+        found = stages(before, after)
+    except TableReplacement as error:
+        fail(str(error))
+    if not found:
+        typer.echo("The templates are equal; there is nothing to deploy.")
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fail(f"{folder}: {error.strerror}")
+    files = [f"{number}.json" for number in range(1, len(found) + 1)]
+    for file, stage in zip(files, found, strict=True):
+        _write_json(stage.template, folder / file)
+    write(runbook(design, found, files), folder / "RUNBOOK.md")
+    for file, stage in zip(files, found, strict=True):
+        typer.echo(f"{folder / file}: {'; '.join(map(str, stage.changes)) or 'other changes'}")
+    typer.echo(f"{folder / 'RUNBOOK.md'}: how to apply them")
 
 
 def _write_json(value: Any, output: Path | None) -> None:

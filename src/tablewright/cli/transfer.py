@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import TRANSFER, app, describe_error, fail
+from tablewright.cli.commands import INTERRUPTED, TRANSFER, app, describe_error, fail
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +37,6 @@ StateFile = Annotated[
 STANDARD_STREAM = "-"
 #: Without --table, a name with another ending is a folder.
 FILE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
-INTERRUPTED = 130  # the exit code after Ctrl-C
 
 
 @app.command(rich_help_panel=TRANSFER)

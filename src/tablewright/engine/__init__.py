@@ -7,6 +7,15 @@
 from tablewright.engine.engine import Engine
 from tablewright.engine.integrity import Problem, Report
 from tablewright.engine.operations import OPERATIONS
-from tablewright.engine.step import ReadStep, Step, WriteStep
+from tablewright.engine.step import LongStep, ReadStep, Step, WriteStep
 
-__all__ = ["OPERATIONS", "Engine", "Problem", "ReadStep", "Report", "Step", "WriteStep"]
+__all__ = [
+    "OPERATIONS",
+    "Engine",
+    "LongStep",
+    "Problem",
+    "ReadStep",
+    "Report",
+    "Step",
+    "WriteStep",
+]

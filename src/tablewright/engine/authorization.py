@@ -28,7 +28,16 @@ from tablewright.engine.requested_access import (
     RequestedAccess,
     add_value,
 )
-from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep, table_name
+from tablewright.engine.step import (
+    LongContext,
+    LongStep,
+    ReadContext,
+    ReadStep,
+    Step,
+    WriteContext,
+    WriteStep,
+    table_name,
+)
 from tablewright.engine.table import StoredTable
 from tablewright.policy import (
     AccessRequest,
@@ -71,6 +80,14 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
             return write(context)
 
         return WriteStep(checked_write, step.counted_table)
+    if isinstance(step, LongStep):
+        work = step.run
+
+        def checked_work(context: LongContext) -> Any:
+            context.read(lambda reading: check(reading.catalog.tables))
+            return work(context)
+
+        return LongStep(checked_work)
     read = step.run
 
     def checked_read(context: ReadContext) -> Any:

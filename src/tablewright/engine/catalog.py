@@ -156,7 +156,9 @@ class Catalog:
             replace(index, tree=tree, building=False)
             for index, tree in zip(schema.indexes, rest, strict=True)
         )
-        table = self.save_schema(tx, replace(schema, tree=first, indexes=indexes, log=0))
+        table = self.save_schema(
+            tx, replace(schema, tree=first, indexes=indexes, log=0, recovery=None)
+        )
         tx.create_tree(table.tree, view_name=schema.name)
         for index in table.indexes:
             tx.create_tree(index.tree)

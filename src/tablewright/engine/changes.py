@@ -6,11 +6,11 @@ after a time. A log is a tree of its own, and can outlive its table.
 
     key             size            body
     (empty)         0               the trim points, as JSON: [deleted, horizon]
-    number          milliseconds    [hash, expired, old item or null, new item or null]
+    number          microseconds    [hash, expired, old item or null, new item or null]
 
 - `number` is the sequence number: 1 for the first change of the log, then without gaps; 8 bytes,
   big-endian. A number is never used again, even if all rows are trimmed.
-- `size` is the time of the change, in milliseconds since 1970. It never decreases: if the clock is
+- `size` is the time of the change, in microseconds since 1970. It never decreases: if the clock is
   set back, changes get the time of the last one.
 - `hash` is the hash of the partition key (the first four bytes of the row's key in the table);
   `expired` is true if the item was deleted because its time to live was over.
@@ -60,7 +60,7 @@ class Change(msgspec.Struct, frozen=True):
     """One change of one item. `old` is None for a new item, `new` for a deleted one."""
 
     number: int
-    #: In seconds since 1970, with milliseconds.
+    #: In seconds since 1970, with microseconds.
     time: float
     partition_hash: int
     expired: bool
@@ -94,7 +94,7 @@ class ChangeLog:
             self._last, self._last_time = _read_last(tx, self.tree)
             self._version, self._rollbacks = tx.version, tx.rollbacks
         self._last += 1
-        self._last_time = max(self._last_time, int(time.time() * 1000))
+        self._last_time = max(self._last_time, int(time.time() * 1_000_000))
         body = b"[%d,%b,%b,%b]" % (
             int.from_bytes(key[:4], "big"),
             b"true" if expired else b"false",
@@ -126,7 +126,7 @@ def find_last_before(snapshot: Snapshot, tree: Tree, moment: float) -> int:
         found = snapshot.get(tree, _encode_number(middle))
         if found is None:
             raise StoreFailed(f"{tree.name}: the change log is damaged: {middle} is missing")
-        if found[0] < moment * 1000:
+        if found[0] < moment * 1_000_000:
             low = middle
         else:
             high = middle - 1
@@ -159,14 +159,19 @@ def read_changes(
 
 def decode_change(tree: Tree, row: Row) -> Change:
     """Decode a row of a log; raise `DamagedRow` if it is not a change."""
-    key, milliseconds, body = row
+    key, microseconds, body = row
     try:
         number = _decode_number(key)
         partition_hash, expired, old, new = _decode_body(body)
     except ValueError:
         raise DamagedRow(tree, key) from None
     return Change(
-        number, milliseconds / 1000, partition_hash, expired, _item_bytes(old), _item_bytes(new)
+        number,
+        microseconds / 1_000_000,
+        partition_hash,
+        expired,
+        _item_bytes(old),
+        _item_bytes(new),
     )
 
 
@@ -196,9 +201,9 @@ def delete_changes(
 def _read_last(snapshot: Snapshot, tree: Tree) -> tuple[int, int]:
     """Return the number and the time of the last change; the time is 0 if it was deleted."""
     with closing(snapshot.walk(tree, _TRIM_POINTS, None, backwards=True)) as walk:
-        for key, milliseconds, body in walk:
+        for key, microseconds, body in walk:
             if key:
-                return _decode_number(key), milliseconds
+                return _decode_number(key), microseconds
             return _decode_trim_points(body).deleted, 0
     raise _damaged(tree)
 

@@ -12,12 +12,12 @@ forked process must open its own engine.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -28,10 +28,13 @@ from tablewright.engine.expiry import delete_expired
 from tablewright.engine.integrity import Report, check_file
 from tablewright.engine.key_counts import Contributors, KeyCounts, enabled_insights
 from tablewright.engine.maintenance import Maintenance
+from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.operations import OPERATIONS, unknown_operation
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
 from tablewright.engine.step import (
     Counts,
+    LongContext,
+    LongStep,
     ReadContext,
     ReadStep,
     Step,
@@ -63,6 +66,8 @@ from tablewright.storage import (
 from tablewright.wire.read import read
 from tablewright.wire.responses import encode
 
+T = TypeVar("T")
+
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -85,9 +90,12 @@ class Engine:
         durability: Durability = "full",
         busy_seconds: float = BUSY_SECONDS,
         background: bool = True,
+        s3: str | Path | None = None,
         stream_shards: int = 1,
     ) -> None:
         """Open a file, or create it. `stream_shards` is the number of shards of new streams.
+
+        `s3` is a folder that stands for S3 in exports and imports: each folder in it is a bucket.
 
         A background thread builds large indexes, deletes the rows of large deleted tables, and
         continues such work of other engines. Without `background` it is done by `maintain` and
@@ -95,6 +103,7 @@ class Engine:
         """
         self._streams = StreamSettings(stream_shards)
         self._store = Store(path, durability=durability, busy_seconds=busy_seconds)
+        self._folder = None if s3 is None else ObjectFolder(s3)
         self._catalog = Catalog()  # of the readers
         self._writer_catalog = Catalog()
         self._key_counts = KeyCounts()
@@ -149,6 +158,9 @@ class Engine:
             if isinstance(result, BaseException):
                 raise result
             return result
+        if isinstance(step, LongStep):
+            context = LongContext(self._read_in_context, self._write_in_context, self._folder)
+            return encode(step.run(context))
         try:
             try:
                 return self._store.read(partial(self._read, step))
@@ -165,7 +177,7 @@ class Engine:
                 results = self._store.read(partial(self._read_in_one_snapshot, steps))
         # Run failed steps again, separately: the cached catalog may have been out of date.
         return [
-            self._run_or_error(step) if result is None else result
+            self.run_or_error(step) if result is None else result
             for step, result in zip(steps, results, strict=True)
         ]
 
@@ -342,7 +354,8 @@ class Engine:
                     results.append(None)
         return results
 
-    def _run_or_error(self, step: ReadStep) -> bytes | BaseException:
+    def run_or_error(self, step: Step) -> bytes | BaseException:
+        """Run a step; return the response or the error."""
         try:
             return self.run(step)
         except Exception as error:
@@ -361,6 +374,20 @@ class Engine:
             found = ReadContext(catalog, snapshot, self._streams).find_table(table)
             trees = (found.tree, *(index.tree for index in found.indexes))
             return {tree.name: snapshot.count(tree) for tree in trees}
+
+    def _read_in_context(self, read: Callable[[ReadContext], T]) -> T:
+        def run(snapshot: Snapshot) -> T:
+            with snapshot.read_transaction():
+                return read(ReadContext(self._catalog.as_of(snapshot), snapshot, self._streams))
+
+        return self._store.read(run)
+
+    def _write_in_context(self, write: Callable[[WriteContext], T]) -> T:
+        def run(tx: WriteTransaction) -> T:
+            self._writer_catalog.catch_up(tx)
+            return write(WriteContext(self._writer_catalog, tx, self._streams, tx, {}))
+
+        return self._store.write(run)
 
     def _write(self, step: WriteStep, counts: Counts, tx: WriteTransaction) -> bytes:
         self._writer_catalog.catch_up(tx)

@@ -24,7 +24,7 @@ from msgspec import Struct
 from tablewright.engine.authorization import StoredTables, find_keys
 from tablewright.engine.operations.contributor_insights import DEFAULT_MODE, find_setting
 from tablewright.engine.requested_access import REQUESTED_ACCESSES, RequestedAccess, format_keys
-from tablewright.engine.step import ReadContext, ReadStep, Step, WriteStep, table_name
+from tablewright.engine.step import LongStep, ReadContext, ReadStep, Step, WriteStep, table_name
 from tablewright.engine.table import StoredTable
 from tablewright.errors import InvalidValue
 
@@ -67,6 +67,8 @@ class KeyCounts:
 
     def count(self, step: Step, operation: str, request: Any) -> Step:
         """Return a step that runs `step` and then counts the keys of its request."""
+        if isinstance(step, LongStep):  # its request names no keys
+            return step
         run = step.run
 
         def counting_run(context: ReadContext) -> Any:

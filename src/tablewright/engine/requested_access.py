@@ -23,6 +23,7 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     other operations on a table         the same name               table
     DescribeBackup, DeleteBackup        the same name               backup
     RestoreTableFromBackup              RestoreTableFromBackup      backup; new table
+    RestoreTableToPointInTime           RestoreTableToPointInTime   table; new table
     ListTables                          ListTables                  table/*
     operations on a resource policy     the same name               table or stream
     operations on Contributor Insights  the same name               table or index
@@ -425,6 +426,11 @@ def _restore_backup(request: backups.RestoreTableFromBackupInput) -> Iterator[Re
     yield RequestedAccess("RestoreTableFromBackup", request.target_name)
 
 
+def _restore_to_time(request: backups.RestoreTableToPointInTimeInput) -> Iterator[RequestedAccess]:
+    for name in (request.source_name or request.source_arn, request.target_name):
+        yield RequestedAccess("RestoreTableToPointInTime", name)
+
+
 def _account_request(action: str, resource: str, request: Structure) -> Iterator[RequestedAccess]:
     yield RequestedAccess(action, resource=resource)
 
@@ -461,6 +467,7 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "DeleteTable": partial(_table_request, "DeleteTable"),
     "DescribeContributorInsights": partial(_index_request, "DescribeContributorInsights"),
     "DescribeBackup": partial(_record_request, "DescribeBackup"),
+    "DescribeContinuousBackups": partial(_table_request, "DescribeContinuousBackups"),
     "DescribeEndpoints": partial(_account_request, "DescribeEndpoints", "*"),
     "DescribeGlobalTable": partial(_global_table, "DescribeGlobalTable"),
     "DescribeGlobalTableSettings": partial(_global_table, "DescribeGlobalTableSettings"),
@@ -494,11 +501,13 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "PutResourcePolicy": partial(_policy_request, "PutResourcePolicy"),
     "Query": _query,
     "RestoreTableFromBackup": _restore_backup,
+    "RestoreTableToPointInTime": _restore_to_time,
     "Scan": _scan,
     "TagResource": _tag_resource,
     "TransactGetItems": _transact_get_items,
     "TransactWriteItems": _transact_write_items,
     "UntagResource": _untag_resource,
+    "UpdateContinuousBackups": partial(_table_request, "UpdateContinuousBackups"),
     "UpdateContributorInsights": partial(_index_request, "UpdateContributorInsights"),
     "UpdateGlobalTable": partial(_global_table, "UpdateGlobalTable"),
     "UpdateGlobalTableSettings": partial(_global_table, "UpdateGlobalTableSettings"),

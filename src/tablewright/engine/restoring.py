@@ -17,14 +17,24 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from tablewright.engine import definition
-from tablewright.errors import invalid
+from tablewright.engine.table_settings import check_encryption
+from tablewright.errors import TableInUseException, invalid
 from tablewright.schema import IndexSchema, OnDemand, RestoreOrigin, TableSchema, Throughput
 from tablewright.wire.backups import RestoreInput
 from tablewright.wire.requests import GlobalSecondaryIndex, LocalSecondaryIndex
 
 
+def require_no_building_index(source: TableSchema) -> None:
+    """Raise TableInUseException while an index of the source is incomplete."""
+    if source.is_building_index:  # AWS's message is not known for certain
+        raise TableInUseException(
+            f"Table is being updated: an index of {source.name} is still being created"
+        )
+
+
 def check_overrides(request: RestoreInput) -> None:
     """Check the parts of a request that need no table."""
+    check_encryption(request.sse_specification)
     for member, shapes in (
         ("LocalSecondaryIndexOverride", request.local_indexes),
         ("GlobalSecondaryIndexOverride", request.global_indexes),
@@ -46,7 +56,10 @@ def build_restored_schema(
     if billing == "PROVISIONED" or request.on_demand_throughput is not None:
         on_demand = definition.build_table_on_demand(request.on_demand_throughput, billing)
     now = time.time()
-    encryption = request.sse_specification
+    encrypted, key = source.encrypted, source.encryption_key
+    if request.sse_specification is not None:
+        encrypted = bool(request.sse_specification.enabled)
+        key = request.sse_specification.key_id
     return TableSchema(
         name=request.target_name,
         id=str(uuid.uuid4()),
@@ -61,7 +74,8 @@ def build_restored_schema(
         throughput=replace(throughput, raised=0, lowered=0, decreases=0),
         on_demand=on_demand,
         table_class=source.table_class,
-        encrypted=source.encrypted if encryption is None else bool(encryption.enabled),
+        encrypted=encrypted,
+        encryption_key=key,
         restored=origin,
     )
 

@@ -15,9 +15,14 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from tablewright.engine.catalog import Catalog
+from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.stream_settings import StreamSettings
 from tablewright.engine.table import StoredTable
-from tablewright.errors import ResourceNotFoundException, TableNotFoundException
+from tablewright.errors import (
+    ResourceNotFoundException,
+    TableNotFoundException,
+    ValidationException,
+)
 from tablewright.storage import Snapshot, Tree, WriteTransaction
 
 #: Rows and bytes by the name of a tree.
@@ -91,7 +96,32 @@ class WriteStep(Struct):
     counted_table: str | None = None
 
 
-Step: TypeAlias = ReadStep | WriteStep
+class LongContext(Struct):
+    """What a long step can use: snapshots and transactions of its own, and the folder for S3."""
+
+    read: Callable[[Callable[[ReadContext], Any]], Any]
+    write: Callable[[Callable[[WriteContext], Any]], Any]
+    folder: ObjectFolder | None
+
+    def require_folder(self) -> ObjectFolder:
+        if self.folder is None:
+            raise ValidationException(
+                "There is no S3 here: start the server with --s3 DIR, or open Engine(…, s3=DIR); "
+                "the folders in DIR are the buckets"
+            )
+        return self.folder
+
+
+class LongStep(Struct):
+    """A step that reads and writes files, in several transactions.
+
+    It must not run in a thread that serves other requests. If `run` raises, it has changed nothing.
+    """
+
+    run: Callable[[LongContext], Any]
+
+
+Step: TypeAlias = ReadStep | WriteStep | LongStep
 
 
 def table_name(name_or_arn: str) -> str:

@@ -128,7 +128,7 @@ def close_streams(catalog: Catalog, tx: WriteTransaction, schema: TableSchema, n
     if log is not None:
         last = read_last_number(tx, Tree(log.tree))
         streams = tuple(_close_stream(stream, last, now) for stream in log.streams)
-        catalog.save_log(tx, replace(log, streams=streams))
+        catalog.save_log(tx, replace(log, streams=streams, recovery_seconds=0))
 
 
 def rotate_shards(

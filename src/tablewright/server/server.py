@@ -5,6 +5,7 @@ Invariants:
   4 µs of a read to begin and end its snapshot.) They run on the event loop and never wait for a
   lock: each thread has its own connection to the file. Costly reads (`ReadStep.is_costly`) run in
   other threads; a database in memory has only one connection, so there they run on the event loop.
+  Exports and imports (`LongStep`) always run in other threads.
 - One thread (`Writer`) commits the writes to a file; writes that arrive during a commit share the
   next one. The writes of a database in memory run on the event loop, because they never wait.
 - Long work (deleting expired items, checkpoints, long writes) never runs on the event loop.
@@ -30,7 +31,7 @@ from pathlib import Path
 
 import msgspec
 
-from tablewright.engine import Engine, ReadStep, Step, WriteStep
+from tablewright.engine import Engine, LongStep, ReadStep, Step, WriteStep
 from tablewright.errors import StoreBusy, StoreFailed
 from tablewright.server.accesslog import AccessLog
 from tablewright.server.authentication import Authenticator, OpenAuthenticator
@@ -188,10 +189,12 @@ class Server:
 
     def submit(self, connection: Connection, step: Step) -> None:
         """Run a step with the others of this iteration, then call `connection.complete`."""
-        if isinstance(step, ReadStep) and step.is_costly and self._writer is not None:
-            reading = self._loop.run_in_executor(self._readers, self.engine.read_all, [step])
-            reading.add_done_callback(
-                lambda reading: self._deliver([(connection, step)], reading.result())
+        if isinstance(step, LongStep) or (
+            isinstance(step, ReadStep) and step.is_costly and self._writer is not None
+        ):
+            working = self._loop.run_in_executor(self._readers, self.engine.run_or_error, step)
+            working.add_done_callback(
+                lambda working: self._deliver([(connection, step)], [working.result()])
             )
             return
         if not self._reads and not self._writes:

@@ -1,15 +1,11 @@
-"""Dump files: one item per line, in the format of DynamoDB's export to S3.
-
-    {"Item":{"PK":{"S":"CUST#C1"},"SK":{"S":"ORDER#O100"},"total":{"N":"42"}}}
+"""Dump files: lines of items (`wire.lines`), in the format of DynamoDB's export to S3.
 
 Files are plain or gzip: writers decide by the file name, readers by the content. The manifest
 `orders.json.gz.manifest` has the definition of the table and the checksum of `orders.json.gz`. A
 file without a manifest, such as a data file of an export to S3, can be read too.
 
 Invariants:
-- Any file is read in bounded memory: lines that are longer, or have more values, than an item can
-  have are refused, and gzip is decompressed as it is read. An invalid line is refused with its
-  number.
+- Any file is read in bounded memory. An invalid line is refused with its number.
 - Nothing outside the folder is read or written: table names are checked; symbolic links are not
   followed when a file is created, and not out of a folder when files are read.
 """
@@ -19,23 +15,26 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Annotated, Any, TypeAlias
+from typing import IO, Annotated, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
 
-from tablewright.encoding.items import item_size, normalise_item
-from tablewright.errors import DynamoDBError, TransferRefused
-from tablewright.limits import MAX_ITEM_SIZE
+from tablewright.errors import TransferRefused
 from tablewright.private_file import open_private
 from tablewright.transfer.checksum import Checksum
 from tablewright.transfer.definition import TableDefinition, check_definition, check_table_name
 from tablewright.values import Item
-from tablewright.wire.values import read_values
+from tablewright.wire.lines import (
+    DAMAGED_GZIP,
+    InvalidLine,
+    compressing,
+    parse_line,
+    read_lines,
+)
 
 #: The source of lines: a file, or standard input.
 DumpData: TypeAlias = Path | io.BufferedReader
@@ -44,31 +43,9 @@ FORMAT = 1
 DATA_SUFFIXES = (".json", ".json.gz", ".jsonl", ".jsonl.gz", ".gz")
 GZIP_MAGIC = b"\x1f\x8b"
 
-#: The maximum length of a line. The longest JSON for its size is a set of numbers such as 1e-130:
-#: 137 characters each, with quotes and comma, for 2 bytes of the item; so 400 KB need up to 28 MB.
-#: (Empty strings in a list, 9 characters per byte, need 4 MB.)
-MAX_LINE = 32 * 1024 * 1024
-#: For each byte of its size, an item has at most two opening braces (a map in a list), one bracket
-#: and four quotes (an empty string in a list); those in a string are part of its size. The margin
-#: is for the enclosing object. Checked in long lines, because decoding a line that has only such
-#: characters takes 25 times its length in memory.
-LONG_LINE = 1024 * 1024
-MAX_MARKS = {
-    b"{": 2 * MAX_ITEM_SIZE + 100,
-    b"[": MAX_ITEM_SIZE + 100,
-    b'"': 4 * MAX_ITEM_SIZE + 100,
-}
-MAX_BLANK_LINES = 10_000
 MAX_MANIFEST = 1024 * 1024
 
 _encode = msgspec.json.Encoder().encode
-
-
-class _Line(Struct):
-    item: dict[str, Any] = msgspec.field(name="Item")
-
-
-_decode = msgspec.json.Decoder(_Line).decode
 
 
 class Manifest(Struct):
@@ -95,20 +72,14 @@ class Dump(Struct):
 # -- writing ---------------------------------------------------------------------------------
 
 
-def encode_lines(items: Iterable[Item]) -> bytes:
-    """Encode items as lines."""
-    return b"".join([b'{"Item":%b}\n' % _encode(item) for item in items])
-
-
 @contextmanager
 def open_compressed(data: IO[bytes], name: str) -> Iterator[IO[bytes]]:
     """Yield a writer to `data`, compressed with gzip if the name ends with .gz."""
     if not name.endswith(".gz"):
         yield data
         return
-    # Without a name and a time, the same items produce the same bytes.
-    with gzip.GzipFile("", "wb", compresslevel=6, fileobj=data, mtime=0) as packed:
-        yield packed  # type: ignore[misc]  # it has the methods that we need
+    with compressing(data) as packed:
+        yield packed
 
 
 def create_file(path: Path) -> IO[bytes]:
@@ -145,53 +116,24 @@ def read_items(data: DumpData) -> Iterator[Item]:
     number = 0
     try:
         with ExitStack() as stack:
-            for line in _read_lines(data, stack):
+            for line in read_lines(_open_lines(data, stack)):
                 number += 1
                 if line != b"\n" and not line.isspace():
-                    yield _parse_line(line)
-    except (
-        msgspec.MsgspecError,
-        UnicodeDecodeError,
-        RecursionError,
-        DynamoDBError,
-        _InvalidLine,
-    ) as error:
-        what = error.message if isinstance(error, DynamoDBError) else str(error)
-        raise TransferRefused(f"{display_name(data)}, line {number}: {what}") from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                    yield parse_line(line)
+    except InvalidLine as error:
+        raise TransferRefused(f"{display_name(data)}, line {number}: {error}") from None
+    except DAMAGED_GZIP as error:
         raise TransferRefused(
             f"{display_name(data)}: the gzip data is truncated or damaged after line {number}: "
             f"{error}"
         ) from None
 
 
-class _InvalidLine(Exception):
-    """A line is not a valid item."""
-
-
-def _parse_line(line: bytes) -> Item:
-    if len(line) > MAX_LINE:
-        raise _InvalidLine(f"longer than {MAX_LINE} bytes; no item is that long")
-    if len(line) > LONG_LINE and any(line.count(m) > most for m, most in MAX_MARKS.items()):
-        raise _InvalidLine(f"more values than an item of {MAX_ITEM_SIZE} bytes can have")
-    item = normalise_item(read_values(_decode(line).item))
-    if len(line) > MAX_ITEM_SIZE and item_size(item) > MAX_ITEM_SIZE:
-        raise _InvalidLine(f"an item of {item_size(item)} bytes; the limit is {MAX_ITEM_SIZE}")
-    return item
-
-
-def _read_lines(data: DumpData, stack: ExitStack) -> Iterator[bytes]:
-    """Yield the lines of a file. A line that is too long is truncated after the limit."""
+def _open_lines(data: DumpData, stack: ExitStack) -> gzip.GzipFile | io.BufferedReader:
     raw = stack.enter_context(data.open("rb")) if isinstance(data, Path) else data
-    lines: gzip.GzipFile | io.BufferedReader = raw
     if raw.peek(2)[:2] == GZIP_MAGIC:
-        lines = stack.enter_context(gzip.GzipFile(fileobj=raw, mode="rb"))
-    blank = 0
-    while line := lines.readline(MAX_LINE + 1):
-        yield line
-        blank = blank + 1 if line == b"\n" else 0
-        if blank > MAX_BLANK_LINES:
-            raise _InvalidLine(f"more than {MAX_BLANK_LINES} empty lines in a row")
+        return stack.enter_context(gzip.GzipFile(fileobj=raw, mode="rb"))
+    return raw
 
 
 def display_name(data: DumpData) -> str:

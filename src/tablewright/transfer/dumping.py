@@ -26,6 +26,7 @@ from tablewright.transfer.progress import Event, Progress, TableComparison
 from tablewright.transfer.segments import DEFAULT_SEGMENTS, scan_pages
 from tablewright.transfer.threads import run_in_threads
 from tablewright.transport import Transport
+from tablewright.wire.lines import encode_lines
 
 
 def dump_all(
@@ -109,7 +110,7 @@ def _write_items(
 
     def worker(segment: int) -> Iterator[tuple[Checksum, bytes]]:
         for page in scan_pages(source, name, segment, segments):
-            yield Checksum.of(page), dumpfile.encode_lines(page)
+            yield Checksum.of(page), encode_lines(page)
 
     total = Checksum()
     for part, lines in run_in_threads([worker(segment) for segment in range(segments)]):

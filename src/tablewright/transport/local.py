@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from tablewright.engine import Engine, WriteStep
+from tablewright.engine import Engine, ReadStep
 from tablewright.policy import Principal
 from tablewright.transport.transport import Response
 
@@ -33,7 +33,7 @@ class Local:
 
     async def send_async(self, operation: str, request: dict[str, Any]) -> Response:
         step = self.engine.prepare(operation, request, self.policy)
-        if isinstance(step, WriteStep):
+        if not isinstance(step, ReadStep):
             return Response(await asyncio.to_thread(self.engine.run, step) or b"{}")
         return Response(self.engine.run(step))
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from tablewright.verify.checks import Check, Raises, Stored, changed
 from tablewright.verify.design import Design, load
-from tablewright.verify.run import Result, seed, uncovered, verify
+from tablewright.verify.run import Result, uncovered, verify
+from tablewright.verify.seeding import seed
 from tablewright.verify.stored import Difference, StoredReport, compare_stored
 
 __all__ = [

@@ -6,7 +6,6 @@ unique values, and the items in each index.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -113,7 +112,7 @@ def verify(design: Design, database: Database) -> Iterator[Result]:
     if design.sample is None or design.checks is None:
         return
     scan = Scanner(database)
-    _refuse_items(
+    refuse_items(
         scan,
         "verify writes and deletes items, so it runs on empty tables only; use ':memory:' or a new "
         "file",
@@ -128,26 +127,8 @@ def verify(design: Design, database: Database) -> Iterator[Result]:
             yield _failed(design, "checks()", check)
 
 
-def seed(design: Design, database: Database) -> dict[str, Counter[str]]:
-    """Load the design's sample data and return the number of items by table and entity.
-
-    Sentinels of unique values have the entity "". Raises TableNotEmpty before it writes anything if
-    a table contains items.
-    """
-    scan = Scanner(database)
-    _refuse_items(
-        scan, "seed loads sample data into empty tables only; delete the table or use a new file"
-    )
-    load_sample(design, database)
-    return {
-        name: Counter(
-            entity.name if (entity := table.entity_of(item)) else "" for item in scan.items(table)
-        )
-        for table, name in database._context.names.items()
-    }
-
-
-def _refuse_items(scan: Scanner, fix: str) -> None:
+def refuse_items(scan: Scanner, fix: str) -> None:
+    """Raise TableNotEmpty if a table contains items."""
     for table, name in scan.database._context.names.items():
         if not scan.is_empty(table):
             raise TableNotEmpty(f"the table {name} is not empty: {fix}")

@@ -7,7 +7,7 @@ ends, also after an exception or Ctrl-C.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 
 from tablewright.errors import (
@@ -39,20 +39,26 @@ def temporary_tables(target: str, *tables: type[Table]) -> Iterator[Database]:
                 database.run(Provision(table, create=True))
             yield database
         finally:
-            _remove_all(database)
+            remove_tables(database, names)
 
 
-def _remove_all(database: Database) -> None:
-    left: dict[str, TablewrightError] = {}
-    for table, name in database._context.names.items():
+def remove_tables(database: Database, tables: Iterable[TableMap]) -> None:
+    """Remove tables; if some cannot be removed, or after Ctrl-C, raise an error that names them."""
+    left = {database._context.name_of(table): table for table in tables}
+    reason: TablewrightError | KeyboardInterrupt | None = None
+    for name in [*left]:
         try:
-            database.run(_Remove(table))
+            database.run(_Remove(left[name]))
+            del left[name]
         except TablewrightError as error:
-            left[name] = error
+            reason = reason or error
+        except KeyboardInterrupt as error:
+            reason = error
+            break
     if left:
-        reason = next(iter(left.values()))
         raise TablewrightError(
-            f"these tables could not be removed; delete them: {', '.join(left)} ({reason})"
+            f"these tables could not be removed; delete them: {', '.join(left)} "
+            f"({str(reason) or 'interrupted'})"
         ) from reason
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import field
 
+from tablewright.limits import MAX_RECOVERY_DAYS
 from tablewright.wire.constraints import EnumValues, Length, NumberRange
 from tablewright.wire.members import (
     CAPPED,
@@ -72,3 +73,26 @@ class RestoreInput(Structure, kw_only=True):
 
 class RestoreTableFromBackupInput(RestoreInput, kw_only=True):
     backup_arn: RecordArn
+
+
+class RestoreTableToPointInTimeInput(RestoreInput, kw_only=True):
+    source_arn: TableName | None = field(name="SourceTableArn", default=None)
+    source_name: Name | None = field(name="SourceTableName", default=None)
+    use_latest_time: bool | None = field(name="UseLatestRestorableTime", default=None)
+    restore_time: Timestamp | None = field(name="RestoreDateTime", default=None)
+
+
+class DescribeContinuousBackupsInput(Structure):
+    table_name: TableName
+
+
+class PointInTimeRecoverySpecification(Structure):
+    enabled: bool = field(name="PointInTimeRecoveryEnabled")
+    days: Annotated[int, NumberRange(1, MAX_RECOVERY_DAYS)] | None = field(
+        name="RecoveryPeriodInDays", default=None
+    )
+
+
+class UpdateContinuousBackupsInput(Structure):
+    table_name: TableName
+    recovery: PointInTimeRecoverySpecification = field(name="PointInTimeRecoverySpecification")

@@ -450,6 +450,27 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
             ("RestoreTableFromBackup", "table", {}),
         ],
     ),
+    (
+        "RestoreTableToPointInTime",
+        {"SourceTableName": "shop", "TargetTableName": "new", "UseLatestRestorableTime": True},
+        [
+            ("RestoreTableToPointInTime", "table", {}),
+            ("RestoreTableToPointInTime", f"{ARN.removesuffix('shop')}new", {}),
+        ],
+    ),
+    (
+        "DescribeContinuousBackups",
+        {"TableName": "shop"},
+        [("DescribeContinuousBackups", "table", {})],
+    ),
+    (
+        "UpdateContinuousBackups",
+        {
+            "TableName": "shop",
+            "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
+        },
+        [("UpdateContinuousBackups", "table", {})],
+    ),
     ("DescribeLimits", {}, [("DescribeLimits", "*", {})]),
     ("DescribeEndpoints", {}, [("DescribeEndpoints", "*", {})]),
     plain("ListContributorInsights", {}, "*"),

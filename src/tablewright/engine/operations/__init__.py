@@ -17,6 +17,10 @@ from tablewright.engine.operations.backups import (
 )
 from tablewright.engine.operations.batch_get_item import batch_get_item
 from tablewright.engine.operations.batch_write_item import batch_write_item
+from tablewright.engine.operations.continuous_backups import (
+    describe_continuous_backups,
+    update_continuous_backups,
+)
 from tablewright.engine.operations.contributor_insights import (
     describe_contributor_insights,
     list_contributor_insights,
@@ -51,7 +55,10 @@ from tablewright.engine.operations.resource_policies import (
     get_resource_policy,
     put_resource_policy,
 )
-from tablewright.engine.operations.restore_table import restore_table_from_backup
+from tablewright.engine.operations.restore_table import (
+    restore_table_from_backup,
+    restore_table_to_point_in_time,
+)
 from tablewright.engine.operations.scan import scan
 from tablewright.engine.operations.tags import (
     list_tags_of_resource,
@@ -87,6 +94,10 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         describe_contributor_insights,
     ),
     "DescribeBackup": (backups.DescribeBackupInput, describe_backup),
+    "DescribeContinuousBackups": (
+        backups.DescribeContinuousBackupsInput,
+        describe_continuous_backups,
+    ),
     "DescribeEndpoints": (requests.DescribeEndpointsRequest, describe_endpoints),
     "DescribeGlobalTable": (table_settings.DescribeGlobalTableInput, find_no_global_table),
     "DescribeGlobalTableSettings": (
@@ -134,11 +145,19 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         backups.RestoreTableFromBackupInput,
         restore_table_from_backup,
     ),
+    "RestoreTableToPointInTime": (
+        backups.RestoreTableToPointInTimeInput,
+        restore_table_to_point_in_time,
+    ),
     "Scan": (requests.ScanInput, scan),
     "TagResource": (requests.TagResourceInput, tag_resource),
     "TransactGetItems": (requests.TransactGetItemsInput, transact_get_items),
     "TransactWriteItems": (requests.TransactWriteItemsInput, transact_write_items),
     "UntagResource": (requests.UntagResourceInput, untag_resource),
+    "UpdateContinuousBackups": (
+        backups.UpdateContinuousBackupsInput,
+        update_continuous_backups,
+    ),
     "UpdateContributorInsights": (
         table_settings.UpdateContributorInsightsInput,
         update_contributor_insights,

@@ -17,9 +17,9 @@ from tablewright.engine.describe import (
     round_timestamp,
     table_arn,
 )
+from tablewright.engine.restoring import require_no_building_index
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep, table_name
 from tablewright.engine.table import StoredTable
-from tablewright.errors import TableInUseException
 from tablewright.wire.backups import (
     CreateBackupInput,
     DeleteBackupInput,
@@ -33,10 +33,7 @@ MAX_LISTED_BACKUPS = 100
 def create_backup(request: CreateBackupInput) -> WriteStep:
     def run(context: WriteContext) -> dict[str, Any]:
         schema = context.find_table_for_backup(request.table_name).schema
-        if schema.is_building_index:  # AWS's message is not known for certain
-            raise TableInUseException(
-                f"Table is being updated: an index of {schema.name} is still being created"
-            )
+        require_no_building_index(schema)
         backup = backups.create_backup(
             context.catalog, context.tx, schema, request.backup_name, time.time()
         )

@@ -4,6 +4,7 @@
     cloudformation          a CloudFormation template
     terraform               a Terraform file
     cdk                     a CDK application in Python
+    stages, runbook         the updates of a stack that lead from one template to another
 
 All of them render the same `TableResource`, which is what `connect` creates: the request itself,
 the TTL attribute and point-in-time recovery. The output is deterministic.
@@ -18,13 +19,19 @@ from tablewright.publish.infrastructure.resource import (
     create_table_requests,
     table_resources,
 )
+from tablewright.publish.infrastructure.runbook import runbook
+from tablewright.publish.infrastructure.stages import IndexChange, Stage, stages
 from tablewright.publish.infrastructure.terraform import terraform
 
 __all__ = [
+    "IndexChange",
+    "Stage",
     "TableResource",
     "cdk",
     "cloudformation",
     "create_table_requests",
+    "runbook",
+    "stages",
     "table_resources",
     "terraform",
 ]

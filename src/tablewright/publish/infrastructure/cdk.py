@@ -17,6 +17,7 @@ from tablewright.verify.design import Design
 
 #: The length of a call or list that stays on one line; the deepest are indented by 36 columns.
 MAX_LINE = 64
+_INDEXES = {"local": "LocalSecondaryIndexProps", "global": "GlobalSecondaryIndexPropsV2"}
 _TYPES = {"S": "STRING", "N": "NUMBER", "B": "BINARY"}
 _APP = '''\
 """The tables of {design} as an application of the AWS Cloud Development Kit."""
@@ -98,7 +99,7 @@ def _index(index: Mapping[str, Any], kind: str, resource: TableResource) -> str:
     if throughput is not None:
         arguments["read_capacity"] = _fixed(throughput["ReadCapacityUnits"])
         arguments["write_capacity"] = _autoscaled(throughput["WriteCapacityUnits"])
-    return _call(f"dynamodb.{kind.capitalize()}SecondaryIndexPropsV2", arguments)
+    return _call(f"dynamodb.{_INDEXES[kind]}", arguments)
 
 
 def _keys(holder: Mapping[str, Any], resource: TableResource) -> dict[str, str]:

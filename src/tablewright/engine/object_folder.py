@@ -1,0 +1,114 @@
+"""The object folder: a folder that stands for S3, with one folder for each bucket.
+
+    s3://exports/2026/AWSDynamoDB/…    FOLDER/exports/2026/AWSDynamoDB/…
+
+Buckets and keys come from requests, so they are not trusted. Invariants:
+- No file outside of the folder is read, written or listed. A key whose parts are empty, `.` or
+  `..`, or have characters that are not portable, is refused; so is a path with a symbolic link.
+- A file is complete when it has its name, and only its owner can read it.
+
+The folder is read and written by this process, without the S3 protocol.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from tablewright.errors import ValidationException
+from tablewright.private_file import open_private
+
+_PART = re.compile(r"[^\x00-\x1f\x7f/\\]{1,255}").fullmatch
+_BUCKET = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}[a-zA-Z0-9]").fullmatch
+
+
+class NoSuchBucket(Exception):
+    """The folder of a bucket does not exist."""
+
+
+class ObjectFolder:
+    """Reads and writes the objects of buckets."""
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+
+    def check_bucket(self, bucket: str) -> None:
+        """Raise ValidationException if a bucket has no valid name."""
+        if not _BUCKET(bucket):
+            raise ValidationException(f"Invalid S3 bucket name: {bucket!r}")
+
+    def check_prefix(self, prefix: str) -> None:
+        """Raise ValidationException if keys with this prefix cannot be files of the folder."""
+        *folders, last = prefix.split("/")
+        for part in (*folders, *([last] if last else [])):
+            if part in ("", ".", "..") or not _PART(part):
+                raise ValidationException(
+                    f"Invalid S3 prefix {prefix!r}: its part {part!r} cannot be the name of a file"
+                )
+
+    @contextmanager
+    def create(self, bucket: str, key: str) -> Iterator[IO[bytes]]:
+        """Write an object; it gets its name when the block ends without an error."""
+        path = self._path(bucket, key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._refuse_links(path)
+        part = path.with_name(path.name + ".part")
+        try:
+            with open_private(part, "xb") as data:
+                yield data
+                data.flush()
+                os.fsync(data.fileno())
+            part.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                part.unlink()
+            raise
+
+    def find_objects(self, bucket: str, prefix: str) -> list[Path]:
+        """Return the files whose keys have this prefix, in the order of the keys.
+
+        Raise `NoSuchBucket`. Symbolic links are not objects.
+        """
+        self.check_bucket(bucket)
+        self.check_prefix(prefix)
+        base = self.root / bucket
+        self._refuse_links(base)
+        if not base.is_dir():
+            raise NoSuchBucket(bucket)
+        folder, _, start = prefix.rpartition("/")
+        top = base / folder
+        self._refuse_links(top)
+        return sorted(path for path in _walk(top) if _key(path, top).startswith(start))
+
+    def _path(self, bucket: str, key: str) -> Path:
+        self.check_bucket(bucket)
+        self.check_prefix(key)
+        return self.root / bucket / key
+
+    def _refuse_links(self, path: Path) -> None:
+        """Refuse a path with a symbolic link below the root."""
+        for part in (path, *path.parents):
+            if part == self.root:
+                return
+            if part.is_symlink():
+                raise ValidationException(
+                    f"{part.relative_to(self.root)} is a symbolic link; the folder for S3 must not "
+                    "have any"
+                )
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield the regular files in a folder and below, without following links."""
+    for parent, _, names in os.walk(folder, followlinks=False):
+        for name in names:
+            path = Path(parent, name)
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _key(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix()

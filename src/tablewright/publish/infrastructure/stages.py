@@ -1,0 +1,149 @@
+"""Stages: the templates that lead from one version of a stack to the next.
+
+CloudFormation creates or deletes at most one global index of a table in one update of a stack. So a
+change of n indexes takes n updates. Each stage is a complete template: it differs from the one
+before it by at most one global index of each table, and its key attributes are exactly those that
+its keys need. Other changes, and new tables with all their indexes, are in the first stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+from msgspec import Struct
+
+from tablewright.errors import TableReplacement
+
+Template = dict[str, Any]
+
+#: A change of one of these properties makes CloudFormation replace the table.
+_FIXED = ("TableName", "KeySchema", "LocalSecondaryIndexes")
+
+
+class IndexChange(Struct, frozen=True):
+    """An index that a stage creates or deletes."""
+
+    table: str
+    index: str
+    is_created: bool
+
+    def __str__(self) -> str:
+        return f"{'create' if self.is_created else 'delete'} {self.index} of {self.table}"
+
+
+class Stage(Struct, frozen=True):
+    """One update of a stack."""
+
+    template: Template
+    changes: tuple[IndexChange, ...]
+
+
+def stages(before: Template, after: Template) -> list[Stage]:
+    """Return the updates that lead from one template to another; none if they are equal.
+
+    Raise TableReplacement if an update would replace or delete a table.
+    """
+    if before == after:
+        return []
+    was, now = before["Resources"], after["Resources"]
+    _refuse_replacement(was, now)
+    pending = {
+        logical_id: list(_index_changes(was[logical_id]["Properties"], found["Properties"]))
+        for logical_id, found in now.items()
+        if logical_id in was
+    }
+    found: list[Stage] = []
+    current = _with_indexes_of(after, was)
+    while any(pending.values()) or not found:
+        current, changes = deepcopy(current), []
+        for logical_id, actions in pending.items():
+            if actions:
+                change = actions.pop(0)
+                wanted = now[logical_id]["Properties"]
+                _apply(current["Resources"][logical_id]["Properties"], wanted, change)
+                changes.append(change)
+        found.append(Stage(current, tuple(changes)))
+    return found
+
+
+def _refuse_replacement(was: Template, now: Template) -> None:
+    missing = sorted(was.keys() - now.keys())
+    if missing:
+        raise TableReplacement(
+            f"{', '.join(missing)}: the table is no longer declared. CloudFormation would take it "
+            "out of the stack; keep its declaration, or remove it from the old template first"
+        )
+    for logical_id in was.keys() & now.keys():
+        old, new = was[logical_id], now[logical_id]
+        names = ["Type"] if old["Type"] != new["Type"] else []
+        names += [
+            name for name in _FIXED if old["Properties"].get(name) != new["Properties"].get(name)
+        ]
+        types = _types(old["Properties"])
+        names += [
+            f"the type of {name}"
+            for name, kind in _types(new["Properties"]).items()
+            if types.get(name, kind) != kind
+        ]
+        if names:
+            raise TableReplacement(
+                f"{logical_id}: {', '.join(names)} changed, so CloudFormation would replace the "
+                "table by an empty one; create a table with another name and copy the items: "
+                "tablewright copy"
+            )
+
+
+def _types(properties: Template) -> dict[str, str]:
+    return {
+        each["AttributeName"]: each["AttributeType"] for each in properties["AttributeDefinitions"]
+    }
+
+
+def _indexes(properties: Template) -> dict[str, Template]:
+    return {index["IndexName"]: index for index in properties.get("GlobalSecondaryIndexes", ())}
+
+
+def _index_changes(was: Template, now: Template) -> Iterator[IndexChange]:
+    """Yield the deletions, then the creations; a changed index is deleted and created."""
+    table, old, new = now["TableName"], _indexes(was), _indexes(now)
+    for name, index in old.items():
+        if new.get(name) != index:
+            yield IndexChange(table, name, is_created=False)
+    for name, index in new.items():
+        if old.get(name) != index:
+            yield IndexChange(table, name, is_created=True)
+
+
+def _with_indexes_of(after: Template, was: Template) -> Template:
+    """Return the new template, with the indexes that existing tables had before."""
+    start = deepcopy(after)
+    for logical_id, found in start["Resources"].items():
+        if logical_id in was:
+            old = was[logical_id]["Properties"]
+            _set_indexes(found["Properties"], _indexes(old), {**_types(old)})
+    return start
+
+
+def _apply(properties: Template, wanted: Template, change: IndexChange) -> None:
+    indexes = _indexes(properties)
+    if change.is_created:
+        indexes[change.index] = _indexes(wanted)[change.index]
+    else:
+        del indexes[change.index]
+    _set_indexes(properties, indexes, {**_types(properties), **_types(wanted)})
+
+
+def _set_indexes(properties: Template, indexes: dict[str, Template], types: dict[str, str]) -> None:
+    """Set the global indexes, and define exactly the attributes of all keys."""
+    properties.pop("GlobalSecondaryIndexes", None)
+    if indexes:
+        properties["GlobalSecondaryIndexes"] = list(indexes.values())
+    holders = [properties, *properties.get("LocalSecondaryIndexes", ()), *indexes.values()]
+    names = dict.fromkeys(
+        element["AttributeName"] for holder in holders for element in holder["KeySchema"]
+    )
+    properties["AttributeDefinitions"] = [
+        {"AttributeName": name, "AttributeType": types[name]} for name in names
+    ]

@@ -1,0 +1,226 @@
+"""A change of indexes takes one update of the stack for each, and ends at the new template."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tablewright import Engine
+from tablewright.designs.catalog import load
+from tablewright.errors import TableReplacement
+from tablewright.publish.infrastructure import cloudformation, runbook, stages
+from tests import commands
+
+COMMERCE = load("commerce")
+TABLE = "CommerceSingleTable"
+NOW = cloudformation(COMMERCE)
+
+
+def index(name: str, *, project: str = "ALL") -> dict[str, Any]:
+    return {
+        "IndexName": name,
+        "KeySchema": [{"AttributeName": f"{name}PK", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": project},
+    }
+
+
+def template(*indexes: dict[str, Any]) -> dict[str, Any]:
+    """Return a template of one table with these indexes."""
+    keys = ["PK", *(each["KeySchema"][0]["AttributeName"] for each in indexes)]
+    properties: dict[str, Any] = {
+        "TableName": "orders",
+        "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}],
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": n, "AttributeType": "S"} for n in keys],
+    }
+    if indexes:
+        properties["GlobalSecondaryIndexes"] = list(indexes)
+    resource = {"Type": "AWS::DynamoDB::Table", "Properties": properties}
+    return {"Resources": {"Orders": resource}}
+
+
+def deploy(engine: Engine, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Update a table under CloudFormation's rule; the engine checks its own rules."""
+    was = {each["IndexName"]: each for each in before.get("GlobalSecondaryIndexes", ())}
+    now = {each["IndexName"]: each for each in after.get("GlobalSecondaryIndexes", ())}
+    updates = [{"Delete": {"IndexName": name}} for name in was.keys() - now.keys()]
+    updates += [{"Create": now[name]} for name in now.keys() - was.keys()]
+    assert all(was[name] == now[name] for name in was.keys() & now.keys())
+    assert len(updates) <= 1
+    if updates:
+        engine.call(
+            "UpdateTable",
+            {
+                "TableName": after["TableName"],
+                "AttributeDefinitions": after["AttributeDefinitions"],
+                "GlobalSecondaryIndexUpdates": updates,
+            },
+        )
+
+
+def stored(engine: Engine, table: str) -> tuple[Any, Any]:
+    """Return the attributes and the indexes of a stored table."""
+    found = engine.call("DescribeTable", {"TableName": table})["Table"]
+    indexes = {
+        each["IndexName"]: (each["KeySchema"], each["Projection"])
+        for each in found.get("GlobalSecondaryIndexes", ())
+    }
+    return sorted(map(str, found["AttributeDefinitions"])), indexes
+
+
+indexes = st.lists(
+    st.builds(
+        index,
+        st.sampled_from(["one", "two", "three"]),
+        project=st.sampled_from(["ALL", "KEYS_ONLY"]),
+    ),
+    unique_by=lambda each: each["IndexName"],
+)
+
+
+@given(indexes, indexes)
+def test_stages_lead_from_any_indexes_to_any_others(
+    old: list[dict[str, Any]], new: list[dict[str, Any]]
+) -> None:
+    before, after = template(*old), template(*new)
+    current = before["Resources"]["Orders"]["Properties"]
+    with Engine() as engine, Engine() as expected:
+        engine.call("CreateTable", current)
+        expected.call("CreateTable", after["Resources"]["Orders"]["Properties"])
+        for stage in stages(before, after):
+            properties = stage.template["Resources"]["Orders"]["Properties"]
+            deploy(engine, current, properties)
+            current = properties
+        assert stored(engine, "orders") == stored(expected, "orders")
+
+
+def before_the_indexes() -> dict[str, Any]:
+    """Return the template of commerce as it was before two of its indexes."""
+    old = deepcopy(NOW)
+    properties = old["Resources"][TABLE]["Properties"]
+    properties["GlobalSecondaryIndexes"] = properties["GlobalSecondaryIndexes"][:1]
+    properties["AttributeDefinitions"] = properties["AttributeDefinitions"][:4]
+    return old
+
+
+def test_each_new_index_is_a_stage() -> None:
+    found = stages(before_the_indexes(), NOW)
+    assert [[str(change) for change in stage.changes] for stage in found] == [
+        ["create gsi_status_orders of commerce_single_table"],
+        ["create gsi_customer_status_orders of commerce_single_table"],
+    ]
+    assert found[-1].template == NOW
+
+
+def test_equal_templates_have_no_stages() -> None:
+    assert stages(NOW, NOW) == []
+
+
+def test_a_new_table_has_all_its_indexes_in_the_first_stage() -> None:
+    old = cloudformation(load("shop"))
+    both = deepcopy(NOW)
+    both["Resources"] |= old["Resources"]
+    (stage,) = stages(old, both)
+    assert stage.template == both
+    assert stage.changes == ()
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("KeySchema", [{"AttributeName": "PK", "KeyType": "HASH"}]),
+        ("TableName", "other"),
+        ("LocalSecondaryIndexes", [index("lsi")]),
+    ],
+)
+def test_a_change_that_replaces_a_table_is_refused(member: str, value: Any) -> None:
+    old = deepcopy(NOW)
+    old["Resources"][TABLE]["Properties"][member] = value
+    with pytest.raises(TableReplacement, match=f"{TABLE}: {member} changed"):
+        stages(old, NOW)
+
+
+def test_another_type_of_a_key_attribute_is_refused() -> None:
+    old = deepcopy(NOW)
+    old["Resources"][TABLE]["Properties"]["AttributeDefinitions"][2]["AttributeType"] = "N"
+    with pytest.raises(TableReplacement, match="the type of GSI1PK changed"):
+        stages(old, NOW)
+
+
+def test_a_table_that_is_no_longer_declared_is_refused() -> None:
+    old = deepcopy(NOW)
+    old["Resources"]["Gone"] = old["Resources"][TABLE]
+    with pytest.raises(TableReplacement, match="Gone: the table is no longer declared"):
+        stages(old, NOW)
+
+
+def test_the_runbook_has_every_step_and_the_backfill() -> None:
+    text = runbook(COMMERCE, stages(before_the_indexes(), NOW), ["1.json", "2.json"])
+    assert text.startswith("# commerce: 2 updates\n")
+    assert text.index("1.json") < text.index("2.json") < text.index("backfill(CustomerOrder)")
+    assert text.count("db.run") == 1  # no other entity is in the new indexes
+
+
+DESIGN = """
+from tablewright import GSI, Attr, Entity, Table, attr, index, key
+
+class Blog(Table, name="blog"):
+    {index}
+
+class Post(Entity, table=Blog):
+    post_id: Attr[str] = attr()
+    author: Attr[str] = attr()
+    primary = key("POST" / post_id, "POST")
+    {place}
+"""
+
+
+def test_the_command_compares_with_a_revision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
+    module = Path("blog.py")
+    module.write_text(DESIGN.format(index="pass", place="pass"))
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run([*git, *command], check=True)
+    module.write_text(
+        DESIGN.format(
+            index='by_author = GSI("GSI1PK", "GSI1SK")',
+            place='by_author = index(Blog.by_author, "AUTHOR" / author, "POST" / post_id)',
+        )
+    )
+    done = commands.run("publish", "cloudformation", "blog.py", "--since", "HEAD", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (
+        "out/1.json: create by_author of blog\nout/RUNBOOK.md: how to apply them\n"
+    )
+    assert "backfill(Post)" in Path("out/RUNBOOK.md").read_text()
+    again = commands.run("publish", "cloudformation", "blog.py", "--since", "out/1.json", "-o", "x")
+    assert again.stdout == "The templates are equal; there is nothing to deploy.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--since", "HEAD"], "name a folder with --output"),
+        (["--since", "HEAD", "--global-table", "-o", "x"], "leave --global-table out"),
+        (["--since", "list.json", "-o", "x"], "list.json is not a CloudFormation template"),
+        (["--since", "nothing", "-o", "x"], "git: "),
+    ],
+)
+def test_the_command_says_what_is_wrong(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("list.json").write_text(json.dumps([]))
+    done = commands.run("publish", "cloudformation", "shop", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
