@@ -35,7 +35,10 @@ def blocks(document: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/engine.md", "docs/operations.md"])
+@pytest.mark.parametrize(
+    "document",
+    ["README.md", "docs/engine.md", "docs/operations.md", "docs/publishing.md", "docs/serving.md"],
+)
 def test_a_document_runs_from_top_to_bottom(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,11 @@
         ├── BackupNotFoundException
         ├── PointInTimeRecoveryUnavailableException
         ├── InvalidRestoreTimeException     outside of the times that can be restored
+        ├── InvalidExportTimeException      outside of the times that can be exported
+        ├── ExportNotFoundException
+        ├── ExportConflictException         a token was used for another export
+        ├── ImportNotFoundException
+        ├── ImportConflictException         a token was used for another import
         ├── LimitExceededException
         ├── PolicyNotFoundException         no resource policy, or not the expected revision
         ├── GlobalTableNotFoundException    there are no global tables
@@ -57,6 +62,7 @@
         ├── IdempotentParameterMismatchException
         ├── RequestEntityTooLargeException  over 16 MB
         ├── ThrottlingException             nothing was done; every SDK retries it
+        ├── ProvisionedThroughputExceededException   the same, of a provisioned table or index
         ├── ServiceUnavailable              503: the server is overloaded; every SDK retries it
         └── InternalServerError             500: an error in this package or in its storage
 
@@ -394,6 +400,26 @@ class InvalidRestoreTimeException(DynamoDBError):
     pass
 
 
+class InvalidExportTimeException(DynamoDBError):
+    pass
+
+
+class ExportNotFoundException(DynamoDBError):
+    pass
+
+
+class ExportConflictException(DynamoDBError):
+    pass
+
+
+class ImportNotFoundException(DynamoDBError):
+    pass
+
+
+class ImportConflictException(DynamoDBError):
+    pass
+
+
 class LimitExceededException(DynamoDBError):
     pass
 
@@ -464,9 +490,30 @@ class TransactionCanceledException(DynamoDBError):
 
 
 class ThrottlingException(DynamoDBError):
-    """The request was not executed and may be retried unchanged."""
+    """The request was not executed and may be retried unchanged.
+
+    `reasons` has the limits that were exceeded, each with the resource, if they are known.
+    """
 
     namespace = CORAL_AVAILABILITY
+    reasons_member: ClassVar[str] = "throttlingReasons"
+
+    def __init__(self, message: str = "", reasons: list[dict[str, Any]] | None = None) -> None:
+        super().__init__(message)
+        self.reasons = reasons or []
+
+    def body(self) -> dict[str, Any]:
+        body = super().body()
+        if self.reasons:
+            body[self.reasons_member] = self.reasons
+        return body
+
+
+class ProvisionedThroughputExceededException(ThrottlingException):
+    """A provisioned table or index has no units left. The request may be retried unchanged."""
+
+    namespace = SERVICE
+    reasons_member = "ThrottlingReasons"
 
 
 class ServiceUnavailable(DynamoDBError):

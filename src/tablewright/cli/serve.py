@@ -27,6 +27,7 @@ BUSY_SECONDS = 10.0
 ACCESS = "Who may connect"
 LIMITS = "Limits"
 OPERATION = "Operation"
+REALISM = "Realism"
 
 #: An Origin header as browsers send it: scheme, host and port in lower case, no path.
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#*\sA-Z]+")
@@ -56,9 +57,14 @@ def serve(
     sweep_seconds: Annotated[
         float,
         typer.Option(
-            min=0.01, metavar="SECONDS", help="The time between deletions of items past their TTL."
+            min=0.01,
+            metavar="SECONDS",
+            help="The time between deletions of items past their TTL and of old stream records.",
         ),
     ] = 60.0,
+    stream_shards: Annotated[
+        int, typer.Option(min=1, max=1000, help="The number of shards of new streams.")
+    ] = 1,
     from_: Annotated[
         list[Path] | None,
         typer.Option(
@@ -68,11 +74,46 @@ def serve(
             "output of `terraform show -json`; repeatable. Existing tables are kept.",
         ),
     ] = None,
+    realistic: Annotated[
+        bool,
+        typer.Option(
+            "--realistic",
+            help="Behave as slowly as AWS, to test deployment and retry code: tables take time to "
+            "change, eventually consistent reads lag, requests are throttled.",
+            rich_help_panel=REALISM,
+        ),
+    ] = False,
+    control_delay: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="With --realistic: how long tables stay CREATING, UPDATING and DELETING.",
+            rich_help_panel=REALISM,
+        ),
+    ] = 1.0,
+    read_lag: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="With --realistic: how much eventually consistent reads lag.",
+            rich_help_panel=REALISM,
+        ),
+    ] = 0.1,
     parameter: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
             help="With --from: a parameter of the CloudFormation template; repeatable.",
+        ),
+    ] = None,
+    s3: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="An existing folder that stands for S3 in exports and imports: each folder in it "
+            "is a bucket.",
         ),
     ] = None,
     credentials: Annotated[
@@ -174,6 +215,7 @@ def serve(
     import gc
     import logging
 
+    from tablewright.engine.realism import Realism
     from tablewright.errors import StoreFailed
     from tablewright.server import Hosts, Limits, Settings
     from tablewright.server import serve as serve_engine
@@ -187,6 +229,8 @@ def serve(
     )
     check_hosts(allow_host or (), cors or ())
     declared = read_templates(from_ or (), parameter or ())
+    if s3 is not None and not s3.is_dir():
+        fail(f"--s3 {s3}: no such folder; create it first")
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
     settings = Settings(
         sweep_seconds=sweep_seconds,
@@ -213,11 +257,19 @@ def serve(
     gc.freeze()  # imported objects stay: the collector need not look at them
     return_freed_memory()
     try:
-        engine = open_engine(db or ":memory:", durability, busy_seconds=BUSY_SECONDS)
+        engine = open_engine(
+            db or ":memory:",
+            durability,
+            busy_seconds=BUSY_SECONDS,
+            stream_shards=stream_shards,
+            s3=s3,
+        )
     except StoreFailed as error:  # the disk is full, or another process holds the lock
         fail(str(error))
     try:
         create_declared(engine, declared)
+        if realistic:
+            engine.make_realistic(Realism(control_seconds=control_delay, lag_seconds=read_lag))
         asyncio.run(serve_engine(engine, host, port, settings=settings, ready=ready))
     except StoreFailed as error:
         typer.echo(f"tablewright: {error}", err=True)

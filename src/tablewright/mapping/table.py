@@ -53,6 +53,8 @@ class TableMap:
         self.indexes = indexes
         #: What separates the parts of keys that do not name another.
         self.delimiter = delimiter
+        #: Whether a tenant's query of a key is filtered by the partition key; for estimates.
+        self.filters_for_tenants: Callable[[KeyMap], bool] = _filters_nothing
         self.entities: list[EntityMap] = []
         #: The access patterns of the table, by module and qualified name.
         self.patterns: dict[str, Any] = {}
@@ -235,6 +237,10 @@ class TableMap:
             holders += entity.templates(other_than=(key, *fellows))
             holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
         return [each for each in holders if _is_in_index(key, each)]
+
+
+def _filters_nothing(_: KeyMap) -> bool:
+    return False
 
 
 def _type_names(value: Value) -> list[str]:

@@ -10,6 +10,7 @@ class Commerce(Table, name="commerce_single_table", type_attribute="entityType")
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from tablewright.errors import DeclarationError
@@ -141,6 +142,7 @@ class Table:
                 )
         if cls.__tenancy__ is not None:
             _check_tenancy(cls.__tenancy__, table, {v for v in vars(cls).values() if _is_gsi(v)})
+            table.filters_for_tenants = partial(cls.__tenancy__.filters, pk)
         if sk == pk:
             raise DeclarationError(
                 f"{cls.__name__}: the partition key and the sort key are both {pk!r}"

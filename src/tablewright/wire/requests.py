@@ -374,7 +374,7 @@ class DeleteRequest(Structure):
     key: Item
 
 
-class WriteRequest(Structure):
+class WriteRequest(Structure, omit_defaults=True):
     put: PutRequest | None = field(name="PutRequest", default=None)
     delete: DeleteRequest | None = field(name="DeleteRequest", default=None)
 

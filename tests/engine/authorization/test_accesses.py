@@ -471,6 +471,24 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
         },
         [("UpdateContinuousBackups", "table", {})],
     ),
+    (
+        "ExportTableToPointInTime",
+        {"TableArn": ARN, "S3Bucket": "exports"},
+        [("ExportTableToPointInTime", "table", {})],
+    ),
+    ("DescribeExport", {"ExportArn": f"{ARN}/export/1"}, [("DescribeExport", "/export/1", {})]),
+    ("ListExports", {"TableArn": ARN}, [("ListExports", "*", {})]),
+    (
+        "ImportTable",
+        {
+            "S3BucketSource": {"S3Bucket": "imports"},
+            "InputFormat": "CSV",
+            "TableCreationParameters": table_request("shop"),
+        },
+        [("ImportTable", "table", {})],
+    ),
+    ("DescribeImport", {"ImportArn": f"{ARN}/import/1"}, [("DescribeImport", "/import/1", {})]),
+    ("ListImports", {"TableArn": ARN}, [("ListImports", "*", {})]),
     ("DescribeLimits", {}, [("DescribeLimits", "*", {})]),
     ("DescribeEndpoints", {}, [("DescribeEndpoints", "*", {})]),
     plain("ListContributorInsights", {}, "*"),
@@ -586,6 +604,61 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
                     "attributes": ["pk", "sk"],
                 },
             )
+        ],
+    ),
+    (
+        "BatchExecuteStatement",
+        {
+            "Statements": [
+                {"Statement": "INSERT INTO shop VALUE {'pk': 'b', 'sk': '2'}"},
+                {"Statement": "not a statement"},
+                {"Statement": "DELETE FROM shop WHERE pk = 'c' AND sk = '1'"},
+            ]
+        },
+        [
+            (
+                action,
+                "table",
+                {
+                    "returnvalues": ["NONE"],
+                    "enclosingoperation": ["BatchExecuteStatement"],
+                    "leadingkeys": [key],
+                    "attributes": ["pk", "sk"],
+                },
+            )
+            for action, key in (("PartiQLInsert", "b"), ("PartiQLDelete", "c"))
+        ],
+    ),
+    (
+        "ExecuteTransaction",
+        {
+            "TransactStatements": [
+                {"Statement": "EXISTS(SELECT * FROM shop WHERE pk = 'a' AND sk = '1' AND x = 1)"},
+                {"Statement": "UPDATE shop SET x = 1 WHERE pk = 'b' AND sk = '1'"},
+            ]
+        },
+        [
+            (
+                "PartiQLSelect",
+                "table",
+                {
+                    "select": ["ALL_ATTRIBUTES"],
+                    "enclosingoperation": ["ExecuteTransaction"],
+                    "leadingkeys": ["a"],
+                    "attributes": ["pk", "sk", "x"],
+                    "fulltablescan": ["false"],
+                },
+            ),
+            (
+                "PartiQLUpdate",
+                "table",
+                {
+                    "returnvalues": ["NONE"],
+                    "enclosingoperation": ["ExecuteTransaction"],
+                    "leadingkeys": ["b"],
+                    "attributes": ["pk", "sk", "x"],
+                },
+            ),
         ],
     ),
     (

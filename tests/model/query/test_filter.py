@@ -10,6 +10,7 @@ import pytest
 from tablewright import create, put, update
 from tablewright.database import Database
 from tablewright.errors import DeclarationError
+from tablewright.plan.reads import pages
 from tests.model.query.desk import MONDAY, Comment, Details, Reading, Step, Task, numbers, task
 
 # -- filter ----------------------------------------------------------------------------------------
@@ -123,3 +124,15 @@ def test_an_attribute_of_another_entity_cannot_be_selected() -> None:
 def test_what_is_no_attribute_cannot_be_selected(column: Any) -> None:
     with pytest.raises(DeclarationError, match=r"is not an attribute; write Task\."):
         TASKS.select(column)
+
+
+def test_a_page_that_its_requests_do_not_fill_is_short_and_has_a_cursor(
+    filled: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the cursor tells whether there is more."""
+    monkeypatch.setattr(pages, "MAX_REQUESTS", 2)
+    plan = Task.primary.within("P").filter(Task.priority.in_([1, 12])).page_size(2)
+    first = filled.run(plan)
+    assert numbers(first) == [1]
+    assert first.next_cursor is not None
+    assert numbers(filled.iterate(plan)) == [1, 12]

@@ -7,10 +7,22 @@ from typing import Any
 
 import pytest
 
-from tablewright import GSI, Aggregate, Query, Table, Tenancy, batch_write, connect, put, root
+from tablewright import (
+    GSI,
+    Aggregate,
+    Query,
+    Table,
+    Tenancy,
+    batch_write,
+    connect,
+    explain,
+    put,
+    root,
+)
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, TenantViolation
 from tablewright.ids import ULID
+from tests.costs import run_within_range
 from tests.model.tenancy.market import (
     Bazaar,
     Market,
@@ -245,3 +257,39 @@ def test_an_index_that_reads_like_anothers_shard_is_refused(db: Database) -> Non
     with pytest.raises(TenantViolation, match="SellerIndex"):
         db.for_tenant(user_id="a").run(Order.sold("b"))
     assert recording.requests == []
+
+
+# -- what explain states ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Order.by_total().page_size(2),
+        Order.by_total().desc().page_size(1),
+        Order.by_total(),
+    ],
+    ids=["two", "one", "all"],
+)
+def test_explain_states_what_a_tenant_reads_of_others(mingled: Database, plan: Any) -> None:
+    """An item of 200 KB of another tenant is read between any two of its own."""
+    rows = [
+        Order(
+            user_id="z",
+            order_id=ULID(f"01JZ10H7X367VB2NF4YQ97{number:02d}99"),
+            total=number,
+            memo="x" * 200_000,
+        )
+        for number in range(5)
+    ]
+    for row in rows:
+        mingled.run(put(row))
+    found = run_within_range(mingled.for_tenant(user_id="a"), plan)
+    assert numbers(found) == sorted(numbers(found), reverse=plan._descending)
+    assert "pk in the tenant's shards" in explain(plan).filter
+
+
+def test_explain_states_no_filter_where_a_tenant_has_none() -> None:
+    assert explain(Order.reverse(order_id("a", 1)).eq("a")).filter == ""
+    assert "tenant" not in explain(Order.primary.within("a")).filter
+    assert "tenant" not in explain(Order.by_status("OPEN")).filter

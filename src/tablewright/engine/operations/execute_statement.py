@@ -10,10 +10,8 @@ from tablewright.engine.paging import SHORT_FILTER
 from tablewright.engine.statements.prepared import prepare_statement
 from tablewright.engine.statements.read import run_select
 from tablewright.engine.statements.token import read_token
-from tablewright.engine.statements.write import StatementWrite, run_write
+from tablewright.engine.statements.write import StatementWrite, refuse_exists, run_write
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
-from tablewright.errors import ValidationException
-from tablewright.partiql import Exists
 from tablewright.wire.statements import ExecuteStatementInput, ExecuteStatementOutput
 
 
@@ -27,9 +25,7 @@ def execute_statement(request: ExecuteStatementInput) -> Step:
 
         is_costly = prepared.where is not None and len(request.text) > SHORT_FILTER
         return ReadStep(read, is_costly=is_costly)
-    if isinstance(prepared.statement, Exists):
-        # The text of AWS is not known.
-        raise ValidationException("EXISTS is only supported in ExecuteTransaction")
+    refuse_exists(prepared)
     if request.next_token is not None:
         read_token(request.next_token, request.text, request.parameters)
     write = StatementWrite(prepared, values, request.return_on_failure)

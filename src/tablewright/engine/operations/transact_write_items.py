@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -35,9 +35,11 @@ from tablewright.errors import (
     IdempotentParameterMismatchException,
     ValidationException,
 )
+from tablewright.expression import CompiledCondition, CompiledUpdate
 from tablewright.limits import MAX_TRANSACTION_SIZE
 from tablewright.storage import WriteTransaction
 from tablewright.values import Item
+from tablewright.wire.members import Structure
 from tablewright.wire.requests import (
     AnyTransactAction,
     TransactConditionCheck,
@@ -53,43 +55,74 @@ TOKEN_SECONDS = 600
 
 def transact_write_items(request: TransactWriteItemsInput) -> WriteStep:
     writes = [_TransactionWrite(_require_one_action(entry)) for entry in request.actions]
-    fingerprint = _compute_fingerprint(request) if request.token else b""
+    fingerprint = compute_fingerprint(request.actions) if request.token else b""
 
     def run(context: WriteContext) -> TransactWriteItemsOutput:
-        tx = context.tx
         for write in writes:
             write.table = context.find_table(write.action.table_name)
             write.table.keys.reject_empty(write.key_values)
-        cancel_unless_all(write.check_key for write in writes)
-        for write in writes:
-            write.table.reject_paths_into_keys(write.update, write.condition)
-        if len({(write.table.name, write.key) for write in writes}) < len(writes):
-            raise ValidationException(
-                "Transaction request cannot include multiple operations on one item"
-            )
-        if request.token and _was_applied(tx, request.token, fingerprint):
-            return TransactWriteItemsOutput(
-                consumed_capacity=consumed_by_table(
-                    _charge_replay(tx, writes), request.return_capacity
-                )
-            )
-        cancel_unless_all(partial(write.evaluate, tx) for write in writes)
-        _check_total_size(writes)
-        charges = {write.table.name: write.open_charge("write") for write in writes}
+        charges, is_replay = run_transaction(context.tx, writes, request.token, fingerprint)
         metrics: dict[str, list[ItemCollectionMetrics]] = {}
         for write in writes:
-            write.apply(tx, charges[write.table.name])
             metric = collection_metrics(write.table, write.key_values, request.return_metrics)
-            if metric:
+            if metric and not is_replay:
                 metrics.setdefault(write.action.table_name, []).append(metric)
-        if request.token:
-            tx.put(TOKENS, request.token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)
         return TransactWriteItemsOutput(
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
             item_collection_metrics=metrics or None,
         )
 
     return WriteStep(run)
+
+
+class TransactionWrite(Protocol):
+    """One write of a transaction whose table is known, in the steps of `run_transaction`."""
+
+    table: StoredTable
+    key: bytes
+    key_values: Item
+    update: CompiledUpdate | None
+    condition: CompiledCondition | None
+    old: ItemRow | None
+    new: ItemRow | None
+
+    def check_key(self) -> None:
+        """Check the key, or the key attributes of a new item, and set `key`."""
+
+    def evaluate(self, tx: WriteTransaction) -> None:
+        """Check the condition, and set `old` and `new`."""
+
+    def open_charge(self, kind: Literal["read", "write"]) -> Charge:
+        """Return a new charge of the table, as the request names it."""
+
+    def apply(self, tx: WriteTransaction, charge: Charge) -> None:
+        """Write the new row."""
+
+
+def run_transaction(
+    tx: WriteTransaction, writes: Sequence[TransactionWrite], token: str | None, fingerprint: bytes
+) -> tuple[dict[str, Charge], bool]:
+    """Apply all writes, or raise a fault and apply none.
+
+    Return the charge of each table, and whether the request was applied before with this token.
+    """
+    cancel_unless_all(write.check_key for write in writes)
+    for write in writes:
+        write.table.reject_paths_into_keys(write.update, write.condition)
+    if len({(write.table.name, write.key) for write in writes}) < len(writes):
+        raise ValidationException(
+            "Transaction request cannot include multiple operations on one item"
+        )
+    if token and _was_applied(tx, token, fingerprint):
+        return _charge_replay(tx, writes), True
+    cancel_unless_all(partial(write.evaluate, tx) for write in writes)
+    _check_total_size(writes)
+    charges = {write.table.name: write.open_charge("write") for write in writes}
+    for write in writes:
+        write.apply(tx, charges[write.table.name])
+    if token:
+        tx.put(TOKENS, token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)
+    return charges, False
 
 
 class _TransactionWrite:
@@ -150,7 +183,7 @@ def _require_one_action(entry: TransactWriteItem) -> AnyTransactAction:
     return given[0]
 
 
-def _check_total_size(writes: Iterable[_TransactionWrite]) -> None:
+def _check_total_size(writes: Iterable[TransactionWrite]) -> None:
     """Check the size of all new items; of other actions DynamoDB counts only the keys."""
     size = sum(write.new.size if write.new else item_size(write.key_values) for write in writes)
     if size > MAX_TRANSACTION_SIZE:
@@ -159,9 +192,9 @@ def _check_total_size(writes: Iterable[_TransactionWrite]) -> None:
         )
 
 
-def _compute_fingerprint(request: TransactWriteItemsInput) -> bytes:
+def compute_fingerprint(actions: Sequence[Structure]) -> bytes:
     """Return a digest that is equal for equal actions, in any order of their JSON members."""
-    return hashlib.sha256(msgspec.json.encode(request.actions, order="deterministic")).digest()
+    return hashlib.sha256(msgspec.json.encode(actions, order="deterministic")).digest()
 
 
 def _was_applied(tx: WriteTransaction, token: str, fingerprint: bytes) -> bool:
@@ -177,7 +210,7 @@ def _was_applied(tx: WriteTransaction, token: str, fingerprint: bytes) -> bool:
     return True
 
 
-def _charge_replay(tx: WriteTransaction, writes: Iterable[_TransactionWrite]) -> dict[str, Charge]:
+def _charge_replay(tx: WriteTransaction, writes: Iterable[TransactionWrite]) -> dict[str, Charge]:
     """Charge a repeated request, as DynamoDB does, for reading its items."""
     charges: dict[str, Charge] = {}
     for write in writes:

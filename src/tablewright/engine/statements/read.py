@@ -44,17 +44,24 @@ def run_select(
     if plan.operation == "GetItem":
         if request.next_token is not None:
             read_token(request.next_token, request.text, request.parameters)
-        charge = Charge(table)
+        if request.return_capacity is None:
+            item = get_one(context, plan, values, request.consistent, None)
+            return ExecuteStatementOutput(items=[] if item is None else [item])
+        charge = Charge(table, name=prepared.table_name)
         item = get_one(context, plan, values, request.consistent, charge)
         return ExecuteStatementOutput(
             items=[] if item is None else [item],
             consumed_capacity=charge.to_consumed_capacity(request.return_capacity),
         )
-    return _read_pages(context, plan, values, request)
+    return _read_pages(context, plan, values, request, Charge(table, name=prepared.table_name))
 
 
 def get_one(
-    context: ReadContext, plan: SelectPlan, values: Values, consistent: bool | None, charge: Charge
+    context: ReadContext,
+    plan: SelectPlan,
+    values: Values,
+    consistent: bool | None,
+    charge: Charge | None,
 ) -> ItemOut | None:
     """Read the item of a plan with a whole key; None if it does not exist, or fails the filter."""
     table = plan.source.table
@@ -64,7 +71,8 @@ def get_one(
         table.reject_paths_into_keys(item_filter, plan.project)
     key = table.keys.check_key(key_values(branch.key, values))
     found = context.snapshot.get(table.tree, key)
-    charge.add(read_units(found[0] if found else 0, consistent=consistent))
+    if charge is not None:
+        charge.add(read_units(found[0] if found else 0, consistent=consistent))
     if found is None:
         return None
     if item_filter is None and plan.project is None:
@@ -84,7 +92,11 @@ class _Range(Struct):
 
 
 def _read_pages(
-    context: ReadContext, plan: SelectPlan, values: Values, request: ExecuteStatementInput
+    context: ReadContext,
+    plan: SelectPlan,
+    values: Values,
+    request: ExecuteStatementInput,
+    charge: Charge,
 ) -> ExecuteStatementOutput:
     source = plan.source
     if source.index is not None and source.index.is_global and request.consistent:
@@ -96,7 +108,6 @@ def _read_pages(
     if request.next_token is not None:
         position = read_token(request.next_token, request.text, request.parameters)
     items: list[ItemOut] = []
-    charge = Charge(source.table)
     remaining, max_size = request.limit, MAX_PAGE_SIZE
     next_branch, last = len(ranges), None
     for number in range(position.branch, len(ranges)):

@@ -25,6 +25,7 @@ from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.limits import MAX_STATEMENT_PARTITIONS
 
+NO_WHOLE_KEY = "Where clause does not contain a mandatory equality on all key attributes"
 _FLIPPED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -71,9 +72,7 @@ def find_key(
     for name in key_names:
         values = _take_equality(terms, name)
         if values is None or len(values) != 1:
-            raise ValidationException(
-                "Where clause does not contain a mandatory equality on all key attributes"
-            )
+            raise ValidationException(NO_WHOLE_KEY)
         key.append(KeyTest(name, "=", values))
     return tuple(key), _join(terms)
 

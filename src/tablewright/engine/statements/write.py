@@ -2,12 +2,14 @@
 
 `StatementWrite` has the steps of a write of TransactWriteItems: find the table, check the key,
 evaluate the condition, apply. ExecuteStatement and BatchExecuteStatement run them one after the
-other; ExecuteTransaction runs each step for all statements. All checks come before `apply`.
+other; ExecuteTransaction runs each step for all statements. All checks come before `apply`. The
+steps can be run again: a commit that fails is repeated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec import Raw
 
@@ -26,7 +28,7 @@ from tablewright.engine.step import ReadContext, WriteContext
 from tablewright.engine.table import StoredTable
 from tablewright.errors import DuplicateItemException, ValidationException
 from tablewright.expression import CompiledCondition, CompiledUpdate
-from tablewright.partiql import Insert
+from tablewright.partiql import Exists, Insert
 from tablewright.storage import WriteTransaction
 from tablewright.values import Item, Value
 from tablewright.wire.responses import ItemOut
@@ -36,6 +38,7 @@ class StatementWrite:
     """One write, with the stored row and the new row of its item."""
 
     __slots__ = (
+        "_inserted",
         "_plan",
         "_prepared",
         "_return_on_failure",
@@ -53,6 +56,7 @@ class StatementWrite:
     key: bytes
     key_values: Item
     old: ItemRow | None
+    new: ItemRow | None
     condition: CompiledCondition | None
     _plan: WritePlan
 
@@ -65,9 +69,9 @@ class StatementWrite:
         self._prepared = prepared
         self._values = values
         self._return_on_failure = return_on_failure
-        self.new: ItemRow | None = None
+        self._inserted: ItemRow | None = None
         if isinstance(prepared.statement, Insert):
-            self.new = _build_new(values[prepared.statement.item.name])
+            self._inserted = _build_new(values[prepared.statement.item.name])
         self.update: CompiledUpdate | None = None
         if prepared.update is not None:
             self.update = prepared.update.bind(values)
@@ -76,12 +80,13 @@ class StatementWrite:
         """Find the table, and check that the statement has an equality on its whole key."""
         self.table = context.find_table(self._prepared.table_name)
         plan = self._plan = self._prepared.plan_write(self.table)
+        self.new = self._inserted
         self.key_values = self.new.item if self.new else key_values(plan.key, self._values)
         self.condition = plan.condition.bind(self._values) if plan.condition else None
 
     def check_key(self) -> None:
         """Check the key, or the key attributes of a new item."""
-        if self.new is not None and self._plan.operation == "PutItem":
+        if self.new is not None:
             self.key = self.table.check_item(self.new.item, self.new.size)
         else:
             self.key = self.table.keys.check_key(self.key_values)
@@ -98,7 +103,12 @@ class StatementWrite:
         if self._plan.operation == "UpdateItem":
             self.new = apply_update(self.table, self.update, self.old, self.key_values)
 
+    def open_charge(self, kind: Literal["read", "write"] | None) -> Charge:
+        """Return a new charge of the table, as the statement names it; `kind`: in a transaction."""
+        return Charge(self.table, kind, factor=2 if kind else 1, name=self._prepared.table_name)
+
     def apply(self, tx: WriteTransaction, charge: Charge) -> None:
+        """Write the new row."""
         if self._plan.operation == "ConditionCheck":
             charge.add(write_units(self.old.size if self.old else 0))
         else:
@@ -119,9 +129,16 @@ def run_write(context: WriteContext, write: StatementWrite) -> Charge:
     write.check_key()
     write.table.reject_paths_into_keys(write.update, write.condition)
     write.evaluate(context.tx)
-    charge = Charge(write.table)
+    charge = write.open_charge(None)
     write.apply(context.tx, charge)
     return charge
+
+
+def refuse_exists(prepared: PreparedStatement) -> None:
+    """Refuse a condition outside of a transaction."""
+    if isinstance(prepared.statement, Exists):
+        # The text of AWS is not known.
+        raise ValidationException("EXISTS is only supported in ExecuteTransaction")
 
 
 def _build_new(value: Value) -> ItemRow:

@@ -23,7 +23,7 @@ from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import Template, extends, templates_can_collide
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.members import AggregateMap, MemberRow, assemble
-from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page, next_limit
+from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page, next_limit, tenant_filter
 from tablewright.plan.reads.query import checked_size
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.reads.span import Span, bound, hull, span_of
@@ -285,9 +285,16 @@ class Load(Plan[T | None], Generic[T]):
         return not sort.pieces[-1].sorts_before(sort.delimiter.text)
 
     @property
+    def _is_filtered_for_tenants(self) -> bool:
+        """Whether a tenant's database leaves out rows of other tenants."""
+        return self._entity.table.filters_for_tenants(self._key)
+
+    @property
     def _may_read_others(self) -> bool:
-        """Whether rows of other entities can lie between those of the aggregate."""
+        """Whether rows that are left out can lie between those of the aggregate."""
         sort = self._key.sort
+        if self._is_filtered_for_tenants:
+            return True
         if sort is None or not self._extends:
             return False  # a limit is refused there
         return self._root_is_free_text or any(
@@ -299,6 +306,7 @@ class Load(Plan[T | None], Generic[T]):
         entities = self._kind.entities()
         children = self._size if isinstance(self._size, int) else TYPICAL_PAGE
         size = sum(map(typical_size, entities)) / len(entities) * (1 + children)
+        partition = self._entity.table.attributes[0]
         return Shape(
             operation="Query",
             table=self._entity.table.name,
@@ -306,6 +314,7 @@ class Load(Plan[T | None], Generic[T]):
             index=None if self._key.index is None else self._key.index.name,
             condition=query_condition(self._condition()),
             order="descending" if self._descending else "ascending",
+            filter=tenant_filter(partition) if self._is_filtered_for_tenants else "",
             page="all pages" if self._size is None else f"1 + {shown(self._size)}",
             read_units=read_units(size, consistent=self._is_consistent),
             read_range=self._read_range(1 if self._size is None else 1 + children),

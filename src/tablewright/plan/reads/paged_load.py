@@ -257,7 +257,7 @@ class PagedLoad(Load[T], Generic[T]):
 
     @property
     def _may_read_others(self) -> bool:
-        return self._extends and self._root_is_free_text
+        return self._is_filtered_for_tenants or (self._extends and self._root_is_free_text)
 
     def _read_range(self, rows: int) -> UnitRange:
         if not isinstance(self._size, int) or self._may_read_others:
@@ -268,6 +268,7 @@ class PagedLoad(Load[T], Generic[T]):
         """Return the units of a query of these rows, of which those of lists are not known."""
         others = [member for member in self._kind.leaves() if member is not self._paged]
         nested = any(isinstance(member.kind, AggregateMap) for member in self._kind.members)
-        if nested or any(member.form == "list" for member in others):
+        lists = nested or any(member.form == "list" for member in others)
+        if lists or self._is_filtered_for_tenants:
             return page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
         return items_read(rows, consistent=self._is_consistent)

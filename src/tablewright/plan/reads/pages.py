@@ -282,6 +282,11 @@ class Pages(Plan[Page[R]], Generic[R]):
 
     # -- the shape ---------------------------------------------------------------------------
 
+    @property
+    def _is_filtered_for_tenants(self) -> bool:
+        """Whether a tenant's database leaves out items of other tenants."""
+        return self._entity.table.filters_for_tenants(self._key)
+
     def _page_shape(self, filtered: bool) -> str:
         page = "1 MB" if self._size is None else shown(self._size)
         if filtered and self._size is not None:
@@ -290,7 +295,9 @@ class Pages(Plan[Page[R]], Generic[R]):
 
     def _shape(self) -> Shape:
         self._check_projection()
-        filtered = self._filter is not None or self._may_contain_others
+        filtered = (
+            self._filter is not None or self._may_contain_others or self._is_filtered_for_tenants
+        )
         sizes = [size for size in (self._size, self._total) if isinstance(size, int)]
         size = min(sizes, default=TYPICAL_PAGE)
         type_attribute = self._type_to_filter()
@@ -298,6 +305,8 @@ class Pages(Plan[Page[R]], Generic[R]):
         filters = [f"{type_attribute}={names}"] if type_attribute else []
         if self._filter is not None:
             filters.append(repr(self._filter))
+        if self._is_filtered_for_tenants:
+            filters.append(tenant_filter(self._entity.table.attributes[0]))
         return Shape(
             operation=self._operation,
             table=self._entity.table.name,
@@ -316,6 +325,11 @@ class Pages(Plan[Page[R]], Generic[R]):
                 requests=MAX_REQUESTS if filtered else 1,
             ),
         )
+
+
+def tenant_filter(partition: str) -> str:
+    """Render the filter that a tenant's database adds to a query of an index."""
+    return f"{partition} in the tenant's shards (in a database for a tenant)"
 
 
 def next_limit(missing: int, found: int, read: int, limit: int) -> int:

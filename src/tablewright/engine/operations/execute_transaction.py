@@ -1,0 +1,114 @@
+"""ExecuteTransaction: run up to 100 statements of PartiQL, all or nothing.
+
+All statements read, or all write; EXISTS is a condition among writes. Each statement is on one item
+of a table. A fault of one statement that is not a condition names the statement. Writes have the
+checks, the cancellation reasons and the tokens of TransactWriteItems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tablewright.engine.capacity import Charge, consumed_by_table
+from tablewright.engine.operations.transact_write_items import (
+    compute_fingerprint,
+    run_transaction,
+)
+from tablewright.engine.statements.plan import SelectPlan
+from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
+from tablewright.engine.statements.read import get_one
+from tablewright.engine.statements.where import NO_WHOLE_KEY
+from tablewright.engine.statements.write import StatementWrite
+from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
+from tablewright.errors import ValidationException
+from tablewright.partiql import Delete, Update
+from tablewright.values import Value
+from tablewright.wire.statements import (
+    ExecuteTransactionInput,
+    ExecuteTransactionOutput,
+    ItemResponse,
+)
+
+
+def execute_transaction(request: ExecuteTransactionInput) -> Step:
+    reads: list[tuple[PreparedStatement, dict[str, Value]]] = []
+    writes: list[StatementWrite] = []
+    for number, statement in enumerate(request.statements):
+        with _naming(number):
+            prepared = prepare_statement(statement.text)
+            _check_for_transaction(prepared)
+            values = prepared.bind(statement.parameters)
+            if prepared.is_read:
+                reads.append((prepared, values))
+            else:
+                writes.append(StatementWrite(prepared, values, statement.return_on_failure))
+    if reads and writes:
+        # The text of AWS is not known.
+        raise ValidationException("The statements of a transaction must be all reads or all writes")
+    return _write_step(request, writes) if writes else _read_step(request, reads)
+
+
+def _write_step(request: ExecuteTransactionInput, writes: list[StatementWrite]) -> WriteStep:
+    fingerprint = compute_fingerprint(request.statements) if request.token else b""
+
+    def run(context: WriteContext) -> ExecuteTransactionOutput:
+        for number, write in enumerate(writes):
+            with _naming(number):
+                write.find_table(context)
+                write.table.keys.reject_empty(write.key_values)
+        charges, _ = run_transaction(context.tx, writes, request.token, fingerprint)
+        return ExecuteTransactionOutput(
+            responses=[ItemResponse() for _ in writes],
+            consumed_capacity=consumed_by_table(charges, request.return_capacity),
+        )
+
+    return WriteStep(run)
+
+
+def _read_step(
+    request: ExecuteTransactionInput, reads: list[tuple[PreparedStatement, dict[str, Value]]]
+) -> ReadStep:
+    def run(context: ReadContext) -> ExecuteTransactionOutput:
+        charges: dict[str, Charge] = {}
+        responses = []
+        with context.snapshot.read_transaction():
+            for number, (prepared, values) in enumerate(reads):
+                with _naming(number):
+                    table = context.find_table(prepared.table_name)
+                    plan = prepared.plan_select(table)
+                    _require_whole_key(plan)
+                    charge = charges.setdefault(
+                        table.name, Charge(table, "read", factor=2, name=prepared.table_name)
+                    )
+                    responses.append(ItemResponse(get_one(context, plan, values, True, charge)))
+        return ExecuteTransactionOutput(
+            responses=responses,
+            consumed_capacity=consumed_by_table(charges, request.return_capacity),
+        )
+
+    return ReadStep(run)
+
+
+@contextmanager
+def _naming(number: int) -> Iterator[None]:
+    """Name the statement in a ValidationException."""
+    try:
+        yield
+    except ValidationException as fault:
+        raise ValidationException(
+            f"Validation failed in TransactStatements[{number}]: {fault.message}"
+        ) from None
+
+
+def _check_for_transaction(prepared: PreparedStatement) -> None:
+    statement = prepared.statement
+    if prepared.index_name is not None:
+        raise ValidationException("Reads on indices are not supported within transactions.")
+    if isinstance(statement, Update | Delete) and statement.returning:
+        raise ValidationException("RETURNING clause is not supported in ExecuteTransaction.")
+
+
+def _require_whole_key(plan: SelectPlan) -> None:
+    if plan.operation != "GetItem":
+        raise ValidationException(NO_WHOLE_KEY)
