@@ -1,11 +1,12 @@
 """Promise: a database scoped to a tenant reads and changes items of that tenant only, whatever the
 ids of tenants are, and can access all of them.
 
-Method: tables with a composed partition key, and with natural ones (text, number, binary), hold
-items of tenants whose ids are hostile: delimiters, escapes, prefixes and renderings of each other,
-numbers that look alike, bytes, and normal forms of Unicode. Each tenant's scoped database then runs
-random plans and raw requests, half of them aimed at another tenant. An item belongs to the tenant
-in its attribute `owner`; what the engine stores is compared with a model after every request.
+Method: tables with a composed partition key, with many partitions of a tenant by their prefix, and
+with natural keys (text, number, binary), hold items of tenants whose ids are hostile: delimiters,
+escapes, prefixes and renderings of each other, numbers that look alike, bytes, and normal forms of
+Unicode. Each tenant's scoped database then runs random plans and raw requests, half of them aimed
+at another tenant. An item belongs to the tenant in its attribute `owner`; what the engine stores is
+compared with a model after every request.
 
 Limits: one process; the text of refusals is not compared.
 """
@@ -15,6 +16,7 @@ Limits: one process; the text of refusals is not compared.
 import json
 import random
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -41,6 +43,8 @@ from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plans import Plan
 from torture.run import Part, Round
 
+#: Reads that name no tenant: each finds the items of the tenant whose database it is.
+UNNAMED = ("filtered index", "index of several attributes")
 ACTIONS = 60
 TENANTS = 6
 ITEMS = 3
@@ -82,34 +86,61 @@ class World:
     table: Any
     thing: Any
     ids: tuple[Any, ...]
+    #: A tenant has a partition for each thing, by their prefix.
+    by_prefix: bool = False
 
     def tenants(self, chance: random.Random) -> list[Any]:
         """Return different ids, many of them similar to another one."""
         found = chance.sample(self.ids, TENANTS)
         if isinstance(found[0], str):
             found += [similar(chance, text) for text in found]
+        if not self.table.__table__.delimiter.escapes:  # ids with the delimiter are refused
+            found = [text for text in found if "#" not in text]
         return sorted(set(found), key=repr)
 
 
-def declare(name: str, kind: Any, ids: tuple[Any, ...], *, composed: bool) -> World:
-    class Home(Table, name=name, pk="PK" if composed else "owner", sk="SK", type_attribute="tp"):
+def declare(
+    name: str,
+    kind: Any,
+    ids: tuple[Any, ...],
+    *,
+    composed: bool,
+    by_prefix: bool = False,
+    escape: bool = True,
+) -> World:
+    """Declare a table: the partition of a thing is `T#{owner}`, its id, or `T#{owner}#{number}`."""
+    shards = ("T#{owner}", "T#{owner}#*") if by_prefix else ("T#{owner}",)
+    partition = "PK" if composed else "owner"
+
+    class Home(Table, name=name, pk=partition, sk="SK", type_attribute="tp", escape=escape):
         by_state = GSI("GSI1PK", "GSI1SK")
+        by_region = GSI(("region", "state"), ("number", "text"))
         tenancy = Tenancy(
-            "owner", write=("T#{owner}" if composed else "{owner}",), filtered=(by_state,)
+            "owner", write=shards if composed else ("{owner}",), filtered=(by_state, by_region)
         )
+
+    def home(owner: Any, number: Any) -> Any:
+        if not composed:
+            return owner
+        return "T" / owner / number if by_prefix else "T" / owner
 
     class Thing(Entity, table=Home):
         owner: Attr[kind] = attr()
         number: Attr[int] = attr(pad=3)
-        text: Attr[str] = attr(default="")
-        primary = key("T" / owner if composed else owner, "N" / number)
+        text: Attr[str] = attr(default="-")
+        region: Attr[str] = attr(default="eu")
+        state: Attr[str] = attr(default="open")
+        primary = key(home(owner, number), "N" / number.again if by_prefix else "N" / number)
         by_state = index(Home.by_state, "STATE", number)
+        by_region = index(Home.by_region, (region, state), (number, text))
 
-    return World(Home, Thing, ids)
+    return World(Home, Thing, ids, by_prefix)
 
 
 WORLDS = (
     declare("composed", str, TEXTS, composed=True),
+    declare("prefixes", str, TEXTS, composed=True, by_prefix=True),
+    declare("unescaped", str, TEXTS, composed=True, by_prefix=True, escape=False),
     declare("text", str, TEXTS, composed=False),
     declare("number", Decimal, NUMBERS, composed=False),
     declare("binary", bytes, BINARIES, composed=False),
@@ -158,12 +189,13 @@ def act(attack: Round, world: World, engine: Engine, db: Database, actor: Any, t
     text = str(chance.random())
     before = stored(world, engine)
     victim = theirs(before, world, target, number)
+    partition = (target, number) if world.by_prefix else (target,)
     at = {name: victim[name] for name in world.table.__table__.attributes}
     table = world.table.__table__.name
     change = {"TableName": table, "Item": {**victim, "text": {"S": text}}}
     plans: dict[str, tuple[Any, bool]] = {  # by name: the plan, and whether it changes the item
         "get": (thing.primary(target, number), False),
-        "query": (thing.primary.within(target), False),
+        "query": (thing.primary.within(*partition), False),
         "batch_get": (batch_get([thing.primary(target, number)]), False),
         "put": (put(thing(owner=target, number=number, text=text)), True),
         "update": (thing.primary(target, number).update(thing.text.set(text)), True),
@@ -176,6 +208,7 @@ def act(attack: Round, world: World, engine: Engine, db: Database, actor: Any, t
             True,
         ),
         "filtered index": (thing.by_state(), False),
+        "index of several attributes": (thing.by_region("eu", "open"), False),
         "scan": (thing.scan(reason="torture"), False),
     }
     name = chance.choice(sorted(plans))
@@ -186,9 +219,7 @@ def act(attack: Round, world: World, engine: Engine, db: Database, actor: Any, t
     try:
         found = db.for_tenant(owner=actor).run(plan)
     except TenantViolation:
-        attack.expect(
-            name == "scan" or not (own or name == "filtered index"), f"{what} is refused", who
-        )
+        attack.expect(name == "scan" or not (own or name in UNNAMED), f"{what} is refused", who)
         found = None
     except TablewrightError as error:
         attack.expect(not own, f"{what} raises {type(error).__name__}", f"{who}: {error}")
@@ -230,8 +261,7 @@ def read(found: Any) -> list[Any]:
     """Return the tenants whose items a result contains."""
     if found is None or isinstance(found, bytes):
         return []
-    entities = found if isinstance(found, list | tuple) or hasattr(found, "items") else [found]
-    entities = getattr(entities, "items", entities)
+    entities = found if isinstance(found, Sequence) else [found]
     return [entity.owner for entity in entities if hasattr(entity, "owner")]
 
 

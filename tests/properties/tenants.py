@@ -52,6 +52,11 @@ class World:
     by_prefix: bool = False
 
     @property
+    def is_natural(self) -> bool:
+        """Whether the id of the tenant is the partition key itself."""
+        return bool(self.table.__table__.attributes[0] == "owner")
+
+    @property
     def shelves(self) -> tuple[str, ...]:
         """The shared partitions; one has the id of a tenant, and one could be a tenant's shard."""
         return ("a", "U#a") if self.table.__table__.delimiter.escapes else ("a", "U")
@@ -127,7 +132,10 @@ def declare(
         by_flag = GSI("flag", "SK")
         by_friend = GSI("friendKey", "SK")
         open_index = GSI("GSI2PK", "SK")
-        tenancy = Tenancy("owner", **shards, filtered=(by_state, by_flag))
+        by_region = GSI(("region", "state"), ("number", "code"))
+        by_region_and_code = GSI(("region", "code"), "number")
+        by_owner = GSI(("owner", "state"), ("number", "code"))
+        tenancy = Tenancy("owner", **shards, filtered=(by_state, by_flag, by_region))
 
     def home(owner: Any, place: str) -> Any:
         """The partition of a tenant; by prefix, each kind of thing has its own."""
@@ -142,6 +150,7 @@ def declare(
         flag: Attr[str | None] = attr(default=None)
         friend: Attr[kind | None] = attr(default=None, name="friend" if composed else "friendKey")
         code: Attr[str] = attr(default="c")
+        region: Attr[str] = attr(default="eu")
         primary = key(home(owner, "PROJECT"), "I" / number)
         nearby = primary.local(Home.local, "C" / code / number)
         swapped = primary.swapped(Home.swapped)
@@ -149,6 +158,9 @@ def declare(
         by_flag = index(Home.by_flag, flag, "I" / number)
         by_friend = index(Home.by_friend, home(friend, "FRIEND"), "I" / number)
         by_code = index(Home.open_index, "CODE" / code, "I" / number)
+        by_region = index(Home.by_region, (region, state), (number, code))
+        by_region_and_code = index(Home.by_region_and_code, (region, code), number)
+        by_owner = index(Home.by_owner, (owner, state), (number, code))
         own_code = unique(home(owner, "CODES"), "OWN" / code)
 
     class Part(Entity, table=Home):

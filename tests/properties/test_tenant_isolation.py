@@ -66,6 +66,14 @@ READS: dict[str, tuple[Make, int]] = {
     "lookup by a unique value": (lambda w, o: w.thing.own_code(o, "c1"), 1),
 }
 
+#: Reads of an index of several attributes, of which one is the partition key of the table.
+NATURAL_READS: dict[str, tuple[Make, int]] = {
+    "index of several attributes by the tenant": (lambda w, o: w.thing.by_owner(o, "open"), 3),
+    "the same, a range": (lambda w, o: w.thing.by_owner(o, "open").gte(1), 2),
+    "the same, count": (lambda w, o: w.thing.by_owner(o, "open").count(), 3),
+    "the same, a page": (lambda w, o: w.thing.by_owner(o, "open").page_size(2), 2),
+}
+
 #: Reads that name no tenant: each finds the rows of the tenant whose database it is.
 FILTERED: dict[str, tuple[Make, int]] = {
     "filtered index": (lambda w, _: w.thing.by_state("open"), 3),
@@ -76,6 +84,23 @@ FILTERED: dict[str, tuple[Make, int]] = {
     "filtered index, range": (lambda w, _: w.thing.by_state("open").gte(1), 2),
     "sparse index": (lambda w, _: w.thing.by_flag("red"), 2),
     "sparse index, count": (lambda w, _: w.thing.by_flag("red").count(), 2),
+    "index of several attributes": (lambda w, _: w.thing.by_region("eu", "open"), 3),
+    "index of several attributes, a page": (
+        lambda w, _: w.thing.by_region("eu", "open").desc().page_size(2),
+        2,
+    ),
+    "index of several attributes, range": (
+        lambda w, _: w.thing.by_region("eu", "open").between(1, 2),
+        2,
+    ),
+    "index of several attributes, equal": (
+        lambda w, _: w.thing.by_region("eu", "open").eq(1).begins_with("c"),
+        1,
+    ),
+    "index of several attributes, count": (
+        lambda w, _: w.thing.by_region("eu", "open").count(),
+        3,
+    ),
 }
 
 #: What no tenant may do: it would read items of all tenants.
@@ -89,6 +114,9 @@ REFUSED: dict[str, Make] = {
     ),
     "index that is not filtered": lambda w, _: w.thing.by_code("c1"),
     "index that is not filtered, count": lambda w, _: w.thing.by_code("c1").count(),
+    "index of several attributes that is not filtered": lambda w, _: w.thing.by_region_and_code(
+        "eu", "c1"
+    ),
 }
 
 WRITES: dict[str, Make] = {
@@ -108,6 +136,10 @@ WRITES: dict[str, Make] = {
         put(w.part(owner=o, number=1, part=6)), condition_check(w.thing.primary(o, 1))
     ),
 }
+
+
+def reads_of(world: World) -> dict[str, tuple[Make, int]]:
+    return READS | NATURAL_READS if world.is_natural else READS
 
 
 @contextmanager
@@ -144,7 +176,7 @@ def test_a_tenant_reads_its_own_items_and_no_others(world: World, data: st.DataO
     me, other = data.draw(world.ids)
     with filled(world, [me, other]) as db:
         own = db.for_tenant(owner=me)
-        for make, count in (*READS.values(), *FILTERED.values()):
+        for make, count in (*reads_of(world).values(), *FILTERED.values()):
             result = own.run(make(world, me))
             assert size(result) == count
             assert owners_in(result) <= {me}
@@ -164,7 +196,7 @@ def test_a_tenant_is_refused_what_is_anothers(world: World, data: st.DataObject)
     me, other = data.draw(world.ids)
     with filled(world, [me, other]) as db:
         own, before = db.for_tenant(owner=me), world.stored(db)
-        for make, _ in READS.values():
+        for make, _ in reads_of(world).values():
             with pytest.raises(TenantViolation):
                 own.run(make(world, other))
         for make in WRITES.values():
@@ -399,7 +431,8 @@ def raw_requests(draw: st.DrawFn, world: World, mine: Value, theirs: Value) -> R
 def query_requests(draw: st.DrawFn, world: World, mine: Value, theirs: Value) -> QueryRequest:
     """Queries with any key condition and any members, of the table and of its indexes."""
     table = world.table.__table__
-    values = spellings(mine, theirs) | st.just({"S": "STATE#open"}) | st.just({"S": "red"})
+    literals = [{"S": text} for text in ("STATE#open", "red", "eu", "open", "c1")]
+    values = spellings(mine, theirs) | st.sampled_from([*literals, {"N": "1"}])
     index = draw(st.sampled_from([None, *table.indexes.values()]))
     keys = table.attributes if index is None else index.attributes
     names = [*filter(None, keys), table.attributes[0], "SK"]

@@ -73,13 +73,20 @@ def version() -> None:
     show_version(True)
 
 
-def open_engine(path: Path | str, durability: Durability, *, busy_seconds: float) -> Engine:
+def open_engine(
+    path: Path | str, durability: Durability, *, busy_seconds: float, stream_shards: int = 1
+) -> Engine:
     """Open a database; if that fails, print why and exit with code 2."""
     from tablewright.engine import Engine
     from tablewright.errors import CannotOpen
 
     try:
-        return Engine(path, durability=durability.value, busy_seconds=busy_seconds)
+        return Engine(
+            path,
+            durability=durability.value,
+            busy_seconds=busy_seconds,
+            stream_shards=stream_shards,
+        )
     except CannotOpen as error:
         fail(str(error))
 

@@ -57,9 +57,14 @@ def serve(
     sweep_seconds: Annotated[
         float,
         typer.Option(
-            min=0.01, metavar="SECONDS", help="The time between deletions of items past their TTL."
+            min=0.01,
+            metavar="SECONDS",
+            help="The time between deletions of items past their TTL and of old stream records.",
         ),
     ] = 60.0,
+    stream_shards: Annotated[
+        int, typer.Option(min=1, max=1000, help="The number of shards of new streams.")
+    ] = 1,
     from_: Annotated[
         list[Path] | None,
         typer.Option(
@@ -242,7 +247,9 @@ def serve(
     gc.freeze()  # imported objects stay: the collector need not look at them
     return_freed_memory()
     try:
-        engine = open_engine(db or ":memory:", durability, busy_seconds=BUSY_SECONDS)
+        engine = open_engine(
+            db or ":memory:", durability, busy_seconds=BUSY_SECONDS, stream_shards=stream_shards
+        )
     except StoreFailed as error:  # the disk is full, or another process holds the lock
         fail(str(error))
     try:

@@ -83,7 +83,7 @@ def authorize(
             check(context.catalog.tables)  # the writer's catalog is always current
             return write(context)
 
-        return WriteStep(checked_write, step.counted_table)
+        return WriteStep(checked_write)
     if isinstance(step, LongStep):
         work = step.run
 

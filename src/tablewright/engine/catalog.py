@@ -237,6 +237,18 @@ def read_damaged_records(rows: Iterable[Row]) -> Iterator[tuple[bytes, bytes]]:
             yield key.removeprefix(_RECORDS), body
 
 
+def read_damaged_logs(rows: Iterable[Row]) -> tuple[list[ChangeLogSchema], list[str]]:
+    """Return the change logs in rows of a damaged catalog, and a message for unreadable ones."""
+    logs, problems = [], []
+    for key, _, body in rows:
+        if _LOGS <= key < _JOBS:
+            try:
+                logs.append(_decode_log(body))
+            except ValueError as error:
+                problems.append(f"a change log is lost: its schema cannot be read: {error}")
+    return logs, problems
+
+
 def read_records(snapshot: Snapshot, prefix: bytes) -> list[bytes]:
     """Return the bodies of the records whose keys have this prefix, in the order of the keys."""
     first = _RECORDS + prefix

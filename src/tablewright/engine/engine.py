@@ -26,6 +26,7 @@ from tablewright.engine.catalog import Catalog, read_jobs
 from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import delete_expired
 from tablewright.engine.integrity import Report, check_file
+from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.key_counts import Contributors, KeyCounts, enabled_insights
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.object_folder import ObjectFolder
@@ -33,8 +34,8 @@ from tablewright.engine.operations import OPERATIONS, unknown_operation
 from tablewright.engine.realism import Realism, RealisticLayer
 from tablewright.engine.scope import Scope
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
+from tablewright.engine.statements.explain import Explanation, explain_statement
 from tablewright.engine.step import (
-    Counts,
     LongContext,
     LongStep,
     ReadContext,
@@ -112,9 +113,12 @@ class Engine:
         self._catalog = Catalog()  # of the readers
         self._writer_catalog = Catalog()
         self._key_counts = KeyCounts()
+        self._counts = ItemCounts(self._start_maintenance)
         self._realism: RealisticLayer | None = None
         self._store.write(self._open_file)
-        self._maintenance = Maintenance(self._store, self._writer_catalog, background=background)
+        self._maintenance = Maintenance(
+            self._store, self._writer_catalog, self._counts, background=background
+        )
         if self._writer_catalog.has_jobs:
             self._maintenance.start()
 
@@ -194,16 +198,7 @@ class Engine:
 
     def write_all(self, steps: Sequence[WriteStep]) -> list[bytes | BaseException]:
         """Run several write steps in one commit; return the response or the error of each."""
-        results = self._store.write_all(
-            [
-                partial(
-                    self._write,
-                    step,
-                    self._count_table(step.counted_table) if step.counted_table else {},
-                )
-                for step in steps
-            ]
-        )
+        results = self._store.write_all([partial(self._write, step) for step in steps])
         for position, result in enumerate(results):
             if isinstance(result, DamagedRow):
                 results[position] = locate_damage(result, self._writer_catalog.tables.values())
@@ -214,6 +209,19 @@ class Engine:
         if self._writer_catalog.has_jobs:
             self._maintenance.start()
         return results
+
+    def explain(
+        self, statement: str, parameters: Sequence[dict[str, Any]] | None = None
+    ) -> Explanation:
+        """Return what a PartiQL statement would do, without doing it.
+
+        It names the operation (GetItem, Query, Scan, ...), the index, the key conditions and the
+        filter. Without `parameters`, a `?` stays a `?`. Raise the fault that the statement would
+        raise, as far as it does not depend on items.
+        """
+        return self._read_in_context(
+            lambda context: explain_statement(statement, parameters, context.find_table)
+        )
 
     def expire(self, now: float | None = None) -> int:
         """Delete the items expired at `now` (seconds since 1970) and return their number."""
@@ -264,14 +272,14 @@ class Engine:
         self._store.write(partial(self._rotate_shards, table, children))
 
     def maintain(self) -> bool:
-        """Do one short step of index builds and of deletions of tables.
+        """Do one short step of index builds, of deletions of tables or of counts of large tables.
 
         Return False if there was nothing to do. If a step raises, it can be retried.
         """
         return self._maintenance.step()
 
     def finish_maintenance(self) -> None:
-        """Finish all index builds and deletions now; afterwards every index is ACTIVE."""
+        """Finish all index builds, deletions and counts now; afterwards every index is ACTIVE."""
         while self.maintain():
             pass
 
@@ -295,7 +303,11 @@ class Engine:
                 # No read runs now, so none can see the undone tables in the cached catalog.
                 self._catalog = Catalog()
                 self._store.end_sandbox(number)
+                self._counts.forget()
             self._continue_jobs()
+
+    def _start_maintenance(self) -> None:
+        self._maintenance.start()
 
     def _continue_jobs(self) -> None:
         """Start the background work again that a sandbox has done and undone."""
@@ -350,17 +362,17 @@ class Engine:
         self.close()
 
     def _read(self, step: ReadStep, snapshot: Snapshot) -> bytes:
-        return encode(step.run(ReadContext(self._catalog, snapshot, self._streams)))
+        return encode(step.run(ReadContext(self._catalog, snapshot, self._streams, self._counts)))
 
     def _read_with_current_catalog(self, step: ReadStep, snapshot: Snapshot) -> bytes:
         with snapshot.read_transaction():
             catalog = self._catalog.as_of(snapshot)
-            return encode(step.run(ReadContext(catalog, snapshot, self._streams)))
+            return encode(step.run(ReadContext(catalog, snapshot, self._streams, self._counts)))
 
     def _read_in_one_snapshot(
         self, steps: Sequence[ReadStep], snapshot: Snapshot
     ) -> list[bytes | BaseException | None]:
-        context = ReadContext(self._catalog, snapshot, self._streams)
+        context = ReadContext(self._catalog, snapshot, self._streams, self._counts)
         results: list[bytes | BaseException | None] = []
         with snapshot.read_transaction():
             for step in steps:
@@ -377,37 +389,27 @@ class Engine:
         except Exception as error:
             return error
 
-    def _count_table(self, table: str) -> Counts:
-        """Count the rows and bytes in each tree of a table; return nothing if that fails."""
-        try:
-            return self._store.read(partial(self._count_trees, table))
-        except TablewrightError:  # the step itself reports it
-            return {}
-
-    def _count_trees(self, table: str, snapshot: Snapshot) -> Counts:
-        with snapshot.read_transaction():
-            catalog = self._catalog.as_of(snapshot)
-            found = ReadContext(catalog, snapshot, self._streams).find_table(table)
-            trees = (found.tree, *(index.tree for index in found.indexes))
-            return {tree.name: snapshot.count(tree) for tree in trees}
-
     def _read_in_context(self, read: Callable[[ReadContext], T]) -> T:
         def run(snapshot: Snapshot) -> T:
             with snapshot.read_transaction():
-                return read(ReadContext(self._catalog.as_of(snapshot), snapshot, self._streams))
+                return read(
+                    ReadContext(
+                        self._catalog.as_of(snapshot), snapshot, self._streams, self._counts
+                    )
+                )
 
         return self._store.read(run)
 
     def _write_in_context(self, write: Callable[[WriteContext], T]) -> T:
         def run(tx: WriteTransaction) -> T:
             self._writer_catalog.catch_up(tx)
-            return write(WriteContext(self._writer_catalog, tx, self._streams, tx, {}))
+            return write(WriteContext(self._writer_catalog, tx, self._streams, self._counts, tx))
 
         return self._store.write(run)
 
-    def _write(self, step: WriteStep, counts: Counts, tx: WriteTransaction) -> bytes:
+    def _write(self, step: WriteStep, tx: WriteTransaction) -> bytes:
         self._writer_catalog.catch_up(tx)
-        answer = step.run(WriteContext(self._writer_catalog, tx, self._streams, tx, counts))
+        answer = step.run(WriteContext(self._writer_catalog, tx, self._streams, self._counts, tx))
         return b"" if answer is None else encode(answer)
 
     def _open_file(self, tx: WriteTransaction) -> None:

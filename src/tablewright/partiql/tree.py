@@ -175,24 +175,27 @@ class ParsedStatement:
     #: Attribute names that begin with `#`, which a path of an expression would take for an alias.
     hash_names: frozenset[str]
     _literals: dict[str, Value] = field(init=False)
-    _variables: tuple[tuple[str, Constant], ...] = field(init=False)
+    _parameters: tuple[tuple[str, int], ...] = field(init=False)
+    _composed: tuple[tuple[str, Constant], ...] = field(init=False)  # with parameters inside
+    #: The nesting of the constants: the map of INSERT is the item, which is no level.
+    _depth: int = field(init=False)
 
     def __post_init__(self) -> None:
-        literals = {
-            name: normalise(build(constant, ()), self._depth)
-            for name, constant in self.constants.items()
-            if not has_parameters(constant)
-        }
-        variables = tuple(
-            (name, constant) for name, constant in self.constants.items() if name not in literals
-        )
+        depth = -1 if isinstance(self.statement, Insert) else 0
+        literals: dict[str, Value] = {}
+        parameters: list[tuple[str, int]] = []
+        composed: list[tuple[str, Constant]] = []
+        for name, constant in self.constants.items():
+            if isinstance(constant, Parameter):
+                parameters.append((name, constant.position))
+            elif has_parameters(constant):
+                composed.append((name, constant))
+            else:
+                literals[name] = normalise(build(constant, ()), depth)
+        object.__setattr__(self, "_depth", depth)
         object.__setattr__(self, "_literals", literals)
-        object.__setattr__(self, "_variables", variables)
-
-    @property
-    def _depth(self) -> int:
-        """The nesting of the constants: the map of INSERT is the item, which is no level."""
-        return -1 if isinstance(self.statement, Insert) else 0
+        object.__setattr__(self, "_parameters", tuple(parameters))
+        object.__setattr__(self, "_composed", tuple(composed))
 
     def bind(self, parameters: Sequence[Value]) -> dict[str, Value]:
         """Return the values of all constants, in normal form, by name.
@@ -201,15 +204,10 @@ class ParsedStatement:
         """
         if len(parameters) != self.parameter_count:
             raise ValidationException("Number of parameters in request and statement don't match.")
-        if not self._variables:
-            return self._literals
-        bound = {
-            name: normalise(
-                parameters[constant.position]
-                if isinstance(constant, Parameter)
-                else build(constant, parameters),
-                self._depth,
-            )
-            for name, constant in self._variables
-        }
-        return self._literals | bound
+        depth = self._depth
+        values = self._literals.copy()
+        for name, position in self._parameters:
+            values[name] = normalise(parameters[position], depth)
+        for name, constant in self._composed:
+            values[name] = normalise(build(constant, parameters), depth)
+        return values

@@ -285,12 +285,13 @@ class Server:
             self.must_stop.set()
 
     def _sweep(self) -> None:
-        """Delete expired items in a thread: this reads whole tables."""
+        """Delete expired items and old stream records in a thread: this reads whole tables."""
         self._sweeping = self._loop.run_in_executor(None, self._expire)
         self._sweeping.add_done_callback(self._swept)
 
     def _expire(self) -> int:
         self._watch.require_same_file()
+        self.engine.trim()
         return self.engine.expire()
 
     def _swept(self, sweeping: asyncio.Future[int]) -> None:

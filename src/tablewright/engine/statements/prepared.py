@@ -11,7 +11,7 @@ parameters; their values; the types of operands.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final
 
 from tablewright.engine.statements.plan import (
@@ -39,6 +39,7 @@ class PreparedStatement:
         statement = parsed.statement
         self.parsed = parsed
         self.statement = statement
+        self.is_read = isinstance(statement, Select)
         self.table_name = statement.source.table
         self.index_name = statement.source.index
         names = {name: name for name in parsed.hash_names}
@@ -64,10 +65,6 @@ class PreparedStatement:
             )
         self._select_plan: tuple[StoredTable, SelectPlan] | None = None
         self._write_plan: tuple[StoredTable, WritePlan] | None = None
-
-    @cached_property
-    def is_read(self) -> bool:
-        return isinstance(self.statement, Select)
 
     def bind(self, parameters: Sequence[Value] | None) -> dict[str, Value]:
         """Return the values of all literals and parameters, checked against their uses."""

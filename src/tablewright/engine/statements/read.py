@@ -44,6 +44,9 @@ def run_select(
     if plan.operation == "GetItem":
         if request.next_token is not None:
             read_token(request.next_token, request.text, request.parameters)
+        if request.return_capacity is None:
+            item = get_one(context, plan, values, request.consistent, None)
+            return ExecuteStatementOutput(items=[] if item is None else [item])
         charge = Charge(table, name=prepared.table_name)
         item = get_one(context, plan, values, request.consistent, charge)
         return ExecuteStatementOutput(
@@ -54,7 +57,11 @@ def run_select(
 
 
 def get_one(
-    context: ReadContext, plan: SelectPlan, values: Values, consistent: bool | None, charge: Charge
+    context: ReadContext,
+    plan: SelectPlan,
+    values: Values,
+    consistent: bool | None,
+    charge: Charge | None,
 ) -> ItemOut | None:
     """Read the item of a plan with a whole key; None if it does not exist, or fails the filter."""
     table = plan.source.table
@@ -64,7 +71,8 @@ def get_one(
         table.reject_paths_into_keys(item_filter, plan.project)
     key = table.keys.check_key(key_values(branch.key, values))
     found = context.snapshot.get(table.tree, key)
-    charge.add(read_units(found[0] if found else 0, consistent=consistent))
+    if charge is not None:
+        charge.add(read_units(found[0] if found else 0, consistent=consistent))
     if found is None:
         return None
     if item_filter is None and plan.project is None:

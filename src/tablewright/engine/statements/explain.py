@@ -1,0 +1,191 @@
+"""Explanations: the plan of a statement as text.
+
+`table_from_description` makes a plan possible for a table of another endpoint: it takes what
+DescribeTable returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tablewright.engine.statements.plan import SelectPlan, WritePlan
+from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
+from tablewright.engine.statements.where import KeyTest
+from tablewright.engine.table import StoredTable
+from tablewright.partiql.printing import (
+    Show,
+    format_condition,
+    format_constant,
+    format_name,
+    format_value,
+)
+from tablewright.schema import (
+    IndexProjection,
+    IndexSchema,
+    KeyAttribute,
+    KeySchema,
+    TableSchema,
+)
+from tablewright.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a statement does: the operation, its key conditions and its filter.
+
+    `str()` returns it as a few lines of text.
+    """
+
+    #: GetItem, Query, Scan, PutItem, UpdateItem, DeleteItem or ConditionCheck.
+    operation: str
+    table: str
+    index: str | None
+    #: One for each GetItem, Query or write; none for a Scan or a PutItem.
+    key_conditions: tuple[str, ...]
+    #: What is evaluated for each item that is read; of a write, its condition.
+    filter: str | None
+    order: Literal["ascending", "descending"] | None = None
+
+    @property
+    def is_scan(self) -> bool:
+        """Whether all items of a table or an index are read."""
+        return self.operation == "Scan"
+
+    def __str__(self) -> str:
+        source = self.table if self.index is None else f"{self.table}, index {self.index}"
+        is_read = self.operation in ("GetItem", "Query", "Scan")
+        lines = [f"{self.operation} on {source}"]
+        lines += [f"  key        {condition}" for condition in self.key_conditions]
+        if self.filter is not None:
+            lines.append(f"  {'filter   ' if is_read else 'condition'}  {self.filter}")
+        if self.order is not None:
+            lines.append(f"  order      {self.order}")
+        return "\n".join(lines)
+
+
+def explain_statement(
+    text: str, parameters: Sequence[Value] | None, find_table: Callable[[str], StoredTable]
+) -> Explanation:
+    """Explain a statement; without parameters, `?` is printed for them.
+
+    `find_table` returns the table with a name. Raise the faults that the statement would raise.
+    """
+    prepared = prepare_statement(text)
+    table = find_table(prepared.table_name)
+    show = _printer(prepared, parameters)
+    if prepared.is_read:
+        return _explain_select(prepared.plan_select(table), show)
+    return _explain_write(prepared.plan_write(table), show)
+
+
+def _printer(prepared: PreparedStatement, parameters: Sequence[Value] | None) -> Show:
+    constants = prepared.parsed.constants
+    if parameters is None:
+        return lambda name: format_constant(constants[name])
+    values = prepared.bind(parameters)
+    return lambda name: format_value(values[name])
+
+
+def _explain_select(plan: SelectPlan, show: Show) -> Explanation:
+    filters = {
+        format_condition(branch.filter.tree, show) if branch.filter else None
+        for branch in plan.branches
+    }
+    keys = []
+    for branch in plan.branches:
+        key = _format_key(branch.key, show)
+        if len(filters) > 1 and branch.filter:
+            key += f"; filter {format_condition(branch.filter.tree, show)}"
+        if key:
+            keys.append(key)
+    index = plan.source.index
+    return Explanation(
+        plan.operation,
+        plan.source.table.name,
+        index.name if index else None,
+        tuple(keys),
+        filters.pop() if len(filters) == 1 else None,
+        _order(plan),
+    )
+
+
+def _order(plan: SelectPlan) -> Literal["ascending", "descending"] | None:
+    if plan.operation != "Query":
+        return None
+    return "descending" if plan.backwards else "ascending"
+
+
+def _explain_write(plan: WritePlan, show: Show) -> Explanation:
+    condition = format_condition(plan.rest, show) if plan.rest else None
+    if plan.operation == "PutItem":
+        condition = "the item does not exist"
+    elif plan.operation == "UpdateItem":
+        condition = "the item exists" + (f" AND {condition}" if condition else "")
+    key = (_format_key(plan.key, show),) if plan.key else ()
+    return Explanation(plan.operation, plan.table.name, None, key, condition)
+
+
+def _format_key(tests: Sequence[KeyTest], show: Show) -> str:
+    return " AND ".join(_format_test(test, show) for test in tests)
+
+
+def _format_test(test: KeyTest, show: Show) -> str:
+    name = format_name(test.name)
+    operands = [show(operand) for operand in test.operands]
+    if test.operator == "begins_with":
+        return f"begins_with({name}, {operands[0]})"
+    if test.operator == "BETWEEN":
+        return f"{name} BETWEEN {operands[0]} AND {operands[1]}"
+    return f"{name} {test.operator} {operands[0]}"
+
+
+# -- descriptions
+
+
+def table_from_description(description: Mapping[str, Any]) -> StoredTable:
+    """Return the table that DescribeTable describes, with its keys and indexes only."""
+    types = {
+        definition["AttributeName"]: definition["AttributeType"]
+        for definition in description["AttributeDefinitions"]
+    }
+    indexes = [
+        IndexSchema(
+            index["IndexName"],
+            kind,
+            _read_keys(index["KeySchema"], types),
+            IndexProjection(
+                index["Projection"]["ProjectionType"],
+                tuple(index["Projection"].get("NonKeyAttributes", ())),
+            ),
+        )
+        for kind, member in _INDEX_MEMBERS
+        for index in description.get(member, ())
+    ]
+    return StoredTable(
+        TableSchema(
+            description["TableName"],
+            id="",
+            created=0,
+            keys=_read_keys(description["KeySchema"], types),
+            indexes=tuple(indexes),
+        )
+    )
+
+
+_INDEX_MEMBERS: tuple[tuple[Literal["local", "global"], str], ...] = (
+    ("local", "LocalSecondaryIndexes"),
+    ("global", "GlobalSecondaryIndexes"),
+)
+
+
+def _read_keys(elements: Sequence[Mapping[str, str]], types: Mapping[str, str]) -> KeySchema:
+    def attributes(kind: str) -> tuple[KeyAttribute, ...]:
+        return tuple(
+            KeyAttribute(element["AttributeName"], types[element["AttributeName"]])
+            for element in elements
+            if element["KeyType"] == kind
+        )
+
+    return KeySchema(attributes("HASH"), attributes("RANGE"))
