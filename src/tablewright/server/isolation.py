@@ -27,6 +27,7 @@ from msgspec import structs
 
 from tablewright.engine import Engine, LongStep, ReadStep, Step, WriteStep
 from tablewright.engine.key_counts import Contributors
+from tablewright.engine.realism import Realism
 from tablewright.engine.scope import Scope
 from tablewright.engine.scoped_engine import ScopedEngine
 from tablewright.errors import InvalidValue, LimitExceededException, ValidationException
@@ -69,15 +70,14 @@ class ScopedPreparer:
 class IsolatedEngines:
     """The engines of a server, by region and account.
 
-    `open_engine` opens the engine of a path and a scope. The engine of the default scope is opened
-    at once, so that a wrong path is found.
+    `settings` are the keyword arguments of `Engine`. The engine of the default scope is opened at
+    once, so that a wrong path is found.
     """
 
-    def __init__(
-        self, path: str | Path, open_engine: Callable[[str, Scope], ScopedEngine] | None = None
-    ) -> None:
+    def __init__(self, path: str | Path = ":memory:", **settings: Any) -> None:
         self._path = str(path)
-        self._open = open_engine or (lambda path, scope: ScopedEngine(path, scope=scope))
+        self._settings = settings
+        self._realism: Realism | None = None
         self._members: dict[Scope, ScopedPreparer] = {}
         #: The scopes of credentials that were seen: of their access key ids and regions.
         self._seen: dict[tuple[bytes, bytes], Scope] = {}
@@ -110,7 +110,9 @@ class IsolatedEngines:
                     f"This server has tables in {MAX_SCOPES} regions and accounts, which is its "
                     f"maximum; it cannot open {scope.region}, account {scope.account}"
                 )
-            engine = self._open(self._path_of(scope), scope)
+            engine = ScopedEngine(self._path_of(scope), scope=scope, **self._settings)
+            if self._realism is not None:
+                engine.make_realistic(self._realism)
             member = self._members[scope] = ScopedPreparer(engine)
         return member.engine
 
@@ -135,6 +137,14 @@ class IsolatedEngines:
     def run_or_error(self, step: ReadStep | LongStep) -> bytes | BaseException:
         assert isinstance(step, (_Read, _Long))
         return step.engine.run_or_error(step)
+
+    def make_realistic(self, realism: Realism) -> None:
+        self._realism = realism
+        for engine in self._engines():
+            engine.make_realistic(realism)
+
+    def trim(self) -> int:
+        return sum(engine.trim() for engine in self._engines())
 
     def expire(self) -> int:
         return sum(engine.expire() for engine in self._engines())
