@@ -74,7 +74,12 @@ def version() -> None:
 
 
 def open_engine(
-    path: Path | str, durability: Durability, *, busy_seconds: float, stream_shards: int = 1
+    path: Path | str,
+    durability: Durability,
+    *,
+    busy_seconds: float,
+    stream_shards: int = 1,
+    s3: Path | None = None,
 ) -> Engine:
     """Open a database; if that fails, print why and exit with code 2."""
     from tablewright.engine import Engine
@@ -86,6 +91,7 @@ def open_engine(
             durability=durability.value,
             busy_seconds=busy_seconds,
             stream_shards=stream_shards,
+            s3=s3,
         )
     except CannotOpen as error:
         fail(str(error))

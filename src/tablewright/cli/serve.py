@@ -108,6 +108,14 @@ def serve(
             help="With --from: a parameter of the CloudFormation template; repeatable.",
         ),
     ] = None,
+    s3: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="An existing folder that stands for S3 in exports and imports: each folder in it "
+            "is a bucket.",
+        ),
+    ] = None,
     credentials: Annotated[
         Path | None,
         typer.Option(
@@ -221,6 +229,8 @@ def serve(
     )
     check_hosts(allow_host or (), cors or ())
     declared = read_templates(from_ or (), parameter or ())
+    if s3 is not None and not s3.is_dir():
+        fail(f"--s3 {s3}: no such folder; create it first")
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
     settings = Settings(
         sweep_seconds=sweep_seconds,
@@ -248,7 +258,11 @@ def serve(
     return_freed_memory()
     try:
         engine = open_engine(
-            db or ":memory:", durability, busy_seconds=BUSY_SECONDS, stream_shards=stream_shards
+            db or ":memory:",
+            durability,
+            busy_seconds=BUSY_SECONDS,
+            stream_shards=stream_shards,
+            s3=s3,
         )
     except StoreFailed as error:  # the disk is full, or another process holds the lock
         fail(str(error))

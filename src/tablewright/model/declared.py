@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, get_args, get_origin
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
@@ -428,10 +429,17 @@ def _ttl(kind: Any, where: str) -> Converter:
         whole = int(value.replace(microsecond=0).timestamp())
         return {"N": str(whole + (value.microsecond > 0))}
 
+    def exact(value: Any) -> Value:
+        upper = encode(value)
+        if not value.microsecond:
+            return upper
+        missing = Decimal(1_000_000 - value.microsecond).scaleb(-6)
+        return {"N": str(Decimal(upper["N"]) - missing).rstrip("0")}
+
     def decode(value: Value) -> datetime:
         try:
             return datetime.fromtimestamp(int(value["N"]), UTC)
         except (KeyError, ValueError, OverflowError):
             raise UnreadableItem(f"{where}: {value} is not a number of seconds") from None
 
-    return Converter(where, datetime, "N", encode, decode, optional=moment.optional)
+    return Converter(where, datetime, "N", encode, decode, optional=moment.optional, exact=exact)
