@@ -146,7 +146,7 @@ def test_each_pattern_shows_its_cost_as_explain_does(name: str) -> None:
     [
         ("set_order_id", "one write by the exact key; changes keys of one index"),
         ("put_into_cart", "a query first; one write by the exact key; changes keys of no index"),
-        ("cart_by_id", "one partition of an index, by a condition on the sort key"),
+        ("bonuses", "one partition, by a prefix of the sort key"),
     ],
 )
 def test_a_reason_says_what_a_pattern_reads_and_changes(pattern: str, reason: str) -> None:
