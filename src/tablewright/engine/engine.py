@@ -22,6 +22,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from tablewright.engine.authorization import authorize
+from tablewright.engine.backups import delete_expired_backups
 from tablewright.engine.catalog import Catalog, read_jobs
 from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import delete_expired
@@ -218,10 +219,13 @@ class Engine:
         )
 
     def expire(self, now: float | None = None) -> int:
-        """Delete the items expired at `now` (seconds since 1970) and return their number."""
-        return delete_expired(
-            self._store, self._writer_catalog, time.time() if now is None else now
-        )
+        """Delete the items expired at `now` (seconds since 1970) and return their number.
+
+        Delete expired backups, too.
+        """
+        now = time.time() if now is None else now
+        delete_expired_backups(self._store, self._writer_catalog, now)
+        return delete_expired(self._store, self._writer_catalog, now)
 
     def make_realistic(self, realism: Realism | None = None) -> None:
         """Give all later requests AWS's delays and limits, to test deployment and retry code."""
@@ -297,6 +301,8 @@ class Engine:
                 self._catalog = Catalog()
                 self._store.end_sandbox(number)
                 self._counts.forget()
+                if self._realism is not None:  # its unfinished changes may have been undone
+                    self.make_realistic(self._realism.settings)
             self._continue_jobs()
 
     def _start_maintenance(self) -> None:
