@@ -21,6 +21,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
+from tablewright.engine.abandoned import end_abandoned
 from tablewright.engine.authorization import authorize
 from tablewright.engine.backups import delete_expired_backups
 from tablewright.engine.catalog import Catalog, read_jobs
@@ -412,8 +413,10 @@ class Engine:
         return b"" if answer is None else encode(answer)
 
     def _open_file(self, tx: WriteTransaction) -> None:
+        now = time.time()
         self._writer_catalog.create_trees(tx)
-        add_missing_logs(self._writer_catalog, tx, time.time())
+        add_missing_logs(self._writer_catalog, tx, now)
+        end_abandoned(self._writer_catalog, tx, now)
 
     def _rotate_shards(self, table: str, children: int, tx: WriteTransaction) -> None:
         self._writer_catalog.catch_up(tx)
