@@ -146,7 +146,7 @@ def test_each_pattern_shows_its_cost_as_explain_does(name: str) -> None:
     [
         ("set_order_id", "one write by the exact key; changes keys of one index"),
         ("put_into_cart", "a query first; one write by the exact key; changes keys of no index"),
-        ("cart_by_id", "one partition of an index, by a condition on the sort key"),
+        ("bonuses", "one partition, by a prefix of the sort key"),
     ],
 )
 def test_a_reason_says_what_a_pattern_reads_and_changes(pattern: str, reason: str) -> None:
@@ -240,6 +240,14 @@ def test_the_diagram_shows_embedded_models_with_their_relations() -> None:
         "ORDER ||--o{ ORDER_ITEM : items",
         "PRODUCT ||--o{ ORDER_ITEM : product_id",
     ]
+
+
+def test_an_attribute_refers_to_the_entity_whose_key_ends_with_it() -> None:
+    """`order_id` is of a CustomerOrder, `item_id` of an InventoryItem."""
+    commerce, market = document(load("commerce")), document(load("market"))
+    assert "    CUSTOMER_ORDER ||--o{ ORDER_STATUS_EVENT : order_id\n" in commerce
+    assert "        str orderId PK, FK\n" in commerce
+    assert "    INVENTORY_ITEM ||--o{ ORDER_ITEM : item_id\n" in market
 
 
 def test_models_inside_of_models_are_in_the_diagram() -> None:
