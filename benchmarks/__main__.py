@@ -24,6 +24,7 @@ from benchmarks import (
     recipes,
     report,
     start,
+    streams,
     writes,
 )
 from benchmarks.measure import Context, Figure
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[Context], list[Figure]]] = {
     "get-item": reads.get_item,
     "query": reads.query,
     "put-item": writes.put_item,
+    "put-stream": streams.put_item,
     "http-get": http.get_item,
     "http-put": http.put_item,
     "clients": clients.clients,

@@ -132,7 +132,7 @@ class Shard(msgspec.Struct, frozen=True):
     parent: str | None
     #: The numbers of its changes are above `after` and, if it is closed, at most `last`.
     after: int
-    #: The hashes of its partition keys, from `first_hash` to `end_hash` (exclusive).
+    #: The spread hashes of its partition keys, from `first_hash` to `end_hash` (exclusive).
     first_hash: int
     end_hash: int
     last: int | None = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -331,12 +333,32 @@ def test_recovery_is_in_the_file(tmp_path: Path, clock: Clock) -> None:
         assert len(restored(other, start + 2)) == 3
 
 
-def test_recovery_of_a_repaired_file_is_off(tmp_path: Path, clock: Clock) -> None:
+def test_recovery_of_a_repaired_file_stays_on(tmp_path: Path, clock: Clock) -> None:
+    request = {"TableName": "things"}
     with Engine(tmp_path / "old.db") as engine:
         make_table(engine)
+        before = engine.call("DescribeContinuousBackups", request)
     assert repair(tmp_path / "old.db", tmp_path / "new.db")
     with Engine(tmp_path / "new.db") as engine:
-        assert engine.call("DescribeContinuousBackups", {"TableName": "things"}) == DISABLED
+        assert engine.call("DescribeContinuousBackups", request) == before
+        assert engine.check()
+
+
+def test_recovery_begins_again_if_the_log_is_damaged(tmp_path: Path, clock: Clock) -> None:
+    with Engine(tmp_path / "old.db") as engine:
+        make_table(engine)
+        tree = engine._writer_catalog.tables["things"].schema.log
+    with closing(sqlite3.connect(tmp_path / "old.db")) as connection:
+        connection.execute(f"UPDATE tree${tree} SET checksum = 0")
+        connection.commit()
+    assert not repair(tmp_path / "old.db", tmp_path / "new.db")
+    with Engine(tmp_path / "new.db") as engine:
+        (log,) = engine._writer_catalog.logs.values()
+        assert log.recovery_seconds > 0
+        recovery = engine._writer_catalog.tables["things"].schema.recovery
+        assert recovery is not None
+        assert recovery.since == log.opened
+        assert engine.check()
 
 
 def test_boto3_restores_a_table() -> None:

@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from tablewright.engine import Engine
+from tablewright.errors import TrimmedDataAccessException
 from tablewright.server import Server, Settings, serving
+from tests.engine.streaming import enabled, read_stream, stream_arn
 from tests.server.conftest import TABLE
 from tests.server.http import Client, message
 from tests.server.test_requests import get, put
@@ -131,6 +133,23 @@ def test_the_sweep_deletes_expired_items(engine: Engine) -> None:
         client.call("PutItem", {"TableName": "things", "Item": item})
         wait_until(lambda: client.call("GetItem", get("a")).json == {})
     assert engine.call("Scan", {"TableName": "things"})["Items"] == []
+
+
+def test_the_sweep_deletes_old_records_of_streams(engine: Engine) -> None:
+    update = {"StreamSpecification": enabled(), "TableName": "things"}
+    engine.call("UpdateTable", update)
+    engine.trim(time.time() + 2 * 86_400)  # from now on, every record is too old
+    arn = stream_arn(engine.call, "things")
+
+    def is_trimmed() -> bool:
+        try:
+            return read_stream(engine.call, arn) == []
+        except TrimmedDataAccessException:  # since the iterator was issued
+            return True
+
+    with serving(engine, settings=Settings(sweep_seconds=0.01)) as url, Client(url) as client:
+        client.call("PutItem", put("a"))
+        wait_until(is_trimmed)
 
 
 async def received_a_header(server: Server) -> None:

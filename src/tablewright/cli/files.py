@@ -108,11 +108,10 @@ def repair(
         salvage = repair_file(file, new)
     except TablewrightError as error:
         fail(str(error))
-    overview = Table("table", "items saved", "from an index", "known to be lost")
+    overview = Table("table", "items saved", "from an index or log", "known to be lost")
     for table in salvage.tables:
-        overview.add_row(
-            table.name, f"{table.items:,}", f"{table.from_indexes:,}", f"{len(table.lost):,}"
-        )
+        copies = table.from_indexes + table.from_log
+        overview.add_row(table.name, f"{table.items:,}", f"{copies:,}", f"{len(table.lost):,}")
     Console().print(overview)
     for problem in salvage.problems:
         typer.echo(problem)

@@ -197,6 +197,11 @@ class Catalog:
         self._replace(tx, self.tables, self.logs)  # stores the next free tree
         return copy
 
+    def publish_table(self, tx: WriteTransaction, schema: TableSchema) -> None:
+        """Make a copy whose trees exist (`add_trees`) a table."""
+        table = self.save_schema(tx, schema)
+        tx.create_view(table.tree, schema.name)
+
     def put_record(self, tx: WriteTransaction, key: bytes, body: bytes) -> None:
         """Store a record of another module."""
         tx.put(_SCHEMAS, _RECORDS + key, 0, body)
@@ -235,6 +240,18 @@ def read_damaged_records(rows: Iterable[Row]) -> Iterator[tuple[bytes, bytes]]:
     for key, _, body in rows:
         if _RECORDS <= key < _LOGS:
             yield key.removeprefix(_RECORDS), body
+
+
+def read_damaged_logs(rows: Iterable[Row]) -> tuple[list[ChangeLogSchema], list[str]]:
+    """Return the change logs in rows of a damaged catalog, and a message for unreadable ones."""
+    logs, problems = [], []
+    for key, _, body in rows:
+        if _LOGS <= key < _JOBS:
+            try:
+                logs.append(_decode_log(body))
+            except ValueError as error:
+                problems.append(f"a change log is lost: its schema cannot be read: {error}")
+    return logs, problems
 
 
 def read_records(snapshot: Snapshot, prefix: bytes) -> list[bytes]:

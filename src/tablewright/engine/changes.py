@@ -5,11 +5,11 @@ Both read the same log: `streams` presents it as shards and records; recovery un
 after a time. A log is a tree of its own, and can outlive its table.
 
     key             size            body
-    (empty)         0               the trim points, as JSON: [deleted, horizon]
+    0               0               the trim points, as JSON: [deleted, horizon]
     number          microseconds    [hash, expired, old item or null, new item or null]
 
-- `number` is the sequence number: 1 for the first change of the log, then without gaps; 8 bytes,
-  big-endian. A number is never used again, even if all rows are trimmed.
+- `number` is the sequence number: 1 for the first change of the log, then without gaps. A number is
+  never used again, even if all rows are trimmed.
 - `size` is the time of the change, in microseconds since 1970. It never decreases: if the clock is
   set back, changes get the time of the last one.
 - `hash` is the hash of the partition key (the first four bytes of the row's key in the table);
@@ -37,9 +37,9 @@ import msgspec
 from msgspec import Raw
 
 from tablewright.errors import StoreFailed
-from tablewright.storage import DamagedRow, Row, Snapshot, Tree, WriteTransaction
+from tablewright.storage import DamagedRow, LogRow, LogTree, Snapshot, WriteTransaction
 
-_TRIM_POINTS = b""
+_TRIM_POINTS = 0
 _NULL = b"null"
 
 _encode = msgspec.json.Encoder().encode
@@ -73,7 +73,7 @@ class ChangeLog:
 
     __slots__ = ("_last", "_last_time", "_rollbacks", "_version", "tree")
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: LogTree) -> None:
         self.tree = tree
         # The number and time of the last row. They are read again if another connection has
         # committed, or if changes of this one were rolled back.
@@ -101,21 +101,21 @@ class ChangeLog:
             _NULL if old is None else old,
             _NULL if new is None else new,
         )
-        tx.put(self.tree, _encode_number(self._last), self._last_time, body)
+        tx.put(self.tree, self._last, self._last_time, body)
 
 
-def create_log(tx: WriteTransaction, tree: Tree) -> None:
+def create_log(tx: WriteTransaction, tree: LogTree) -> None:
     """Create an empty log."""
     tx.create_tree(tree)
     write_trim_points(tx, tree, TrimPoints())
 
 
-def read_last_number(snapshot: Snapshot, tree: Tree) -> int:
+def read_last_number(snapshot: Snapshot, tree: LogTree) -> int:
     """Return the number of the last change of a log, even if it has been deleted."""
     return _read_last(snapshot, tree)[0]
 
 
-def find_last_before(snapshot: Snapshot, tree: Tree, moment: float) -> int:
+def find_last_before(snapshot: Snapshot, tree: LogTree, moment: float) -> int:
     """Return the number of the last change before a time, in seconds since 1970.
 
     If there is none, return the last number that was deleted.
@@ -123,7 +123,7 @@ def find_last_before(snapshot: Snapshot, tree: Tree, moment: float) -> int:
     low, high = read_trim_points(snapshot, tree).deleted, read_last_number(snapshot, tree)
     while low < high:
         middle = (low + high + 1) // 2
-        found = snapshot.get(tree, _encode_number(middle))
+        found = snapshot.get(tree, middle)
         if found is None:
             raise StoreFailed(f"{tree.name}: the change log is damaged: {middle} is missing")
         if found[0] < moment * 1_000_000:
@@ -133,38 +133,36 @@ def find_last_before(snapshot: Snapshot, tree: Tree, moment: float) -> int:
     return low
 
 
-def read_trim_points(snapshot: Snapshot, tree: Tree) -> TrimPoints:
+def read_trim_points(snapshot: Snapshot, tree: LogTree) -> TrimPoints:
     found = snapshot.get(tree, _TRIM_POINTS)
     if found is None:
         raise _damaged(tree)
     return _decode_trim_points(found[1])
 
 
-def write_trim_points(tx: WriteTransaction, tree: Tree, points: TrimPoints) -> None:
+def write_trim_points(tx: WriteTransaction, tree: LogTree, points: TrimPoints) -> None:
     tx.put(tree, _TRIM_POINTS, 0, _encode(points))
 
 
 def read_changes(
-    snapshot: Snapshot, tree: Tree, after: int, *, backwards: bool = False
+    snapshot: Snapshot, tree: LogTree, after: int, *, backwards: bool = False
 ) -> Generator[Change, None, None]:
     """Yield the changes with numbers above `after`, in order, or the last one first.
 
     Close the generator if it is not exhausted: until then its read transaction stays open.
     """
-    first = _encode_number(after + 1)
-    with closing(snapshot.walk(tree, first, None, backwards=backwards)) as walk:
+    with closing(snapshot.walk(tree, after + 1, None, backwards=backwards)) as walk:
         for row in walk:
             yield decode_change(tree, row)
 
 
-def decode_change(tree: Tree, row: Row) -> Change:
+def decode_change(tree: LogTree, row: LogRow) -> Change:
     """Decode a row of a log; raise `DamagedRow` if it is not a change."""
-    key, microseconds, body = row
+    number, microseconds, body = row
     try:
-        number = _decode_number(key)
         partition_hash, expired, old, new = _decode_body(body)
     except ValueError:
-        raise DamagedRow(tree, key) from None
+        raise DamagedRow(tree, number) from None
     return Change(
         number,
         microseconds / 1_000_000,
@@ -176,35 +174,33 @@ def decode_change(tree: Tree, row: Row) -> Change:
 
 
 def delete_changes(
-    tx: WriteTransaction, tree: Tree, last: int, *, max_rows: int, max_bytes: int
+    tx: WriteTransaction, tree: LogTree, last: int, *, max_rows: int, max_bytes: int
 ) -> int:
     """Delete the first rows of a log, at most to `last`; return the last number that was deleted.
 
     The caller must write the trim points.
     """
-    keys: list[bytes] = []
+    numbers: list[int] = []
     size = 0
     # Damaged rows must be deleted, too.
-    with closing(tx.inspect(tree, _encode_number(0), _encode_number(last + 1))) as walk:
-        for key, _, body, intact in walk:
-            keys.append(key)
+    with closing(tx.inspect(tree, 1, last + 1)) as walk:
+        for number, _, body, intact in walk:
+            numbers.append(number)
             size += len(body) if intact else 0
-            if len(keys) >= max_rows or size >= max_bytes:
+            if len(numbers) >= max_rows or size >= max_bytes:
                 break
         else:
-            keys.append(_encode_number(last))  # so that missing rows do not stop the trimming
-    for key in keys:
-        tx.delete(tree, key)
-    return _decode_number(keys[-1])
+            numbers.append(last)  # so that missing rows do not stop the trimming
+    for number in numbers:
+        tx.delete(tree, number)
+    return numbers[-1]
 
 
-def _read_last(snapshot: Snapshot, tree: Tree) -> tuple[int, int]:
+def _read_last(snapshot: Snapshot, tree: LogTree) -> tuple[int, int]:
     """Return the number and the time of the last change; the time is 0 if it was deleted."""
     with closing(snapshot.walk(tree, _TRIM_POINTS, None, backwards=True)) as walk:
-        for key, microseconds, body in walk:
-            if key:
-                return _decode_number(key), microseconds
-            return _decode_trim_points(body).deleted, 0
+        for number, microseconds, body in walk:
+            return (number, microseconds) if number else (_decode_trim_points(body).deleted, 0)
     raise _damaged(tree)
 
 
@@ -213,15 +209,5 @@ def _item_bytes(raw: Raw) -> bytes | None:
     return None if content == _NULL else content
 
 
-def _encode_number(number: int) -> bytes:
-    return number.to_bytes(8, "big")
-
-
-def _decode_number(key: bytes) -> int:
-    if len(key) != 8:
-        raise ValueError("a sequence number has 8 bytes")
-    return int.from_bytes(key, "big")
-
-
-def _damaged(tree: Tree) -> StoreFailed:
+def _damaged(tree: LogTree) -> StoreFailed:
     return StoreFailed(f"{tree.name}: the change log is damaged: it has no trim points")

@@ -1,7 +1,7 @@
 """Damage: describe a damaged row by its table, index and key.
 
-Storage knows only trees and bytes. With the catalog, this module maps a tree to its table or index
-and decodes the bytes of a row key into attributes.
+Storage knows only trees and bytes. With the catalog, this module maps a tree to its table, index or
+change log and decodes the bytes of a row key into attributes.
 """
 
 from __future__ import annotations
@@ -25,6 +25,11 @@ def locate_damage(error: DamagedRow, tables: Iterable[StoredTable]) -> StoreFail
                     f"table {place}: the row of {format_key(table, source, error.key)} is damaged: "
                     "its checksum is wrong. `tablewright repair` saves what is readable"
                 )
+        if table.log is not None and table.log.tree.name == error.tree.name:
+            return StoreFailed(
+                f"table {table.name}: a change of its change log is damaged: its checksum is "
+                "wrong. `tablewright repair` saves what is readable"
+            )
     return error
 
 

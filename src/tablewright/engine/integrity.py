@@ -1,8 +1,9 @@
 """Integrity: check a file for damage and for differences between tables and indexes.
 
 The check verifies that every row of a table has the key and the size of its item and is normalised;
-that every index has exactly the rows of the table's items; and that every checksum is correct. It
-reports problems and does not fix them: `repair` does.
+that every index has exactly the rows of the table's items; that every change log is complete and
+agrees with its table; and that every checksum is correct. It reports problems and does not fix
+them: `repair` does.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tablewright.encoding.items import dump, item_size, load, normalise_item
-from tablewright.engine.backups import read_backups
+from tablewright.engine.backups import BACKUPS
 from tablewright.engine.catalog import TOKENS, Catalog, read_jobs
 from tablewright.engine.damage import format_key
+from tablewright.engine.log_integrity import LogProblem, check_log
 from tablewright.engine.rows import ItemRow, project_row
 from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import DynamoDBError, StoreFailed
@@ -54,14 +56,14 @@ class Report:
 
     #: Number of rows by table and index (None: the table itself).
     rows: dict[tuple[str, str | None], int] = field(default_factory=dict)
-    problems: list[Problem | FileProblem] = field(default_factory=list)
+    problems: list[Problem | LogProblem | FileProblem] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return not self.problems
 
 
 def check_file(snapshot: Snapshot) -> Report:
-    """Check all tables, indexes and backups of a file."""
+    """Check all tables, indexes, backups and change logs of a file."""
     report = Report()
     report.problems += (FileProblem(message) for message in snapshot.file_problems())
     if report.problems:  # the rows of a damaged file cannot be read
@@ -74,7 +76,7 @@ def check_file(snapshot: Snapshot) -> Report:
             catalog.refresh(snapshot)
             built = {job.tree: job.position for job in read_jobs(snapshot) if job.table is not None}
             snapshot.get(TOKENS, b"")
-            copies = [backup.as_table() for backup in read_backups(snapshot)]
+            copies = [backup.as_table() for backup in BACKUPS.read_all(snapshot)]
         except (MissingTree, StoreFailed) as error:
             report.problems.append(FileProblem(str(error)))
         for table in (*catalog.tables.values(), *copies):
@@ -82,6 +84,14 @@ def check_file(snapshot: Snapshot) -> Report:
                 _check_table(snapshot, table, report, built)
             except (MissingTree, StoreFailed) as error:
                 report.problems.append(FileProblem(f"{table.name}: {error}"))
+        for log in catalog.logs.values():
+            try:
+                report.problems += check_log(snapshot, catalog, log)
+            except (MissingTree, StoreFailed) as error:
+                report.problems.append(FileProblem(f"{log.table}: {error}"))
+        for table in catalog.tables.values():
+            if table.schema.log and table.schema.log not in catalog.logs:
+                report.problems.append(FileProblem(f"{table.name}: its change log is unknown"))
     return report
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.changes import create_log, read_last_number
 from tablewright.schema import ChangeLogSchema, TableSchema
-from tablewright.storage import Tree, WriteTransaction
+from tablewright.storage import LogTree, WriteTransaction
 
 
 def find_log(catalog: Catalog, schema: TableSchema) -> ChangeLogSchema | None:
@@ -32,10 +32,10 @@ def open_log(
     log = find_log(catalog, schema)
     if log is None:
         (number,) = catalog.allocate_trees(1)
-        create_log(tx, Tree(number))
+        create_log(tx, LogTree(number))
         return ChangeLogSchema(number, schema.name, schema.id, schema.keys, now, opened_after=0)
     if not schema.log:  # changes since it was closed are missing
-        log = replace(log, opened=now, opened_after=read_last_number(tx, Tree(log.tree)))
+        log = replace(log, opened=now, opened_after=read_last_number(tx, LogTree(log.tree)))
     return log
 
 

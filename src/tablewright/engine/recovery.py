@@ -28,7 +28,7 @@ from tablewright.engine.rows import ItemRow, find_row, replace_item
 from tablewright.engine.table import StoredTable
 from tablewright.errors import PointInTimeRecoveryUnavailableException, StoreFailed
 from tablewright.schema import RecoverySetting, TableSchema
-from tablewright.storage import Snapshot, Tree, WriteTransaction
+from tablewright.storage import LogTree, Snapshot, WriteTransaction
 
 DAY = 24 * 60 * 60
 
@@ -133,7 +133,7 @@ def _changes_from(
     log = find_log(catalog, table.schema)
     if log is None:
         raise StoreFailed(f"{table.name}: the file is damaged: the change log is missing")
-    tree = Tree(log.tree)
+    tree = LogTree(log.tree)
     return read_changes(snapshot, tree, find_last_before(snapshot, tree, moment))
 
 

@@ -5,6 +5,8 @@
        projects all attributes; the key of any other index row without an item is reported as lost.
     3. The indexes of the new file are built from the saved items.
     4. Backups are saved in the same way. Other records of the catalog are copied.
+    5. A change log that is whole is copied, and items that are missing in its table are saved from
+       it. Otherwise the table's stream begins again.
 
 The damaged file is only read; not even its log is moved into it. Transaction tokens, which are
 valid for ten minutes, are not saved.
@@ -12,7 +14,8 @@ valid for ten minutes, are not saved.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,14 +24,21 @@ from pathlib import Path
 
 import apsw
 
-from tablewright.engine.backups import PREFIX, Backup, add_backup, decode_backup
+from tablewright.engine.backups import BACKUPS, Backup, add_backup
 from tablewright.engine.capacity import Charge
-from tablewright.engine.catalog import Catalog, read_damaged_records, read_schemas
+from tablewright.engine.catalog import (
+    Catalog,
+    read_damaged_logs,
+    read_damaged_records,
+    read_schemas,
+)
 from tablewright.engine.damage import decode_key, format_key
+from tablewright.engine.log_integrity import last_changes
+from tablewright.engine.log_repair import begin_again, copy_log, is_whole
 from tablewright.engine.rows import ItemRow, replace_item
 from tablewright.engine.table import StoredIndex, StoredTable
-from tablewright.errors import CannotOpen, DynamoDBError, TablewrightError
-from tablewright.schema import TableSchema
+from tablewright.errors import CannotOpen, DynamoDBError, StoreFailed, TablewrightError
+from tablewright.schema import ChangeLogSchema, TableSchema
 from tablewright.storage import APPLICATION_ID, Snapshot, Store, Tree, WriteTransaction
 
 BATCH_ROWS = 500
@@ -47,6 +57,8 @@ class SavedTable:
     items: int = 0
     #: Saved items that were read from an index.
     from_indexes: int = 0
+    #: Saved items that were read from the change log.
+    from_log: int = 0
     #: The keys of lost items, as far as they are known.
     lost: list[str] = field(default_factory=list)
     #: Unreadable ranges of rows; lost items in them are listed only if an index has their keys.
@@ -90,18 +102,59 @@ def repair(path: str | Path, new_path: str | Path) -> RepairReport:
                 new = store.write(partial(_add_table, catalog, schema))
                 report.tables.append(_save_table(snapshot, StoredTable(schema), store, new))
             for key, body in read_damaged_records(catalog_rows):
-                if not key.startswith(PREFIX):
+                if not key.startswith(BACKUPS.prefix):
                     store.write(partial(_add_record, catalog, key, body))
                     continue
                 try:
-                    backup = decode_backup(body)
-                except ValueError as error:
-                    report.problems.append(f"a backup is lost: its record cannot be read: {error}")
+                    backup = BACKUPS.decode(body)
+                except StoreFailed as error:
+                    report.problems.append(f"a backup is lost: {error}")
                     continue
                 saved = store.write(partial(_add_backup, catalog, backup))
                 copy = _save_table(snapshot, backup.as_table(), store, saved.as_table())
                 report.tables.append(copy)
+            logs, problems = read_damaged_logs(catalog_rows)
+            report.problems += problems
+            report.problems += _save_logs(snapshot, logs, schemas, store, catalog, report.tables)
     return report
+
+
+def _save_logs(
+    snapshot: Snapshot,
+    logs: Iterable[ChangeLogSchema],
+    schemas: Iterable[TableSchema],
+    store: Store,
+    catalog: Catalog,
+    saved: Iterable[SavedTable],
+) -> Iterator[str]:
+    """Save the change logs; yield a message for each one that is lost."""
+    old = {schema.id: schema for schema in schemas}
+    by_name = {table.name: table for table in saved}
+    for log in logs:
+        if not is_whole(snapshot, log):
+            yield f"{log.table}: the change log is damaged; the records of its streams are lost"
+            continue
+        schema = old.get(log.table_id)
+        if schema is not None and schema.log == log.tree:
+            table = catalog.tables[schema.name]
+            _save_from_log(snapshot, log, store, table, by_name[table.name])
+        copy_log(snapshot, log, schema.recovery if schema else None, store, catalog)
+    for schema in old.values():
+        if schema.log and not catalog.tables[schema.name].schema.log:
+            store.write(partial(begin_again, catalog, schema.name, schema.recovery, time.time()))
+
+
+def _save_from_log(
+    snapshot: Snapshot, log: ChangeLogSchema, store: Store, table: StoredTable, saved: SavedTable
+) -> None:
+    """Save the items that a table should have according to its log."""
+    for key, change in last_changes(snapshot, log):
+        if change.new is None or store.read(partial(_has_row, table, key)):
+            continue
+        saved.items += store.write(partial(_save_rows, table, [(key, ItemRow(body=change.new))]))
+        saved.from_log += 1
+        text = format_key(table, table, key)
+        saved.lost = [lost for lost in saved.lost if lost != text]
 
 
 def _add_table(catalog: Catalog, schema: TableSchema, tx: WriteTransaction) -> StoredTable:

@@ -7,6 +7,8 @@ Only `add_to_index` also writes rows: those of an index that is being built.
 
 from __future__ import annotations
 
+from zlib import adler32
+
 from msgspec import Raw
 
 from tablewright.encoding.items import dump, item_size, load
@@ -109,7 +111,15 @@ def _are_equal(old: ItemRow | None, new: ItemRow | None) -> bool:
     """Return whether two items have equal values, in any order of attributes."""
     if old is None or new is None:
         return old is new
-    return old.body == new.body or (old.size == new.size and old.item == new.item)
+    if old.body == new.body:
+        return True
+    # Equal items have the same bytes, perhaps in another order. So most items that differ are told
+    # apart by the sum of their bytes, without decoding the old one: 0.3 µs instead of 1.5 µs.
+    return (
+        old.size == new.size
+        and adler32(old.body) & 0xFFFF == adler32(new.body) & 0xFFFF
+        and old.item == new.item
+    )
 
 
 def add_to_index(tx: WriteTransaction, index: StoredIndex, key: bytes, row: ItemRow) -> None:

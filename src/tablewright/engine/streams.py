@@ -26,12 +26,14 @@ from tablewright.engine.describe import stream_arn, stream_label
 from tablewright.engine.logs import find_log, open_log, save_log
 from tablewright.errors import ResourceNotFoundException, ValidationException
 from tablewright.schema import ChangeLogSchema, Shard, Stream, StreamSetting, TableSchema
-from tablewright.storage import Tree, WriteTransaction
+from tablewright.storage import LogTree, WriteTransaction
 
 #: Sequence numbers have at least 21 digits. An offset is safer than leading zeros: clients that
 #: convert a number to an integer and back would drop those.
 SEQUENCE_OFFSET = 10**20
 HASHES = 2**32
+#: An odd number, about 2**32 divided by the golden ratio.
+_SPREAD = 2654435761
 
 _ARN = re.compile(
     r"arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]*:table/([a-zA-Z0-9_.-]+)/stream/([^/|]+)"
@@ -76,6 +78,15 @@ def find_shard(stream: Stream, shard_id: str) -> Shard:
     raise ResourceNotFoundException(f"Requested resource not found: Shard: {shard_id} not found")
 
 
+def contains(shard: Shard, partition_hash: int) -> bool:
+    """Return whether a shard has the changes of a partition key with this hash.
+
+    The hash is a checksum, and those of similar keys are close. The multiplication spreads them:
+    otherwise, of four shards, one had none of the keys k0 to k39.
+    """
+    return shard.first_hash <= partition_hash * _SPREAD % HASHES < shard.end_hash
+
+
 def streams_of(catalog: Catalog, table: str | None = None) -> list[tuple[ChangeLogSchema, Stream]]:
     """Return the streams of a table, also of deleted tables of this name; None: of all tables.
 
@@ -103,7 +114,7 @@ def apply_stream_setting(
         setting = replace(setting, label=_choose_label(catalog, schema.name, now))
         schema = replace(schema, stream=setting)
     log = open_log(catalog, tx, schema, now)
-    last = read_last_number(tx, Tree(log.tree))
+    last = read_last_number(tx, LogTree(log.tree))
     kept = setting.label if setting.enabled else None
     streams = [
         stream if stream.label == kept else _close_stream(stream, last, now)
@@ -126,7 +137,7 @@ def close_streams(catalog: Catalog, tx: WriteTransaction, schema: TableSchema, n
     """Close the streams of a table that is being deleted; they can be read until trimmed."""
     log = find_log(catalog, schema)
     if log is not None:
-        last = read_last_number(tx, Tree(log.tree))
+        last = read_last_number(tx, LogTree(log.tree))
         streams = tuple(_close_stream(stream, last, now) for stream in log.streams)
         catalog.save_log(tx, replace(log, streams=streams, recovery_seconds=0))
 
@@ -139,7 +150,7 @@ def rotate_shards(
     stream = next((s for s in log.streams if not s.closed), None) if log else None
     if log is None or stream is None:
         raise ValueError(f"the table {schema.name} has no enabled stream; enable it first")
-    last = read_last_number(tx, Tree(log.tree))
+    last = read_last_number(tx, LogTree(log.tree))
     stamp = _next_stamp(stream.shards, now)
     new = [
         shard

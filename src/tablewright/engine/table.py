@@ -12,7 +12,7 @@ from tablewright.expression import CompiledCondition, CompiledProjection, Compil
 from tablewright.expression.key import not_scalar
 from tablewright.limits import MAX_SORT_KEY_SIZE
 from tablewright.schema import IndexSchema, TableSchema
-from tablewright.storage import Tree
+from tablewright.storage import LogTree, Tree
 from tablewright.values import Item
 
 
@@ -71,7 +71,7 @@ class StoredTable:
         self.name = schema.name
         self.tree = Tree(schema.tree)
         #: None: changes are not logged.
-        self.log = ChangeLog(Tree(schema.log)) if schema.log else None
+        self.log = ChangeLog(LogTree(schema.log)) if schema.log else None
         self.keys = Keys(schema.keys)
         self.key_names = self.keys.names
         #: Ordered by name: if several indexes reject an item, DynamoDB reports the first one.

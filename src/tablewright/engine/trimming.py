@@ -23,9 +23,9 @@ from tablewright.engine.changes import (
     read_trim_points,
     write_trim_points,
 )
-from tablewright.engine.maintenance import MAX_STEP_BYTES, MAX_STEP_ROWS, delete_tree
+from tablewright.engine.maintenance import MAX_STEP_BYTES, MAX_STEP_ROWS
 from tablewright.schema import ChangeLogSchema, Stream
-from tablewright.storage import Snapshot, Store, Tree, WriteTransaction
+from tablewright.storage import LogTree, Snapshot, Store, WriteTransaction
 
 STREAM_SECONDS = 24 * 60 * 60
 
@@ -53,14 +53,14 @@ def _is_due(tree: int, now: float, snapshot: Snapshot) -> bool:
             return False
         target = _find_targets(snapshot, log, now)
         return (
-            target != read_trim_points(snapshot, Tree(tree))
+            target != read_trim_points(snapshot, LogTree(tree))
             or _forget(snapshot, catalog, log, target, now) != log
         )
 
 
 def _find_targets(snapshot: Snapshot, log: ChangeLogSchema, now: float) -> TrimPoints:
     """Return the trim points that the log should have at `now`."""
-    tree = Tree(log.tree)
+    tree = LogTree(log.tree)
     points = read_trim_points(snapshot, tree)
     horizon = max(points.horizon, find_last_before(snapshot, tree, now - STREAM_SECONDS))
     kept_since = now - max(STREAM_SECONDS, log.recovery_seconds)
@@ -73,19 +73,19 @@ def _trim(catalog: Catalog, tree: int, now: float, tx: WriteTransaction) -> int:
     log = catalog.logs.get(tree)
     if log is None:
         return 0
-    before, target = read_trim_points(tx, Tree(tree)), _find_targets(tx, log, now)
+    before, target = read_trim_points(tx, LogTree(tree)), _find_targets(tx, log, now)
     deleted = before.deleted
     if target.deleted > deleted:
         deleted = delete_changes(
-            tx, Tree(tree), target.deleted, max_rows=MAX_STEP_ROWS, max_bytes=MAX_STEP_BYTES
+            tx, LogTree(tree), target.deleted, max_rows=MAX_STEP_ROWS, max_bytes=MAX_STEP_BYTES
         )
     after = TrimPoints(deleted, target.horizon)
     if after != before:
-        write_trim_points(tx, Tree(tree), after)
+        write_trim_points(tx, LogTree(tree), after)
     kept = _forget(tx, catalog, log, after, now)
     if kept is None:
         catalog.remove_log(tx, tree)
-        delete_tree(catalog, tx, tree)
+        tx.drop_tree(LogTree(tree))  # it has no rows but the trim points
     elif kept != log:
         catalog.save_log(tx, kept)
     return after.horizon - before.horizon
@@ -100,7 +100,7 @@ def _forget(
         for stream in log.streams
         if not _is_over(stream.closed, stream.shards[-1].last, points.horizon, now)
     )
-    if not streams and points.deleted == read_last_number(snapshot, Tree(log.tree)):
+    if not streams and points.deleted == read_last_number(snapshot, LogTree(log.tree)):
         table = catalog.tables.get(log.table)
         if table is None or table.schema.log != log.tree:
             return None

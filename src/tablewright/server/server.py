@@ -39,6 +39,7 @@ from tablewright.server.budget import Budget
 from tablewright.server.connection import Connection
 from tablewright.server.failures import Failures, FileWatch
 from tablewright.server.hosts import Hosts
+from tablewright.server.isolation import IsolatedEngines
 from tablewright.server.limits import Limits
 from tablewright.server.listener import Listener
 from tablewright.server.monitor import Monitor
@@ -76,7 +77,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 class Server:
     """An engine behind DynamoDB's HTTP protocol, on the running event loop."""
 
-    def __init__(self, engine: Engine, settings: Settings | None = None) -> None:
+    def __init__(self, engine: Engine | IsolatedEngines, settings: Settings | None = None) -> None:
         self.settings = settings = settings or Settings()
         self.engine = engine
         self.responses = ResponseBuilder()
@@ -284,12 +285,13 @@ class Server:
             self.must_stop.set()
 
     def _sweep(self) -> None:
-        """Delete expired items in a thread: this reads whole tables."""
+        """Delete expired items and old stream records in a thread: this reads whole tables."""
         self._sweeping = self._loop.run_in_executor(None, self._expire)
         self._sweeping.add_done_callback(self._swept)
 
     def _expire(self) -> int:
         self._watch.require_same_file()
+        self.engine.trim()
         return self.engine.expire()
 
     def _swept(self, sweeping: asyncio.Future[int]) -> None:
@@ -337,8 +339,7 @@ class Server:
 
     def _key_accesses(self) -> Iterator[tuple[dict[str, str], int]]:
         """Yield the labels and the count of the most used keys, of tables that count them."""
-        for table, index in self.engine.counted_tables():
-            found = self.engine.contributor_insights(table, index)
+        for table, index, found in self.engine.counted_keys():
             for kind, keys in (
                 ("partition_key", found.partition_keys),
                 ("key", found.keys),
@@ -351,7 +352,7 @@ class Server:
 
 
 async def serve(
-    engine: Engine,
+    engine: Engine | IsolatedEngines,
     host: str = "127.0.0.1",
     port: int = 8000,
     *,
@@ -385,7 +386,7 @@ async def serve(
 
 @contextmanager
 def serving(
-    engine: Engine,
+    engine: Engine | IsolatedEngines,
     host: str = "127.0.0.1",
     port: int = 0,
     *,
@@ -399,7 +400,7 @@ def serving(
     By default each call chooses a free port, so tests can run in parallel. The caller may use the
     engine at the same time, and closes it afterwards.
     """
-    if not isinstance(engine, Engine):
+    if not isinstance(engine, (Engine, IsolatedEngines)):
         raise TypeError(f"serving() takes an Engine, got {engine!r}; use serving(Engine(path))")
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="tablewright-server", daemon=True)

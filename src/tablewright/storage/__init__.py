@@ -10,14 +10,23 @@
 
 from tablewright.storage.file import APPLICATION_ID
 from tablewright.storage.store import BUSY_SECONDS, Durability, Store
-from tablewright.storage.transaction import DamagedRow, MissingTree, Row, Snapshot, WriteTransaction
-from tablewright.storage.tree import Tree
+from tablewright.storage.transaction import (
+    DamagedRow,
+    LogRow,
+    MissingTree,
+    Row,
+    Snapshot,
+    WriteTransaction,
+)
+from tablewright.storage.tree import LogTree, Tree
 
 __all__ = [
     "APPLICATION_ID",
     "BUSY_SECONDS",
     "DamagedRow",
     "Durability",
+    "LogRow",
+    "LogTree",
     "MissingTree",
     "Row",
     "Snapshot",

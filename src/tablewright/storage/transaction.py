@@ -13,16 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing, suppress
-from typing import TypeAlias
+from typing import Any, TypeAlias, overload
 from weakref import WeakSet
 
 import apsw
 
 from tablewright.errors import StoreFailed, TablewrightError
 from tablewright.storage.checksum import row_checksum
-from tablewright.storage.tree import Tree
+from tablewright.storage.tree import AnyTree, LogTree, Tree
 
 Row: TypeAlias = tuple[bytes, int, bytes]
+LogRow: TypeAlias = tuple[int, int, bytes]
 
 
 class MissingTree(TablewrightError):
@@ -32,10 +33,11 @@ class MissingTree(TablewrightError):
 class DamagedRow(StoreFailed):
     """The bytes of a row differ from those that were written."""
 
-    def __init__(self, tree: Tree, key: object) -> None:
+    def __init__(self, tree: AnyTree, key: object) -> None:
         # Typed as object: damage can change the type of a key.
         self.key = key if isinstance(key, bytes) else b""
-        super().__init__(f"{tree.name}: the row {self.key.hex()} is damaged: its checksum is wrong")
+        shown = key if isinstance(key, int) else self.key.hex()
+        super().__init__(f"{tree.name}: the row {shown} is damaged: its checksum is wrong")
         self.tree = tree
 
 
@@ -52,7 +54,11 @@ class Snapshot:
         # One cursor for all lookups is faster than a new one each time.
         self._execute_lookup = connection.cursor().execute
 
-    def get(self, tree: Tree, key: bytes) -> tuple[int, bytes] | None:
+    @overload
+    def get(self, tree: Tree, key: bytes) -> tuple[int, bytes] | None: ...
+    @overload
+    def get(self, tree: LogTree, key: int) -> tuple[int, bytes] | None: ...
+    def get(self, tree: AnyTree, key: bytes | int) -> tuple[int, bytes] | None:
         """Return size and body of the row with this key, or None if there is no such row."""
         found = None
         try:
@@ -74,18 +80,26 @@ class Snapshot:
             pass
         raise DamagedRow(tree, key)
 
+    @overload
     def walk(
         self, tree: Tree, first: bytes, end: bytes | None, *, backwards: bool = False
-    ) -> Generator[Row, None, None]:
+    ) -> Generator[Row, None, None]: ...
+    @overload
+    def walk(
+        self, tree: LogTree, first: int, end: int | None, *, backwards: bool = False
+    ) -> Generator[LogRow, None, None]: ...
+    def walk(
+        self, tree: AnyTree, first: Any, end: Any, *, backwards: bool = False
+    ) -> Generator[tuple[Any, int, bytes], None, None]:
         """Yield the rows from `first` to `end` (exclusive; None: to the last row), in key order.
 
         Close the generator if it is not exhausted: until then its read transaction stays open.
         """
         cursor = self._range(tree, first, end, backwards)
-        key = b""
+        key, key_class = first, tree.key_class
         try:
             for key, size, body, checksum in cursor:
-                if row_checksum(body, size) != checksum or key.__class__ is not bytes:
+                if row_checksum(body, size) != checksum or key.__class__ is not key_class:
                     raise DamagedRow(tree, key)
                 yield key, size, body
         except TypeError as error:  # damage can change the type of a value
@@ -95,11 +109,19 @@ class Snapshot:
         finally:
             cursor.close()
 
+    @overload
     def inspect(
         self, tree: Tree, first: bytes, end: bytes | None, *, backwards: bool = False
-    ) -> Generator[tuple[bytes, int, bytes, bool], None, None]:
+    ) -> Generator[tuple[bytes, int, bytes, bool], None, None]: ...
+    @overload
+    def inspect(
+        self, tree: LogTree, first: int, end: int | None, *, backwards: bool = False
+    ) -> Generator[tuple[int, int, bytes, bool], None, None]: ...
+    def inspect(
+        self, tree: AnyTree, first: Any, end: Any, *, backwards: bool = False
+    ) -> Generator[tuple[Any, int, bytes, bool], None, None]:
         """Yield the rows as `walk` does, each with whether it is intact, and without raising."""
-        key = b""
+        key = first
         with closing(self._range(tree, first, end, backwards)) as cursor:
             try:
                 for key, size, body, checksum in cursor:
@@ -107,13 +129,13 @@ class Snapshot:
                         intact = row_checksum(body, size) == checksum
                     except TypeError:
                         intact = False
-                    if key.__class__ is not bytes:
+                    if key.__class__ is not tree.key_class:
                         raise _unreadable_row(tree, key)
                     yield key, size, body, intact
             except UnicodeDecodeError as error:
                 raise _unreadable_row(tree, key) from error
 
-    def _range(self, tree: Tree, first: bytes, end: bytes | None, backwards: bool) -> apsw.Cursor:
+    def _range(self, tree: AnyTree, first: Any, end: Any, backwards: bool) -> apsw.Cursor:
         bounds = (first,) if end is None else (first, end)
         try:
             return self._execute(
@@ -122,14 +144,26 @@ class Snapshot:
         except apsw.SQLError as error:
             raise _translate_error(error) from error
 
-    def count(self, tree: Tree) -> tuple[int, int]:
+    def count(self, tree: AnyTree) -> tuple[int, int]:
         """Return the number of rows and the sum of their sizes. Reads the whole tree."""
+        rows, size = self._fetch_row(tree.count_sql)
+        return rows, size
+
+    def count_rows(self, tree: Tree, after: bytes, limit: int) -> tuple[int, int, bytes]:
+        """Count the first `limit` rows after a key; return rows, bytes and the last key.
+
+        The key is `b""` if there are no rows.
+        """
+        rows, size, last = self._fetch_row(tree.count_rows_sql, (after, limit))
+        return rows, size, last
+
+    def _fetch_row(self, sql: str, values: tuple[bytes | int, ...] = ()) -> tuple[Any, ...]:
+        """Return the row of an aggregate query."""
         try:
-            for rows, size in self._execute(tree.count_sql):
-                return rows, size
+            rows: list[tuple[Any, ...]] = list(self._execute(sql, values))
         except apsw.SQLError as error:
             raise _translate_error(error) from error
-        raise AssertionError("an aggregate query returns one row")
+        return rows[0]
 
     def file_problems(self, tree: Tree | None = None) -> list[str]:
         """Return the problems that SQLite's integrity check finds in the file, or in one tree."""
@@ -277,33 +311,45 @@ class WriteTransaction(Snapshot):
         # Replacing the cursor closes the previous one.
         self._execute_lookup = self._connection.cursor().execute
 
-    def _range(self, tree: Tree, first: bytes, end: bytes | None, backwards: bool) -> apsw.Cursor:
+    def _range(self, tree: AnyTree, first: Any, end: Any, backwards: bool) -> apsw.Cursor:
         cursor = super()._range(tree, first, end, backwards)
         self._walks.add(cursor)
         return cursor
 
-    def put(self, tree: Tree, key: bytes, size: int, body: bytes) -> None:
+    @overload
+    def put(self, tree: Tree, key: bytes, size: int, body: bytes) -> None: ...
+    @overload
+    def put(self, tree: LogTree, key: int, size: int, body: bytes) -> None: ...
+    def put(self, tree: AnyTree, key: bytes | int, size: int, body: bytes) -> None:
         self._execute(tree.put_sql, (key, size, body, row_checksum(body, size)))
 
-    def delete(self, tree: Tree, key: bytes) -> None:
+    @overload
+    def delete(self, tree: Tree, key: bytes) -> None: ...
+    @overload
+    def delete(self, tree: LogTree, key: int) -> None: ...
+    def delete(self, tree: AnyTree, key: bytes | int) -> None:
         self._execute(tree.delete_sql, (key,))
 
-    def create_tree(self, tree: Tree, *, view_name: str | None = None) -> None:
+    def create_tree(self, tree: AnyTree, *, view_name: str | None = None) -> None:
         """Create a tree; `view_name` names a view that shows its bodies as text in SQLite tools."""
         self._execute(tree.create_sql)
         if view_name is not None:
-            # SQLite ignores the case of names and reserves some; then a name with the tree's
-            # number is used.
-            for name in (view_name, f"{view_name}_{tree.name}"):
-                with suppress(apsw.SQLError):
-                    self._execute(f"CREATE VIEW {_quote(name)} AS {_VIEW}{tree.name}")
-                    break
+            self.create_view(tree, view_name)
+
+    def create_view(self, tree: AnyTree, view_name: str) -> None:
+        """Create a view that shows the bodies of a tree as text in SQLite tools."""
+        # SQLite ignores the case of names and reserves some; then a name with the tree's number is
+        # used.
+        for name in (view_name, f"{view_name}_{tree.name}"):
+            with suppress(apsw.SQLError):
+                self._execute(f"CREATE VIEW {_quote(name)} AS {_VIEW}{tree.name}")
+                break
 
     def copy_rows(self, tree: Tree, copy: Tree) -> None:
         """Add all rows of a tree to an empty tree, without reading them into Python."""
         self._execute(f"INSERT INTO {copy.name} SELECT * FROM {tree.name}")
 
-    def drop_tree(self, tree: Tree) -> None:
+    def drop_tree(self, tree: AnyTree) -> None:
         self._execute(tree.drop_sql)
         self._drop_views_of(tree)
 
@@ -314,7 +360,7 @@ class WriteTransaction(Snapshot):
         self._execute("PRAGMA legacy_alter_table = ON")
         self._execute(f"ALTER TABLE {tree.name} RENAME TO {new.name}")
 
-    def _drop_views_of(self, tree: Tree) -> None:
+    def _drop_views_of(self, tree: AnyTree) -> None:
         shown = "SELECT name FROM sqlite_schema WHERE type = 'view' AND substr(sql, -?) = ?"
         definition = _VIEW + tree.name
         for (name,) in self._execute(shown, (len(definition), definition)).fetchall():
@@ -330,7 +376,7 @@ def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _unreadable_row(tree: Tree, key: bytes) -> StoreFailed:
+def _unreadable_row(tree: AnyTree, key: object) -> StoreFailed:
     """Return the error for a row with an unreadable key; `key` is its own or the previous one."""
     return StoreFailed(f"{tree.name}: a row at or after {key!r} is damaged and cannot be read")
 

@@ -1,43 +1,51 @@
 """A tree: rows of key, size, body and checksum, ordered by key; one SQLite table each.
 
+    Tree        keys are bytes, in any order; `WITHOUT ROWID` stores a row in the b-tree of the key:
+                one descent per lookup
+    LogTree     keys are numbers, which are appended; SQLite then fills pages without moving rows to
+                their neighbours, and keeps rows of up to a page in one piece. An append changes
+                fewer pages than in a `Tree`, and costs two thirds of the time.
+
 The SQL statements are composed once, here, so that the statement caches of SQLite and apsw always
-see the same text. `WITHOUT ROWID` stores a row in the b-tree of the key: one descent per lookup.
+see the same text.
 """
 
 from __future__ import annotations
 
 
-class Tree:
-    """The name and SQL statements of one tree of a store. Equal names mean the same tree.
-
-    A retired tree is renamed and its rows are deleted step by step; a reader with an old catalog
-    does not find it.
-    """
+class AnyTree:
+    """The name and SQL statements of one tree of a store. Equal names mean the same tree."""
 
     __slots__ = (
         "_ranges",
+        "count_rows_sql",
         "count_sql",
         "create_sql",
         "delete_sql",
         "drop_sql",
         "get_sql",
+        "key_class",
         "name",
         "put_sql",
     )
 
-    def __init__(self, number: int, *, retired: bool = False) -> None:
-        # Table names cannot contain a dollar sign, so a view named after a table never has the
-        # name of a tree.
-        name = self.name = f"{'retired' if retired else 'tree'}${number}"
-        self.create_sql = (
-            f"CREATE TABLE {name} (key BLOB PRIMARY KEY, size INTEGER NOT NULL, "
-            "body BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"
-        )
+    def __init__(self, name: str, key_class: type) -> None:
+        self.name = name
+        self.key_class = key_class
+        columns = "size INTEGER NOT NULL, body BLOB NOT NULL, checksum INTEGER NOT NULL"
+        if key_class is bytes:
+            self.create_sql = f"CREATE TABLE {name} (key BLOB PRIMARY KEY, {columns}) WITHOUT ROWID"
+        else:
+            self.create_sql = f"CREATE TABLE {name} (key INTEGER PRIMARY KEY, {columns})"
         self.drop_sql = f"DROP TABLE {name}"
         self.get_sql = f"SELECT size, body, checksum FROM {name} WHERE key = ?"
         self.put_sql = f"REPLACE INTO {name} VALUES (?, ?, ?, ?)"
         self.delete_sql = f"DELETE FROM {name} WHERE key = ?"
         self.count_sql = f"SELECT count(*), coalesce(sum(size), 0) FROM {name}"
+        self.count_rows_sql = (
+            "SELECT count(*), coalesce(sum(size), 0), coalesce(max(key), x'') FROM "
+            f"(SELECT key, size FROM {name} WHERE key > ? ORDER BY key LIMIT ?)"
+        )
         self._ranges = {
             (bounded, backwards): (
                 f"SELECT key, size, body, checksum FROM {name} WHERE key >= ?"
@@ -51,3 +59,27 @@ class Tree:
     def range_sql(self, *, bounded: bool, backwards: bool) -> str:
         """Return the statement that reads a key range: first key inclusive, end exclusive."""
         return self._ranges[bounded, backwards]
+
+
+class Tree(AnyTree):
+    """A tree whose keys are bytes.
+
+    A retired tree is renamed and its rows are deleted step by step; a reader with an old catalog
+    does not find it.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, number: int, *, retired: bool = False) -> None:
+        # Table names cannot contain a dollar sign, so a view named after a table never has the
+        # name of a tree.
+        super().__init__(f"{'retired' if retired else 'tree'}${number}", bytes)
+
+
+class LogTree(AnyTree):
+    """A tree whose keys are numbers; rows are appended at the end and deleted at the start."""
+
+    __slots__ = ()
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"tree${number}", int)

@@ -38,4 +38,4 @@ def delete_table(request: DeleteTableInput) -> WriteStep:
             delete_tree(context.catalog, context.tx, tree)
         return {"TableDescription": description}
 
-    return WriteStep(run, counted_table=request.table_name)
+    return WriteStep(run)

@@ -19,10 +19,16 @@ from tablewright.engine.describe import REGION
 from tablewright.engine.operations.get_shard_iterator import TRIMMED
 from tablewright.engine.shard_iterators import ShardIterator, parse_iterator
 from tablewright.engine.step import ReadContext, ReadStep
-from tablewright.engine.streams import find_shard, find_stream, format_number, parse_stream_arn
+from tablewright.engine.streams import (
+    contains,
+    find_shard,
+    find_stream,
+    format_number,
+    parse_stream_arn,
+)
 from tablewright.errors import TrimmedDataAccessException
 from tablewright.schema import ChangeLogSchema, Shard
-from tablewright.storage import Snapshot, Tree
+from tablewright.storage import LogTree, Snapshot
 from tablewright.wire.streams import (
     MAX_RECORDS,
     GetRecordsInput,
@@ -50,7 +56,7 @@ def get_records(request: GetRecordsInput) -> ReadStep:
             catalog = context.catalog.as_of(context.snapshot)
             log, stream = find_stream(catalog, iterator.arn)
             shard = find_shard(stream, iterator.shard)
-            if iterator.position < read_trim_points(context.snapshot, Tree(log.tree)).horizon:
+            if iterator.position < read_trim_points(context.snapshot, LogTree(log.tree)).horizon:
                 raise TrimmedDataAccessException(TRIMMED)
             page = _Page(log, stream.view, shard, iterator.position)
             page.read(context.snapshot, limit)
@@ -74,11 +80,11 @@ class _Page:
 
     def read(self, snapshot: Snapshot, limit: int) -> None:
         shard, scanned, size = self._shard, 0, 0
-        with closing(read_changes(snapshot, Tree(self._log.tree), self.position)) as changes:
+        with closing(read_changes(snapshot, LogTree(self._log.tree), self.position)) as changes:
             for change in changes:
                 if shard.last is not None and change.number > shard.last:
                     break
-                if shard.first_hash <= change.partition_hash < shard.end_hash:
+                if contains(shard, change.partition_hash):
                     record = self._build_record(change)
                     size += record.dynamodb.size_bytes
                     if self.records and size > MAX_PAGE_BYTES:

@@ -14,7 +14,7 @@ from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.engine.streams import find_shard, find_stream, parse_number, parse_stream_arn
 from tablewright.errors import TrimmedDataAccessException, ValidationException
 from tablewright.schema import Shard
-from tablewright.storage import Snapshot, Tree
+from tablewright.storage import LogTree, Snapshot
 from tablewright.wire.streams import GetShardIteratorInput
 
 TRIMMED = "The data you are trying to access has been trimmed"
@@ -34,7 +34,7 @@ def get_shard_iterator(request: GetShardIteratorInput) -> ReadStep:
             catalog = context.catalog.as_of(context.snapshot)
             log, stream = find_stream(catalog, request.stream_arn)
             shard = find_shard(stream, request.shard_id)
-            position = _find_position(request, shard, context.snapshot, Tree(log.tree))
+            position = _find_position(request, shard, context.snapshot, LogTree(log.tree))
         issued = ShardIterator(request.stream_arn, shard.id, position, now)
         return {"ShardIterator": issued.encode()}
 
@@ -53,7 +53,7 @@ def _check_arguments(request: GetShardIteratorInput) -> None:
 
 
 def _find_position(
-    request: GetShardIteratorInput, shard: Shard, snapshot: Snapshot, tree: Tree
+    request: GetShardIteratorInput, shard: Shard, snapshot: Snapshot, tree: LogTree
 ) -> int:
     """Return the number of the change before the first one to read."""
     horizon = read_trim_points(snapshot, tree).horizon

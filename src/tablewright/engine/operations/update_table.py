@@ -72,7 +72,7 @@ def update_table(request: UpdateTableInput) -> WriteStep:
         description = describe(changed, context.count, status="UPDATING", new_index=new_index)
         return {"TableDescription": description}
 
-    return WriteStep(run, counted_table=request.table_name)
+    return WriteStep(run)
 
 
 def _has_changes(request: UpdateTableInput) -> bool:
