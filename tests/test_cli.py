@@ -202,3 +202,21 @@ def test_check_file_reports_a_damaged_catalog(tmp_path: Path, name: str) -> None
     result = run("check-file", tmp_path / "damaged.db")
     assert "Traceback" not in result.stderr
     assert result.returncode == 1
+
+
+def test_serve_wants_an_existing_folder_for_s3(tmp_path: Path) -> None:
+    result = run("serve", "--s3", str(tmp_path / "missing"))
+    assert result.returncode == 2
+    assert f"--s3 {tmp_path / 'missing'}: no such folder; create it first" in result.stderr
+
+
+def test_serve_exports_to_the_folder(tmp_path: Path) -> None:
+    with served("--s3", str(tmp_path)) as (_, url), Client(url) as client:
+        assert client.call("CreateTable", TABLE).status == 200
+        on = {"PointInTimeRecoveryEnabled": True}
+        update = {"TableName": "things", "PointInTimeRecoverySpecification": on}
+        client.call("UpdateContinuousBackups", update)
+        arn = "arn:aws:dynamodb:us-east-1:000000000000:table/things"
+        request = {"TableArn": arn, "S3Bucket": "exports"}
+        assert client.call("ExportTableToPointInTime", request).status == 200
+    assert list(tmp_path.glob("exports/AWSDynamoDB/*/manifest-summary.json"))

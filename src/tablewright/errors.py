@@ -46,6 +46,11 @@
         ├── BackupNotFoundException
         ├── PointInTimeRecoveryUnavailableException
         ├── InvalidRestoreTimeException     outside of the times that can be restored
+        ├── InvalidExportTimeException      outside of the times that can be exported
+        ├── ExportNotFoundException
+        ├── ExportConflictException         a token was used for another export
+        ├── ImportNotFoundException
+        ├── ImportConflictException         a token was used for another import
         ├── LimitExceededException
         ├── PolicyNotFoundException         no resource policy, or not the expected revision
         ├── GlobalTableNotFoundException    there are no global tables
@@ -392,6 +397,26 @@ class PointInTimeRecoveryUnavailableException(DynamoDBError):
 
 
 class InvalidRestoreTimeException(DynamoDBError):
+    pass
+
+
+class InvalidExportTimeException(DynamoDBError):
+    pass
+
+
+class ExportNotFoundException(DynamoDBError):
+    pass
+
+
+class ExportConflictException(DynamoDBError):
+    pass
+
+
+class ImportNotFoundException(DynamoDBError):
+    pass
+
+
+class ImportConflictException(DynamoDBError):
     pass
 
 

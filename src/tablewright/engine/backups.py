@@ -10,20 +10,17 @@ The catalog stores a record for each backup. This module does not know requests.
 
 from __future__ import annotations
 
-import secrets
-
 import msgspec
 from msgspec.structs import replace
 
-from tablewright.engine.catalog import Catalog, read_records
+from tablewright.engine.catalog import Catalog
 from tablewright.engine.describe import table_arn
 from tablewright.engine.maintenance import delete_tree
+from tablewright.engine.records import RecordKind, new_id
 from tablewright.engine.table import StoredTable
-from tablewright.errors import BackupNotFoundException, StoreFailed
+from tablewright.errors import BackupNotFoundException
 from tablewright.schema import TableSchema
 from tablewright.storage import Snapshot, Tree, WriteTransaction
-
-PREFIX = b"backup/"
 
 
 class Backup(msgspec.Struct, frozen=True):
@@ -51,22 +48,8 @@ class Backup(msgspec.Struct, frozen=True):
         """Return the copy as a table, named with the label, to check or to save its rows."""
         return StoredTable(replace(self.table, name=self.label))
 
-    @property
-    def key(self) -> bytes:
-        return PREFIX + self.id.encode()
 
-
-_encode = msgspec.json.Encoder().encode
-decode_backup = msgspec.json.Decoder(Backup).decode
-
-
-def new_id(now: float) -> str:
-    """Return an id as DynamoDB has them for backups, exports and imports.
-
-    >>> new_id(1489602797.149)[:14]
-    '01489602797149'
-    """
-    return f"{round(now * 1000):014}-{secrets.token_hex(4)}"
+BACKUPS = RecordKind("backup", Backup)
 
 
 def create_backup(
@@ -83,29 +66,21 @@ def create_backup(
 def add_backup(catalog: Catalog, tx: WriteTransaction, backup: Backup) -> Backup:
     """Store a backup without rows; return it with its trees, which replace those of the table."""
     backup = replace(backup, table=catalog.add_trees(tx, backup.table))
-    catalog.put_record(tx, backup.key, _encode(backup))
+    BACKUPS.save(catalog, tx, backup)
     return backup
-
-
-def read_backups(snapshot: Snapshot) -> list[Backup]:
-    """Return all backups, the oldest first."""
-    try:
-        return [decode_backup(body) for body in read_records(snapshot, PREFIX)]
-    except ValueError as error:
-        raise StoreFailed(f"the file is damaged: a backup cannot be read: {error}") from None
 
 
 def find_backup(snapshot: Snapshot, arn: str) -> Backup:
     """Return the backup with this ARN; raise BackupNotFoundException if there is none."""
-    for backup in read_backups(snapshot):
-        if backup.arn == arn:
-            return backup
-    raise BackupNotFoundException(f"Backup not found: {arn}")
+    backup = BACKUPS.find(snapshot, arn)
+    if backup is None:
+        raise BackupNotFoundException(f"Backup not found: {arn}")
+    return backup
 
 
 def delete_backup(catalog: Catalog, tx: WriteTransaction, backup: Backup) -> None:
     """Delete a backup; the rows of a large one are deleted in the background."""
-    catalog.remove_record(tx, backup.key)
+    BACKUPS.remove(catalog, tx, backup)
     for tree in backup.table.trees:
         delete_tree(catalog, tx, tree)
 

@@ -197,6 +197,11 @@ class Catalog:
         self._replace(tx, self.tables, self.logs)  # stores the next free tree
         return copy
 
+    def publish_table(self, tx: WriteTransaction, schema: TableSchema) -> None:
+        """Make a copy whose trees exist (`add_trees`) a table."""
+        table = self.save_schema(tx, schema)
+        tx.create_view(table.tree, schema.name)
+
     def put_record(self, tx: WriteTransaction, key: bytes, body: bytes) -> None:
         """Store a record of another module."""
         tx.put(_SCHEMAS, _RECORDS + key, 0, body)

@@ -46,8 +46,10 @@ from tablewright.errors import (
 )
 from tablewright.server.authentication import Authenticator
 from tablewright.server.budget import Budget, Reservation
+from tablewright.server.credentials_file import Caller
 from tablewright.server.failures import UNEXPECTED
 from tablewright.server.hosts import Hosts, preflight_headers
+from tablewright.server.isolation import IsolatedEngines, ScopedPreparer
 from tablewright.server.limits import LARGE_BODY, SMALL_BODY, Limits
 from tablewright.server.preparation import (
     OPERATION_OF,
@@ -86,7 +88,7 @@ QueuedRequest: TypeAlias = tuple[bytes, bytes, Mapping[bytes, bytes], bytes, boo
 class Dispatcher(Protocol):
     """The parts of a server that a connection uses."""
 
-    engine: Engine
+    engine: Engine | IsolatedEngines
     responses: ResponseBuilder
     authenticator: Authenticator
     hosts: Hosts
@@ -112,7 +114,8 @@ class Connection(asyncio.Protocol):
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
         self._responses = dispatcher.responses
-        self._engine = dispatcher.engine
+        #: None if regions are isolated.
+        self._engine = dispatcher.engine if isinstance(dispatcher.engine, Engine) else None
         self._authenticator = dispatcher.authenticator
         self._limits = dispatcher.limits
         self._transport: asyncio.Transport
@@ -306,7 +309,7 @@ class Connection(asyncio.Protocol):
                     self,
                     partial(
                         prepare_large,
-                        self._engine,
+                        self._find_engine(url, headers, caller),
                         operation,
                         bytes(body),
                         caller,
@@ -320,7 +323,8 @@ class Connection(asyncio.Protocol):
             caller = self._authenticator.authenticate(method, url, headers, body)
             if not body:
                 raise SerializationException
-            step = prepare(self._engine, operation, request, caller, self._exchange)
+            engine = self._engine or self._find_engine(url, headers, caller)
+            step = prepare(engine, operation, request, caller, self._exchange)
         except DynamoDBError as fault:
             self._send_fault(fault)
         except Exception:
@@ -329,6 +333,13 @@ class Connection(asyncio.Protocol):
         else:
             self._enter(WORKING)
             self._dispatcher.submit(self, step)
+
+    def _find_engine(
+        self, url: bytes | bytearray, headers: Mapping[bytes, bytes], caller: Caller | None
+    ) -> Engine | ScopedPreparer:
+        """Return the engine of a request: the only one, or that of its region and account."""
+        engine = self._dispatcher.engine
+        return engine if isinstance(engine, Engine) else engine.find(url, headers, caller)
 
     def _check_sender(self, headers: Mapping[bytes, bytes]) -> None:
         """Raise `DynamoDBError` unless the Host and Origin headers are allowed."""

@@ -17,6 +17,7 @@ from tablewright.errors import (
     UnknownOperationException,
 )
 from tablewright.server.credentials_file import Caller
+from tablewright.server.isolation import ScopedPreparer
 from tablewright.server.limits import MAX_BODY
 from tablewright.server.telemetry import Exchange
 from tablewright.wire.body import collector_paused, decode
@@ -50,7 +51,7 @@ def parse_json(body: bytes | bytearray) -> Any:
 
 
 def prepare(
-    engine: Engine,
+    engine: Engine | ScopedPreparer,
     operation: str,
     request: object,
     caller: Caller | None,
@@ -64,7 +65,7 @@ def prepare(
 
 
 def prepare_large(
-    engine: Engine,
+    engine: Engine | ScopedPreparer,
     operation: str,
     body: bytes,
     caller: Caller | None,

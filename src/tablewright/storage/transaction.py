@@ -334,12 +334,16 @@ class WriteTransaction(Snapshot):
         """Create a tree; `view_name` names a view that shows its bodies as text in SQLite tools."""
         self._execute(tree.create_sql)
         if view_name is not None:
-            # SQLite ignores the case of names and reserves some; then a name with the tree's
-            # number is used.
-            for name in (view_name, f"{view_name}_{tree.name}"):
-                with suppress(apsw.SQLError):
-                    self._execute(f"CREATE VIEW {_quote(name)} AS {_VIEW}{tree.name}")
-                    break
+            self.create_view(tree, view_name)
+
+    def create_view(self, tree: AnyTree, view_name: str) -> None:
+        """Create a view that shows the bodies of a tree as text in SQLite tools."""
+        # SQLite ignores the case of names and reserves some; then a name with the tree's number is
+        # used.
+        for name in (view_name, f"{view_name}_{tree.name}"):
+            with suppress(apsw.SQLError):
+                self._execute(f"CREATE VIEW {_quote(name)} AS {_VIEW}{tree.name}")
+                break
 
     def copy_rows(self, tree: Tree, copy: Tree) -> None:
         """Add all rows of a tree to an empty tree, without reading them into Python."""

@@ -75,7 +75,7 @@ def list_backups(request: ListBackupsInput) -> ReadStep:
     def run(context: ReadContext) -> dict[str, Any]:
         found = []
         if request.backup_type in (None, "USER", "ALL"):  # there are no others
-            found = [one for one in backups.read_backups(context.snapshot) if is_listed(one)]
+            found = [one for one in backups.BACKUPS.read_all(context.snapshot) if is_listed(one)]
         answer: dict[str, Any] = {"BackupSummaries": [_summarise(one) for one in found[:limit]]}
         if len(found) > limit:
             answer["LastEvaluatedBackupArn"] = found[limit - 1].arn

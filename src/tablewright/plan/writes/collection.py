@@ -212,6 +212,7 @@ class DeleteAggregate(Plan[int]):
             page="1 for each row and unique value; as many requests as needed, the root last",
             write_units=TRANSACTION_FACTOR * units * TYPICAL_PAGE / len(entities),
             write_range=_delete_range(entities),
+            requires=("the root is unchanged since the read",),
             # Without a root, each transaction checks that there is none.
             steps=tuple(
                 Shape(operation=kind, table=self._entity.table.name, entity=of, condition=condition)

@@ -98,12 +98,15 @@ class Update(Write[E], Generic[E]):
         self._changes = tuple(changes)
         self._instance = instance
         self._check()
-        names = {change.name for change in self._changes}
-        if entity.updated_at is not None:
-            names.add(entity.updated_at.name)
-        self._affected = affected_by(entity, frozenset(names))
+        names = self._changed_names()
+        self._affected = affected_by(entity, names)
         if isinstance(entity, VariantsMap):
-            self._check_base(entity, frozenset(names))
+            self._check_base(entity, names)
+
+    def _changed_names(self) -> frozenset[str]:
+        updated_at = self._entity.updated_at
+        own = () if updated_at is None else (updated_at.name,)
+        return frozenset((*(change.name for change in self._changes), *own))
 
     def _check_base(self, base: VariantsMap, names: frozenset[str]) -> None:
         """Raise DeclarationError if the update concerns more than the base of variants knows."""
@@ -390,13 +393,16 @@ class Update(Write[E], Generic[E]):
 
     def _shape(self) -> Shape:
         entity, affected = self._entity, self._affected
+        names = self._changed_names()
+        # Those with composed keys, and those whose keys are attributes themselves.
+        moved = [key for key in entity.index_keys if key.depends_on & names]
         return write_shape(
             entity,
             "UpdateItem",
             key_condition(self._key),
-            indexes=affected.indexes,
+            indexes=moved,
             # A row whose key changes is deleted and put; any other is written again.
-            index_rows=entity.index_rows + len(affected.indexes),
+            index_rows=entity.index_rows + len(moved),
             side_items=2 * len(affected.uniques) + len(affected.histories),
             conditions=self._conditions,
             reads=affected.has_side_items or bool(self._needed()),
