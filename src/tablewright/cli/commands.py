@@ -19,9 +19,11 @@ from tablewright import __version__
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
+    from tablewright.server import IsolatedEngines
 
 DESIGNS = "Designs"
 FILES = "Database files"
+STATEMENTS = "Read and write items"
 TRANSFER = "Move data"
 SERVER = "Server"
 
@@ -80,13 +82,16 @@ def open_engine(
     busy_seconds: float,
     stream_shards: int = 1,
     s3: Path | None = None,
-) -> Engine:
+    isolate_regions: bool = False,
+) -> Engine | IsolatedEngines:
     """Open a database; if that fails, print why and exit with code 2."""
     from tablewright.engine import Engine
     from tablewright.errors import CannotOpen
+    from tablewright.server import IsolatedEngines
 
+    open_path = IsolatedEngines if isolate_regions else Engine
     try:
-        return Engine(
+        return open_path(
             path,
             durability=durability.value,
             busy_seconds=busy_seconds,

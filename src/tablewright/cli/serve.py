@@ -74,6 +74,15 @@ def serve(
             "output of `terraform show -json`; repeatable. Existing tables are kept.",
         ),
     ] = None,
+    isolate_regions: Annotated[
+        bool,
+        typer.Option(
+            "--isolate-regions",
+            help="Keep the tables of each region and account apart, as AWS does. With --db, each "
+            "has a file of its own beside FILE.",
+            rich_help_panel=REALISM,
+        ),
+    ] = False,
     realistic: Annotated[
         bool,
         typer.Option(
@@ -215,6 +224,7 @@ def serve(
     import gc
     import logging
 
+    from tablewright.engine import Engine
     from tablewright.engine.realism import Realism
     from tablewright.errors import StoreFailed
     from tablewright.server import Hosts, Limits, Settings
@@ -263,11 +273,12 @@ def serve(
             busy_seconds=BUSY_SECONDS,
             stream_shards=stream_shards,
             s3=s3,
+            isolate_regions=isolate_regions,
         )
     except StoreFailed as error:  # the disk is full, or another process holds the lock
         fail(str(error))
     try:
-        create_declared(engine, declared)
+        create_declared(engine if isinstance(engine, Engine) else engine.default, declared)
         if realistic:
             engine.make_realistic(Realism(control_seconds=control_delay, lag_seconds=read_lag))
         asyncio.run(serve_engine(engine, host, port, settings=settings, ready=ready))

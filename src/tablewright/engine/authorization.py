@@ -28,6 +28,7 @@ from tablewright.engine.requested_access import (
     RequestedAccess,
     add_value,
 )
+from tablewright.engine.scope import Scope
 from tablewright.engine.step import (
     LongContext,
     LongStep,
@@ -60,16 +61,19 @@ _parse_policy = lru_cache(256)(parse_resource_policy)
 _KEY_VALUES = frozenset((LEADING_KEYS, *PARTITION_KEYS))
 
 
-def authorize(step: Step, operation: str, request: Any, principal: Principal) -> Step:
+def authorize(
+    step: Step, operation: str, request: Any, principal: Principal, scope: Scope | None = None
+) -> Step:
     """Return a step that checks the principal's policies and then runs `step`.
 
-    It raises AccessDeniedException if they do not allow the request.
+    It raises AccessDeniedException if they do not allow the request. Policies are about resources
+    with the region and the account of the engine's `scope`.
     """
 
     def check(tables: StoredTables) -> None:
         for requested in REQUESTED_ACCESSES[operation](request):
             attached = find_policy(requested, tables)
-            access = resolve_access(requested, tables, principal.keys_for, attached)
+            access = resolve_access(requested, tables, principal.keys_for, attached, scope)
             principal.require(access, attached)
 
     if isinstance(step, WriteStep):
@@ -119,6 +123,7 @@ def resolve_access(
     tables: StoredTables,
     keys_for: Callable[[str, str], frozenset[str]],
     attached: ResourcePolicy | None = None,
+    scope: Scope | None = None,
 ) -> AccessRequest:
     """Resolve a requested access, with the condition keys that the decision depends on."""
     action = f"dynamodb:{requested.action}"
@@ -129,6 +134,8 @@ def resolve_access(
         resource = table_arn(name)
         if requested.index is not None:
             resource = f"{resource}/index/{requested.index}"
+    if scope is not None:
+        resource = scope.show(resource)
     wanted = keys_for(action, resource)
     if attached is not None:
         wanted |= attached.keys

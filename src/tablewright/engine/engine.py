@@ -32,6 +32,7 @@ from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.operations import OPERATIONS, unknown_operation
 from tablewright.engine.realism import Realism, RealisticLayer
+from tablewright.engine.scope import Scope
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
 from tablewright.engine.statements.explain import Explanation, explain_statement
 from tablewright.engine.step import (
@@ -84,6 +85,9 @@ class Engine:
     >>> engine.call("ListTables")
     {'TableNames': []}
     """
+
+    #: The region and the account in the resources of policies; None: the internal ones.
+    _scope: Scope | None = None
 
     def __init__(
         self,
@@ -158,7 +162,9 @@ class Engine:
             typed, step = self._realism.apply(operation, typed, prepare, self._catalog.tables)
         if self._catalog.counts_keys:
             step = self._key_counts.count(step, operation, typed)
-        return step if policy is None else authorize(step, operation, typed, policy)
+        if policy is None:
+            return step
+        return authorize(step, operation, typed, policy, self._scope)
 
     def run(self, step: Step) -> bytes:
         """Run a step and return the response as JSON. Its writes are durable when this returns."""
@@ -243,9 +249,10 @@ class Engine:
             )
         return self._key_counts.report(found, index, limit)
 
-    def counted_tables(self) -> list[tuple[str, str | None]]:
-        """Return the tables and indexes with Contributor Insights: table, index or None."""
-        return [(table.name, index) for table, index in enabled_insights(self._catalog.tables)]
+    def counted_keys(self) -> Iterator[tuple[str, str | None, Contributors]]:
+        """Yield the most used keys of all tables and indexes with Contributor Insights."""
+        for table, index in enabled_insights(self._catalog.tables):
+            yield table.name, index, self._key_counts.report(table, index, 10)
 
     def trim(self, now: float | None = None) -> int:
         """Delete the records of streams that are more than 24 hours old; return their number.

@@ -14,6 +14,7 @@
     budget          the memory for all clients together
     authentication  who sent a request: signature, canonical, credentials, credentials_file
     hosts           which Host and Origin headers are accepted
+    isolation       regions and accounts with tables of their own
     failures        storage errors: DynamoDB errors for clients, log lines for the operator
     telemetry       metrics and log lines of each request: accesslog, monitor
 
@@ -22,7 +23,8 @@ the engine; it does not know what an operation does.
 """
 
 from tablewright.server.hosts import Hosts
+from tablewright.server.isolation import IsolatedEngines
 from tablewright.server.limits import Limits
 from tablewright.server.server import Server, Settings, serve, serving
 
-__all__ = ["Hosts", "Limits", "Server", "Settings", "serve", "serving"]
+__all__ = ["Hosts", "IsolatedEngines", "Limits", "Server", "Settings", "serve", "serving"]

@@ -39,7 +39,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from tablewright.engine import Step
+from tablewright.engine import Engine, Step
 from tablewright.errors import (
     DynamoDBError,
     InternalServerError,
@@ -55,10 +55,11 @@ from tablewright.server.compression import (
     compress,
     is_supported,
 )
-from tablewright.server.credentials import Caller
+from tablewright.server.credentials_file import Caller
 from tablewright.server.dispatcher import Dispatcher
 from tablewright.server.failures import UNEXPECTED
 from tablewright.server.hosts import preflight_headers
+from tablewright.server.isolation import ScopedPreparer
 from tablewright.server.limits import LARGE_BODY, MAX_BODY, SMALL_BODY
 from tablewright.server.preparation import (
     OPERATION_OF,
@@ -102,7 +103,8 @@ class Connection(asyncio.Protocol):
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
         self._responses = dispatcher.responses
-        self._engine = dispatcher.engine
+        #: None if regions are isolated.
+        self._engine = dispatcher.engine if isinstance(dispatcher.engine, Engine) else None
         self._authenticator = dispatcher.authenticator
         self._limits = dispatcher.limits
         self._transport: asyncio.Transport
@@ -310,7 +312,8 @@ class Connection(asyncio.Protocol):
                 if operation is None:
                     raise unknown_target(target)
                 caller = self._authenticator.authenticate(method, url, headers, body)
-                self._prepare_large(operation, headers, body, caller)
+                engine = self._find_engine(url, headers, caller)
+                self._prepare_large(engine, operation, headers, body, caller)
                 return
             request = parse_json(body) if body else None
             if operation is None:
@@ -318,7 +321,8 @@ class Connection(asyncio.Protocol):
             caller = self._authenticator.authenticate(method, url, headers, body)
             if not body:
                 raise SerializationException
-            step = prepare(self._engine, operation, request, caller, self._exchange)
+            engine = self._engine or self._find_engine(url, headers, caller)
+            step = prepare(engine, operation, request, caller, self._exchange)
             self._submit(operation, step, headers)
         except DynamoDBError as fault:
             self._send_fault(fault)
@@ -334,6 +338,7 @@ class Connection(asyncio.Protocol):
 
     def _prepare_large(
         self,
+        engine: Engine | ScopedPreparer,
         operation: str,
         headers: Mapping[bytes, bytes],
         body: bytes | bytearray,
@@ -346,7 +351,7 @@ class Connection(asyncio.Protocol):
         if encoding is not None and len(body) <= SMALL_BODY:
             with suppress(TooLarge):
                 request = parse_json(expand(body, encoding, SMALL_BODY))
-                step = prepare(self._engine, operation, request, caller, self._exchange)
+                step = prepare(engine, operation, request, caller, self._exchange)
                 self._submit(operation, step, headers)
                 return
         if encoding is not None:
@@ -356,7 +361,7 @@ class Connection(asyncio.Protocol):
             self,
             partial(
                 prepare_large,
-                self._engine,
+                engine,
                 operation,
                 bytes(body),
                 caller,
@@ -383,6 +388,13 @@ class Connection(asyncio.Protocol):
             return host
         name, port = self._transport.get_extra_info("sockname")[:2]
         return f"[{name}]:{port}".encode() if ":" in name else f"{name}:{port}".encode()
+
+    def _find_engine(
+        self, url: bytes | bytearray, headers: Mapping[bytes, bytes], caller: Caller | None
+    ) -> Engine | ScopedPreparer:
+        """Return the engine of a request: the only one, or that of its region and account."""
+        engine = self._dispatcher.engine
+        return engine if isinstance(engine, Engine) else engine.find(url, headers, caller)
 
     def _check_sender(self, headers: Mapping[bytes, bytes]) -> None:
         """Raise `DynamoDBError` unless the Host and Origin headers are allowed."""

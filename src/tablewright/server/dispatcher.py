@@ -9,6 +9,7 @@ from tablewright.engine import Engine, Step
 from tablewright.server.authentication import Authenticator
 from tablewright.server.budget import Budget
 from tablewright.server.hosts import Hosts
+from tablewright.server.isolation import IsolatedEngines
 from tablewright.server.limits import Limits
 from tablewright.server.responses import ResponseBuilder
 from tablewright.server.telemetry import Telemetry
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 class Dispatcher(Protocol):
     """The parts of a server that a connection uses."""
 
-    engine: Engine
+    engine: Engine | IsolatedEngines
     responses: ResponseBuilder
     authenticator: Authenticator
     hosts: Hosts

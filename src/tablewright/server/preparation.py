@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from tablewright.engine import OPERATIONS, Engine, ReadStep, Step
 from tablewright.engine.operations import LIST_OF_OPERATIONS, unknown_operation
 from tablewright.engine.step import ReadContext
@@ -19,6 +21,7 @@ from tablewright.errors import (
 )
 from tablewright.server.compression import TooLarge, decompress
 from tablewright.server.credentials_file import Caller
+from tablewright.server.isolation import ScopedPreparer
 from tablewright.server.limits import MAX_BODY
 from tablewright.server.telemetry import Exchange
 from tablewright.wire.body import collector_paused, decode
@@ -52,7 +55,7 @@ def parse_json(body: bytes | bytearray) -> Any:
 
 
 def prepare(
-    engine: Engine,
+    engine: Engine | ScopedPreparer,
     operation: str,
     request: object,
     caller: Caller | None,
@@ -73,7 +76,7 @@ def name_endpoint(step: Step, address: str) -> Step:
     def run_and_name(context: ReadContext) -> Any:
         return {"Endpoints": [each | {"Address": address} for each in run(context)["Endpoints"]]}
 
-    return ReadStep(run_and_name)
+    return replace(step, run=run_and_name)
 
 
 def expand(body: bytes | bytearray, encoding: bytes, limit: int = MAX_BODY) -> bytes:
@@ -89,7 +92,7 @@ def expand(body: bytes | bytearray, encoding: bytes, limit: int = MAX_BODY) -> b
 
 
 def prepare_large(
-    engine: Engine,
+    engine: Engine | ScopedPreparer,
     operation: str,
     body: bytes,
     caller: Caller | None,
