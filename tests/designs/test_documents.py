@@ -242,6 +242,14 @@ def test_the_diagram_shows_embedded_models_with_their_relations() -> None:
     ]
 
 
+def test_an_attribute_refers_to_the_entity_whose_key_ends_with_it() -> None:
+    """`order_id` is of a CustomerOrder, `item_id` of an InventoryItem."""
+    commerce, market = document(load("commerce")), document(load("market"))
+    assert "    CUSTOMER_ORDER ||--o{ ORDER_STATUS_EVENT : order_id\n" in commerce
+    assert "        str orderId PK, FK\n" in commerce
+    assert "    INVENTORY_ITEM ||--o{ ORDER_ITEM : item_id\n" in market
+
+
 def test_models_inside_of_models_are_in_the_diagram() -> None:
     class Maps(Table, name="documented_maps"):
         pass

@@ -141,6 +141,7 @@ class KeyMap:
             (
                 attribute,
                 template.tag,
+                _shared(template),
                 Composer(template).form,
                 tuple((part.attribute, part.attribute_text) for part in template.parts),
             )
@@ -316,10 +317,13 @@ class KeyMap:
 
     # -- from the values of an entity --------------------------------------------------------
 
-    def compose(self, values: Mapping[str, Any]) -> dict[str, Value] | None:
+    def compose(
+        self, values: Mapping[str, Any], texts: dict[str, str] | None = None
+    ) -> dict[str, Value] | None:
         """Return the composed attributes of the key.
 
         Return None if the entity is not in the index: a part has no value, or `when` is false.
+        `texts` keeps the texts that other keys of the same entity have, too.
         """
         if self.when is not None and not self.when.holds(values):
             return None
@@ -329,10 +333,15 @@ class KeyMap:
         for name, argument in self._optional:
             if argument(values[name]) is None:
                 return None
-        return {
-            attribute: {tag: form % tuple([text(values[name]) for name, text in parts])}
-            for attribute, tag, form, parts in self._forms
-        }
+        composed: dict[str, Value] = {}
+        for attribute, tag, shared, form, parts in self._forms:
+            text = None if texts is None or shared is None else texts.get(shared)
+            if text is None:
+                text = form % tuple([write(values[name]) for name, write in parts])
+                if texts is not None and shared is not None:
+                    texts[shared] = text
+            composed[attribute] = {tag: text}
+        return composed
 
 
 class AlternativeKeys:
@@ -345,10 +354,12 @@ class AlternativeKeys:
         self.composed = tuple(dict.fromkeys(name for key in keys for name in key.composed))
         self.depends_on = frozenset[str]().union(*(key.depends_on for key in keys))
 
-    def compose(self, values: Mapping[str, Any]) -> dict[str, Value] | None:
+    def compose(
+        self, values: Mapping[str, Any], texts: dict[str, str] | None = None
+    ) -> dict[str, Value] | None:
         """Return the composed attributes of the place that holds; None if none does."""
         for key in self.keys:
-            composed = key.compose(values)
+            composed = key.compose(values, texts)
             if composed is not None:
                 return composed
         return None
@@ -367,6 +378,14 @@ def group_by_index(keys: Sequence[KeyMap]) -> tuple[IndexKeys, ...]:
     return tuple(
         group[0] if len(group) == 1 else AlternativeKeys(tuple(group)) for group in groups.values()
     )
+
+
+def _shared(template: Template) -> str | None:
+    """Return what identifies a template among those of one entity; None if nothing does."""
+    if not all(part.is_plain for part in template.parts):
+        return None
+    names = [part.attribute for part in template.parts]
+    return repr((Composer(template).form, names, template.delimiter))
 
 
 def _following(sort: Template, position: int) -> str | None:

@@ -187,7 +187,7 @@ class _Source:
         n = self._position[part.attribute]
         attribute = self._attributes[n]
         kind = attribute.converter.kind
-        if part.label != part.attribute or attribute.role == "ttl":
+        if not part.is_plain or attribute.role == "ttl":
             kind = None
         if kind is str:
             yield f"v{n}"

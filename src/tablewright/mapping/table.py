@@ -23,6 +23,7 @@ from tablewright.mapping.language import (
     literal,
     sequence,
 )
+from tablewright.mapping.settings import TableSettings
 from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
 
@@ -51,6 +52,7 @@ class TableMap:
         #: Whether the type attribute is one name, or a set or a list of names.
         self.type_form: TypeForm = type_form
         self.indexes = indexes
+        self.settings = TableSettings()
         #: What separates the parts of keys that do not name another.
         self.delimiter = delimiter
         #: Whether a tenant's query of a key is filtered by the partition key; for estimates.

@@ -10,6 +10,7 @@ class Commerce(Table, name="commerce_single_table", type_attribute="entityType")
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -17,6 +18,7 @@ from tablewright.errors import DeclarationError
 from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap
+from tablewright.mapping.settings import MAX_RECOVERY_DAYS, StreamView, TableSettings
 from tablewright.mapping.table import TableMap, TypeForm
 from tablewright.model.tenancy import Tenancy
 
@@ -102,7 +104,12 @@ def _check_tenancy(tenancy: Tenancy, table: TableMap, indexes: set[Any]) -> None
 
 
 class Table:
-    """The base class of tables: a subclass declares keys, type attribute and indexes."""
+    """The base class of tables: a subclass declares keys, type attribute, indexes and settings.
+
+    `connect` applies the settings when it creates the table: `stream` is the view type of its
+    stream, `point_in_time_recovery` the days for which it can be restored (True: 35),
+    `deletion_protection` prevents its deletion, `tags` are names and values.
+    """
 
     __table__: ClassVar[TableMap]
     __tenancy__: ClassVar[Tenancy | None] = None
@@ -117,6 +124,10 @@ class Table:
         type_form: TypeForm = "text",
         delimiter: str = "#",
         escape: bool = True,
+        stream: StreamView | None = None,
+        point_in_time_recovery: bool | int = False,
+        deletion_protection: bool = False,
+        tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init_subclass__()
         separator = Delimiter(delimiter, escapes=escape)
@@ -124,6 +135,14 @@ class Table:
         table = TableMap(
             cls.__name__, name or cls.__name__, (pk, sk), type_attribute, {}, separator, type_form
         )
+        days = MAX_RECOVERY_DAYS if point_in_time_recovery is True else point_in_time_recovery
+        table.settings = TableSettings(
+            stream=stream,
+            recovery_days=None if days is False else days,
+            deletion_protection=deletion_protection,
+            tags=tuple((tags or {}).items()),
+        )
+        table.settings.check(cls.__name__)
         for attribute, value in list(vars(cls).items()):
             if isinstance(value, (GSI, LSI)):
                 index = value.compile(table)
