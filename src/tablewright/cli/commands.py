@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 DESIGNS = "Designs"
 FILES = "Database files"
+STATEMENTS = "Read and write items"
 TRANSFER = "Move data"
 SERVER = "Server"
 
