@@ -24,6 +24,7 @@ GUIDES = [
     "docs/errors.md",
     "docs/policies.md",
     "docs/backups.md",
+    "docs/partiql.md",
 ]
 PUBLIC = [
     name
