@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import gzip
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from tablewright.engine import Engine
+from tablewright.engine.imports import read_file
 from tablewright.errors import (
     DynamoDBError,
     ImportConflictException,
@@ -320,3 +325,60 @@ def test_an_imported_table_is_a_table_like_others(engine: Engine, bucket: Path) 
     assert len(items(engine, IndexName="by_g")) == 2
     engine.call("DeleteTable", {"TableName": "things"})
     assert tables(engine) == []
+
+
+KILLED = """
+import os, sys
+from tablewright.engine import Engine
+from tablewright.engine.operations import imports
+
+def die(*_):
+    os.kill(os.getpid(), 9)
+
+with Engine(sys.argv[1], s3=sys.argv[2]) as engine:
+    imports._end = die
+    engine.call("ImportTable", eval(sys.argv[3]))
+"""
+
+
+def test_the_import_of_a_killed_process_has_failed_and_leaves_no_rows(
+    bucket: Path, tmp_path: Path
+) -> None:
+    (bucket / "items.json").write_bytes(encode_lines(THINGS))
+    request: Json = {
+        "S3BucketSource": {"S3Bucket": "imports"},
+        "InputFormat": "DYNAMODB_JSON",
+        "TableCreationParameters": PARAMETERS,
+    }
+    file = tmp_path / "things.db"
+    command = [sys.executable, "-c", KILLED, str(file), str(bucket.parent), repr(request)]
+    assert subprocess.run(command, check=False).returncode == -9
+    with Engine(file, s3=bucket.parent) as engine:
+        (one,) = engine.call("ListImports")["ImportSummaryList"]
+        assert one["ImportStatus"] == "FAILED"
+        described = engine.call("DescribeImport", {"ImportArn": one["ImportArn"]})
+        assert described["ImportTableDescription"]["FailureCode"] == "ProcessEnded"
+        assert tables(engine) == []
+        assert import_table(engine)["ImportStatus"] == "COMPLETED"
+        assert items(engine) == THINGS
+    with closing(apsw.Connection(str(file))) as connection:
+        names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    assert len(names) == 4  # the catalog, the tokens, the table and its index
+
+
+def test_an_import_in_progress_is_not_failed_by_another_engine(
+    bucket: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "things.db"
+    (bucket / "items.json").write_bytes(encode_lines(THINGS))
+
+    def open_meanwhile(*arguments: Any) -> list[Any]:
+        with Engine(file) as other:
+            (one,) = other.call("ListImports")["ImportSummaryList"]
+            assert one["ImportStatus"] == "IN_PROGRESS"
+            assert tables(other) == []
+        return list(read_file(*arguments))
+
+    monkeypatch.setattr("tablewright.engine.operations.imports.read_file", open_meanwhile)
+    with Engine(file, s3=bucket.parent) as engine:
+        assert import_table(engine)["ImportStatus"] == "COMPLETED"

@@ -1,5 +1,8 @@
 """Backups: copies of tables in the same file, made by CreateBackup.
 
+A table that is deleted while its point-in-time recovery is on becomes a backup, too, of the type
+SYSTEM, which expires after 35 days.
+
 A backup has copies of the rows of a table and of its indexes, in trees of its own, and the schema
 of the table at that time. So it does not change with the table, survives its deletion, and is
 restored by copying rows. A copy is made inside SQLite and in one transaction: it is one state of
@@ -9,6 +12,8 @@ The catalog stores a record for each backup. This module does not know requests.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import msgspec
 from msgspec.structs import replace
@@ -20,7 +25,9 @@ from tablewright.engine.records import RecordKind, new_id
 from tablewright.engine.table import StoredTable
 from tablewright.errors import BackupNotFoundException
 from tablewright.schema import TableSchema
-from tablewright.storage import Snapshot, Tree, WriteTransaction
+from tablewright.storage import Snapshot, Store, Tree, WriteTransaction
+
+SYSTEM_BACKUP_SECONDS = 35 * 24 * 60 * 60
 
 
 class Backup(msgspec.Struct, frozen=True):
@@ -34,6 +41,10 @@ class Backup(msgspec.Struct, frozen=True):
     table: TableSchema
     items: int
     size: int
+    #: SYSTEM: of a deleted table.
+    kind: str = "USER"
+    #: When it is deleted; None: never.
+    expires: float | None = None
 
     @property
     def arn(self) -> str:
@@ -68,6 +79,39 @@ def add_backup(catalog: Catalog, tx: WriteTransaction, backup: Backup) -> Backup
     backup = replace(backup, table=catalog.add_trees(tx, backup.table))
     BACKUPS.save(catalog, tx, backup)
     return backup
+
+
+def keep_deleted_table(
+    catalog: Catalog,
+    tx: WriteTransaction,
+    table: TableSchema,
+    count: tuple[int, int],
+    now: float,
+) -> None:
+    """Make the trees of a table that is being deleted a backup; no rows are copied.
+
+    The caller removes the table from the catalog. `count` is the number and the size of its items.
+    """
+    copy = catalog.renumber(table)
+    for old, new in zip(table.trees, copy.trees, strict=True):
+        tx.rename_tree(Tree(old), Tree(new))
+    name = f"{table.name}$DeletedTableBackup"
+    backup = Backup(new_id(now), name, now, copy, *count, "SYSTEM", now + SYSTEM_BACKUP_SECONDS)
+    BACKUPS.save(catalog, tx, backup)
+
+
+def delete_expired_backups(store: Store, catalog: Catalog, now: float) -> None:
+    """Delete the backups that have expired. `catalog` must be the writer's."""
+    for backup in store.read(BACKUPS.read_all):
+        if backup.expires is not None and backup.expires <= now:
+            store.write(partial(_delete_if_exists, catalog, backup.arn))
+
+
+def _delete_if_exists(catalog: Catalog, arn: str, tx: WriteTransaction) -> None:
+    catalog.catch_up(tx)
+    backup = BACKUPS.find(tx, arn)
+    if backup is not None:
+        delete_backup(catalog, tx, backup)
 
 
 def find_backup(snapshot: Snapshot, arn: str) -> Backup:

@@ -21,7 +21,9 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
+from tablewright.engine.abandoned import end_abandoned
 from tablewright.engine.authorization import authorize
+from tablewright.engine.backups import delete_expired_backups
 from tablewright.engine.catalog import Catalog, read_jobs
 from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import delete_expired
@@ -224,10 +226,13 @@ class Engine:
         )
 
     def expire(self, now: float | None = None) -> int:
-        """Delete the items expired at `now` (seconds since 1970) and return their number."""
-        return delete_expired(
-            self._store, self._writer_catalog, time.time() if now is None else now
-        )
+        """Delete the items expired at `now` (seconds since 1970) and return their number.
+
+        Delete expired backups, too.
+        """
+        now = time.time() if now is None else now
+        delete_expired_backups(self._store, self._writer_catalog, now)
+        return delete_expired(self._store, self._writer_catalog, now)
 
     def make_realistic(self, realism: Realism | None = None) -> None:
         """Give all later requests AWS's delays and limits, to test deployment and retry code."""
@@ -304,6 +309,8 @@ class Engine:
                 self._catalog = Catalog()
                 self._store.end_sandbox(number)
                 self._counts.forget()
+                if self._realism is not None:  # its unfinished changes may have been undone
+                    self.make_realistic(self._realism.settings)
             self._continue_jobs()
 
     def _start_maintenance(self) -> None:
@@ -413,8 +420,10 @@ class Engine:
         return b"" if answer is None else encode(answer)
 
     def _open_file(self, tx: WriteTransaction) -> None:
+        now = time.time()
         self._writer_catalog.create_trees(tx)
-        add_missing_logs(self._writer_catalog, tx, time.time())
+        add_missing_logs(self._writer_catalog, tx, now)
+        end_abandoned(self._writer_catalog, tx, now)
 
     def _rotate_shards(self, table: str, children: int, tx: WriteTransaction) -> None:
         self._writer_catalog.catch_up(tx)

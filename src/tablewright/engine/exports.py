@@ -46,6 +46,8 @@ class Export(msgspec.Struct, frozen=True):
     token: str
     bucket: str
     prefix: str | None
+    #: The id of the process that does it.
+    process: int
     started: float
     #: The time of the items; of an incremental export, the end of the changes.
     time: float

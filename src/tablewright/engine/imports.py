@@ -2,7 +2,7 @@
 
 The rows of an import are written to trees that belong to no table. When all files have been read,
 the trees become those of the new table. So other requests never see a part of the items. If the
-process is killed before, there is no table, and the record stays IN_PROGRESS.
+process is killed before, there is no table, and `abandoned` deletes the rows.
 
 Files in DynamoDB JSON have one item per line, CSV files a header and one item per row: key
 attributes have the type of their definition, all other attributes are strings, also empty ones.
@@ -40,6 +40,8 @@ class Import(msgspec.Struct, frozen=True):
     token: str
     #: The members of the request, as JSON.
     request: dict[str, Any]
+    #: The id of the process that does it.
+    process: int
     started: float
     status: str = "IN_PROGRESS"
     ended: float | None = None

@@ -11,12 +11,15 @@ wait.
 
 from __future__ import annotations
 
+import os
+import time
 import uuid
 from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
+from tablewright.engine.abandoned import running
 from tablewright.engine.describe import round_timestamp, table_arn
 from tablewright.engine.exports import (
     EXPORTS,
@@ -27,7 +30,6 @@ from tablewright.engine.exports import (
     write_export,
 )
 from tablewright.engine.object_folder import ObjectFolder
-from tablewright.engine.records import new_id
 from tablewright.engine.recovery import (
     read_items_at,
     read_net_changes,
@@ -65,10 +67,11 @@ def export_table_to_point_in_time(request: ExportTableToPointInTimeInput) -> Lon
     def run(context: LongContext) -> dict[str, Any]:
         folder = context.require_folder()
         folder.require_usable(request.bucket, top_folder(request.prefix))
-        export, is_new = context.write(partial(_begin, request))
-        if is_new:
-            done = _export(context, folder, export)
-            context.write(partial(_save, done))
+        with running(time.time()) as export_id:
+            export, is_new = context.write(partial(_begin, request, export_id))
+            if is_new:
+                done = _export(context, folder, export)
+                context.write(partial(_save, done))
         return {"ExportDescription": _describe(export)}
 
     return LongStep(run)
@@ -137,7 +140,9 @@ def _check_increment(start: float, end: float) -> None:
         raise invalid("ExportToTime must be after ExportFromTime, and at most 24 hours after it")
 
 
-def _begin(request: ExportTableToPointInTimeInput, context: WriteContext) -> tuple[Export, bool]:
+def _begin(
+    request: ExportTableToPointInTimeInput, export_id: str, context: WriteContext
+) -> tuple[Export, bool]:
     """Store the record of a new export, or return the one that has the same token."""
     now = context.streams.now()
     schema = context.find_table_for_backup(request.table_arn).schema
@@ -147,12 +152,13 @@ def _begin(request: ExportTableToPointInTimeInput, context: WriteContext) -> tup
         start, end = request.incremental.from_time, request.incremental.to_time
         view = request.incremental.view or "NEW_AND_OLD_IMAGES"
     wanted = Export(
-        id=new_id(now),
+        id=export_id,
         table=schema.name,
         table_id=schema.id,
         token=request.token or str(uuid.uuid4()),
         bucket=request.bucket,
         prefix=request.prefix,
+        process=os.getpid(),
         started=now,
         time=latest if end is None else end,
         from_time=start,
@@ -184,6 +190,7 @@ def _requested(export: Export, end: float | None) -> Export:
     return replace(
         export,
         id="",
+        process=0,
         started=0,
         time=0 if end is None else export.time,
         status="",

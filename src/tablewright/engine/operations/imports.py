@@ -10,6 +10,8 @@ others are imported. An item replaces an earlier one with the same key.
 from __future__ import annotations
 
 import logging
+import os
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -19,6 +21,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from tablewright.engine.abandoned import running
 from tablewright.engine.capacity import Charge
 from tablewright.engine.describe import round_timestamp, table_arn
 from tablewright.engine.imports import IMPORTS, FileFormat, Import, read_file
@@ -26,7 +29,6 @@ from tablewright.engine.maintenance import MAX_STEP_BYTES, MAX_STEP_ROWS, delete
 from tablewright.engine.object_folder import NoSuchBucket, ObjectFolder
 from tablewright.engine.operations.create_table import build_schema
 from tablewright.engine.operations.put_item import build_row
-from tablewright.engine.records import new_id
 from tablewright.engine.rows import ItemRow, find_row, replace_item
 from tablewright.engine.step import (
     LongContext,
@@ -67,10 +69,11 @@ def import_table(request: ImportTableInput) -> LongStep:
     def run(context: LongContext) -> dict[str, Any]:
         folder = context.require_folder()
         folder.require_usable(source.bucket, source.prefix or "")
-        begun, is_new = context.write(partial(_begin, request, schema))
-        if is_new:
-            done = _import(context, folder, begun, file_format)
-            context.write(partial(_end, done))
+        with running(time.time()) as import_id:
+            begun, is_new = context.write(partial(_begin, request, import_id, schema))
+            if is_new:
+                done = _import(context, folder, begun, file_format)
+                context.write(partial(_end, done))
         return {"ImportTableDescription": _describe(begun)}
 
     return LongStep(run)
@@ -146,7 +149,7 @@ def _build_format(request: ImportTableInput, schema: TableSchema) -> FileFormat:
 
 
 def _begin(
-    request: ImportTableInput, schema: TableSchema, context: WriteContext
+    request: ImportTableInput, import_id: str, schema: TableSchema, context: WriteContext
 ) -> tuple[Import, bool]:
     """Store the record of a new import, or return the one that has the same token."""
     members = _drop_missing(msgspec.to_builtins(request))
@@ -161,7 +164,7 @@ def _begin(
     _require_new_table(schema.name, context)
     now = context.streams.now()
     table = context.catalog.add_trees(context.tx, schema)
-    begun = Import(new_id(now), table, token, members, now)
+    begun = Import(import_id, table, token, members, os.getpid(), now)
     IMPORTS.save(context.catalog, context.tx, begun)
     return begun, True
 

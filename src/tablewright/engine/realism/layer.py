@@ -57,6 +57,7 @@ class RealisticLayer:
     """The delays and limits of one engine."""
 
     def __init__(self, settings: Realism, key_counts: KeyCounts) -> None:
+        self.settings = settings
         self._statuses = Statuses(settings)
         self._throttle = Throttle(settings) if settings.throttles else None
         self._replaced = ReplacedRows(settings) if settings.lag_seconds > 0 else None
