@@ -32,7 +32,6 @@ def test_a_policy_can_deny_full_scans(engine: Engine) -> None:
         "SELECT * FROM shop WHERE sk = '1'",
         "SELECT * FROM shop WHERE pk = 'a' OR secret = 'x'",
         "SELECT * FROM shop.\"by-status\" WHERE pk = 'a'",
-        "SELECT * FROM absent",
     ):
         with pytest.raises(AccessDeniedException):
             select(text)
