@@ -22,10 +22,11 @@ class ScopedEngine(Engine):
     def __init__(self, *arguments: Any, scope: Scope, **settings: Any) -> None:
         """Open a file, or create it. All other arguments are those of `Engine`."""
         super().__init__(*arguments, **settings)
-        self._scope: Scope = scope
+        self._scope = scope
+        self.scope = scope
 
     def prepare(self, operation: str, request: object, policy: Principal | None = None) -> Step:
-        scope = self._scope
+        scope = self.scope
         try:
             step = super().prepare(operation, scope.read_request(request), policy)
         except DynamoDBError as fault:

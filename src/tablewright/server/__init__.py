@@ -2,10 +2,12 @@
 
     server          listening, shared commits, deletion of expired items, shutdown
     connection      one connection: requests in, responses out, in order
+    dispatcher      what a connection expects of its server
     states          the states of a connection and their transitions
     request_parser  from the bytes of a connection to requests
     preparation     from a request to a step that the engine can run
     responses       the bytes of a response
+    compression     bodies with the encodings gzip and deflate
     writer          the thread that commits
     listener        accepts connections
     limits          how much clients may send, and how long they may take

@@ -36,6 +36,7 @@ from tablewright.errors import StoreBusy, StoreFailed
 from tablewright.server.accesslog import AccessLog
 from tablewright.server.authentication import Authenticator, OpenAuthenticator
 from tablewright.server.budget import Budget
+from tablewright.server.compression import compress
 from tablewright.server.connection import Connection
 from tablewright.server.failures import Failures, FileWatch
 from tablewright.server.hosts import Hosts
@@ -209,6 +210,11 @@ class Server:
         """Call `prepare` in a thread, then submit its step or deliver its error."""
         preparing = self._loop.run_in_executor(self._preparer, prepare)
         preparing.add_done_callback(partial(self._prepared, connection))
+
+    def compress_in_thread(self, connection: Connection, body: bytes, encoding: bytes) -> None:
+        """Compress a response in a thread, then call `connection.complete`."""
+        compressing = self._loop.run_in_executor(self._readers, compress, body, encoding)
+        compressing.add_done_callback(lambda done: connection.complete(done.result(), encoding))
 
     def _prepared(self, connection: Connection, preparing: asyncio.Future[Step]) -> None:
         error = preparing.exception()

@@ -39,6 +39,7 @@ from tablewright.wire.responses import ConsumedCapacity
 
 #: Reads that lag unless they are consistent.
 _LAGGING = frozenset({"BatchGetItem", "ExecuteStatement", "GetItem", "Query", "Scan"})
+_STATEMENTS = frozenset({"BatchExecuteStatement", "ExecuteStatement", "ExecuteTransaction"})
 #: Operations on a table that are refused while it is being created.
 _SETTINGS = frozenset(
     {
@@ -86,7 +87,7 @@ class RealisticLayer:
 
     def _check_statuses(self, operation: str, request: Any) -> None:
         statuses = self._statuses
-        if operation in KINDS or operation == "ExecuteStatement":
+        if operation in KINDS or operation in _STATEMENTS:
             for requested in REQUESTED_ACCESSES[operation](request):
                 if requested.table is not None:
                     statuses.check_use(table_name(requested.table), requested.index)
