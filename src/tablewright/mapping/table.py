@@ -27,6 +27,7 @@ from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
 
 TypeForm: TypeAlias = Literal["text", "set", "list"]
+StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
 Match: TypeAlias = Callable[[str], re.Match[str] | None]
 
 
@@ -53,6 +54,8 @@ class TableMap:
         self.indexes = indexes
         #: What separates the parts of keys that do not name another.
         self.delimiter = delimiter
+        #: The view type of the table's stream; None: the model does not need a stream.
+        self.stream: StreamView | None = None
         #: Whether a tenant's query of a key is filtered by the partition key; for estimates.
         self.filters_for_tenants: Callable[[KeyMap], bool] = _filters_nothing
         self.entities: list[EntityMap] = []

@@ -1,7 +1,8 @@
 """Provision: create the table of a model if it is missing, else compare it with its declaration.
 
 Only what the model depends on is compared: key attributes and their types, the keys and projections
-of indexes, and the TTL attribute. Billing, tags and other settings belong to the operator.
+of indexes, the TTL attribute, and the stream if one is declared. Billing, tags and other settings
+belong to the operator.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ def definition(table: TableMap, name: str) -> dict[str, Any]:
         indexes = [_index(index) for index in table.indexes.values() if index.kind == kind]
         if indexes:
             request[member] = indexes
+    if table.stream is not None:
+        request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": table.stream}
     return request
 
 
@@ -172,6 +175,9 @@ def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
         there = {index["IndexName"]: index for index in found.get(member, ())}
         for name in sorted(here.keys() | there.keys()):
             lines += _compare_index(name, here.get(name), there.get(name))
+    stream = found.get("StreamSpecification", {}).get("StreamViewType")
+    if table.stream is not None and stream != table.stream:
+        lines.append(f"stream: declared {table.stream}, found {stream or 'none'}")
     return lines
 
 

@@ -17,7 +17,7 @@ from tablewright.errors import DeclarationError
 from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap
-from tablewright.mapping.table import TableMap, TypeForm
+from tablewright.mapping.table import StreamView, TableMap, TypeForm
 from tablewright.model.tenancy import Tenancy
 
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}").fullmatch
@@ -102,7 +102,10 @@ def _check_tenancy(tenancy: Tenancy, table: TableMap, indexes: set[Any]) -> None
 
 
 class Table:
-    """The base class of tables: a subclass declares keys, type attribute and indexes."""
+    """The base class of tables: a subclass declares keys, type attribute, indexes and stream.
+
+    `stream` is the view type of the table's stream. Without it, the table may have a stream or not.
+    """
 
     __table__: ClassVar[TableMap]
     __tenancy__: ClassVar[Tenancy | None] = None
@@ -117,6 +120,7 @@ class Table:
         type_form: TypeForm = "text",
         delimiter: str = "#",
         escape: bool = True,
+        stream: StreamView | None = None,
     ) -> None:
         super().__init_subclass__()
         separator = Delimiter(delimiter, escapes=escape)
@@ -156,6 +160,12 @@ class Table:
                 f"{cls.__name__}: type_form={type_form!r} is not one of "
                 f"{', '.join(map(repr, get_args(TypeForm)))}"
             )
+        if stream is not None and stream not in get_args(StreamView):
+            raise DeclarationError(
+                f"{cls.__name__}: stream={stream!r} is not one of "
+                f"{', '.join(map(repr, get_args(StreamView)))}"
+            )
+        table.stream = stream
         for index in table.indexes.values():
             if type_form != "text" and type_attribute in index.attributes:
                 raise DeclarationError(
