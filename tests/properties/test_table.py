@@ -6,7 +6,7 @@ import base64
 import tempfile
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import strategies as st
@@ -136,6 +136,8 @@ def updates(draw: st.DrawFn) -> tuple[Item, list[str], dict[str, str] | None]:
 class TableMachine(RuleBasedStateMachine):
     """One engine, one model."""
 
+    creation: ClassVar[dict[str, Any]] = CREATE
+
     def __init__(self) -> None:
         super().__init__()
         self.engine = self.new_engine()
@@ -149,7 +151,7 @@ class TableMachine(RuleBasedStateMachine):
 
     @initialize(items=st.lists(ITEMS, max_size=12))
     def create(self, items: list[Item]) -> None:
-        self.engine.call("CreateTable", CREATE)
+        self.engine.call("CreateTable", self.creation)
         specification = {"Enabled": True, "AttributeName": "t"}
         self.call("UpdateTimeToLive", TimeToLiveSpecification=specification)
         for item in items:
