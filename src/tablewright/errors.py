@@ -24,6 +24,7 @@
     ├── TemplateRefused                     a template cannot be read, or its tables be created
     ├── CredentialsRefused                  a credentials file cannot be used
     ├── CannotOpen                          the file cannot be opened, or is not a database
+    │   └── DamagedFile                     it is a database, but damaged
     ├── StoreClosed                         the engine has been closed
     ├── StoreForked                         the engine was opened before a fork
     ├── StoreFailed                         the file cannot be read or written
@@ -267,6 +268,10 @@ class CredentialsRefused(TablewrightError):
 
 class CannotOpen(TablewrightError):
     """The file cannot be opened: it cannot be created or read, or is not a database."""
+
+
+class DamagedFile(CannotOpen):
+    """The file is a database, but so damaged that it cannot be opened."""
 
 
 class StoreClosed(TablewrightError):

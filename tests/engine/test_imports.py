@@ -341,6 +341,7 @@ with Engine(sys.argv[1], s3=sys.argv[2]) as engine:
 """
 
 
+@pytest.mark.slow
 def test_the_import_of_a_killed_process_has_failed_and_leaves_no_rows(
     bucket: Path, tmp_path: Path
 ) -> None:

@@ -50,14 +50,9 @@ class Backup(msgspec.Struct, frozen=True):
     def arn(self) -> str:
         return f"{table_arn(self.table.name)}/backup/{self.id}"
 
-    @property
-    def label(self) -> str:
-        """The name of the backup in reports."""
-        return f"{self.table.name} (backup {self.id})"
-
     def as_table(self) -> StoredTable:
-        """Return the copy as a table, named with the label, to check or to save its rows."""
-        return StoredTable(replace(self.table, name=self.label))
+        """Return the copy as a table, to check or to save its rows; its name is for reports."""
+        return StoredTable(replace(self.table, name=f"{self.table.name} (backup {self.id})"))
 
 
 BACKUPS = RecordKind("backup", Backup)

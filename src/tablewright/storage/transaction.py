@@ -262,8 +262,7 @@ class WriteTransaction(Snapshot):
         self.rollbacks += 1  # first: an interruption can count a rollback twice, but never miss one
         if self.sandboxes:
             self._close_statements()
-            with suppress(apsw.SQLError):  # no such savepoint
-                self._roll_back_to("step")
+            self._roll_back_to("step")
             return
         if self._connection.in_transaction:
             self._execute("ROLLBACK")
@@ -301,8 +300,9 @@ class WriteTransaction(Snapshot):
             self._commit_sql = _COMMIT
 
     def _roll_back_to(self, savepoint: str) -> None:
-        self._execute(f"ROLLBACK TO {savepoint}")
-        self._execute(f"RELEASE {savepoint}")
+        with suppress(apsw.SQLError):  # no such savepoint: this was done before an interruption
+            self._execute(f"ROLLBACK TO {savepoint}")
+            self._execute(f"RELEASE {savepoint}")
 
     def _close_statements(self) -> None:
         """Close the statements that interrupted reads have left open."""

@@ -137,11 +137,10 @@ def _build_schema(request: ImportTableInput) -> TableSchema:
 
 
 def _build_format(request: ImportTableInput, schema: TableSchema) -> FileFormat:
-    is_compressed = request.compression == "GZIP"
     options = request.format_options.csv if request.format_options else None
     return FileFormat(
         is_csv=request.format == "CSV",
-        is_compressed=is_compressed,
+        is_compressed=request.compression == "GZIP",
         delimiter=(options.delimiter if options else None) or ",",
         header=tuple(options.header_list) if options and options.header_list else None,
         key_types=schema.key_types,
@@ -193,9 +192,9 @@ def _import(
         files = folder.find_objects(bucket, prefix)
         if not files:
             return _fail(begun, "S3NoSuchKey", f"No object in {bucket} has the prefix {prefix!r}")
-        counts = _Counts(begun, file_format)
-        for batch in counts.read_batches(files):
-            context.write(partial(_put_rows, counts.table, batch))
+        reader = _Reader(begun, file_format)
+        for batch in reader.read_batches(files):
+            context.write(partial(_put_rows, reader.table, batch))
     except NoSuchBucket:
         return _fail(begun, "S3NoSuchBucket", f"The bucket {bucket} does not exist")
     except OSError as error:
@@ -203,10 +202,10 @@ def _import(
     return replace(
         begun,
         status="COMPLETED",
-        errors=counts.errors,
-        processed_size=counts.size,
-        processed=counts.imported + counts.errors,
-        imported=counts.imported,
+        errors=reader.errors,
+        processed_size=reader.size,
+        processed=reader.imported + reader.errors,
+        imported=reader.imported,
     )
 
 
@@ -214,7 +213,7 @@ def _fail(begun: Import, code: str, message: str) -> Import:
     return replace(begun, status="FAILED", failure_code=code, failure=message)
 
 
-class _Counts:
+class _Reader:
     """Reads the items of files in batches, and counts them."""
 
     def __init__(self, begun: Import, file_format: FileFormat) -> None:
