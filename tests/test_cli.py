@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,32 @@ def test_check_file_reports_a_damaged_file(tmp_path: Path) -> None:
     assert "Traceback" not in result.stderr
 
 
+def cut(content: bytes) -> bytes:
+    return content[:8192]
+
+
+def break_page_size(content: bytes) -> bytes:
+    return content[:16] + b"\x03\x01" + content[18:]
+
+
+def break_schema(content: bytes) -> bytes:
+    return content[:100] + b"\xff" * 1900 + content[2000:]
+
+
+@pytest.mark.parametrize("damage_file", [cut, break_page_size, break_schema])
+def test_check_file_reports_a_file_that_cannot_be_opened(
+    tmp_path: Path, damage_file: Callable[[bytes], bytes]
+) -> None:
+    file = tmp_path / "damaged.db"
+    make_file(file)
+    file.write_bytes(damage_file(file.read_bytes()))
+    result = run("check-file", file)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "the file is damaged" in result.stderr
+    assert "`tablewright repair` saves what is readable" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
 def test_check_file_of_a_directory_says_so(tmp_path: Path) -> None:
     result = run("check-file", tmp_path)
     assert (result.returncode, result.stderr) == (
@@ -202,3 +229,21 @@ def test_check_file_reports_a_damaged_catalog(tmp_path: Path, name: str) -> None
     result = run("check-file", tmp_path / "damaged.db")
     assert "Traceback" not in result.stderr
     assert result.returncode == 1
+
+
+def test_serve_wants_an_existing_folder_for_s3(tmp_path: Path) -> None:
+    result = run("serve", "--s3", str(tmp_path / "missing"))
+    assert result.returncode == 2
+    assert f"--s3 {tmp_path / 'missing'}: no such folder; create it first" in result.stderr
+
+
+def test_serve_exports_to_the_folder(tmp_path: Path) -> None:
+    with served("--s3", str(tmp_path)) as (_, url), Client(url) as client:
+        assert client.call("CreateTable", TABLE).status == 200
+        on = {"PointInTimeRecoveryEnabled": True}
+        update = {"TableName": "things", "PointInTimeRecoverySpecification": on}
+        client.call("UpdateContinuousBackups", update)
+        arn = "arn:aws:dynamodb:us-east-1:000000000000:table/things"
+        request = {"TableArn": arn, "S3Bucket": "exports"}
+        assert client.call("ExportTableToPointInTime", request).status == 200
+    assert list(tmp_path.glob("exports/AWSDynamoDB/*/manifest-summary.json"))

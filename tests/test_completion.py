@@ -8,8 +8,8 @@ import tablewright
 from tablewright import connect, database, formats, plans
 from tablewright.designs import commerce
 
-READS = {"consistent", "desc", "limit"}
-QUERY = READS | {"after", "asc", "count", "filter", "first", "page_size", "select", "strict"}
+READS = {"after", "consistent", "desc", "limit", "page_size"}
+QUERY = READS | {"asc", "count", "filter", "first", "select", "strict"}
 RANGE = QUERY | {"begins_with", "between", "eq", "gt", "gte", "lt", "lte", "union"}
 OFFERED: dict[str, set[str]] = {
     "Backfill": set(),
@@ -24,7 +24,7 @@ OFFERED: dict[str, set[str]] = {
     "Get": {"consistent", "delete", "then", "update", "upsert"},
     "GetByUnique": {"then"},
     "Load": READS,
-    "LoadFound": set(),
+    "LoadFound": READS,
     "Plan": set(),
     "Put": {"audit", "condition", "stamps"},
     "Query": QUERY,

@@ -24,6 +24,7 @@
     ├── TemplateRefused                     a template cannot be read, or its tables be created
     ├── CredentialsRefused                  a credentials file cannot be used
     ├── CannotOpen                          the file cannot be opened, or is not a database
+    │   └── DamagedFile                     it is a database, but damaged
     ├── StoreClosed                         the engine has been closed
     ├── StoreForked                         the engine was opened before a fork
     ├── StoreFailed                         the file cannot be read or written
@@ -46,6 +47,11 @@
         ├── BackupNotFoundException
         ├── PointInTimeRecoveryUnavailableException
         ├── InvalidRestoreTimeException     outside of the times that can be restored
+        ├── InvalidExportTimeException      outside of the times that can be exported
+        ├── ExportNotFoundException
+        ├── ExportConflictException         a token was used for another export
+        ├── ImportNotFoundException
+        ├── ImportConflictException         a token was used for another import
         ├── LimitExceededException
         ├── PolicyNotFoundException         no resource policy, or not the expected revision
         ├── GlobalTableNotFoundException    there are no global tables
@@ -264,6 +270,10 @@ class CannotOpen(TablewrightError):
     """The file cannot be opened: it cannot be created or read, or is not a database."""
 
 
+class DamagedFile(CannotOpen):
+    """The file is a database, but so damaged that it cannot be opened."""
+
+
 class StoreClosed(TablewrightError):
     """The engine has been closed."""
 
@@ -392,6 +402,26 @@ class PointInTimeRecoveryUnavailableException(DynamoDBError):
 
 
 class InvalidRestoreTimeException(DynamoDBError):
+    pass
+
+
+class InvalidExportTimeException(DynamoDBError):
+    pass
+
+
+class ExportNotFoundException(DynamoDBError):
+    pass
+
+
+class ExportConflictException(DynamoDBError):
+    pass
+
+
+class ImportNotFoundException(DynamoDBError):
+    pass
+
+
+class ImportConflictException(DynamoDBError):
     pass
 
 

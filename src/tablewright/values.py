@@ -38,6 +38,8 @@ def tag_of(value: Mapping[str, Any]) -> str:
 def sorted_members(tag: str, members: Iterable[str]) -> list[str]:
     """Return the members of a set in the order of their type."""
     kind = SET_MEMBER[tag]
+    if kind == "S":
+        return sorted(members)
     return sorted(members, key=lambda content: sort_key(kind, content))
 
 

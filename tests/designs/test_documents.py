@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, connect, create, index, key
+from tablewright.designs import menu
 from tablewright.designs.catalog import bundled, load
 from tablewright.designs.commerce import Commerce, CustomerProfile
+from tablewright.designs.recipes import option2
 from tablewright.engine import Engine
 from tablewright.publish import document
 from tablewright.verify import Design
@@ -139,6 +141,28 @@ def test_each_pattern_shows_its_cost_as_explain_does(name: str) -> None:
         assert (pattern.name, pattern.shape.units) in costs
 
 
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("set_order_id", "one write by the exact key; changes keys of one index"),
+        ("put_into_cart", "a query first; one write by the exact key; changes keys of no index"),
+        ("bonuses", "one partition, by a prefix of the sort key"),
+    ],
+)
+def test_a_reason_says_what_a_pattern_reads_and_changes(pattern: str, reason: str) -> None:
+    rows = [row for row in rows_of(document(load("market"))) if len(row) > 6]
+    column = rows[0].index("Why efficient")
+    assert [row[column] for row in rows if row[2] == f"`{pattern}`"] == [reason]
+
+
+def test_entities_that_expire_are_listed_in_one_line() -> None:
+    lines = [line for line in document(load("market")).splitlines() if "expires at" in line]
+    assert lines == [
+        "- An item of Account, User, Cart, InventoryItem, Order, OrderItem, Bill, Payment, Product "
+        "or Reward expires at the time in `ttl`, if it has one."
+    ]
+
+
 @pytest.mark.parametrize("name", [design.name for design in bundled()])
 def test_each_document_says_how_a_delimiter_inside_a_text_is_stored(name: str) -> None:
     assert "`#` is stored as `$!` and `$` as `$$`" in document(load(name))
@@ -161,6 +185,19 @@ def test_boto3_finds_a_key_that_is_written_as_the_document_says(
         Key={"PK": {"S": f"CUST#{written}"}, "SK": {"S": f"PROFILE#{written}"}},
     )["Item"]
     assert item["customerId"] == {"S": customer_id}
+
+
+@pytest.mark.parametrize("name", ["menu", "recipes"])
+def test_the_document_has_the_docstring_of_each_variant(name: str) -> None:
+    text = document(load(name))
+    for variant in (
+        (menu.collection, menu.composite, menu.document, menu.joins)
+        if name == "menu"
+        else (option2,)
+    ):
+        (table,) = (each for each in vars(variant).values() if each in Table.__subclasses__())
+        title = (variant.__doc__ or "").partition("\n")[0]
+        assert f"## Table `{table.__table__.name}`\n\n{title}\n" in text
 
 
 def test_a_delimiter_that_is_not_escaped_is_said_to_be_refused() -> None:
@@ -203,6 +240,14 @@ def test_the_diagram_shows_embedded_models_with_their_relations() -> None:
         "ORDER ||--o{ ORDER_ITEM : items",
         "PRODUCT ||--o{ ORDER_ITEM : product_id",
     ]
+
+
+def test_an_attribute_refers_to_the_entity_whose_key_ends_with_it() -> None:
+    """`order_id` is of a CustomerOrder, `item_id` of an InventoryItem."""
+    commerce, market = document(load("commerce")), document(load("market"))
+    assert "    CUSTOMER_ORDER ||--o{ ORDER_STATUS_EVENT : order_id\n" in commerce
+    assert "        str orderId PK, FK\n" in commerce
+    assert "    INVENTORY_ITEM ||--o{ ORDER_ITEM : item_id\n" in market
 
 
 def test_models_inside_of_models_are_in_the_diagram() -> None:

@@ -446,6 +446,12 @@ def test_removing_a_business_id_removes_the_item_from_the_index(db: Database, cl
     assert found.order_id == LAST_ORDER
 
 
+def test_a_write_of_a_business_id_names_the_index_whose_key_it_changes() -> None:
+    """The attribute is itself the key of the index; an update of others changes no index key."""
+    assert explain(market.set_order_id).index == "IdLookupIndex"
+    assert explain(market.update_profile).index is None
+
+
 # -- writes --------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 
 from tablewright.designs.catalog import bundled
 from tablewright.engine import Engine
+from tablewright.server import serving
 from tests.commands import run
+from tests.server.http import sdk_client
 
 BUNDLED = [design.name for design in bundled()]
 
@@ -56,6 +59,17 @@ def checks(stored):
     yield Check("Get a note", note("1"), stored(Note)[1])
     END
 '''
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with Engine(":memory:") as engine, serving(engine) as url:
+        yield url
+
+
+@pytest.fixture
+def client(url: str) -> Any:
+    return sdk_client(url)
 
 
 def write_design(folder: Path, end: str = "pass") -> Path:

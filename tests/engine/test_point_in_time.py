@@ -318,6 +318,26 @@ def test_a_deleted_table_leaves_no_log(engine: Engine, clock: Clock) -> None:
     assert engine._writer_catalog.logs == {}
 
 
+def test_a_deleted_table_becomes_a_backup_of_the_system(engine: Engine, clock: Clock) -> None:
+    put(engine, "new", n=1, g="red")
+    engine.call("DeleteTable", {"TableName": "things"})
+    engine.call("CreateTable", table_request("things", "pk:S"))
+    (backup,) = engine.call("ListBackups", {"BackupType": "SYSTEM"})["BackupSummaries"]
+    assert engine.call("ListBackups", {"BackupType": "USER"})["BackupSummaries"] == []
+    assert backup["BackupName"] == "things$DeletedTableBackup"
+    assert backup["BackupType"] == "SYSTEM"
+    assert backup["BackupExpiryDateTime"] == clock.now + 35 * DAY
+    request = {"TargetTableName": "again", "BackupArn": backup["BackupArn"]}
+    engine.call("RestoreTableFromBackup", request)
+    assert len(engine.call("Scan", {"TableName": "again"})["Items"]) == 2
+    assert len(engine.call("Scan", {"TableName": "again", "IndexName": "by_g"})["Items"]) == 1
+    assert engine.check().problems == []
+    engine.expire(clock.now + 35 * DAY - 1)
+    assert len(engine.call("ListBackups")["BackupSummaries"]) == 1
+    engine.expire(clock.now + 35 * DAY)
+    assert engine.call("ListBackups")["BackupSummaries"] == []
+
+
 def test_recovery_is_in_the_file(tmp_path: Path, clock: Clock) -> None:
     start = clock.now
     with Engine(tmp_path / "things.db") as engine:

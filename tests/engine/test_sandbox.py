@@ -11,6 +11,7 @@ import boto3
 import pytest
 
 from tablewright.engine import Engine, maintenance
+from tablewright.engine.realism import Realism
 from tablewright.errors import (
     ConditionalCheckFailedException,
     ResourceNotFoundException,
@@ -227,6 +228,17 @@ def test_expiry_in_a_sandbox_is_undone(engine: Engine) -> None:
             assert engine.expire(now=2000) == 1
             assert get(engine, "old") is None
         assert get(engine, "old") is not None
+
+
+def test_the_delays_of_undone_changes_are_forgotten() -> None:
+    with Engine(":memory:") as engine:
+        create(engine, "things")
+        engine.make_realistic(Realism(control_seconds=60))
+        with engine.sandbox():
+            engine.call("DeleteTable", {"TableName": "things"})
+        described = engine.call("DescribeTable", {"TableName": "things"})["Table"]
+        assert described["TableStatus"] == "ACTIVE"
+        put(engine, "new")
 
 
 def test_other_engines_wait_and_read_the_state_before(path: Path) -> None:

@@ -80,6 +80,17 @@ def test_a_missing_table_is_not_found(db: Database, full: str) -> None:
     db.fails("TransactGetItems", asked, "ResourceNotFoundException", "Requested resource not found")
 
 
+def test_the_first_key_that_does_not_match_is_reported_alone(db: Database, full: str) -> None:
+    details = db.fails(
+        "TransactGetItems",
+        request(get(full, item(pk="a")), get(full, item(pk="b"))),
+        "TransactionCanceledException",
+        "Transaction cancelled, please refer cancellation reasons for specific reasons "
+        "[ValidationError, None]",
+    )
+    assert len(details["CancellationReasons"]) == 2
+
+
 @pytest.mark.parametrize("wrong", [item(pk="a"), item(pk="a", sk=1)], ids=["half", "type"])
 def test_a_key_that_does_not_match_cancels(db: Database, full: str, wrong: Json) -> None:
     details = db.fails(

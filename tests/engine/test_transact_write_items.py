@@ -72,6 +72,27 @@ def test_all_four_actions_are_done(db: Database, full: str) -> None:
     assert db.items(full, "glob") == [item(pk="d", sk="0", g="x")]
 
 
+def test_the_first_invalid_key_is_reported_alone(db: Database, full: str) -> None:
+    asked = request(
+        put(full, item(pk="d", sk="0")),
+        delete(full, item(pk="a")),
+        delete(full, item(pk="b")),
+        check(full, KEY, "attribute_not_exists(pk)"),
+    )
+    none = {"Code": "None"}
+    schema = invalid("The provided key element does not match the schema")
+    cancelled(db, asked, none, schema, none, none)
+
+
+def test_all_invalid_updates_are_reported(db: Database, full: str) -> None:
+    path = "The document path provided in the update expression is invalid for update"
+    asked = request(
+        update(full, KEY, "SET q.x = :v", v=1),
+        update(full, item(pk="d", sk="0"), "SET q.x = :v", v=1),
+    )
+    cancelled(db, asked, invalid(path), invalid(path))
+
+
 def test_several_tables_may_be_written(db: Database, full: str) -> None:
     other = db.table("pk:N")
     asked = request(put(other, item(pk=1)), delete(full, KEY))

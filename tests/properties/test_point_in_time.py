@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tablewright.engine import Engine
 from tests.engine.clock import stopped_clock
 from tests.engine.database import item, table_request
+from tests.examples import examples
 
 KEYS = st.sampled_from(["a", "b", "c"])
 VALUES = st.fixed_dictionaries(
@@ -50,6 +51,7 @@ def items(engine: Engine, table: str, **more: str) -> list[str]:
     return sorted(json.dumps(one, sort_keys=True) for one in found)
 
 
+@examples(50)
 @given(CHANGES, st.lists(st.integers(-2, 12_000), min_size=1, max_size=4))
 def test_a_restored_table_is_the_table_at_that_time(
     changes: list[tuple[int, list[Any]]], ages: list[int]

@@ -23,6 +23,7 @@ from tablewright.publish.infrastructure import (
     table_resources,
     terraform,
 )
+from tablewright.templates import create_tables, read_tables
 from tablewright.verify import Design
 from tests import commands
 
@@ -73,47 +74,48 @@ def test_cfn_lint_finds_problems() -> None:
     assert problems(template)
 
 
-@pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
-def test_a_template_describes_what_connect_creates(design: Design) -> None:
-    template = cloudformation(design)
+@pytest.mark.parametrize("global_table", [False, True], ids=["table", "global table"])
+@pytest.mark.parametrize("design", [*DESIGNS, SEVERAL], ids=[*NAMES, "several attributes"])
+def test_a_template_describes_what_connect_creates(
+    design: Design, global_table: bool, tmp_path: Path
+) -> None:
+    template = cloudformation(design, global_table=global_table)
     assert all(each["DeletionPolicy"] == "Retain" for each in template["Resources"].values())
-    with Engine() as engine, connect(engine, *design.tables):
-        for resource in template["Resources"].values():
-            properties = resource["Properties"]
-            properties["AttributeDefinitions"].sort(key=str)  # as DescribeTable does
-            assert properties == described(engine, properties["TableName"])
+    file = tmp_path / "template.json"
+    file.write_text(json.dumps(template))
+    with Engine() as engine, Engine() as created, connect(engine, *design.tables):
+        create_tables(created, read_tables(file))
+        assert described(created) == described(engine)
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
 def test_a_request_creates_what_connect_creates(design: Design) -> None:
     with Engine() as engine, Engine() as created, connect(engine, *design.tables):
-        for request in create_table_requests(design):
-            created.call("CreateTable", request)
-            ours = described(created, request["TableName"])
-            theirs = described(engine, request["TableName"])
-            theirs.pop("TimeToLiveSpecification", None)  # not part of CreateTable
-            assert ours == theirs
+        for resource in table_resources(design):
+            created.call("CreateTable", resource.request)
+            if resource.ttl:  # not part of CreateTable
+                created.call("UpdateTimeToLive", ttl(resource.name, resource.ttl))
+        assert create_table_requests(design) == [each.request for each in table_resources(design)]
+        assert described(created) == described(engine)
 
 
-def described(engine: Engine, name: str) -> dict[str, Any]:
-    """Return the properties of a stored table, in the form of CloudFormation."""
-    table = engine.call("DescribeTable", {"TableName": name})["Table"]
-    names = ("TableName", "KeySchema", "AttributeDefinitions")
-    properties = {member: table[member] for member in names}
-    properties["BillingMode"] = table["BillingModeSummary"]["BillingMode"]
-    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
-        if member in table:
-            properties[member] = [
-                {name: index[name] for name in ("IndexName", "KeySchema", "Projection")}
-                for index in table[member]
-            ]
-    ttl = engine.call("DescribeTimeToLive", {"TableName": name})["TimeToLiveDescription"]
-    if "AttributeName" in ttl:
-        properties["TimeToLiveSpecification"] = {
-            "AttributeName": ttl["AttributeName"],
-            "Enabled": True,
-        }
-    return properties
+def ttl(table: str, attribute: str) -> dict[str, Any]:
+    specification = {"AttributeName": attribute, "Enabled": True}
+    return {"TableName": table, "TimeToLiveSpecification": specification}
+
+
+def described(engine: Engine) -> list[dict[str, Any]]:
+    """Return everything that the engine describes of its tables, but for ids and times."""
+    found = []
+    for name in engine.call("ListTables")["TableNames"]:
+        table = engine.call("DescribeTable", {"TableName": name})["Table"]
+        del table["TableId"], table["CreationDateTime"]
+        table["BillingModeSummary"].pop("LastUpdateToPayPerRequestDateTime", None)
+        for operation in ("DescribeTimeToLive", "DescribeContinuousBackups"):
+            table |= engine.call(operation, {"TableName": name})
+        table |= engine.call("ListTagsOfResource", {"ResourceArn": table["TableArn"]})
+        found.append(table)
+    return found
 
 
 @pytest.mark.parametrize("design", [*DESIGNS, SEVERAL], ids=[*NAMES, "several attributes"])

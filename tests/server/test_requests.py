@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import apsw
 import pytest
@@ -69,8 +70,27 @@ def test_header_names_may_have_any_case(client: Client) -> None:
 def test_a_get_is_a_health_check(client: Client) -> None:
     answer = client.call(None, method="GET", raw=b"", authorization=None, content_type=None)
     assert answer.status == 200
-    assert answer.body == b"healthy: dynamodb.us-east-1.amazonaws.com "
+    assert answer.body == b"healthy: 127.0.0.1 "  # as the client names the server
     assert answer.headers["content-type"] == "text/plain"
+
+
+def test_a_health_check_without_a_host_names_the_socket(client: Client, url: str) -> None:
+    answer = client.call(None, method="GET", raw=b"", host=None, version="1.0")
+    assert answer.body == f"healthy: {urlsplit(url).netloc} ".encode()
+
+
+def test_endpoints_are_the_address_of_the_server(url: str) -> None:
+    (endpoint,) = sdk_client(url).describe_endpoints()["Endpoints"]
+    assert endpoint == {"Address": urlsplit(url).netloc, "CachePeriodInMinutes": 1440}
+
+
+@pytest.mark.parametrize("path", ["/tables", "//", "/%2F", "/?a=b/c", "http://127.0.0.1/x"])
+def test_another_path_is_an_unknown_operation(client: Client, path: str) -> None:
+    answer = client.call(path=path)
+    if path.startswith("/?"):
+        assert answer.json == {"TableNames": ["things"]}
+    else:
+        assert (answer.status, answer.body) == (404, b"<UnknownOperationException/>\n")
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH"])
@@ -242,8 +262,13 @@ def test_every_authorization_of_a_connection_is_checked(
     assert client.call(authorization=good).status == 200
 
 
-@pytest.mark.parametrize("path", ["//[", "//[?x=1", "//]:x", "/%", "/?%zz=%"])
-def test_a_path_that_is_no_url_has_no_authorization(client: Client, path: str) -> None:
-    answer = client.call(path=path, authorization=None)
+@pytest.mark.parametrize("path", ["//[", "//[?x=1", "//]:x", "/%"])
+def test_a_path_that_is_no_url_is_another_path(client: Client, path: str) -> None:
+    assert client.call(path=path, authorization=None).status == 404
+    assert client.call().status == 200
+
+
+def test_a_query_that_is_no_query_has_no_authorization(client: Client) -> None:
+    answer = client.call(path="/?%zz=%", authorization=None)
     assert (answer.status, answer.type) == (400, "MissingAuthenticationTokenException")
     assert client.call().status == 200

@@ -104,6 +104,9 @@ class Redirection:
             finally:
                 await alone.close_async()
 
+        def sdk_client(engine: Any) -> Any:
+            return engine.space.names.sdk_client(TARGET, self.url)
+
         async def close_async(local: Any) -> None:
             await local.remote.close_async()
             local.engine.close()
@@ -120,6 +123,7 @@ class Redirection:
         patch.setattr(Engine, "call", call)
         patch.setattr(Engine, "expire", expire)
         patch.setattr(Engine, "close", close)
+        patch.setattr(Engine, "sdk_client", sdk_client, raising=False)
         patch.setattr(Local, "send", send)
         patch.setattr(Local, "send_async", send_async)
         patch.setattr(Local, "close_async", close_async)

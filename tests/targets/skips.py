@@ -9,6 +9,7 @@ from __future__ import annotations
 
 PROCESSES = "processes open the file themselves"
 LOCKED = "the test locks the file"
+FILE = "the command needs the file itself"
 DOCUMENT = "the documents show attributes in the embedded engine's order; DynamoDB has none"
 TIES = "items with equal index keys come in its own order; DynamoDB promises none"
 SETS = "members of a set come in its own order; DynamoDB promises none"
@@ -32,6 +33,10 @@ EMBEDDED: dict[str, str] = {
     "model/database/test_concurrency.py"
     "::test_two_processes_write_one_file_and_lose_no_update": PROCESSES,
     "model/database/test_async.py::test_a_write_does_not_block_the_event_loop": LOCKED,
+    "designs/test_targets.py::test_verify_leaves_the_tables_of_a_target_alone": FILE,
+    "designs/test_verify_stored.py::test_the_command_recognizes_every_item": FILE,
+    "designs/test_verify_stored.py::test_the_command_lists_differences_and_exits_with_1": FILE,
+    "designs/test_verify_stored.py::test_a_mistake_is_one_line": FILE,
 }
 
 DIFFERENT: dict[str, dict[str, str]] = {

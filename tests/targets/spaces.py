@@ -11,10 +11,12 @@ import re
 from contextlib import suppress
 from typing import Any
 
+import boto3
 import msgspec
 
 from tablewright.errors import DynamoDBError, ResourceNotFoundException
 from tablewright.transport import Remote, Response
+from tests.targets.servers import REGION, SERVERS
 
 
 class Names:
@@ -49,6 +51,23 @@ class Names:
                 for item in request["TransactItems"]
             ]
         return meant
+
+    def sdk_client(self, target: str, url: str) -> Any:
+        """boto3's client for the server, with the names that the tables have here."""
+
+        def rename(params: dict[str, Any], **_: object) -> None:
+            params["TableName"] = self.prefix + params["TableName"]
+
+        keys = SERVERS[target].credentials
+        client = boto3.client(
+            "dynamodb",
+            endpoint_url=url,
+            region_name=REGION,
+            aws_access_key_id=keys.access_key,
+            aws_secret_access_key=keys.secret_key,
+        )
+        client.meta.events.register("provide-client-params.dynamodb", rename)
+        return client
 
     def shown(self, response: Response) -> Response:
         """The response with the names that they have here."""

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from tablewright.engine import Engine
 from tablewright.errors import TemplateRefused
-from tablewright.templates import DeclaredTable, read_tables
+from tablewright.templates import DeclaredTable, create_tables, read_tables
 
 Json = dict[str, Any]
 
@@ -350,3 +351,27 @@ def test_two_tables_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_an_unknown_parameter_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TemplateRefused, match="no parameter 'Stge'; did you mean 'Stage'"):
         read(tmp_path, {}, {"Stge": "x"}, Parameters={"Stage": {}})
+
+
+def test_an_output_of_cdk_synth() -> None:
+    """`samples` has what aws-cdk-lib 2 synthesized for a Table, a provisioned one and a TableV2."""
+    orders, provisioned, global_ = read_tables(Path(__file__).parent / "samples")
+    assert orders.name == "OrdersA9B65338"
+    assert orders.ttl == "expires"
+    assert orders.recovery == {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 7}
+    assert orders.insights == ({"ContributorInsightsAction": "ENABLE"},)
+    assert orders.kinesis is not None
+    assert orders.request["SSESpecification"]["KMSMasterKeyId"].startswith("arn:aws:kms:")
+    principal = json.loads(orders.request["ResourcePolicy"])["Statement"][0]["Principal"]
+    assert principal == {"AWS": "arn:aws:iam::000000000000:root"}
+    units = {"ReadCapacityUnits": 3, "WriteCapacityUnits": 4}
+    assert provisioned.request["ProvisionedThroughput"] == units
+    (index,) = global_.request["GlobalSecondaryIndexes"]
+    assert [one["KeyType"] for one in index["KeySchema"]] == ["HASH", "HASH"]
+    limits = {"MaxReadRequestUnits": 100, "MaxWriteRequestUnits": 115}
+    assert global_.request["OnDemandThroughput"] == limits
+    assert {"Key": "team", "Value": "blue"} in global_.request["Tags"]
+    with Engine() as engine:
+        tables = [orders, provisioned, global_]
+        assert [outcome.is_new for outcome in create_tables(engine, tables)] == [True] * 3
+        assert [outcome.differences for outcome in create_tables(engine, tables)] == [()] * 3

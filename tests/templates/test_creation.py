@@ -22,6 +22,7 @@ SHOP: dict[str, Any] = {
     "TimeToLiveSpecification": {"Enabled": True, "AttributeName": "expires"},
     "ContributorInsightsSpecification": {"Enabled": True},
     "KinesisStreamSpecification": {"StreamArn": "arn:aws:kinesis:us-east-1:1:stream/changes"},
+    "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
     "Tags": [{"Key": "team", "Value": "blue"}],
 }
 
@@ -51,6 +52,9 @@ def test_missing_tables_are_created_with_their_settings(engine: Engine, tmp_path
     assert insights["ContributorInsightsStatus"] == "ENABLED"
     kinesis = engine.call("DescribeKinesisStreamingDestination", {"TableName": "shop"})
     assert len(kinesis["KinesisDataStreamDestinations"]) == 1
+    backups = engine.call("DescribeContinuousBackups", {"TableName": "shop"})
+    recovery = backups["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+    assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
     arn = engine.call("DescribeTable", {"TableName": "shop"})["Table"]["TableArn"]
     tags = engine.call("ListTagsOfResource", {"ResourceArn": arn})["Tags"]
     assert tags == [{"Key": "team", "Value": "blue"}]

@@ -34,11 +34,16 @@ DELIBERATE: dict[str, str] = {
         for operation in ("RestoreTableFromBackup", "RestoreTableToPointInTime")
         for kind in ("Global", "Local")
     },
+    "ImportTable.TableCreationParameters.KeySchema: max 2, model None": _KEYS,
+    "ImportTable.TableCreationParameters.GlobalSecondaryIndexes[].KeySchema: max 8, model None": (
+        _KEYS
+    ),
     **{
         f"{path}.ExpressionAttributeNames{{}}: max None, model 65535": _NAMES
         for path in (
             "BatchGetItem.RequestItems{}",
             "DeleteItem",
+            "ExportTableToPointInTime.FilterSpecification",
             "GetItem",
             "PutItem",
             "Query",
@@ -61,6 +66,7 @@ MEMBERS_WE_DO_NOT_HAVE = {
     "UpdateGlobalTableSettings.GlobalTableProvisionedWriteCapacityAutoScalingSettingsUpdate",
     "UpdateGlobalTableSettings.GlobalTableProvisionedWriteCapacityUnits",
     "UpdateGlobalTableSettings.ReplicaSettingsUpdate",
+    "ImportTable.TableCreationParameters.VectorIndexes",
     "RestoreTableFromBackup.VectorIndexOverride",
     "RestoreTableToPointInTime.VectorIndexOverride",
     "UpdateTable.DisassociationProtectionEnabled",
@@ -76,13 +82,7 @@ OPERATIONS_WE_DO_NOT_HAVE = {
     # backups, exports, imports, bulk loads
     "CancelBulkOperation",
     "DescribeBulkOperation",
-    "DescribeExport",
-    "DescribeImport",
-    "ExportTableToPointInTime",
-    "ImportTable",
     "ListBulkOperations",
-    "ListExports",
-    "ListImports",
     "StartBulkPutItems",
 }
 

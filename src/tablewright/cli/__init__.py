@@ -17,6 +17,8 @@ from tablewright.cli import files as _files
 from tablewright.cli import infer as _infer
 from tablewright.cli import publish as _publish
 from tablewright.cli import serve as _serve
+from tablewright.cli import shell as _shell
+from tablewright.cli import sql as _sql
 from tablewright.cli import transfer as _transfer
 from tablewright.cli.commands import main
 
@@ -28,6 +30,8 @@ __all__ = [
     "_infer",
     "_publish",
     "_serve",
+    "_shell",
+    "_sql",
     "_transfer",
     "main",
 ]

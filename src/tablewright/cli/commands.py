@@ -19,9 +19,11 @@ from tablewright import __version__
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
+    from tablewright.server import IsolatedEngines
 
 DESIGNS = "Designs"
 FILES = "Database files"
+STATEMENTS = "Read and write items"
 TRANSFER = "Move data"
 SERVER = "Server"
 
@@ -74,18 +76,27 @@ def version() -> None:
 
 
 def open_engine(
-    path: Path | str, durability: Durability, *, busy_seconds: float, stream_shards: int = 1
-) -> Engine:
+    path: Path | str,
+    durability: Durability,
+    *,
+    busy_seconds: float,
+    stream_shards: int = 1,
+    s3: Path | None = None,
+    isolate_regions: bool = False,
+) -> Engine | IsolatedEngines:
     """Open a database; if that fails, print why and exit with code 2."""
     from tablewright.engine import Engine
     from tablewright.errors import CannotOpen
+    from tablewright.server import IsolatedEngines
 
+    open_path = IsolatedEngines if isolate_regions else Engine
     try:
-        return Engine(
+        return open_path(
             path,
             durability=durability.value,
             busy_seconds=busy_seconds,
             stream_shards=stream_shards,
+            s3=s3,
         )
     except CannotOpen as error:
         fail(str(error))

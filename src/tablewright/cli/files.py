@@ -129,7 +129,7 @@ def repair(
 def open_existing(file: Path) -> Iterator[Engine]:
     """Open an existing file. An error, also in the block, is one line and an exit code."""
     from tablewright.engine import Engine
-    from tablewright.errors import StoreFailed, TablewrightError
+    from tablewright.errors import DamagedFile, StoreFailed, TablewrightError
 
     try:
         if not file.is_file():
@@ -140,7 +140,7 @@ def open_existing(file: Path) -> Iterator[Engine]:
         fail(f"{file}: {describe_error(error)}")
     try:
         engine = Engine(file)
-    except StoreFailed as error:  # it is too damaged
+    except (StoreFailed, DamagedFile) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     except TablewrightError as error:

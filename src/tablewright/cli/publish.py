@@ -96,6 +96,61 @@ def boto3(name: Name, output: Output = None) -> None:
     _write_json(create_table_requests(load_or_fail(name)), output)
 
 
+@publish.command()
+def iam(
+    name: Name,
+    output: Output = None,
+    role: Annotated[
+        str | None,
+        typer.Option(help="Write the policy of one role. Default: those of all, by name."),
+    ] = None,
+    tenant: Annotated[
+        bool,
+        typer.Option(
+            "--tenant", help="Write the policy that limits each tenant to its own partitions."
+        ),
+    ] = False,
+    variable: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --tenant: the policy variable with the id of the tenant, as it is stored in "
+            "keys. Default: aws:PrincipalTag/ with the name of the tenancy. For Cognito: "
+            "cognito-identity.amazonaws.com:sub.",
+        ),
+    ] = None,
+    region: Annotated[str, typer.Option(help="The region in ARNs. Default: any.")] = "*",
+    account: Annotated[str, typer.Option(help="The account in ARNs. Default: any.")] = "*",
+    partition: Annotated[
+        str, typer.Option(help="The partition in ARNs: aws, aws-cn or aws-us-gov.")
+    ] = "aws",
+) -> None:
+    """Write least-privilege IAM policies, as JSON.
+
+    A policy allows what the access patterns of its role send, and nothing else. The roles are
+    `all`, `read`, `write`, those named in the patterns, and `provision`, which creates the tables.
+    """
+    from tablewright.errors import InvalidValue
+    from tablewright.publish.iam import Account, policies, policy, tenant_policy
+
+    design = load_or_fail(name)
+    where = Account(region, account, partition)
+    if tenant and role is not None:
+        fail("--tenant has its own policy; leave --role out")
+    if variable is not None and not tenant:
+        fail("--variable is for --tenant")
+    try:
+        if tenant:
+            found = tenant_policy(design, where, variable=f"${{{variable}}}" if variable else None)
+            for each in found.left_out:
+                typer.echo(f"not allowed: {each.pattern}: {each.reason}", err=True)
+            _write_json(found.policy, output)
+        else:
+            _write_json(policy(design, role, where) if role else policies(design, where), output)
+    except InvalidValue as error:
+        fail(str(error))
+
+
 def _template_since(since: str, name: str) -> dict[str, Any]:
     """Return the template in a file, or that of a design at a git revision."""
     import json

@@ -74,6 +74,15 @@ def serve(
             "output of `terraform show -json`; repeatable. Existing tables are kept.",
         ),
     ] = None,
+    isolate_regions: Annotated[
+        bool,
+        typer.Option(
+            "--isolate-regions",
+            help="Keep the tables of each region and account apart, as AWS does. With --db, each "
+            "has a file of its own beside FILE.",
+            rich_help_panel=REALISM,
+        ),
+    ] = False,
     realistic: Annotated[
         bool,
         typer.Option(
@@ -106,6 +115,14 @@ def serve(
         typer.Option(
             metavar="NAME=VALUE",
             help="With --from: a parameter of the CloudFormation template; repeatable.",
+        ),
+    ] = None,
+    s3: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="An existing folder that stands for S3 in exports and imports: each folder in it "
+            "is a bucket.",
         ),
     ] = None,
     credentials: Annotated[
@@ -207,6 +224,7 @@ def serve(
     import gc
     import logging
 
+    from tablewright.engine import Engine
     from tablewright.engine.realism import Realism
     from tablewright.errors import StoreFailed
     from tablewright.server import Hosts, Limits, Settings
@@ -221,6 +239,8 @@ def serve(
     )
     check_hosts(allow_host or (), cors or ())
     declared = read_templates(from_ or (), parameter or ())
+    if s3 is not None and not s3.is_dir():
+        fail(f"--s3 {s3}: no such folder; create it first")
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
     settings = Settings(
         sweep_seconds=sweep_seconds,
@@ -248,12 +268,17 @@ def serve(
     return_freed_memory()
     try:
         engine = open_engine(
-            db or ":memory:", durability, busy_seconds=BUSY_SECONDS, stream_shards=stream_shards
+            db or ":memory:",
+            durability,
+            busy_seconds=BUSY_SECONDS,
+            stream_shards=stream_shards,
+            s3=s3,
+            isolate_regions=isolate_regions,
         )
     except StoreFailed as error:  # the disk is full, or another process holds the lock
         fail(str(error))
     try:
-        create_declared(engine, declared)
+        create_declared(engine if isinstance(engine, Engine) else engine.default, declared)
         if realistic:
             engine.make_realistic(Realism(control_seconds=control_delay, lag_seconds=read_lag))
         asyncio.run(serve_engine(engine, host, port, settings=settings, ready=ready))

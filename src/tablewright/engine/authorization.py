@@ -28,6 +28,7 @@ from tablewright.engine.requested_access import (
     RequestedAccess,
     add_value,
 )
+from tablewright.engine.scope import Scope
 from tablewright.engine.step import (
     LongContext,
     LongStep,
@@ -60,16 +61,19 @@ _parse_policy = lru_cache(256)(parse_resource_policy)
 _KEY_VALUES = frozenset((LEADING_KEYS, *PARTITION_KEYS))
 
 
-def authorize(step: Step, operation: str, request: Any, principal: Principal) -> Step:
+def authorize(
+    step: Step, operation: str, request: Any, principal: Principal, scope: Scope | None = None
+) -> Step:
     """Return a step that checks the principal's policies and then runs `step`.
 
-    It raises AccessDeniedException if they do not allow the request.
+    It raises AccessDeniedException if they do not allow the request. Policies are about resources
+    with the region and the account of the engine's `scope`.
     """
 
     def check(tables: StoredTables) -> None:
         for requested in REQUESTED_ACCESSES[operation](request):
             attached = find_policy(requested, tables)
-            access = resolve_access(requested, tables, principal.keys_for, attached)
+            access = resolve_access(requested, tables, principal.keys_for, attached, scope)
             principal.require(access, attached)
 
     if isinstance(step, WriteStep):
@@ -79,7 +83,7 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
             check(context.catalog.tables)  # the writer's catalog is always current
             return write(context)
 
-        return WriteStep(checked_write, step.counted_table)
+        return WriteStep(checked_write)
     if isinstance(step, LongStep):
         work = step.run
 
@@ -106,11 +110,16 @@ def authorize(step: Step, operation: str, request: Any, principal: Principal) ->
 
 
 def find_policy(requested: RequestedAccess, tables: StoredTables) -> ResourcePolicy | None:
-    """Return the policy of the requested table, which is also that of its indexes."""
-    table = tables.get(table_name(requested.table)) if requested.table is not None else None
+    """Return the policy of the requested table or stream; an index has that of its table."""
+    name = requested.table
+    stream = None
+    if name is None and "/stream/" in requested.resource:
+        name = requested.resource
+        stream = name.rpartition("/stream/")[2]
+    table = tables.get(table_name(name)) if name is not None else None
     if table is None or not table.schema.policies:
         return None
-    texts = [attached.text for attached in table.schema.policies if attached.stream is None]
+    texts = [attached.text for attached in table.schema.policies if attached.stream == stream]
     return _parse_policy(texts[0]) if texts else None
 
 
@@ -119,6 +128,7 @@ def resolve_access(
     tables: StoredTables,
     keys_for: Callable[[str, str], frozenset[str]],
     attached: ResourcePolicy | None = None,
+    scope: Scope | None = None,
 ) -> AccessRequest:
     """Resolve a requested access, with the condition keys that the decision depends on."""
     action = f"dynamodb:{requested.action}"
@@ -129,6 +139,8 @@ def resolve_access(
         resource = table_arn(name)
         if requested.index is not None:
             resource = f"{resource}/index/{requested.index}"
+    if scope is not None:
+        resource = scope.show(resource)
     wanted = keys_for(action, resource)
     if attached is not None:
         wanted |= attached.keys

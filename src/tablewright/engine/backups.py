@@ -1,5 +1,8 @@
 """Backups: copies of tables in the same file, made by CreateBackup.
 
+A table that is deleted while its point-in-time recovery is on becomes a backup, too, of the type
+SYSTEM, which expires after 35 days.
+
 A backup has copies of the rows of a table and of its indexes, in trees of its own, and the schema
 of the table at that time. So it does not change with the table, survives its deletion, and is
 restored by copying rows. A copy is made inside SQLite and in one transaction: it is one state of
@@ -10,20 +13,21 @@ The catalog stores a record for each backup. This module does not know requests.
 
 from __future__ import annotations
 
-import secrets
+from functools import partial
 
 import msgspec
 from msgspec.structs import replace
 
-from tablewright.engine.catalog import Catalog, read_records
+from tablewright.engine.catalog import Catalog
 from tablewright.engine.describe import table_arn
 from tablewright.engine.maintenance import delete_tree
+from tablewright.engine.records import RecordKind, new_id
 from tablewright.engine.table import StoredTable
-from tablewright.errors import BackupNotFoundException, StoreFailed
+from tablewright.errors import BackupNotFoundException
 from tablewright.schema import TableSchema
-from tablewright.storage import Snapshot, Tree, WriteTransaction
+from tablewright.storage import Snapshot, Store, Tree, WriteTransaction
 
-PREFIX = b"backup/"
+SYSTEM_BACKUP_SECONDS = 35 * 24 * 60 * 60
 
 
 class Backup(msgspec.Struct, frozen=True):
@@ -37,36 +41,21 @@ class Backup(msgspec.Struct, frozen=True):
     table: TableSchema
     items: int
     size: int
+    #: SYSTEM: of a deleted table.
+    kind: str = "USER"
+    #: When it is deleted; None: never.
+    expires: float | None = None
 
     @property
     def arn(self) -> str:
         return f"{table_arn(self.table.name)}/backup/{self.id}"
 
-    @property
-    def label(self) -> str:
-        """The name of the backup in reports."""
-        return f"{self.table.name} (backup {self.id})"
-
     def as_table(self) -> StoredTable:
-        """Return the copy as a table, named with the label, to check or to save its rows."""
-        return StoredTable(replace(self.table, name=self.label))
-
-    @property
-    def key(self) -> bytes:
-        return PREFIX + self.id.encode()
+        """Return the copy as a table, to check or to save its rows; its name is for reports."""
+        return StoredTable(replace(self.table, name=f"{self.table.name} (backup {self.id})"))
 
 
-_encode = msgspec.json.Encoder().encode
-decode_backup = msgspec.json.Decoder(Backup).decode
-
-
-def new_id(now: float) -> str:
-    """Return an id as DynamoDB has them for backups, exports and imports.
-
-    >>> new_id(1489602797.149)[:14]
-    '01489602797149'
-    """
-    return f"{round(now * 1000):014}-{secrets.token_hex(4)}"
+BACKUPS = RecordKind("backup", Backup)
 
 
 def create_backup(
@@ -83,29 +72,54 @@ def create_backup(
 def add_backup(catalog: Catalog, tx: WriteTransaction, backup: Backup) -> Backup:
     """Store a backup without rows; return it with its trees, which replace those of the table."""
     backup = replace(backup, table=catalog.add_trees(tx, backup.table))
-    catalog.put_record(tx, backup.key, _encode(backup))
+    BACKUPS.save(catalog, tx, backup)
     return backup
 
 
-def read_backups(snapshot: Snapshot) -> list[Backup]:
-    """Return all backups, the oldest first."""
-    try:
-        return [decode_backup(body) for body in read_records(snapshot, PREFIX)]
-    except ValueError as error:
-        raise StoreFailed(f"the file is damaged: a backup cannot be read: {error}") from None
+def keep_deleted_table(
+    catalog: Catalog,
+    tx: WriteTransaction,
+    table: TableSchema,
+    count: tuple[int, int],
+    now: float,
+) -> None:
+    """Make the trees of a table that is being deleted a backup; no rows are copied.
+
+    The caller removes the table from the catalog. `count` is the number and the size of its items.
+    """
+    copy = catalog.renumber(table)
+    for old, new in zip(table.trees, copy.trees, strict=True):
+        tx.rename_tree(Tree(old), Tree(new))
+    name = f"{table.name}$DeletedTableBackup"
+    backup = Backup(new_id(now), name, now, copy, *count, "SYSTEM", now + SYSTEM_BACKUP_SECONDS)
+    BACKUPS.save(catalog, tx, backup)
+
+
+def delete_expired_backups(store: Store, catalog: Catalog, now: float) -> None:
+    """Delete the backups that have expired. `catalog` must be the writer's."""
+    for backup in store.read(BACKUPS.read_all):
+        if backup.expires is not None and backup.expires <= now:
+            store.write(partial(_delete_if_exists, catalog, backup.arn))
+
+
+def _delete_if_exists(catalog: Catalog, arn: str, tx: WriteTransaction) -> None:
+    catalog.catch_up(tx)
+    backup = BACKUPS.find(tx, arn)
+    if backup is not None:
+        delete_backup(catalog, tx, backup)
 
 
 def find_backup(snapshot: Snapshot, arn: str) -> Backup:
     """Return the backup with this ARN; raise BackupNotFoundException if there is none."""
-    for backup in read_backups(snapshot):
-        if backup.arn == arn:
-            return backup
-    raise BackupNotFoundException(f"Backup not found: {arn}")
+    backup = BACKUPS.find(snapshot, arn)
+    if backup is None:
+        raise BackupNotFoundException(f"Backup not found: {arn}")
+    return backup
 
 
 def delete_backup(catalog: Catalog, tx: WriteTransaction, backup: Backup) -> None:
     """Delete a backup; the rows of a large one are deleted in the background."""
-    catalog.remove_record(tx, backup.key)
+    BACKUPS.remove(catalog, tx, backup)
     for tree in backup.table.trees:
         delete_tree(catalog, tx, tree)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tablewright.errors import (
@@ -11,6 +11,21 @@ from tablewright.errors import (
     TransactionCanceledException,
     ValidationException,
 )
+
+
+def cancel_at_first(checks: Sequence[Callable[[], None]]) -> None:
+    """Run checks up to the first one that fails; then raise with a reason for it alone.
+
+    DynamoDB reports an invalid key alone: it is found before the transaction begins. (That other
+    invalid keys are not reported is not known for certain.)
+    """
+    for position, check in enumerate(checks):
+        try:
+            check()
+        except ValidationException as failure:
+            reasons: list[dict[str, Any]] = [{"Code": "None"} for _ in checks]
+            reasons[position] = {"Code": "ValidationError", "Message": failure.message}
+            raise TransactionCanceledException(reasons) from None
 
 
 def cancel_unless_all(checks: Iterable[Callable[[], None]]) -> None:

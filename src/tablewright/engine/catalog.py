@@ -185,17 +185,29 @@ class Catalog:
         tx.delete(_SCHEMAS, _log_key(tree))
         self._replace(tx, self.tables, {key: log for key, log in self.logs.items() if key != tree})
 
-    def add_trees(self, tx: WriteTransaction, schema: TableSchema) -> TableSchema:
-        """Create empty trees for a copy of a table that is not a table itself."""
+    def renumber(self, schema: TableSchema) -> TableSchema:
+        """Return the schema of a copy of a table, with the numbers of trees that do not exist yet.
+
+        The caller creates them, and changes the catalog in the same transaction.
+        """
         first, *rest = self.allocate_trees(1 + len(schema.indexes))
         indexes = tuple(
             replace(index, tree=tree) for index, tree in zip(schema.indexes, rest, strict=True)
         )
-        copy = replace(schema, tree=first, indexes=indexes, log=0)
+        return replace(schema, tree=first, indexes=indexes, log=0)
+
+    def add_trees(self, tx: WriteTransaction, schema: TableSchema) -> TableSchema:
+        """Create empty trees for a copy of a table that is not a table itself."""
+        copy = self.renumber(schema)
         for tree in copy.trees:
             tx.create_tree(Tree(tree))
         self._replace(tx, self.tables, self.logs)  # stores the next free tree
         return copy
+
+    def publish_table(self, tx: WriteTransaction, schema: TableSchema) -> None:
+        """Make a copy whose trees exist (`add_trees`) a table."""
+        table = self.save_schema(tx, schema)
+        tx.create_view(table.tree, schema.name)
 
     def put_record(self, tx: WriteTransaction, key: bytes, body: bytes) -> None:
         """Store a record of another module."""

@@ -1,7 +1,6 @@
 """Descriptions of tables, as CreateTable, DescribeTable, UpdateTable and DeleteTable return them.
 
-The members have DynamoDB's order, and are absent where DynamoDB omits them. Items are counted for
-each description, while DynamoDB updates the counts every six hours.
+The members have DynamoDB's order, and are absent where DynamoDB omits them.
 """
 
 from __future__ import annotations
@@ -166,7 +165,7 @@ def _describe_index(
     *,
     is_new: bool,
 ) -> dict[str, Any]:
-    items, size = count(Tree(index.tree))
+    items, size = (0, 0) if is_new else count(Tree(index.tree))
     if index.building or is_new:
         status = "CREATING"
     projection: dict[str, Any] = {"ProjectionType": index.projection.type}

@@ -21,20 +21,23 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
+from tablewright.engine.abandoned import end_abandoned
 from tablewright.engine.authorization import authorize
+from tablewright.engine.backups import delete_expired_backups
 from tablewright.engine.catalog import Catalog, read_jobs
 from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import delete_expired
 from tablewright.engine.integrity import Report, check_file
+from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.key_counts import Contributors, KeyCounts, enabled_insights
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.operations import OPERATIONS, unknown_operation
 from tablewright.engine.realism import Realism, RealisticLayer
+from tablewright.engine.scope import Scope
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
 from tablewright.engine.statements.explain import Explanation, explain_statement
 from tablewright.engine.step import (
-    Counts,
     LongContext,
     LongStep,
     ReadContext,
@@ -85,6 +88,9 @@ class Engine:
     {'TableNames': []}
     """
 
+    #: The region and the account in the resources of policies; None: the internal ones.
+    _scope: Scope | None = None
+
     def __init__(
         self,
         path: str | Path = ":memory:",
@@ -109,9 +115,12 @@ class Engine:
         self._catalog = Catalog()  # of the readers
         self._writer_catalog = Catalog()
         self._key_counts = KeyCounts()
+        self._counts = ItemCounts(self._start_maintenance)
         self._realism: RealisticLayer | None = None
         self._store.write(self._open_file)
-        self._maintenance = Maintenance(self._store, self._writer_catalog, background=background)
+        self._maintenance = Maintenance(
+            self._store, self._writer_catalog, self._counts, background=background
+        )
         if self._writer_catalog.has_jobs:
             self._maintenance.start()
 
@@ -155,7 +164,9 @@ class Engine:
             typed, step = self._realism.apply(operation, typed, prepare, self._catalog.tables)
         if self._catalog.counts_keys:
             step = self._key_counts.count(step, operation, typed)
-        return step if policy is None else authorize(step, operation, typed, policy)
+        if policy is None:
+            return step
+        return authorize(step, operation, typed, policy, self._scope)
 
     def run(self, step: Step) -> bytes:
         """Run a step and return the response as JSON. Its writes are durable when this returns."""
@@ -189,16 +200,7 @@ class Engine:
 
     def write_all(self, steps: Sequence[WriteStep]) -> list[bytes | BaseException]:
         """Run several write steps in one commit; return the response or the error of each."""
-        results = self._store.write_all(
-            [
-                partial(
-                    self._write,
-                    step,
-                    self._count_table(step.counted_table) if step.counted_table else {},
-                )
-                for step in steps
-            ]
-        )
+        results = self._store.write_all([partial(self._write, step) for step in steps])
         for position, result in enumerate(results):
             if isinstance(result, DamagedRow):
                 results[position] = locate_damage(result, self._writer_catalog.tables.values())
@@ -224,10 +226,13 @@ class Engine:
         )
 
     def expire(self, now: float | None = None) -> int:
-        """Delete the items expired at `now` (seconds since 1970) and return their number."""
-        return delete_expired(
-            self._store, self._writer_catalog, time.time() if now is None else now
-        )
+        """Delete the items expired at `now` (seconds since 1970) and return their number.
+
+        Delete expired backups, too.
+        """
+        now = time.time() if now is None else now
+        delete_expired_backups(self._store, self._writer_catalog, now)
+        return delete_expired(self._store, self._writer_catalog, now)
 
     def make_realistic(self, realism: Realism | None = None) -> None:
         """Give all later requests AWS's delays and limits, to test deployment and retry code."""
@@ -242,16 +247,17 @@ class Engine:
         ResourceNotFoundException if the table is missing.
         """
         self._store.read(self._catalog.refresh)
-        found = self._catalog.tables.get(table)
+        found = self._catalog.tables.get(table_name(table))
         if found is None:
             raise ResourceNotFoundException(
                 f"Requested resource not found: Table: {table} not found"
             )
         return self._key_counts.report(found, index, limit)
 
-    def counted_tables(self) -> list[tuple[str, str | None]]:
-        """Return the tables and indexes with Contributor Insights: table, index or None."""
-        return [(table.name, index) for table, index in enabled_insights(self._catalog.tables)]
+    def counted_keys(self) -> Iterator[tuple[str, str | None, Contributors]]:
+        """Yield the most used keys of all tables and indexes with Contributor Insights."""
+        for table, index in enabled_insights(self._catalog.tables):
+            yield table.name, index, self._key_counts.report(table, index, 10)
 
     def trim(self, now: float | None = None) -> int:
         """Delete the records of streams that are more than 24 hours old; return their number.
@@ -271,14 +277,14 @@ class Engine:
         self._store.write(partial(self._rotate_shards, table, children))
 
     def maintain(self) -> bool:
-        """Do one short step of index builds and of deletions of tables.
+        """Do one short step of index builds, of deletions of tables or of counts of large tables.
 
         Return False if there was nothing to do. If a step raises, it can be retried.
         """
         return self._maintenance.step()
 
     def finish_maintenance(self) -> None:
-        """Finish all index builds and deletions now; afterwards every index is ACTIVE."""
+        """Finish all index builds, deletions and counts now; afterwards every index is ACTIVE."""
         while self.maintain():
             pass
 
@@ -302,7 +308,13 @@ class Engine:
                 # No read runs now, so none can see the undone tables in the cached catalog.
                 self._catalog = Catalog()
                 self._store.end_sandbox(number)
+                self._counts.forget()
+                if self._realism is not None:  # its unfinished changes may have been undone
+                    self.make_realistic(self._realism.settings)
             self._continue_jobs()
+
+    def _start_maintenance(self) -> None:
+        self._maintenance.start()
 
     def _continue_jobs(self) -> None:
         """Start the background work again that a sandbox has done and undone."""
@@ -357,17 +369,17 @@ class Engine:
         self.close()
 
     def _read(self, step: ReadStep, snapshot: Snapshot) -> bytes:
-        return encode(step.run(ReadContext(self._catalog, snapshot, self._streams)))
+        return encode(step.run(ReadContext(self._catalog, snapshot, self._streams, self._counts)))
 
     def _read_with_current_catalog(self, step: ReadStep, snapshot: Snapshot) -> bytes:
         with snapshot.read_transaction():
             catalog = self._catalog.as_of(snapshot)
-            return encode(step.run(ReadContext(catalog, snapshot, self._streams)))
+            return encode(step.run(ReadContext(catalog, snapshot, self._streams, self._counts)))
 
     def _read_in_one_snapshot(
         self, steps: Sequence[ReadStep], snapshot: Snapshot
     ) -> list[bytes | BaseException | None]:
-        context = ReadContext(self._catalog, snapshot, self._streams)
+        context = ReadContext(self._catalog, snapshot, self._streams, self._counts)
         results: list[bytes | BaseException | None] = []
         with snapshot.read_transaction():
             for step in steps:
@@ -384,42 +396,34 @@ class Engine:
         except Exception as error:
             return error
 
-    def _count_table(self, table: str) -> Counts:
-        """Count the rows and bytes in each tree of a table; return nothing if that fails."""
-        try:
-            return self._store.read(partial(self._count_trees, table))
-        except TablewrightError:  # the step itself reports it
-            return {}
-
-    def _count_trees(self, table: str, snapshot: Snapshot) -> Counts:
-        with snapshot.read_transaction():
-            catalog = self._catalog.as_of(snapshot)
-            found = ReadContext(catalog, snapshot, self._streams).find_table(table)
-            trees = (found.tree, *(index.tree for index in found.indexes))
-            return {tree.name: snapshot.count(tree) for tree in trees}
-
     def _read_in_context(self, read: Callable[[ReadContext], T]) -> T:
         def run(snapshot: Snapshot) -> T:
             with snapshot.read_transaction():
-                return read(ReadContext(self._catalog.as_of(snapshot), snapshot, self._streams))
+                return read(
+                    ReadContext(
+                        self._catalog.as_of(snapshot), snapshot, self._streams, self._counts
+                    )
+                )
 
         return self._store.read(run)
 
     def _write_in_context(self, write: Callable[[WriteContext], T]) -> T:
         def run(tx: WriteTransaction) -> T:
             self._writer_catalog.catch_up(tx)
-            return write(WriteContext(self._writer_catalog, tx, self._streams, tx, {}))
+            return write(WriteContext(self._writer_catalog, tx, self._streams, self._counts, tx))
 
         return self._store.write(run)
 
-    def _write(self, step: WriteStep, counts: Counts, tx: WriteTransaction) -> bytes:
+    def _write(self, step: WriteStep, tx: WriteTransaction) -> bytes:
         self._writer_catalog.catch_up(tx)
-        answer = step.run(WriteContext(self._writer_catalog, tx, self._streams, tx, counts))
+        answer = step.run(WriteContext(self._writer_catalog, tx, self._streams, self._counts, tx))
         return b"" if answer is None else encode(answer)
 
     def _open_file(self, tx: WriteTransaction) -> None:
+        now = time.time()
         self._writer_catalog.create_trees(tx)
-        add_missing_logs(self._writer_catalog, tx, time.time())
+        add_missing_logs(self._writer_catalog, tx, now)
+        end_abandoned(self._writer_catalog, tx, now)
 
     def _rotate_shards(self, table: str, children: int, tx: WriteTransaction) -> None:
         self._writer_catalog.catch_up(tx)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tablewright.encoding.items import dump, item_size, load, normalise_item
-from tablewright.engine.backups import read_backups
+from tablewright.engine.backups import BACKUPS
 from tablewright.engine.catalog import TOKENS, Catalog, read_jobs
 from tablewright.engine.damage import format_key
 from tablewright.engine.log_integrity import LogProblem, check_log
@@ -76,7 +76,7 @@ def check_file(snapshot: Snapshot) -> Report:
             catalog.refresh(snapshot)
             built = {job.tree: job.position for job in read_jobs(snapshot) if job.table is not None}
             snapshot.get(TOKENS, b"")
-            copies = [backup.as_table() for backup in read_backups(snapshot)]
+            copies = [backup.as_table() for backup in BACKUPS.read_all(snapshot)]
         except (MissingTree, StoreFailed) as error:
             report.problems.append(FileProblem(str(error)))
         for table in (*catalog.tables.values(), *copies):

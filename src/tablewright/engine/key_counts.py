@@ -77,7 +77,7 @@ class KeyCounts:
             return answer
 
         if isinstance(step, WriteStep):
-            return WriteStep(counting_run, step.counted_table)
+            return WriteStep(counting_run)
         return ReadStep(counting_run, step.is_costly)
 
     def add(

@@ -39,6 +39,7 @@ import msgspec
 
 from tablewright.encoding.items import load
 from tablewright.engine.catalog import Catalog, Job, read_jobs
+from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.rows import ItemRow, add_to_index, find_row
 from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import StoreClosed, StoreFailed, StoreForked
@@ -196,14 +197,17 @@ def _choose_job(found: Sequence[Job]) -> Job | None:
 
 
 class Maintenance:
-    """Runs the jobs of a store, in steps on request or in a thread of its own.
+    """Runs the jobs and the counts of a store, in steps on request or in a thread of its own.
 
     `catalog` must be the writer's. Without `background`, jobs run only in calls of `step`.
     """
 
-    def __init__(self, store: Store, catalog: Catalog, *, background: bool) -> None:
+    def __init__(
+        self, store: Store, catalog: Catalog, counts: ItemCounts, *, background: bool
+    ) -> None:
         self._store = store
         self._catalog = catalog
+        self._counts = counts
         self._background = background
         self._process = os.getpid()
         self._stepping = Lock()
@@ -235,16 +239,18 @@ class Maintenance:
                 self._thread = thread
 
     def step(self) -> bool:
-        """Do one step of the next job; return False if there is no job."""
+        """Do one step of the next job, or else of a count; return False if there is neither."""
         if self._process != os.getpid():  # the locks may be held by threads of the parent
             raise StoreForked(self._store.path)
         with self._stepping:
+            if not self._catalog.has_jobs and self._counts.step(self._store):
+                return True
             chunk, self._chunk = self._chunk or self._read_chunk(), None
             has_worked, added = self._store.write(partial(self._step, chunk))
             if chunk is not None and added is not None:
                 chunk.advance(added)
                 self._chunk = chunk
-            return has_worked
+            return has_worked or self._counts.step(self._store)
 
     @contextmanager
     def paused(self) -> Iterator[None]:

@@ -36,26 +36,24 @@ class ObjectFolder:
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
 
-    def check_bucket(self, bucket: str) -> None:
-        """Raise ValidationException if a bucket has no valid name."""
+    def require_usable(self, bucket: str, prefix: str) -> None:
+        """Raise ValidationException if keys with this prefix cannot be files of the bucket."""
         if not _BUCKET(bucket):
             raise ValidationException(f"Invalid S3 bucket name: {bucket!r}")
-
-    def check_prefix(self, prefix: str) -> None:
-        """Raise ValidationException if keys with this prefix cannot be files of the folder."""
         *folders, last = prefix.split("/")
         for part in (*folders, *([last] if last else [])):
             if part in ("", ".", "..") or not _PART(part):
                 raise ValidationException(
                     f"Invalid S3 prefix {prefix!r}: its part {part!r} cannot be the name of a file"
                 )
+        self._refuse_links(self.root / bucket / prefix)
 
     @contextmanager
     def create(self, bucket: str, key: str) -> Iterator[IO[bytes]]:
         """Write an object; it gets its name when the block ends without an error."""
-        path = self._path(bucket, key)
+        self.require_usable(bucket, key)
+        path = self.root / bucket / key
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._refuse_links(path)
         part = path.with_name(path.name + ".part")
         try:
             with open_private(part, "xb") as data:
@@ -73,21 +71,13 @@ class ObjectFolder:
 
         Raise `NoSuchBucket`. Symbolic links are not objects.
         """
-        self.check_bucket(bucket)
-        self.check_prefix(prefix)
+        self.require_usable(bucket, prefix)
         base = self.root / bucket
-        self._refuse_links(base)
         if not base.is_dir():
             raise NoSuchBucket(bucket)
         folder, _, start = prefix.rpartition("/")
         top = base / folder
-        self._refuse_links(top)
         return sorted(path for path in _walk(top) if _key(path, top).startswith(start))
-
-    def _path(self, bucket: str, key: str) -> Path:
-        self.check_bucket(bucket)
-        self.check_prefix(key)
-        return self.root / bucket / key
 
     def _refuse_links(self, path: Path) -> None:
         """Refuse a path with a symbolic link below the root."""

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import apsw
 
-from tablewright.engine.backups import PREFIX, Backup, add_backup, decode_backup
+from tablewright.engine.backups import BACKUPS, Backup, add_backup
 from tablewright.engine.capacity import Charge
 from tablewright.engine.catalog import (
     Catalog,
@@ -37,7 +37,7 @@ from tablewright.engine.log_integrity import last_changes
 from tablewright.engine.log_repair import begin_again, copy_log, is_whole
 from tablewright.engine.rows import ItemRow, replace_item
 from tablewright.engine.table import StoredIndex, StoredTable
-from tablewright.errors import CannotOpen, DynamoDBError, TablewrightError
+from tablewright.errors import CannotOpen, DynamoDBError, StoreFailed, TablewrightError
 from tablewright.schema import ChangeLogSchema, TableSchema
 from tablewright.storage import APPLICATION_ID, Snapshot, Store, Tree, WriteTransaction
 
@@ -102,13 +102,13 @@ def repair(path: str | Path, new_path: str | Path) -> RepairReport:
                 new = store.write(partial(_add_table, catalog, schema))
                 report.tables.append(_save_table(snapshot, StoredTable(schema), store, new))
             for key, body in read_damaged_records(catalog_rows):
-                if not key.startswith(PREFIX):
+                if not key.startswith(BACKUPS.prefix):
                     store.write(partial(_add_record, catalog, key, body))
                     continue
                 try:
-                    backup = decode_backup(body)
-                except ValueError as error:
-                    report.problems.append(f"a backup is lost: its record cannot be read: {error}")
+                    backup = BACKUPS.decode(body)
+                except StoreFailed as error:
+                    report.problems.append(f"a backup is lost: {error}")
                     continue
                 saved = store.write(partial(_add_backup, catalog, backup))
                 copy = _save_table(snapshot, backup.as_table(), store, saved.as_table())

@@ -21,7 +21,8 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     CreateTable, TagResource            the same name               table           T, RequestTag
     UntagResource                       the same name               table           T
     other operations on a table         the same name               table
-    DescribeBackup, DeleteBackup        the same name               backup
+    DescribeBackup, DeleteBackup,       the same name               backup, export or import
+    DescribeExport, DescribeImport
     RestoreTableFromBackup              RestoreTableFromBackup      backup; new table
     RestoreTableToPointInTime           RestoreTableToPointInTime   table; new table
     ListTables                          ListTables                  table/*
@@ -30,7 +31,8 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     ListStreams                         ListStreams                 table/*/stream/*
     DescribeStream, GetShardIterator,   the same name               table/NAME/stream/LABEL
     GetRecords
-    ListBackups, ListGlobalTables,      the same name               *
+    ListBackups, ListExports,           the same name               *
+    ListImports, ListGlobalTables,
     ListContributorInsights,
     DescribeLimits, DescribeEndpoints
 
@@ -85,7 +87,7 @@ from tablewright.policy.keys import (
 )
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
-from tablewright.wire import backups, requests, streams
+from tablewright.wire import backups, exports, requests, streams
 from tablewright.wire.members import Structure
 from tablewright.wire.statements import (
     BatchExecuteStatementInput,
@@ -444,6 +446,22 @@ def _record_request(action: str, request: backups.DescribeBackupInput) -> Iterat
     yield RequestedAccess(action, resource=request.backup_arn)
 
 
+def _describe_export(request: exports.DescribeExportInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("DescribeExport", resource=request.export_arn)
+
+
+def _describe_import(request: exports.DescribeImportInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("DescribeImport", resource=request.import_arn)
+
+
+def _export_table(request: exports.ExportTableToPointInTimeInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("ExportTableToPointInTime", request.table_arn)
+
+
+def _import_table(request: exports.ImportTableInput) -> Iterator[RequestedAccess]:
+    yield RequestedAccess("ImportTable", request.table.table_name)
+
+
 def _restore_backup(request: backups.RestoreTableFromBackupInput) -> Iterator[RequestedAccess]:
     yield RequestedAccess("RestoreTableFromBackup", resource=request.backup_arn)
     yield RequestedAccess("RestoreTableFromBackup", request.target_name)
@@ -498,6 +516,8 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     "DescribeKinesisStreamingDestination": partial(
         _table_request, "DescribeKinesisStreamingDestination"
     ),
+    "DescribeExport": _describe_export,
+    "DescribeImport": _describe_import,
     "DescribeLimits": partial(_account_request, "DescribeLimits", "*"),
     "DescribeStream": partial(_stream_request, "DescribeStream"),
     "DescribeTable": partial(_table_request, "DescribeTable"),
@@ -511,13 +531,17 @@ REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
     ),
     "ExecuteStatement": _execute_statement,
     "ExecuteTransaction": partial(_execute_statements, "ExecuteTransaction"),
+    "ExportTableToPointInTime": _export_table,
     "GetItem": _get_item,
     "GetResourcePolicy": partial(_policy_request, "GetResourcePolicy"),
     "ListContributorInsights": partial(_account_request, "ListContributorInsights", "*"),
     "ListGlobalTables": partial(_account_request, "ListGlobalTables", "*"),
     "GetRecords": _get_records,
     "GetShardIterator": partial(_stream_request, "GetShardIterator"),
+    "ImportTable": _import_table,
     "ListBackups": partial(_account_request, "ListBackups", "*"),
+    "ListExports": partial(_account_request, "ListExports", "*"),
+    "ListImports": partial(_account_request, "ListImports", "*"),
     "ListStreams": _list_streams,
     # Its resource in IAM is all tables: `table/*` allows it, `table/shop-*` does not.
     "ListTables": partial(_account_request, "ListTables", table_arn("*")),

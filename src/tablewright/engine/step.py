@@ -9,12 +9,13 @@ taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from tablewright.engine.catalog import Catalog
+from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.stream_settings import StreamSettings
 from tablewright.engine.table import StoredTable
@@ -25,16 +26,18 @@ from tablewright.errors import (
 )
 from tablewright.storage import Snapshot, Tree, WriteTransaction
 
-#: Rows and bytes by the name of a tree.
-Counts: TypeAlias = Mapping[str, tuple[int, int]]
-
 
 class ReadContext(Struct):  # a Struct, because one is created per request: half the time
-    """What a read step can use: the catalog, a snapshot of the file, and settings."""
+    """What a read step can use: the catalog, a snapshot of the file, settings, and counts."""
 
     catalog: Catalog
     snapshot: Snapshot
     streams: StreamSettings
+    counts: ItemCounts
+
+    def count(self, tree: Tree) -> tuple[int, int]:
+        """Return the rows and bytes of a tree, which are approximate if it is large."""
+        return self.counts.count(self.snapshot, tree)
 
     def find_table(self, name: str) -> StoredTable:
         """Return the table with this name or ARN; raise ResourceNotFoundException if missing."""
@@ -68,11 +71,6 @@ class WriteContext(ReadContext):
     """What a write step can use: `tx` is its snapshot, and accepts changes."""
 
     tx: WriteTransaction
-    counts: Counts
-
-    def count(self, tree: Tree) -> tuple[int, int]:
-        """Return the rows and bytes counted before the step; zero for trees that are newer."""
-        return self.counts.get(tree.name, (0, 0))
 
 
 class ReadStep(Struct):
@@ -86,14 +84,9 @@ class ReadStep(Struct):
 
 
 class WriteStep(Struct):
-    """A step that writes: `run` raises before its first change, or makes all its changes.
-
-    `counted_table` is the table whose rows the response counts. Counting reads whole trees, so it
-    is done before the write lock is taken.
-    """
+    """A step that writes: `run` raises before its first change, or makes all its changes."""
 
     run: Callable[[WriteContext], Any]
-    counted_table: str | None = None
 
 
 class LongContext(Struct):

@@ -101,6 +101,12 @@ class AttributeMap(Struct, frozen=True):
         return stored
 
     @property
+    def writer(self) -> Callable[[Any], Value | None]:
+        """Return `store`, or what does the same for an attribute that is never left out."""
+        is_plain = self.check is None and self.converter.empty is None
+        return self.converter.encode if is_plain and not self.converter.optional else self.store
+
+    @property
     def may_be_absent(self) -> bool:
         """Whether an item need not have it."""
         return (
@@ -195,7 +201,7 @@ class EntityMap:
         self.tracking = Tracking(stored)
         self._composed = frozenset(name for key in (primary, *indexes) for name in key.composed)
         self._writers = tuple(
-            (attribute.name, attribute.stored, attribute.store) for attribute in stored
+            (attribute.name, attribute.stored, attribute.writer) for attribute in stored
         )
         self._checks = tuple(
             part for part in primary.parameters if part.attribute in self._key_only
@@ -260,14 +266,15 @@ class EntityMap:
 
     def _keys(self, values: Mapping[str, Any]) -> Item:
         """Return the composed attributes of the primary key and of each index it is in."""
-        keys = self.primary.compose(values)
+        texts: dict[str, str] = {}
+        keys = self.primary.compose(values, texts)
         if keys is None:
             missing = sorted(name for name in self.primary.depends_on if values[name] is None)
             raise InvalidValue(
                 f"{self.primary.name}: {', '.join(missing)} is None; a primary key needs every part"
             )
         for key in self.index_keys:
-            keys.update(key.compose(values) or {})
+            keys.update(key.compose(values, texts) or {})
         return keys
 
     def decode(self, item: Mapping[str, Value]) -> Any:

@@ -26,7 +26,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from tablewright.mapping.parts import KeyPart
-from tablewright.mapping.template import Template, encode_natural
+from tablewright.mapping.template import Template, natural_bound
 from tablewright.values import Item, Value
 
 #: How a query compares the next part; `begins_with` takes the start of a text.
@@ -72,7 +72,7 @@ def compare_value(
     if template.natural is None:
         values: list[Value] = [{template.tag: part.text(operand)} for operand in operands]
     else:
-        values = [encode_natural(template.natural, operand) for operand in operands]
+        values = [natural_bound(template.natural, operand) for operand in operands]
     return SortCondition(attribute, comparison, tuple(values))
 
 

@@ -107,7 +107,9 @@ def checked(kind: type, encode: Callable[[Any], str]) -> Callable[[Any], str]:
     """Return `encode` for values of a type; it refuses all others."""
 
     def text(value: Any) -> str:
-        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+        if type(value) is kind or (
+            isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+        ):
             return encode(value)
         raise wrong_type(value, kind)
 
@@ -159,7 +161,7 @@ def plain_number() -> Notation:
 
 def padded_number(width: int) -> Notation:
     """Return the notation of a whole number from 0, with zeros in front."""
-    bound = 10**width
+    bound, form = 10**width, f"%0{width}d"
 
     def encode(value: int) -> str:
         if not 0 <= value < bound:
@@ -167,7 +169,7 @@ def padded_number(width: int) -> Notation:
                 f"is {value}, outside the range 0 to {bound - 1} ({width} digits); more digits "
                 "change every stored key"
             )
-        return f"{value:0{width}d}"
+        return form % value
 
     return Notation(int, checked(int, encode), int, digits(width))
 

@@ -51,6 +51,11 @@ class KeyPart(Struct, frozen=True):
         return Symbol(re.sub(whole, lambda _: Symbol.expression(symbol), self.label, count=1))
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is a whole attribute, in the notation of its type."""
+        return self.label == self.attribute
+
+    @property
     def is_ordered(self) -> bool:
         return self.notation.is_ordered
 

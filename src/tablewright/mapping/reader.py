@@ -55,13 +55,15 @@ if TYPE_CHECKING:
 #: Returns the entity of an item's fields.
 Reader: TypeAlias = Callable[[tuple[Value | None, ...]], Any]
 
-#: How values of the simplest types are decoded, without a call of their converter.
-_DECODED: dict[Any, str] = {
-    str: "{}['S']",
-    bool: "{}['BOOL']",
-    int: "int({}['N'])",
-    Decimal: "Decimal({}['N'])",
-}
+#: How values of the simplest types are decoded, without a call of their converter. Not a dict:
+#: some types cannot be hashed, such as `list[Annotated[int, []]]`.
+_DECODED: tuple[tuple[Any, str], ...] = (
+    (str, "{}['S']"),
+    (bool, "{}['BOOL']"),
+    (int, "int({}['N'])"),
+    (Decimal, "Decimal({}['N'])"),
+    (set[str], "set({}['SS'])"),
+)
 
 
 def make_reader(
@@ -82,13 +84,8 @@ def make_reader(
     source = _Source(attributes, primary, fields)
     if not source.is_possible:
         return otherwise
-    text = source.text(keeps_snapshot=tracking.pick is not None)
-    names = source.names | {
-        "owner": owner,
-        "absent": absent,
-        "otherwise": otherwise,
-        "pick": tracking.pick,
-    }
+    text = source.text(tracking.positions)
+    names = source.names | {"owner": owner, "absent": absent, "otherwise": otherwise}
     exec(text, names)
     read: Reader = names["read"]
     return read
@@ -124,7 +121,9 @@ class _Source:
             for part in template.parts
         )
 
-    def text(self, *, keeps_snapshot: bool) -> str:
+    def text(self, snapshot: Sequence[int]) -> str:
+        """Return the source, which packs and keeps the fields at the positions of `snapshot`."""
+        kept = ", ".join(f"f{n}" for n in snapshot)
         in_key = sorted(map(self._position.__getitem__, self._primary.depends_on))
         conditions = [
             condition
@@ -145,11 +144,7 @@ class _Source:
                     + (f"v{n}" if n in in_key else self._decoded_or_absent(n))
                     for n, each in enumerate(self._attributes)
                 ),
-                *(
-                    ["            keep(entity, '_snapshot', pack(pick(stored)))"]
-                    if keeps_snapshot
-                    else []
-                ),
+                *([f"            keep(entity, '_snapshot', pack([{kept}]))"] if kept else []),
                 "            return entity",
                 "    except Exception:",
                 "        pass",
@@ -160,8 +155,9 @@ class _Source:
     def _decoded(self, n: int) -> str:
         """Return the expression for the value of a field."""
         converter = self._attributes[n].converter
-        if converter.kind in _DECODED and not converter.optional:
-            return _DECODED[converter.kind].format(f"f{n}")
+        for kind, form in _DECODED:
+            if converter.kind == kind and not converter.optional:
+                return form.format(f"f{n}")
         self.names[f"decode{n}"] = converter.decode
         return f"decode{n}(f{n})"
 
@@ -187,7 +183,7 @@ class _Source:
         n = self._position[part.attribute]
         attribute = self._attributes[n]
         kind = attribute.converter.kind
-        if part.label != part.attribute or attribute.role == "ttl":
+        if not part.is_plain or attribute.role == "ttl":
             kind = None
         if kind is str:
             yield f"v{n}"

@@ -23,11 +23,11 @@ from tablewright.mapping.language import (
     literal,
     sequence,
 )
+from tablewright.mapping.settings import TableSettings
 from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
 
 TypeForm: TypeAlias = Literal["text", "set", "list"]
-StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
 Match: TypeAlias = Callable[[str], re.Match[str] | None]
 
 
@@ -52,10 +52,9 @@ class TableMap:
         #: Whether the type attribute is one name, or a set or a list of names.
         self.type_form: TypeForm = type_form
         self.indexes = indexes
+        self.settings = TableSettings()
         #: What separates the parts of keys that do not name another.
         self.delimiter = delimiter
-        #: The view type of the table's stream; None: the model does not need a stream.
-        self.stream: StreamView | None = None
         #: Whether a tenant's query of a key is filtered by the partition key; for estimates.
         self.filters_for_tenants: Callable[[KeyMap], bool] = _filters_nothing
         self.entities: list[EntityMap] = []

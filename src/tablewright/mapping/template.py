@@ -179,6 +179,11 @@ def encode_natural(natural: Converter, value: Any) -> Value:
     return natural.encode(value)
 
 
+def natural_bound(natural: Converter, value: Any) -> Value:
+    """Return a bound of a range of natural keys."""
+    return encode_natural(natural, value) if isinstance(value, Symbol) else natural.bound(value)
+
+
 # -- what two templates have in common -----------------------------------------------------------
 
 

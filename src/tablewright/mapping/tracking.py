@@ -15,7 +15,6 @@ know plans.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, get_origin
 
 import msgspec
@@ -38,16 +37,14 @@ class Tracking:
     """Finds what has changed in the entities of one class."""
 
     def __init__(self, attributes: Iterable[AttributeMap]) -> None:
-        positions = []
+        #: The positions of the attributes whose values can change in place.
+        self.positions: list[int] = []
         #: The attributes whose values can change in place.
         self._mutable: list[AttributeMap] = []
         for position, attribute in enumerate(attributes):
             if _can_change(attribute.converter):
-                positions.append(position)
+                self.positions.append(position)
                 self._mutable.append(attribute)
-        #: Picks the stored values of these attributes, which a read packs and keeps; of one
-        #: attribute, the bare value. None if there are no such attributes.
-        self.pick = itemgetter(*positions) if positions else None
 
     def remember(self, entity: Any, item: Item) -> None:
         """Take an entity as unchanged, after a write of this item."""
@@ -99,16 +96,16 @@ class Tracking:
 
     def keep_fields(self, entity: Any, fields: tuple[Value | None, ...]) -> None:
         """Take an entity as unchanged, after a read of these fields; readers do the same."""
-        if self.pick is not None:
-            _set(entity, "_snapshot", pack(self.pick(fields)))
+        if self._mutable:
+            self.keep_values(entity, [fields[position] for position in self.positions])
 
     def keep_values(self, entity: Any, stored: list[Value | None]) -> None:
-        _set(entity, "_snapshot", pack(stored if len(stored) > 1 else stored[0]))
+        _set(entity, "_snapshot", pack(stored))
 
     def _kept_values(self, entity: Any) -> list[Value | None]:
         """Return the stored values of the attributes that can change in place."""
-        values: Any = _unpack(entity._snapshot)
-        return list(values) if len(self._mutable) > 1 else [values]
+        values: list[Value | None] = _unpack(entity._snapshot)
+        return values
 
 
 def note_assignment(entity: Any, name: str) -> None:

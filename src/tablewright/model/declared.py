@@ -9,7 +9,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, get_args, get_origin
+from decimal import Decimal
+from typing import Any, get_args
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
@@ -81,8 +82,8 @@ class EntityDeclaration:
 
     def _add_attribute(self, name: str, declared: Attr[Any], hint: Any) -> None:
         where = f"{self.name}.{name}"
-        if get_origin(hint) is not Attr:
-            raise _no_attribute(where, name, _annotation(self.owner, name))
+        if hint is MISSING:
+            raise DeclarationError(f"{where} is not annotated; write {name}: Attr[…] = attr(…)")
         (kind,) = get_args(hint)
         stored = declared.stored or name
         if declared.key_only and declared.stored is not None:
@@ -353,36 +354,15 @@ def _unordered(part: KeyPart) -> str:
     )
 
 
-def _no_attribute(where: str, name: str, annotation: str) -> DeclarationError:
-    """Return the error for an annotation that is missing, or is not Attr."""
-    problem = f"annotated {annotation}" if annotation else "not annotated"
-    return DeclarationError(
-        f"{where} is {problem}; write {name}: Attr[{annotation or '…'}] = attr(…)"
-    )
-
-
-def _annotation(owner: type, name: str) -> str:
-    """Return the annotation of a name as text; "" if it has none."""
-    for base in owner.__mro__:
-        found = vars(base).get("__annotations__", {}).get(name)
-        if found is not None:
-            return found.__name__ if isinstance(found, type) else str(found)
-    return ""
-
-
 def _collected(owner: type, hints: Mapping[str, Any]) -> dict[str, Attr[Any]]:
     """Return the attributes of a class and its abstract bases, in the order of declaration."""
     found: dict[str, Attr[Any]] = {}
     for base in reversed(owner.__mro__):
         found |= {name: value for name, value in vars(base).items() if isinstance(value, Attr)}
         for name in vars(base).get("__annotations__", {}):
-            if name in found or name in vars(base) or name.startswith("_"):
-                continue
-            if get_origin(hints.get(name)) is Attr:
+            if name in hints and name not in found and name not in vars(base):
                 found[name] = Attr()
                 found[name].name = name
-            elif "ClassVar" not in (annotation := _annotation(base, name)):
-                raise _no_attribute(f"{owner.__name__}.{name}", name, annotation)
     order = {name: position for position, name in enumerate(hints)}
     return dict(sorted(found.items(), key=lambda entry: order.get(entry[0], len(order))))
 
@@ -428,10 +408,17 @@ def _ttl(kind: Any, where: str) -> Converter:
         whole = int(value.replace(microsecond=0).timestamp())
         return {"N": str(whole + (value.microsecond > 0))}
 
+    def exact(value: Any) -> Value:
+        upper = encode(value)
+        if not value.microsecond:
+            return upper
+        missing = Decimal(1_000_000 - value.microsecond).scaleb(-6)
+        return {"N": str(Decimal(upper["N"]) - missing).rstrip("0")}
+
     def decode(value: Value) -> datetime:
         try:
             return datetime.fromtimestamp(int(value["N"]), UTC)
         except (KeyError, ValueError, OverflowError):
             raise UnreadableItem(f"{where}: {value} is not a number of seconds") from None
 
-    return Converter(where, datetime, "N", encode, decode, optional=moment.optional)
+    return Converter(where, datetime, "N", encode, decode, optional=moment.optional, exact=exact)

@@ -238,38 +238,35 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
     """Return the types of the attributes of a class and its bases.
 
     `local` are the variables where the class is defined. Raise DeclarationError for an annotation
-    that is neither of an attribute nor of a class variable.
+    that is neither of an attribute nor of a class variable. Other classes among the bases may have
+    annotated variables, with values.
     """
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         # An attribute may have the name of a type: `date: Attr[date]`.
         body = {name: value for name, value in vars(base).items() if not isinstance(value, Attr)}
         names = {**namespace(base.__module__, local), **body, "Attr": Attr}
+        is_entity = issubclass(base, Entity)
         for name, annotation in vars(base).get("__annotations__", {}).items():
-            if base.__module__ == __name__ or isinstance(vars(base).get(name), MEMBERS):
+            if base.__module__ == __name__ or isinstance(body.get(name), MEMBERS):
+                continue
+            shown = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+            if shown.lstrip().startswith(_CLASS_VARIABLES):
                 continue
             where = f"{cls.__name__}.{name}"
-            if isinstance(annotation, str) and (
-                annotation.lstrip().startswith(_CLASS_VARIABLES)
-                or ("Attr" not in annotation and not issubclass(base, Entity))
-            ):
+            is_resolved = is_entity or "Attr" in shown
+            hint = resolve(annotation, names, where) if is_resolved else annotation
+            if get_origin(hint) is Attr:
+                hints[name] = hint
+            elif get_origin(hint) is ClassVar or hint is ClassVar:
                 continue
-            hint = resolve(annotation, names, where)
-            if get_origin(hint) is ClassVar or hint is ClassVar:
-                continue
-            if get_origin(hint) is not Attr and issubclass(base, Entity):
-                shown = annotation if isinstance(annotation, str) else _type_name(annotation)
+            elif is_entity or not (name in body or name.startswith("_")):
                 raise DeclarationError(
                     f"{where}: {shown} is the annotation of a plain variable; write "
                     f"{name}: Attr[{shown}] = attr() for an attribute, or "
                     f"{name}: ClassVar[{shown}] for a variable of the class"
                 )
-            hints[name] = hint
     return hints
-
-
-def _type_name(annotation: Any) -> str:
-    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
 _CLASS_VARIABLES = ("ClassVar", "typing.ClassVar", "t.ClassVar")

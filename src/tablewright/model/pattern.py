@@ -47,6 +47,8 @@ class AccessPattern(Struct, frozen=True):
     function: Callable[..., Any]
     parameters: tuple[str, ...]
     plan: Plan[Any]
+    #: The role of programs that run it, for which a policy is published; "" if none is named.
+    role: str = ""
 
     @property
     def label(self) -> str:
@@ -68,22 +70,29 @@ class AccessPattern(Struct, frozen=True):
 @overload
 def access_pattern(function: Callable[Ps, T], /) -> Callable[Ps, T]: ...
 @overload
-def access_pattern(*, rebinds: tuple[str, ...]) -> Callable[[Callable[Ps, T]], Callable[Ps, T]]: ...
 def access_pattern(
-    function: Callable[Ps, T] | None = None, /, *, rebinds: tuple[str, ...] = ()
+    *, rebinds: tuple[str, ...] = (), role: str = ""
+) -> Callable[[Callable[Ps, T]], Callable[Ps, T]]: ...
+def access_pattern(
+    function: Callable[Ps, T] | None = None,
+    /,
+    *,
+    rebinds: tuple[str, ...] = (),
+    role: str = "",
 ) -> Callable[Ps, T] | Callable[[Callable[Ps, T]], Callable[Ps, T]]:
     """Declare an access pattern: trace the function once, and return it unchanged to callers.
 
     A parameter with the name of one part of a key must not be passed for another part, except those
-    in `rebinds`.
+    in `rebinds`. `role` names the programs that run the pattern: `tablewright publish iam` writes a
+    policy for each role.
     """
     if function is not None:
-        return _declare(function, (), sys._getframe(1).f_locals)
-    return lambda decorated: _declare(decorated, rebinds, sys._getframe(1).f_locals)
+        return _declare(function, (), "", sys._getframe(1).f_locals)
+    return lambda decorated: _declare(decorated, rebinds, role, sys._getframe(1).f_locals)
 
 
 def _declare(
-    function: Callable[Ps, T], rebinds: tuple[str, ...], local: Mapping[str, Any]
+    function: Callable[Ps, T], rebinds: tuple[str, ...], role: str, local: Mapping[str, Any]
 ) -> Callable[Ps, T]:
     name = function.__name__
     if inspect.iscoroutinefunction(function):
@@ -114,6 +123,7 @@ def _declare(
         function=call,
         parameters=tuple(hints),
         plan=plan,
+        role=role,
     )
     call.__pattern__ = traced  # type: ignore[attr-defined]
     for table in {entity.table for entity in plan._entities()}:

@@ -1,12 +1,13 @@
 """Provision: create the table of a model if it is missing, else compare it with its declaration.
 
 Only what the model depends on is compared: key attributes and their types, the keys and projections
-of indexes, the TTL attribute, and the stream if one is declared. Billing, tags and other settings
-belong to the operator.
+of indexes, the TTL attribute and the view type of the stream. Other settings are applied when the
+table is created; later they belong to the operator.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from tablewright.errors import (
     ResourceInUseException,
     TableMismatch,
     TableNotFound,
+    UnknownOperationException,
     UnsupportedOperation,
     ValidationException,
 )
@@ -40,8 +42,16 @@ def definition(table: TableMap, name: str) -> dict[str, Any]:
         indexes = [_index(index) for index in table.indexes.values() if index.kind == kind]
         if indexes:
             request[member] = indexes
-    if table.stream is not None:
-        request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": table.stream}
+    settings = table.settings
+    if settings.stream is not None:
+        request["StreamSpecification"] = {
+            "StreamEnabled": True,
+            "StreamViewType": settings.stream,
+        }
+    if settings.deletion_protection:
+        request["DeletionProtectionEnabled"] = True
+    if settings.tags:
+        request["Tags"] = [{"Key": name, "Value": value} for name, value in settings.tags]
     return request
 
 
@@ -123,6 +133,9 @@ class Provision(Plan[None]):
         attribute = ttl_attribute(self._table)
         if attribute is not None and (yield from _ttl_of(name)) != attribute:
             yield from _enable_ttl(name, attribute)
+        days = self._table.settings.recovery_days
+        if days is not None:
+            yield from _enable_recovery(name, days)
 
 
 def _explain_fault(fault: DynamoDBError, table: TableMap) -> Exception:
@@ -158,6 +171,16 @@ def _enable_ttl(name: str, attribute: str) -> Steps[None]:
             raise
 
 
+def _enable_recovery(name: str, days: int) -> Steps[None]:
+    """Enable point-in-time recovery, unless the endpoint has no such operation."""
+    specification = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": days}
+    with suppress(UnsupportedOperation, UnknownOperationException):
+        yield Request(
+            "UpdateContinuousBackups",
+            {"TableName": name, "PointInTimeRecoverySpecification": specification},
+        )
+
+
 def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
     """Return the differences between a declaration and a described table, a line each."""
     wanted = definition(table, table.name)
@@ -176,8 +199,8 @@ def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
         for name in sorted(here.keys() | there.keys()):
             lines += _compare_index(name, here.get(name), there.get(name))
     stream = found.get("StreamSpecification", {}).get("StreamViewType")
-    if table.stream is not None and stream != table.stream:
-        lines.append(f"stream: declared {table.stream}, found {stream or 'none'}")
+    if table.settings.stream not in (None, stream):
+        lines.append(f"stream: declared {table.settings.stream}, found {stream or 'none'}")
     return lines
 
 

@@ -10,6 +10,7 @@ class Commerce(Table, name="commerce_single_table", type_attribute="entityType")
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -17,7 +18,8 @@ from tablewright.errors import DeclarationError
 from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap
-from tablewright.mapping.table import StreamView, TableMap, TypeForm
+from tablewright.mapping.settings import MAX_RECOVERY_DAYS, StreamView, TableSettings
+from tablewright.mapping.table import TableMap, TypeForm
 from tablewright.model.tenancy import Tenancy
 
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}").fullmatch
@@ -102,9 +104,11 @@ def _check_tenancy(tenancy: Tenancy, table: TableMap, indexes: set[Any]) -> None
 
 
 class Table:
-    """The base class of tables: a subclass declares keys, type attribute, indexes and stream.
+    """The base class of tables: a subclass declares keys, type attribute, indexes and settings.
 
-    `stream` is the view type of the table's stream. Without it, the table may have a stream or not.
+    `connect` applies the settings when it creates the table: `stream` is the view type of its
+    stream, `point_in_time_recovery` the days for which it can be restored (True: 35),
+    `deletion_protection` prevents its deletion, `tags` are names and values.
     """
 
     __table__: ClassVar[TableMap]
@@ -121,6 +125,9 @@ class Table:
         delimiter: str = "#",
         escape: bool = True,
         stream: StreamView | None = None,
+        point_in_time_recovery: bool | int = False,
+        deletion_protection: bool = False,
+        tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init_subclass__()
         separator = Delimiter(delimiter, escapes=escape)
@@ -128,6 +135,14 @@ class Table:
         table = TableMap(
             cls.__name__, name or cls.__name__, (pk, sk), type_attribute, {}, separator, type_form
         )
+        days = MAX_RECOVERY_DAYS if point_in_time_recovery is True else point_in_time_recovery
+        table.settings = TableSettings(
+            stream=stream,
+            recovery_days=None if days is False else days,
+            deletion_protection=deletion_protection,
+            tags=tuple((tags or {}).items()),
+        )
+        table.settings.check(cls.__name__)
         for attribute, value in list(vars(cls).items()):
             if isinstance(value, (GSI, LSI)):
                 index = value.compile(table)
@@ -160,12 +175,6 @@ class Table:
                 f"{cls.__name__}: type_form={type_form!r} is not one of "
                 f"{', '.join(map(repr, get_args(TypeForm)))}"
             )
-        if stream is not None and stream not in get_args(StreamView):
-            raise DeclarationError(
-                f"{cls.__name__}: stream={stream!r} is not one of "
-                f"{', '.join(map(repr, get_args(StreamView)))}"
-            )
-        table.stream = stream
         for index in table.indexes.values():
             if type_form != "text" and type_attribute in index.attributes:
                 raise DeclarationError(

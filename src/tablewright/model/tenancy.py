@@ -85,16 +85,21 @@ class Tenancy:
         self.filtered = filtered
         if not write and not read:
             raise DeclarationError(f"Tenancy({tenant!r}) has no shards; name them in write=, read=")
-        self._writable = [Shard.parse(tenant, text) for text in write]
-        self._readable = [*self._writable, *(Shard.parse(tenant, text) for text in read)]
-        self._shared: list[SharedPartition] = []
+        self.writable_shards = [Shard.parse(tenant, text) for text in write]
+        self.readable_shards = [
+            *self.writable_shards,
+            *(Shard.parse(tenant, text) for text in read),
+        ]
+        self.shared_partitions: list[SharedPartition] = []
 
     def compile(self, delimiter: Delimiter) -> None:
         """Take the delimiter of the table; raise DeclarationError if a shard does not fit it."""
-        self._writable = [shard.bind(delimiter) for shard in self._writable]
-        self._readable = [shard.bind(delimiter) for shard in self._readable]
-        self._shared = [SharedPartition.parse(self.tenant, text, delimiter) for text in self.shared]
-        refuse_collisions(self._readable, self._shared)
+        self.writable_shards = [shard.bind(delimiter) for shard in self.writable_shards]
+        self.readable_shards = [shard.bind(delimiter) for shard in self.readable_shards]
+        self.shared_partitions = [
+            SharedPartition.parse(self.tenant, text, delimiter) for text in self.shared
+        ]
+        refuse_collisions(self.readable_shards, self.shared_partitions)
 
     def filters(self, partition: str, key: KeyMap) -> bool:
         """Return whether a tenant's query of a key is filtered by the table's partition key.
@@ -106,8 +111,8 @@ class Tenancy:
             return False
         if index.name in {str(each.name) for each in self.filtered}:
             return True
-        shards = [shard.language() for shard in self._readable]
-        shards += [shared.language() for shared in self._shared]
+        shards = [shard.language() for shard in self.readable_shards]
+        shards += [shared.language() for shared in self.shared_partitions]
         names = key.partition_attributes
         return any(
             intersects(key.templates[name].language(), each) for name in names for each in shards
@@ -119,23 +124,25 @@ class Tenancy:
             raise InvalidValue(
                 f"for_tenant({self.tenant}={tenant!r}): the id of the tenant is empty"
             )
-        others: list[Shard | SharedPartition] = [*self._readable, *self._shared]
-        values = {shard: shard_value(shard, others, table, tenant) for shard in self._readable}
-        tag, content = next(iter(values[self._readable[0]].items()))
-        if self._shared and tag != "S":
+        others: list[Shard | SharedPartition] = [*self.readable_shards, *self.shared_partitions]
+        values = {
+            shard: shard_value(shard, others, table, tenant) for shard in self.readable_shards
+        }
+        tag, content = next(iter(values[self.readable_shards[0]].items()))
+        if self.shared_partitions and tag != "S":
             raise DeclarationError(
                 f"Tenancy({self.tenant!r}): shared={self.shared!r} are texts, and "
                 f"{table.attributes[0]!r} is a key of type {tag}"
             )
-        own = {shard: (values[shard], shard.is_prefix) for shard in self._readable}
+        own = {shard: (values[shard], shard.is_prefix) for shard in self.readable_shards}
         shared: list[tuple[Value, bool]] = [
-            ({"S": each.text}, each.is_prefix) for each in self._shared
+            ({"S": each.text}, each.is_prefix) for each in self.shared_partitions
         ]
         return TenantGuard(
             table=table,
             name=name,
             tenant=f"{self.tenant}={tenant if tag == 'S' else content}",
-            writable=Partitions.of(own[shard] for shard in self._writable),
+            writable=Partitions.of(own[shard] for shard in self.writable_shards),
             readable=Partitions.of([*own.values(), *shared]),
             filtered={str(index.name) for index in self.filtered},
         )

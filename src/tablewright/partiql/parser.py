@@ -17,10 +17,16 @@ later.
 
 from __future__ import annotations
 
+from tablewright.encoding.items import normalise
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.partiql.conditions import ConditionParser, require_condition
-from tablewright.partiql.operands import empty_component, require_operand, unsupported
+from tablewright.partiql.operands import (
+    OperandParser,
+    empty_component,
+    require_operand,
+    unsupported,
+)
 from tablewright.partiql.tokens import malformed
 from tablewright.partiql.tree import (
     Delete,
@@ -32,7 +38,10 @@ from tablewright.partiql.tree import (
     Source,
     Statement,
     Update,
+    build,
+    has_parameters,
 )
+from tablewright.values import Value
 
 _CLAUSES = frozenset(("GROUP", "HAVING", "LIMIT", "UNION"))
 
@@ -47,6 +56,19 @@ def parse(text: str) -> ParsedStatement:
     return ParsedStatement(
         statement, parser.constants, parser.parameter_count, frozenset(parser.hash_names)
     )
+
+
+def parse_value(text: str) -> Value:
+    """Parse one literal; raise `ValidationException` if the text is anything else.
+
+    >>> parse_value("[1, 'a']")
+    {'L': [{'N': '1'}, {'S': 'a'}]}
+    """
+    parser = OperandParser(text)
+    constant = parser.parse_constant()
+    if parser.token.kind != "end" or has_parameters(constant):
+        raise malformed("Unexpected token after expression")
+    return normalise(build(constant, ()))
 
 
 class _StatementParser(ConditionParser):
@@ -75,7 +97,7 @@ class _StatementParser(ConditionParser):
             expression = self.parse_expression()
         except ValidationException:
             return malformed("Expected data manipulation")
-        if self.token.kind != "end":
+        if self.token.kind != "end" or isinstance(expression, tree.Path):
             return malformed("Expected data manipulation")
         inner = expression.condition if isinstance(expression, tree.Not) else expression
         is_type = isinstance(inner, tree.Call) and inner.function.startswith("attribute_")

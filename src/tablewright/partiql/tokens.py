@@ -80,6 +80,28 @@ def tokenize(text: str) -> list[Token]:
     return tokens
 
 
+def split_statements(text: str) -> tuple[list[str], str]:
+    """Split a text at its semicolons; return the complete statements, and the rest.
+
+    >>> split_statements("SELECT * FROM t WHERE a = ';'; SELECT")
+    (["SELECT * FROM t WHERE a = ';'"], ' SELECT')
+    """
+    complete: list[str] = []
+    start = position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            if text.startswith(("'", '"', "/*"), position):  # it is still open
+                break
+            position += 1  # the parser reports it
+            continue
+        if match.group() == ";":
+            complete.append(text[start:position].strip())
+            start = match.end()
+        position = match.end()
+    return [statement for statement in complete if statement], text[start:]
+
+
 def malformed(detail: str) -> ValidationException:
     """Return DynamoDB's fault for a statement that cannot be parsed."""
     return ValidationException(f"Statement wasn't well formed, can't be processed: {detail}")

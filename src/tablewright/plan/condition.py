@@ -34,6 +34,7 @@ class Operand(Protocol):
     @property
     def steps(self) -> Sequence[str | int]: ...
     def encode(self, value: Any) -> Value: ...
+    def encode_bound(self, value: Any) -> Value: ...
     def encode_member(self, value: Any) -> Value: ...
     def encode_or_leave(self, value: Any) -> Value | None: ...
 
@@ -127,12 +128,17 @@ class Compare(Condition[E]):
     def operands(self) -> tuple[Operand, ...]:
         return (self.operand,)
 
+    def _encoded(self) -> Value:
+        if self.comparator in ("=", "<>"):
+            return self.operand.encode(self.value)
+        return self.operand.encode_bound(self.value)
+
     def text(self, marks: Placeholders) -> str:
         path = marks.path(self.operand.steps)
-        return f"{path} {self.comparator} {marks.value(self.operand.encode(self.value))}"
+        return f"{path} {self.comparator} {marks.value(self._encoded())}"
 
     def to_tree(self, values: TreeValues) -> tree.Condition:
-        value = values.add(self.operand.encode(self.value))
+        value = values.add(self._encoded())
         return tree.Comparison(self.comparator, _path(self.operand), value)
 
     def holds(self, values: Mapping[str, Any]) -> bool:
@@ -225,6 +231,8 @@ class Call(Condition[E]):
         encode = self.operand.encode
         if self.function in ("contains", "begins_with"):
             encode = self.operand.encode_member
+        elif self.function == "BETWEEN":
+            encode = self.operand.encode_bound
         return [encode(value) for value in self.values]
 
     def text(self, marks: Placeholders) -> str:

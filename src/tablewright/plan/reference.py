@@ -176,6 +176,7 @@ _INTERNAL = frozenset(
         "converter",
         "declared",
         "encode",
+        "encode_bound",
         "encode_member",
         "encode_or_leave",
         "formats",
@@ -226,6 +227,10 @@ class Ref(Comparable[E, T]):
 
     def encode(self, value: Any) -> Value:
         return self.converter.encode(value)
+
+    def encode_bound(self, value: Any) -> Value:
+        """A bound of a range of values."""
+        return self.converter.bound(value)
 
     def encode_member(self, value: Any) -> Value:
         """A member of a list or set, or a part of a text."""

@@ -209,20 +209,21 @@ def write_shape(
     sets: Iterable[str] = (),
     requires: Iterable[str] = (),
     actions: Sequence[Shape] = (),
-    optional: int = 0,
+    optional: Sequence[Shape] = (),
 ) -> Shape:
     """Return the shape of a write of one item, with its index rows and side items.
 
     `operation` is that of the write without side items; `indexes` are those to name; `actions` are
-    those of the side items, and `optional` is how many more there are in rare cases.
+    those of the side items, and `optional` those that only some of the writes have.
     """
-    most = max(side_items, len(actions)) + optional
+    most = max(side_items, len(actions)) + len(optional)
     several = side_items > 0
     units = write_units(entity, index_rows, side_items)
     # Side items can have index rows, too.
     rows = sum(max(0, action.write_units - TRANSACTION_FACTOR) for action in actions)
     largest = ITEM_WRITE * TRANSACTION_FACTOR
-    more = UnitRange(0, sum(action.write_range.high - largest for action in actions))
+    every = (*actions, *optional)
+    more = UnitRange(0, sum(action.write_range.high - largest for action in every))
     shape = Shape(
         operation="TransactWriteItems" if several else operation,
         table=entity.table.name,

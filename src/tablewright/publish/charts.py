@@ -71,6 +71,7 @@ def index_chart(table: TableMap, name: str) -> str:
 def entity_notes(table: TableMap) -> str:
     """List what the library maintains for each entity: version, history and expiry."""
     lines = []
+    expiring: dict[str, list[str]] = {}
     for entity in table.entities:
         if entity.version is not None:
             lines.append(f"- Each write of {entity.name} increments `{entity.version.stored}`.")
@@ -80,8 +81,17 @@ def entity_notes(table: TableMap) -> str:
             for history in entity.histories
         ]
         if entity.ttl is not None:
-            lines.append(f"- {entity.name} expires at the time in `{entity.ttl.stored}`.")
+            expiring.setdefault(entity.ttl.stored, []).append(entity.name)
+    lines += [
+        f"- An item of {_either(names)} expires at the time in `{attribute}`, if it has one."
+        for attribute, names in expiring.items()
+    ]
     return "\n".join(lines)
+
+
+def _either(names: list[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def delimiter_notes(table: TableMap) -> str:
@@ -109,7 +119,7 @@ def _note(template: Template, part: KeyPart, entity: EntityMap) -> str:
         f"{_template(place, entity)}, {_template(key, entity)} is {_template(example, entity)}. "
         "A program that uses boto3 writes a text as "
         f"`text.replace({escape!r}, {escape * 2!r}).replace({text!r}, {written!r})` in keys, and "
-        "as it is in other attributes."
+        "unchanged in other attributes."
     )
 
 
@@ -161,9 +171,10 @@ def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> str:
 
 
 def _operations(shape: Shape) -> str:
-    """Return the operations of a pattern, with the reads before a write."""
+    """Return the operations of a pattern, with the reads before and after a write."""
     requests = [request.operation for request in shape.requests]
-    return shape.operation if requests[-1] in READS else " + ".join(dict.fromkeys(requests))
+    is_read = all(operation in READS for operation in requests)
+    return shape.operation if is_read else " + ".join(dict.fromkeys(requests))
 
 
 def inefficient_chart(functions: Iterable[Callable[..., Any]]) -> str:

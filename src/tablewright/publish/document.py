@@ -5,8 +5,11 @@ The output is deterministic: it depends on nothing but the declarations and the 
 
 from __future__ import annotations
 
+import sys
+
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database, connect
+from tablewright.model.table import Table
 from tablewright.publish import charts
 from tablewright.publish.erd import erd
 from tablewright.verify.design import Design
@@ -16,7 +19,7 @@ from tablewright.verify.run import Scanner, load_sample, verify
 MAX_SAMPLES = 8
 COST_NOTE = (
     "The cost is in capacity units, for one page of a query: an estimate for items of typical "
-    "size, and the range that no run leaves."
+    "size and, in parentheses, the lowest and the highest possible value."
 )
 
 
@@ -26,7 +29,7 @@ def document(design: Design) -> str:
     parts = [f"# {design.name}", title, _fence_indented(rest.strip("\n"))]
     database = _database_with_sample(design)
     for table in design.tables:
-        parts += _table_sections(table.__table__, design, database)
+        parts += _table_sections(table, design, database)
     if design.inefficient:
         parts += ["## Not efficient with these keys", charts.inefficient_chart(design.inefficient)]
     if database is not None:
@@ -57,15 +60,19 @@ def _fence_indented(text: str) -> str:
     return "\n\n".join(blocks)
 
 
-def _table_sections(table: TableMap, design: Design, database: Database | None) -> list[str]:
+def _table_sections(declared: type[Table], design: Design, database: Database | None) -> list[str]:
+    table = declared.__table__
     parts, level = [], "##"
-    if len(design.tables) > 1:
-        parts, level = [f"## Table `{table.name}`"], "###"
     patterns = [
         found
         for found in design.patterns
         if any(entity.table is table for entity in found.plan._entities())
     ]
+    if len(design.tables) > 1:
+        level = "###"
+        parts = [f"## Table `{table.name}`"]
+        if any(found.function.__module__ == declared.__module__ for found in patterns):
+            parts += _variant_docstring(declared, design)
     parts += [
         f"{level} Entities",
         f"```mermaid\n{erd(table.entities)}\n```",
@@ -90,6 +97,15 @@ def _table_sections(table: TableMap, design: Design, database: Database | None) 
             charts.item_collections(table, items, MAX_SAMPLES),
         ]
     return parts
+
+
+def _variant_docstring(table: type[Table], design: Design) -> list[str]:
+    """Return the docstring of the module of a table, if it is not that of the whole design."""
+    text = (sys.modules[table.__module__].__doc__ or "").strip()
+    if text == design.doc:
+        return []
+    title, _, rest = text.partition("\n")
+    return [title, _fence_indented(rest.strip("\n"))]
 
 
 def _tenancy(table: TableMap, design: Design) -> str:

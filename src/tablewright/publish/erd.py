@@ -1,8 +1,9 @@
 """The entity-relationship diagram of a design, for Mermaid.
 
 An entity has a relation to its parent, whose item collection contains its items, and to each
-entity that an attribute refers to: `category_id` refers to a Category. A model or dataclass that an
-entity embeds is shown like an entity, with a relation to what embeds it.
+entity that an attribute refers to: `category_id` refers to a Category, or to the entity whose key
+ends with `category_id`. A model or dataclass that an entity embeds is shown like an entity, with a
+relation to what embeds it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class _Box(Struct, frozen=True):
     fields: list[_Field]
     #: The names of the fields that are in the primary key.
     key: frozenset[str] = frozenset()
+    #: The last field of the primary key, which tells the entity from others of its parent.
+    own_id: str = ""
 
 
 def erd(entities: list[EntityMap]) -> str:
@@ -54,7 +57,8 @@ def _box_of_entity(entity: EntityMap) -> _Box:
         _Field(attribute.name, attribute.stored, attribute.converter.kind)
         for attribute in entity.attributes.values()
     ]
-    return _Box(_name(entity.name), fields, entity.primary.depends_on)
+    own_id = next((part.attribute for part in reversed(entity.primary.parameters)), "")
+    return _Box(_name(entity.name), fields, entity.primary.depends_on, own_id)
 
 
 def _box_of_model(model: type) -> _Box:
@@ -154,11 +158,11 @@ def _references(box: _Box, entities: list[_Box]) -> Iterator[str]:
 
 
 def _referenced(field: str, box: _Box, entities: list[_Box]) -> _Box | None:
-    """Return the entity that a field refers to, found by the field's name."""
+    """Return the entity that a field refers to: of the same name, or with this field as its id."""
     if not field.endswith("_id"):
         return None
+    others = [other for other in entities if other.name != box.name]
     wanted = field.removesuffix("_id").replace("_", "").upper()
-    for other in entities:
-        if other.name != box.name and other.name.replace("_", "") == wanted:
-            return other
-    return None
+    by_name = (other for other in others if other.name.replace("_", "") == wanted)
+    by_id = (other for other in others if other.own_id == field != box.own_id)
+    return next(by_name, None) or next(by_id, None)

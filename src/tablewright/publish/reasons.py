@@ -8,10 +8,12 @@ from tablewright.plan.shape import READS, Shape
 
 def why_efficient(shape: Shape, table: TableMap) -> str:
     """Say in a few words what a pattern costs at most, and what it avoids."""
-    *before, last = shape.requests
-    if last.operation in READS:
-        return "; ".join(dict.fromkeys(_read(request, table) for request in shape.requests))
-    return "; ".join([*_guarded(before), *_write(last, reads=bool(before))])
+    requests = list(shape.requests)
+    writes = [request for request in requests if request.operation not in READS]
+    if not writes:
+        return "; ".join(dict.fromkeys(_read(request, table) for request in requests))
+    before = requests[: requests.index(writes[-1])]
+    return "; ".join([*_reads_before(before, writes[-1]), *_write(writes[-1], reads=bool(before))])
 
 
 def _read(shape: Shape, table: TableMap) -> str:
@@ -19,14 +21,13 @@ def _read(shape: Shape, table: TableMap) -> str:
         return "not efficient: it reads the whole table"
     if shape.operation != "Query":
         return "point read by the whole primary key"
-    parts = ["one partition"]
-    if "begins_with(" in shape.condition:
-        parts.append("by a prefix of the sort key")
-    elif " AND " in shape.condition:
-        parts.append("by a condition on the sort key")
-    text = " ".join(parts)
+    text = "one partition"
     if shape.index is not None:
         text += f" of an index{_contents(shape.index, table)}"
+    if "begins_with(" in shape.condition:
+        text += ", by a prefix of the sort key"
+    elif " AND " in shape.condition:
+        text += ", by a condition on the sort key"
     if shape.filter:
         text += "; a filter discards items after they are read"
     if shape.page.startswith("{"):
@@ -46,12 +47,15 @@ def _contents(name: str, table: TableMap) -> str:
     return f" that contains only {', '.join(entities)}"
 
 
-def _guarded(reads: list[Shape]) -> list[str]:
-    """Say what reads before a write are for."""
+def _reads_before(reads: list[Shape], write: Shape) -> list[str]:
+    """Say what is read before a write, and whether the write requires it to be unchanged."""
     if not reads:
         return []
     read = "a query" if any(each.operation == "Query" for each in reads) else "a point read"
-    return [f"{read} first; the write fails if what was read has changed since"]
+    requires = [text for each in (write, *write.steps) for text in each.requires]
+    is_guarded = any("unchanged since the read" in text for text in requires)
+    guard = "; the write requires what was read to be unchanged" if is_guarded else ""
+    return [f"{read} first{guard}"]
 
 
 def _write(shape: Shape, *, reads: bool) -> list[str]:
@@ -64,5 +68,7 @@ def _write(shape: Shape, *, reads: bool) -> list[str]:
         how = "a condition" if reads else "a condition, not a read,"
         parts.append(f"{how} prevents duplicates")
     count = len({name for each in actions if each.index for name in each.index.split(", ")})
-    changed = {0: "no index", 1: "one index"}.get(count, f"{count} indexes")
-    return [*parts, f"changes keys of {changed}"]
+    if count > 0 or shape.operation in ("PutItem", "UpdateItem"):
+        changed = {0: "no index", 1: "one index"}.get(count, f"{count} indexes")
+        parts.append(f"changes keys of {changed}")
+    return parts

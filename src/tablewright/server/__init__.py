@@ -2,16 +2,19 @@
 
     server          listening, shared commits, deletion of expired items, shutdown
     connection      one connection: requests in, responses out, in order
+    dispatcher      what a connection expects of its server
     states          the states of a connection and their transitions
     request_parser  from the bytes of a connection to requests
     preparation     from a request to a step that the engine can run
     responses       the bytes of a response
+    compression     bodies with the encodings gzip and deflate
     writer          the thread that commits
     listener        accepts connections
     limits          how much clients may send, and how long they may take
     budget          the memory for all clients together
     authentication  who sent a request: signature, canonical, credentials, credentials_file
     hosts           which Host and Origin headers are accepted
+    isolation       regions and accounts with tables of their own
     failures        storage errors: DynamoDB errors for clients, log lines for the operator
     telemetry       metrics and log lines of each request: accesslog, monitor
 
@@ -20,7 +23,8 @@ the engine; it does not know what an operation does.
 """
 
 from tablewright.server.hosts import Hosts
+from tablewright.server.isolation import IsolatedEngines
 from tablewright.server.limits import Limits
 from tablewright.server.server import Server, Settings, serve, serving
 
-__all__ = ["Hosts", "Limits", "Server", "Settings", "serve", "serving"]
+__all__ = ["Hosts", "IsolatedEngines", "Limits", "Server", "Settings", "serve", "serving"]

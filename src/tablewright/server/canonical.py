@@ -27,6 +27,15 @@ def canonical_headers(signed: tuple[bytes, ...], folded: Mapping[bytes, bytes]) 
     return b"".join(lines).decode("latin-1")
 
 
+def is_root(url: bytes | bytearray) -> bool:
+    """Return whether a request's target has the path `/`, with any query string.
+
+    >>> is_root(b"/?a=b"), is_root(b"http://localhost:8000"), is_root(b"/tables")
+    (True, True, False)
+    """
+    return ORIGIN.sub(b"", bytes(url).partition(b"?")[0], 1) in (b"", b"/")
+
+
 def split_target(url: bytes) -> tuple[str, bytes]:
     """Return the canonical path and the query string of a request's target."""
     if url == b"/":

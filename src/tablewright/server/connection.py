@@ -14,7 +14,8 @@ The order of the checks is DynamoDB's, after two of our own:
     1. the Host names this server                    421 MisdirectedRequest
     2. the Origin, if there is one, is allowed       403 CrossOriginRequest
     3. the body is at most 16 MB                     413 RequestEntityTooLargeException, then close
-    4. the method is POST (GET: a health text)       404 <UnknownOperationException/>
+    4. the method is POST (GET: a health text),      404 <UnknownOperationException/>
+       and the path is /
     5. a body is declared as one of the JSON types   404 <UnknownOperationException/>
     6. a body is JSON                                400 SerializationException
     7. the target is an operation                    400 UnknownOperationException
@@ -22,7 +23,8 @@ The order of the checks is DynamoDB's, after two of our own:
     9. there is a body                               400 SerializationException
    10. the operation's own checks
 
-For a large request the sender is checked first; then a thread parses and checks the body.
+For a large or compressed request the sender is checked first; then a thread decompresses, parses
+and checks the body. Headers of more than 16 KB are refused with 400 and end the connection.
 """
 
 from __future__ import annotations
@@ -30,10 +32,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -44,20 +46,32 @@ from tablewright.errors import (
     SerializationException,
     ServiceUnavailable,
 )
-from tablewright.server.authentication import Authenticator
-from tablewright.server.budget import Budget, Reservation
+from tablewright.server.budget import Reservation
+from tablewright.server.canonical import is_root
+from tablewright.server.compression import (
+    MIN_COMPRESSED,
+    TooLarge,
+    choose_encoding,
+    compress,
+    is_supported,
+)
+from tablewright.server.credentials_file import Caller
+from tablewright.server.dispatcher import Dispatcher
 from tablewright.server.failures import UNEXPECTED
-from tablewright.server.hosts import Hosts, preflight_headers
-from tablewright.server.limits import LARGE_BODY, SMALL_BODY, Limits
+from tablewright.server.hosts import preflight_headers
+from tablewright.server.isolation import ScopedPreparer
+from tablewright.server.limits import LARGE_BODY, MAX_BODY, SMALL_BODY
 from tablewright.server.preparation import (
     OPERATION_OF,
+    expand,
+    name_endpoint,
     parse_json,
     prepare,
     prepare_large,
     unknown_target,
 )
 from tablewright.server.request_parser import BODY, HEAD, NOTHING, Refusal, RequestParser
-from tablewright.server.responses import AMZ_JSON, CONTINUE, JSON, TEXT, ResponseBuilder
+from tablewright.server.responses import AMZ_JSON, CONTINUE, JSON, TEXT
 from tablewright.server.states import (
     ADMITTING,
     BLOCKED,
@@ -68,11 +82,11 @@ from tablewright.server.states import (
     WORKING,
     ConnectionState,
 )
-from tablewright.server.telemetry import Exchange, Telemetry
+from tablewright.server.telemetry import Exchange
 
 log = logging.getLogger("tablewright.server")
 
-HEALTHY = b"healthy: dynamodb.us-east-1.amazonaws.com "  # with DynamoDB's own space at the end
+HEALTHY = b"healthy: %b "  # with DynamoDB's own space at the end
 UNKNOWN = b"<UnknownOperationException/>\n"
 OVERLOADED = "The server has no memory left for large requests. Try again."
 
@@ -83,36 +97,14 @@ QUEUED_OVERHEAD = 1024
 QueuedRequest: TypeAlias = tuple[bytes, bytes, Mapping[bytes, bytes], bytes, bool]
 
 
-class Dispatcher(Protocol):
-    """The parts of a server that a connection uses."""
-
-    engine: Engine
-    responses: ResponseBuilder
-    authenticator: Authenticator
-    hosts: Hosts
-    limits: Limits
-    budget: Budget
-    telemetry: Telemetry | None
-    is_stopping: bool
-
-    def connection_opened(self, connection: Connection) -> None: ...
-    def connection_closed(self, connection: Connection) -> None: ...
-    def submit(self, connection: Connection, step: Step) -> None:
-        """Run a step, then call `connection.complete` with its result."""
-        ...
-
-    def prepare_in_thread(self, connection: Connection, prepare: Callable[[], Step]) -> None:
-        """Call `prepare` in a thread, then submit its step, or call `connection.complete`."""
-        ...
-
-
 class Connection(asyncio.Protocol):
     """A connection of one client."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
         self._responses = dispatcher.responses
-        self._engine = dispatcher.engine
+        #: None if regions are isolated.
+        self._engine = dispatcher.engine if isinstance(dispatcher.engine, Engine) else None
         self._authenticator = dispatcher.authenticator
         self._limits = dispatcher.limits
         self._transport: asyncio.Transport
@@ -127,6 +119,7 @@ class Connection(asyncio.Protocol):
         self._content_type = AMZ_JSON
         self._keep_alive = True
         self._extra_headers = b""
+        self._accepted: bytes | None = None  # the Accept-Encoding header
         self._exchange: Exchange | None = None
         self._telemetry = dispatcher.telemetry
         # The last Host header that was allowed.
@@ -186,15 +179,28 @@ class Connection(asyncio.Protocol):
 
     # --- called by the server ------------------------------------------------------------------
 
-    def complete(self, result: bytes | DynamoDBError) -> None:
-        """Send the result of this connection's step. A write is durable by now."""
+    def complete(self, result: bytes | DynamoDBError, encoding: bytes | None = None) -> None:
+        """Send the result of this connection's step. A write is durable by now.
+
+        A thread compresses a large response, and then calls this again, with the `encoding`.
+        """
         if self._state is CLOSED:
             return
+        if (
+            self._accepted is not None
+            and encoding is None
+            and isinstance(result, bytes)
+            and len(result) > LARGE_BODY
+        ):
+            encoding = choose_encoding(self._accepted)
+            if encoding is not None:
+                self._dispatcher.compress_in_thread(self, result, encoding)
+                return
         self._enter(READY)
         if isinstance(result, DynamoDBError):
             self._send_fault(result)
         else:
-            self._send(200, result)
+            self._send(200, result, encoding=encoding)
         if self._state is READY and (
             self._queue or self._held_bytes or self._parser.phase or self._dispatcher.is_stopping
         ):
@@ -287,6 +293,7 @@ class Connection(asyncio.Protocol):
         else:
             content_type = content_type.partition(b";")[0].strip().lower()
             self._content_type = JSON if content_type == JSON else AMZ_JSON
+        self._accepted = headers.get(b"accept-encoding")
         target = headers.get(b"x-amz-target")
         operation = OPERATION_OF.get(target)
         if self._telemetry is not None:
@@ -294,25 +301,19 @@ class Connection(asyncio.Protocol):
         try:
             if headers.get(b"host") != self._host or b"origin" in headers:
                 self._check_sender(headers)
-            if method != b"POST" or (content_type != self._content_type and body):
+            if (
+                method != b"POST"
+                or (url != b"/" and not is_root(url))
+                or (content_type != self._content_type and body)
+            ):
                 self._send_other(method, headers)
                 return
-            if len(body) > LARGE_BODY:
+            if len(body) > LARGE_BODY or b"content-encoding" in headers:
                 if operation is None:
                     raise unknown_target(target)
                 caller = self._authenticator.authenticate(method, url, headers, body)
-                self._enter(WORKING)
-                self._dispatcher.prepare_in_thread(
-                    self,
-                    partial(
-                        prepare_large,
-                        self._engine,
-                        operation,
-                        bytes(body),
-                        caller,
-                        self._exchange,
-                    ),
-                )
+                engine = self._find_engine(url, headers, caller)
+                self._prepare_large(engine, operation, headers, body, caller)
                 return
             request = parse_json(body) if body else None
             if operation is None:
@@ -320,15 +321,80 @@ class Connection(asyncio.Protocol):
             caller = self._authenticator.authenticate(method, url, headers, body)
             if not body:
                 raise SerializationException
-            step = prepare(self._engine, operation, request, caller, self._exchange)
+            engine = self._engine or self._find_engine(url, headers, caller)
+            step = prepare(engine, operation, request, caller, self._exchange)
+            self._submit(operation, step, headers)
         except DynamoDBError as fault:
             self._send_fault(fault)
         except Exception:
             log.exception("%s failed", (target or b"a request").decode("latin-1"))
             self._send_fault(InternalServerError(UNEXPECTED))
-        else:
-            self._enter(WORKING)
-            self._dispatcher.submit(self, step)
+
+    def _submit(self, operation: str, step: Step, headers: Mapping[bytes, bytes]) -> None:
+        if operation == "DescribeEndpoints":
+            step = name_endpoint(step, self._address(headers).decode("latin-1"))
+        self._enter(WORKING)
+        self._dispatcher.submit(self, step)
+
+    def _prepare_large(
+        self,
+        engine: Engine | ScopedPreparer,
+        operation: str,
+        headers: Mapping[bytes, bytes],
+        body: bytes | bytearray,
+        caller: Caller | None,
+    ) -> None:
+        """Prepare a large or compressed body, in a thread unless it is small."""
+        encoding = headers.get(b"content-encoding")
+        if encoding is not None and not is_supported(encoding):
+            encoding = None  # the body is not JSON
+        if encoding is not None and len(body) <= SMALL_BODY:
+            with suppress(TooLarge):
+                request = parse_json(expand(body, encoding, SMALL_BODY))
+                step = prepare(engine, operation, request, caller, self._exchange)
+                self._submit(operation, step, headers)
+                return
+        if encoding is not None:
+            self._reserve_expanded()
+        self._enter(WORKING)
+        self._dispatcher.prepare_in_thread(
+            self,
+            partial(
+                prepare_large,
+                engine,
+                operation,
+                bytes(body),
+                caller,
+                self._exchange,
+                encoding,
+            ),
+        )
+
+    def _reserve_expanded(self) -> None:
+        """Reserve the memory for any decompressed body; raise if it is not available now."""
+        budget = self._dispatcher.budget
+        held = 0 if self._reservation is None else self._reservation.size
+        self._release_reservation()
+        reservation, granted = budget.reserve(min(MAX_BODY + held, budget.total), lambda: None)
+        if not granted:
+            reservation.release()
+            raise ServiceUnavailable(OVERLOADED)
+        self._reservation = reservation
+
+    def _address(self, headers: Mapping[bytes, bytes]) -> bytes:
+        """Return the address of this server: as the client names it, or else that of the socket."""
+        host = headers.get(b"host")
+        if host:
+            return host
+        name, port = self._transport.get_extra_info("sockname")[:2]
+        return f"[{name}]:{port}".encode() if ":" in name else f"{name}:{port}".encode()
+
+    def _find_engine(
+        self, url: bytes | bytearray, headers: Mapping[bytes, bytes], caller: Caller | None
+    ) -> Engine | ScopedPreparer:
+        """Return the engine of a request: the only one, or that of its region and account."""
+        engine = self._dispatcher.engine
+        return engine if isinstance(engine, Engine) else engine.find(url, headers, caller)
 
     def _check_sender(self, headers: Mapping[bytes, bytes]) -> None:
         """Raise `DynamoDBError` unless the Host and Origin headers are allowed."""
@@ -340,7 +406,16 @@ class Connection(asyncio.Protocol):
         if origin is not None:
             self._extra_headers = self._dispatcher.hosts.check_origin(origin)
 
-    def _send(self, status: int, body: bytes, code: str = "") -> None:
+    def _send(
+        self, status: int, body: bytes, code: str = "", encoding: bytes | None = None
+    ) -> None:
+        """Send a response, compressed if the client asks for it; `encoding`: it is already."""
+        if self._accepted is not None and encoding is None and len(body) >= MIN_COMPRESSED:
+            encoding = choose_encoding(self._accepted)
+            if encoding is not None:
+                body = compress(body, encoding)
+        if encoding is not None:
+            self._extra_headers += b"Content-Encoding: %b\r\n" % encoding
         keep_alive = self._keep_alive
         if self._dispatcher.is_stopping and not self._queue:
             keep_alive = False
@@ -364,7 +439,7 @@ class Connection(asyncio.Protocol):
         """Respond to a health check, a preflight, or a request that is not an operation."""
         self._content_type = TEXT
         if method == b"GET":
-            self._send(200, HEALTHY)
+            self._send(200, HEALTHY % self._address(headers))
         elif method == b"HEAD":
             self._keep_alive = False  # Content-Length is the length of a body that is not sent
             self._send(200, b"")

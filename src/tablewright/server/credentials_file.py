@@ -3,6 +3,7 @@
     [users.alice]
     policies = ["alice.json"]                    # IAM policies: files beside this one, or inline
     tags = { team = "billing" }
+    account = "123456789012"                     # optional; for `serve --isolate-regions`
 
     [[users.alice.keys]]
     access_key_id = "TWAK2HNB6Q7GV3MZRLXC"
@@ -41,6 +42,7 @@ from tablewright.policy import Principal
 
 NAME = re.compile(r"[\w+=,.@-]{1,64}", re.ASCII)  # as user names in IAM
 ACCESS_KEY_ID = re.compile(r"[\w.-]{3,128}", re.ASCII)
+ACCOUNT = re.compile(r"\d{12}", re.ASCII)
 COMMAND_SECONDS = 60
 
 T = TypeVar("T")
@@ -57,6 +59,8 @@ class Caller:
     expires: float | None = None
     #: Evaluates the user's policies; None: the user may do everything.
     principal: Principal | None = None
+    #: The account of the user; None: that of the access key id.
+    account: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ class UserEntry:
     #: None: the user may do everything.
     policies: tuple[Mapping[str, Any], ...] | None
     principal: Principal | None
+    account: str | None = None
 
     def caller(self, key: AccessKey) -> Caller:
         """Return the user with one of its keys. Runs the key's command if it has one."""
@@ -92,6 +97,7 @@ class UserEntry:
             issued.session_token,
             issued.expires,
             self.principal,
+            self.account,
         )
 
 
@@ -152,7 +158,12 @@ def _read_user(path: Path, name: str, table: object, watch: Callable[[Path], obj
             f"{path}: user {name!r}: a name must have 1 to 64 letters, digits or any of _+=,.@-"
         )
     settings = expect(table, dict, where, f"a table: [users.{name}]")
-    check_names(where, settings, ("keys", "tags", "policies"))
+    check_names(where, settings, ("keys", "tags", "policies", "account"))
+    account = settings.get("account")
+    if account is not None and not ACCOUNT.fullmatch(
+        expect(account, str, f"{where}: account", "a string in quotes")
+    ):
+        raise CredentialsRefused(f"{where}: account {account!r} must have 12 digits")
     keys = expect(settings.get("keys", []), list, where, f"keys as tables: [[users.{name}.keys]]")
     tags = expect(settings.get("tags", {}), dict, f"{where}: tags", "a table of strings")
     for tag, value in tags.items():
@@ -165,7 +176,8 @@ def _read_user(path: Path, name: str, table: object, watch: Callable[[Path], obj
         )
         policies = tuple(_read_policy(path, where, policy, watch) for policy in listed)
         try:
-            principal = Principal(name, policies, tags=tags)
+            arn = f"arn:aws:iam::{account}:user/{name}" if account else ""
+            principal = Principal(name, policies, tags=tags, arn=arn)
         except InvalidValue as error:
             raise CredentialsRefused(f"{where}: policies: {error}") from None
     return UserEntry(
@@ -174,6 +186,7 @@ def _read_user(path: Path, name: str, table: object, watch: Callable[[Path], obj
         tags,
         policies,
         principal,
+        account,
     )
 
 

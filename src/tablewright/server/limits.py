@@ -34,7 +34,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     #: The memory for all clients together, in bytes.
     buffered_bytes: int = 256 * MIB
     #: The size of the request line and the headers; also of the trailers of a chunked body.
-    head_bytes: int = 64 * 1024
+    head_bytes: int = 16 * 1024
     #: The number of headers of a request.
     header_count: int = 100
     #: The time to receive all headers, from the first byte.

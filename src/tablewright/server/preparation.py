@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright.engine import OPERATIONS, Engine, Step
+from msgspec.structs import replace
+
+from tablewright.engine import OPERATIONS, Engine, ReadStep, Step
 from tablewright.engine.operations import LIST_OF_OPERATIONS, unknown_operation
+from tablewright.engine.step import ReadContext
 from tablewright.errors import (
     DynamoDBError,
     RequestEntityTooLargeException,
     SerializationException,
     UnknownOperationException,
 )
+from tablewright.server.compression import TooLarge, decompress
 from tablewright.server.credentials_file import Caller
+from tablewright.server.isolation import ScopedPreparer
 from tablewright.server.limits import MAX_BODY
 from tablewright.server.telemetry import Exchange
 from tablewright.wire.body import collector_paused, decode
@@ -50,7 +55,7 @@ def parse_json(body: bytes | bytearray) -> Any:
 
 
 def prepare(
-    engine: Engine,
+    engine: Engine | ScopedPreparer,
     operation: str,
     request: object,
     caller: Caller | None,
@@ -63,15 +68,41 @@ def prepare(
     return engine.prepare(operation, request, policy=policy)
 
 
+def name_endpoint(step: Step, address: str) -> Step:
+    """Return the step of DescribeEndpoints with the address of this server in its response."""
+    assert isinstance(step, ReadStep)
+    run = step.run
+
+    def run_and_name(context: ReadContext) -> Any:
+        return {"Endpoints": [each | {"Address": address} for each in run(context)["Endpoints"]]}
+
+    return replace(step, run=run_and_name)
+
+
+def expand(body: bytes | bytearray, encoding: bytes, limit: int = MAX_BODY) -> bytes:
+    """Decompress a body; raise `TooLarge` if it exceeds a limit below DynamoDB's."""
+    try:
+        return decompress(body, encoding, limit)
+    except TooLarge:
+        if limit < MAX_BODY:
+            raise
+        raise RequestEntityTooLargeException from None
+    except ValueError:
+        raise SerializationException from None
+
+
 def prepare_large(
-    engine: Engine,
+    engine: Engine | ScopedPreparer,
     operation: str,
     body: bytes,
     caller: Caller | None,
     exchange: Exchange | None,
+    encoding: bytes | None = None,
 ) -> Step:
-    """Parse and prepare a large request. Call it in a thread: it may take long."""
+    """Decompress, parse and prepare a large request. Call it in a thread: it may take long."""
     with collector_paused():
+        if encoding is not None:
+            body = expand(body, encoding)
         request = parse_json(body)
         try:
             return prepare(engine, operation, request, caller, exchange)

@@ -203,16 +203,16 @@ class RequestParser:
         self._repeats += 1
         self._must_check_head = True
         if self._repeats > self._max_headers:
-            raise Refusal.with_text(431, f"The request has more than {self._max_headers} headers")
+            raise Refusal.with_text(400, f"The request has more than {self._max_headers} headers")
 
     def _check_head(self, count: int) -> None:
         if count + self._repeats > self._max_headers:
-            raise Refusal.with_text(431, f"The request has more than {self._max_headers} headers")
+            raise Refusal.with_text(400, f"The request has more than {self._max_headers} headers")
         self._repeats = 0
         self._must_check_head = False
         size = sum(len(name) + len(value) + 4 for name, value in self._headers.items())
         if size + len(self._url) > self._max_head:
-            raise Refusal.with_text(431, f"The headers are larger than {self._max_head} bytes")
+            raise Refusal.with_text(400, f"The headers are larger than {self._max_head} bytes")
 
     def _check_unfinished(self, size: int) -> None:
         """Check a request that has not arrived completely."""
@@ -222,7 +222,7 @@ class RequestParser:
             # The first piece may begin with other requests, so it does not count.
             self._head_size = self._head_size + size if self._head_size else 1
             if self._head_size > self._max_head:
-                raise Refusal.with_text(431, f"The headers are larger than {self._max_head} bytes")
+                raise Refusal.with_text(400, f"The headers are larger than {self._max_head} bytes")
             return
         length = len(self._body)
         if not self._is_checked:
@@ -233,7 +233,7 @@ class RequestParser:
         elif length == self._last_length:
             self._idle_bytes += size
             if self._idle_bytes > self._max_head:
-                raise Refusal.with_text(431, f"The trailers are larger than {self._max_head} bytes")
+                raise Refusal.with_text(400, f"The trailers are larger than {self._max_head} bytes")
         self._last_length = length
         if max(length, self.expected) > MAX_BODY:
             raise Refusal.with_fault(RequestEntityTooLargeException())

@@ -36,7 +36,6 @@ REASONS = {
     408: b"Request Timeout",
     413: b"Request Entity Too Large",
     421: b"Misdirected Request",
-    431: b"Request Header Fields Too Large",
     500: b"Internal Server Error",
     503: b"Service Unavailable",
 }

@@ -36,9 +36,11 @@ from tablewright.errors import StoreBusy, StoreFailed
 from tablewright.server.accesslog import AccessLog
 from tablewright.server.authentication import Authenticator, OpenAuthenticator
 from tablewright.server.budget import Budget
+from tablewright.server.compression import compress
 from tablewright.server.connection import Connection
 from tablewright.server.failures import Failures, FileWatch
 from tablewright.server.hosts import Hosts
+from tablewright.server.isolation import IsolatedEngines
 from tablewright.server.limits import Limits
 from tablewright.server.listener import Listener
 from tablewright.server.monitor import Monitor
@@ -76,7 +78,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 class Server:
     """An engine behind DynamoDB's HTTP protocol, on the running event loop."""
 
-    def __init__(self, engine: Engine, settings: Settings | None = None) -> None:
+    def __init__(self, engine: Engine | IsolatedEngines, settings: Settings | None = None) -> None:
         self.settings = settings = settings or Settings()
         self.engine = engine
         self.responses = ResponseBuilder()
@@ -209,6 +211,11 @@ class Server:
         preparing = self._loop.run_in_executor(self._preparer, prepare)
         preparing.add_done_callback(partial(self._prepared, connection))
 
+    def compress_in_thread(self, connection: Connection, body: bytes, encoding: bytes) -> None:
+        """Compress a response in a thread, then call `connection.complete`."""
+        compressing = self._loop.run_in_executor(self._readers, compress, body, encoding)
+        compressing.add_done_callback(lambda done: connection.complete(done.result(), encoding))
+
     def _prepared(self, connection: Connection, preparing: asyncio.Future[Step]) -> None:
         error = preparing.exception()
         if error is None:
@@ -338,8 +345,7 @@ class Server:
 
     def _key_accesses(self) -> Iterator[tuple[dict[str, str], int]]:
         """Yield the labels and the count of the most used keys, of tables that count them."""
-        for table, index in self.engine.counted_tables():
-            found = self.engine.contributor_insights(table, index)
+        for table, index, found in self.engine.counted_keys():
             for kind, keys in (
                 ("partition_key", found.partition_keys),
                 ("key", found.keys),
@@ -352,7 +358,7 @@ class Server:
 
 
 async def serve(
-    engine: Engine,
+    engine: Engine | IsolatedEngines,
     host: str = "127.0.0.1",
     port: int = 8000,
     *,
@@ -386,7 +392,7 @@ async def serve(
 
 @contextmanager
 def serving(
-    engine: Engine,
+    engine: Engine | IsolatedEngines,
     host: str = "127.0.0.1",
     port: int = 0,
     *,
@@ -400,7 +406,7 @@ def serving(
     By default each call chooses a free port, so tests can run in parallel. The caller may use the
     engine at the same time, and closes it afterwards.
     """
-    if not isinstance(engine, Engine):
+    if not isinstance(engine, (Engine, IsolatedEngines)):
         raise TypeError(f"serving() takes an Engine, got {engine!r}; use serving(Engine(path))")
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="tablewright-server", daemon=True)

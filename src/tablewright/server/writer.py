@@ -16,6 +16,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from tablewright.engine import Engine, WriteStep
 from tablewright.server.failures import FileWatch
+from tablewright.server.isolation import IsolatedEngines
 
 T = TypeVar("T")
 Results: TypeAlias = Sequence[bytes | BaseException]
@@ -26,7 +27,7 @@ class Writer(Generic[T]):
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Engine | IsolatedEngines,
         watch: FileWatch,
         deliver: Callable[[list[tuple[T, WriteStep]], Results], None],
     ) -> None:

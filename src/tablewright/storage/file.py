@@ -22,10 +22,11 @@ from typing import Any
 
 import apsw
 
-from tablewright.errors import CannotOpen
+from tablewright.errors import CannotOpen, DamagedFile
 from tablewright.private_file import open_private
 from tablewright.storage.checksum import row_checksum
 
+_MAGIC = b"SQLite format 3\x00"
 APPLICATION_ID = 0x7AB1E317  # marks the file as ours in SQLite's header
 FORMAT = 3
 
@@ -50,7 +51,13 @@ def connect(path: str, durability: str, busy_seconds: float, *, create: bool) ->
         except BaseException:
             connection.close()  # otherwise its locks stay until the exception is freed
             raise
-    except (apsw.NotADBError, apsw.CantOpenError, apsw.CorruptError) as error:
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        if not _is_sqlite(path):
+            raise CannotOpen(f"{path}: {error}") from error
+        raise DamagedFile(
+            f"{path}: the file is damaged ({error}); `tablewright repair` saves what is readable"
+        ) from error
+    except apsw.CantOpenError as error:
         raise CannotOpen(f"{path}: {_describe_failure(path, error)}") from error
     return connection
 
@@ -151,9 +158,13 @@ def _describe_failure(path: str, error: apsw.Error) -> str:
         return f"the directory {file.parent} does not exist"
     if not file.exists() and not os.access(file.parent, os.W_OK):
         return f"cannot be created: no permission to write to the directory {file.parent}"
-    if isinstance(error, apsw.CorruptError):
-        return f"the file is damaged ({error}); `tablewright repair` saves what is readable"
     return str(error)
+
+
+def _is_sqlite(path: str) -> bool:
+    """Return whether a file begins as an SQLite file does; otherwise it never was a database."""
+    with Path(path).open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def _make_busy_handler(busy_seconds: float) -> Callable[[int], bool]:

@@ -146,12 +146,24 @@ class Snapshot:
 
     def count(self, tree: AnyTree) -> tuple[int, int]:
         """Return the number of rows and the sum of their sizes. Reads the whole tree."""
+        rows, size = self._fetch_row(tree.count_sql)
+        return rows, size
+
+    def count_rows(self, tree: Tree, after: bytes, limit: int) -> tuple[int, int, bytes]:
+        """Count the first `limit` rows after a key; return rows, bytes and the last key.
+
+        The key is `b""` if there are no rows.
+        """
+        rows, size, last = self._fetch_row(tree.count_rows_sql, (after, limit))
+        return rows, size, last
+
+    def _fetch_row(self, sql: str, values: tuple[bytes | int, ...] = ()) -> tuple[Any, ...]:
+        """Return the row of an aggregate query."""
         try:
-            for rows, size in self._execute(tree.count_sql):
-                return rows, size
+            rows: list[tuple[Any, ...]] = list(self._execute(sql, values))
         except apsw.SQLError as error:
             raise _translate_error(error) from error
-        raise AssertionError("an aggregate query returns one row")
+        return rows[0]
 
     def file_problems(self, tree: Tree | None = None) -> list[str]:
         """Return the problems that SQLite's integrity check finds in the file, or in one tree."""
@@ -250,8 +262,7 @@ class WriteTransaction(Snapshot):
         self.rollbacks += 1  # first: an interruption can count a rollback twice, but never miss one
         if self.sandboxes:
             self._close_statements()
-            with suppress(apsw.SQLError):  # no such savepoint
-                self._roll_back_to("step")
+            self._roll_back_to("step")
             return
         if self._connection.in_transaction:
             self._execute("ROLLBACK")
@@ -289,8 +300,9 @@ class WriteTransaction(Snapshot):
             self._commit_sql = _COMMIT
 
     def _roll_back_to(self, savepoint: str) -> None:
-        self._execute(f"ROLLBACK TO {savepoint}")
-        self._execute(f"RELEASE {savepoint}")
+        with suppress(apsw.SQLError):  # no such savepoint: this was done before an interruption
+            self._execute(f"ROLLBACK TO {savepoint}")
+            self._execute(f"RELEASE {savepoint}")
 
     def _close_statements(self) -> None:
         """Close the statements that interrupted reads have left open."""
@@ -322,12 +334,16 @@ class WriteTransaction(Snapshot):
         """Create a tree; `view_name` names a view that shows its bodies as text in SQLite tools."""
         self._execute(tree.create_sql)
         if view_name is not None:
-            # SQLite ignores the case of names and reserves some; then a name with the tree's
-            # number is used.
-            for name in (view_name, f"{view_name}_{tree.name}"):
-                with suppress(apsw.SQLError):
-                    self._execute(f"CREATE VIEW {_quote(name)} AS {_VIEW}{tree.name}")
-                    break
+            self.create_view(tree, view_name)
+
+    def create_view(self, tree: AnyTree, view_name: str) -> None:
+        """Create a view that shows the bodies of a tree as text in SQLite tools."""
+        # SQLite ignores the case of names and reserves some; then a name with the tree's number is
+        # used.
+        for name in (view_name, f"{view_name}_{tree.name}"):
+            with suppress(apsw.SQLError):
+                self._execute(f"CREATE VIEW {_quote(name)} AS {_VIEW}{tree.name}")
+                break
 
     def copy_rows(self, tree: Tree, copy: Tree) -> None:
         """Add all rows of a tree to an empty tree, without reading them into Python."""

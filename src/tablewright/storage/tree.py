@@ -18,6 +18,7 @@ class AnyTree:
 
     __slots__ = (
         "_ranges",
+        "count_rows_sql",
         "count_sql",
         "create_sql",
         "delete_sql",
@@ -41,6 +42,10 @@ class AnyTree:
         self.put_sql = f"REPLACE INTO {name} VALUES (?, ?, ?, ?)"
         self.delete_sql = f"DELETE FROM {name} WHERE key = ?"
         self.count_sql = f"SELECT count(*), coalesce(sum(size), 0) FROM {name}"
+        self.count_rows_sql = (
+            "SELECT count(*), coalesce(sum(size), 0), coalesce(max(key), x'') FROM "
+            f"(SELECT key, size FROM {name} WHERE key > ? ORDER BY key LIMIT ?)"
+        )
         self._ranges = {
             (bounded, backwards): (
                 f"SELECT key, size, body, checksum FROM {name} WHERE key >= ?"

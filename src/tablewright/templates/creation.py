@@ -9,14 +9,13 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from tablewright.engine import Engine
-from tablewright.errors import DynamoDBError, TemplateRefused, UnknownOperationException
+from tablewright.errors import DynamoDBError, TemplateRefused
 from tablewright.templates.table import DeclaredTable
 
 
@@ -124,8 +123,7 @@ def _create(engine: Engine, table: DeclaredTable) -> None:
         engine.call("UpdateTimeToLive", named | {"TimeToLiveSpecification": ttl})
     if table.recovery is not None:
         recovery = {"PointInTimeRecoverySpecification": table.recovery}
-        with suppress(UnknownOperationException):
-            engine.call("UpdateContinuousBackups", named | recovery)
+        engine.call("UpdateContinuousBackups", named | recovery)
     for insights in table.insights:
         engine.call("UpdateContributorInsights", named | insights)
     if table.kinesis is not None:

@@ -156,7 +156,12 @@ def _import_submodules(module: ModuleType) -> list[ModuleType]:
 
 def _tables(module: ModuleType) -> Iterator[type[Table]]:
     """Yield the tables of a module, and those of its entities and patterns."""
-    declared = {table.__table__: table for table in Table.__subclasses__()}
+    # A class whose declaration failed has no table.
+    declared = {
+        vars(table)["__table__"]: table
+        for table in Table.__subclasses__()
+        if "__table__" in vars(table)
+    }
     for value in vars(module).values():
         pattern = getattr(value, "__pattern__", None)
         if isinstance(value, type) and value in declared.values():

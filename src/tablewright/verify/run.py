@@ -103,11 +103,15 @@ def _count_items(answer: dict[str, Any]) -> int:
     return int(answer.get("ScannedCount", "Item" in answer))
 
 
-def verify(design: Design, database: Database) -> Iterator[Result]:
+def verify(
+    design: Design, database: Database, *, through: Database | None = None
+) -> Iterator[Result]:
     """Load the design's sample data and run its checks, one after the other.
 
     Yields nothing for a design without `sample` or `checks`. Raises TableNotEmpty before it writes
-    anything if a table contains items.
+    anything if a table contains items. `through` is the database that runs the plans of the checks,
+    if it is another one than that which stores the sample data and scans the tables: for example,
+    one with a policy.
     """
     if design.sample is None or design.checks is None:
         return
@@ -118,7 +122,7 @@ def verify(design: Design, database: Database) -> Iterator[Result]:
         "file",
     )
     load_sample(design, database)
-    meter = Meter(database._transport)
+    meter = Meter((through or database)._transport)
     measured = Database(meter, database._context, database._tables)
     for check in _checks(design, scan):
         if isinstance(check, Check):

@@ -71,6 +71,10 @@ class _Remove(Plan[None]):
     def _steps(self, context: Context) -> Steps[None]:
         name = context.name_of(self._table)
         try:
+            if self._table.settings.deletion_protection:
+                unprotected = {"TableName": name, "DeletionProtectionEnabled": False}
+                yield Request("UpdateTable", unprotected)
+                yield from wait_until_active(name)
             try:
                 yield Request("DeleteTable", {"TableName": name})
             except ResourceInUseException:  # it is still being created

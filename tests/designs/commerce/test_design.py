@@ -119,7 +119,7 @@ def test_the_document_says_why_each_pattern_is_efficient() -> None:
     )
     assert reasons["update_order_status_with_history"] == (
         "GetItem + TransactWriteItems",
-        "a point read first; the write fails if what was read has changed since; "
+        "a point read first; the write requires what was read to be unchanged; "
         "all or nothing, by exact keys; changes keys of 2 indexes",
     )
     assert all(reason for _, reason in reasons.values())

@@ -152,30 +152,41 @@ GRILL = joins.Section(name="Grill", menu_id=LUNCH, menu="Lunch")
 SORBET = joins.Product(name="Sorbet", section_id=DESSERTS, section="Desserts")
 
 
-def test_with_joins_a_section_that_is_added_before_a_rename_of_the_menu(
-    db: Database, other: Database, client: Any
+@pytest.mark.parametrize(
+    ("read", "rename", "add", "parent"),
+    [
+        (
+            menu_and_sections,
+            joins.rename_menu,
+            joins.add_section(GRILL),
+            f"MENU#{LUNCH}#MENU#Dinner",
+        ),
+        (
+            section_and_products,
+            joins.rename_section,
+            joins.add_product(SORBET),
+            f"SECTION#{DESSERTS}#SECTION#Dinner",
+        ),
+    ],
+    ids=["a section", "a product"],
+)
+def test_with_joins_a_child_that_is_added_before_a_rename_of_its_parent(
+    db: Database,
+    other: Database,
+    client: Any,
+    read: Callable[[Database], tuple[Any, list[Any]]],
+    rename: Callable[..., Any],
+    add: Any,
+    parent: str,
 ) -> None:
-    menu, sections = menu_and_sections(db)
-    other.run(joins.add_section(GRILL))
+    found = read(db)
+    other.run(add)
     before = items(client, joins)
     with pytest.raises(ConditionFailed):
-        db.run(joins.rename_menu(menu, sections, "Dinner"))
+        db.run(rename(*found, "Dinner"))
     assert items(client, joins) == before
-    db.run(joins.rename_menu(*menu_and_sections(db), "Dinner"))
-    assert parent_key(client, "Grill") == f"MENU#{LUNCH}#MENU#Dinner"
-
-
-def test_with_joins_a_product_that_is_added_before_a_rename_of_the_section(
-    db: Database, other: Database, client: Any
-) -> None:
-    section, products = section_and_products(db)
-    other.run(joins.add_product(SORBET))
-    before = items(client, joins)
-    with pytest.raises(ConditionFailed):
-        db.run(joins.rename_section(section, products, "Sweets"))
-    assert items(client, joins) == before
-    db.run(joins.rename_section(*section_and_products(db), "Sweets"))
-    assert parent_key(client, "Sorbet") == f"SECTION#{DESSERTS}#SECTION#Sweets"
+    db.run(rename(*read(db), "Dinner"))
+    assert parent_key(client, "Grill" if rename is joins.rename_menu else "Sorbet") == parent
 
 
 def test_with_joins_a_child_that_is_added_between_the_reads_and_the_write_of_a_rename(

@@ -28,11 +28,11 @@ NewTable = Callable[[ModuleType, Sequence[Any]], Database]
 
 
 @pytest.fixture
-def new_table(engine: Engine, client: Any) -> NewTable:
+def new_table(engine: Engine) -> NewTable:
     def create(variant: ModuleType, entities: Sequence[Any]) -> Database:
         name = TABLES[variant].__table__.name
-        if name in client.list_tables()["TableNames"]:
-            client.delete_table(TableName=name)
+        if name in engine.call("ListTables", {})["TableNames"]:
+            engine.call("DeleteTable", {"TableName": name})
         database = connect(engine, TABLES[variant])
         for entity in entities:
             database.run(put(entity))

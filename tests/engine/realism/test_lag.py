@@ -80,6 +80,13 @@ def test_each_table_of_a_batch_has_its_own_consistency(engine: Engine) -> None:
     assert engine.call("BatchGetItem", request)["Responses"] == {"shop": [KEY]}
 
 
+def test_statements_lag(engine: Engine) -> None:
+    engine.call("ExecuteStatement", {"Statement": "INSERT INTO shop VALUE {'pk': 'a', 'sk': '1'}"})
+    select: Json = {"Statement": "SELECT * FROM shop WHERE pk = 'a'"}
+    assert engine.call("ExecuteStatement", select)["Items"] == []
+    assert engine.call("ExecuteStatement", select | {"ConsistentRead": True})["Items"] == [KEY]
+
+
 def test_conditions_and_transactions_do_not_lag(engine: Engine) -> None:
     put(engine, pk="a", sk="1")
     engine.call(

@@ -62,6 +62,8 @@ def test_a_new_table_is_creating_and_then_active(clock: Clock) -> None:
         assert fails(engine, "GetItem", request, ResourceNotFoundException) == message
         batch = {"RequestItems": {"shop": {"Keys": [KEY]}}}
         assert fails(engine, "BatchGetItem", batch, ResourceNotFoundException) == message
+        select = {"Statement": "SELECT * FROM shop WHERE pk = 'a'"}
+        assert fails(engine, "ExecuteStatement", select, ResourceNotFoundException) == message
         clock.move(10)
         assert describe(engine)["TableStatus"] == "ACTIVE"
         assert engine.call("GetItem", request) == {}

@@ -51,6 +51,42 @@ def test_an_annotation_without_attr_is_refused() -> None:
             primary = key("ORDER" / order, "ORDER")
 
 
+class Bare:
+    note: str
+
+
+class Assigned:
+    note: str = attr()
+
+
+class Limited:
+    limit: int = 10
+    _cached: Unknown  # type: ignore[name-defined]  # noqa: F821
+    note: Attr[str] = attr()
+
+
+@pytest.mark.parametrize("mixin", [Bare, Assigned])
+def test_an_annotation_without_attr_is_refused_in_a_class_that_is_no_entity(mixin: type) -> None:
+    class Shop(Table): ...
+
+    with refused("Order.note: str", "write note: Attr[str] = attr()", "note: ClassVar[str]"):
+
+        class Order(Entity, mixin, table=Shop):  # type: ignore[misc]
+            order: Attr[str] = attr()
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_a_class_that_is_no_entity_may_have_variables_and_attributes() -> None:
+    class Shop(Table): ...
+
+    class Order(Entity, Limited, table=Shop):
+        order: Attr[str] = attr()
+        primary = key("ORDER" / order, "ORDER")
+
+    assert list(Order.__entity__.attributes) == ["note", "order"]
+    assert Order.limit == 10
+
+
 def test_an_annotation_of_an_unknown_type_is_refused() -> None:
     class Shop(Table): ...
 

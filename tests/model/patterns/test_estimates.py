@@ -204,3 +204,43 @@ def test_items_in_indexes_that_their_entity_does_not_declare_are_counted() -> No
     ):
         run_within_range(db, plan)
         assert explain(plan).write_units == units
+
+
+class Ledger(Table, name="ledger"):
+    by_text = GSI("text", "PK")
+    by_note = GSI("note", "PK")
+    by_time = GSI("at", "PK")
+
+
+class Entry(Entity, table=Ledger):
+    book: Attr[str] = attr()
+    version: Attr[int] = attr(pad=4)
+    text: Attr[str] = attr()
+    note: Attr[str] = attr(default="-")
+    at: Attr[str] = attr(default="-")
+    body: Attr[str] = attr()
+    primary = key("BOOK" / book, "ENTRY" / version)
+
+
+class Book(Entity, table=Ledger):
+    book: Attr[str] = attr()
+    body: Attr[str] = attr(default="")
+    state: Attr[str] = attr(default="new")
+    version: Attr[int] = version()
+    primary = key("BOOK" / book, "BOOK")
+    entries = history(state, Entry, new=Entry.text, version=Entry.version)
+
+
+def test_the_event_of_a_put_is_counted_with_its_index_rows() -> None:
+    with connect(":memory:", Ledger) as db:
+        book = db.run(create(Book(book="B", body="x" * 390_000)))
+        book.state = "read"
+        plan = put(book)
+        run_within_range(db, plan)  # the book twice, as in a transaction, and an event of four rows
+        assert len(db.run(Entry.primary.within("B"))) == 1
+        small = db.run(create(Book(book="C")))
+        small.state = "read"
+        shape = explain(put(small))
+        (told,) = [text for text in shape.sets if text.startswith("Entry")]
+        assert told == ("Entry, in a transaction, if it changes state (about 9 write units more)")
+        assert charged(put(small), db) == shape.read_units + shape.write_units + 9

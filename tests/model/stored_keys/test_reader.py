@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
@@ -61,6 +61,7 @@ class Box(Entity, table=Boxes):
     is_new: Attr[bool] = attr(name="isNew", default=True)
     tags: Attr[set[str]] = attr()
     codes: Attr[set[int]] = attr()
+    marks: Attr[list[Annotated[int, []]]] = attr(default_factory=list)
     size: Attr[Size | None] = attr(default=None)
     note: Attr[str | None] = attr(default=None)
     primary = key(

@@ -5,22 +5,22 @@
                            SK=ORDER#{orderId}#ITEM#{itemId}                OrderLineItem
                            SK=ORDER_STATUS_EVT#{orderId}#V#{version}       OrderStatusEvent
 
-Three sparse indexes contain the orders and no other entity: the timeline of a customer, the orders
-with a status, and the orders of a customer with a status. An update of the status moves the order
-in the indexes, increments its version and adds an event, all in one transaction.
+Three sparse indexes contain only the orders: the timeline of a customer, the orders with a status,
+and the orders of a customer with a status. An update of the status moves the order in the indexes,
+increments its version and adds an event, all in one transaction.
 
 Decisions where the source document is unclear or contradicts itself:
 
 - The version in the key of an event has ten digits. Times have microseconds.
 - Every update of the status adds an event, also if the status stays the same, so that the versions
   of the events have no gaps. Creating an order adds none.
-- `put_order` creates an order, or replaces the stored one and increments its version. The document
-  has a plain PutItem, which would set the version back to 1: the next event would have the key of
-  an older one. So the order is read first, and replacing it adds an event.
-- Statuses are plain strings. `OrderStatus` and `ItemStatus` list those of the document; an order
-  with another one is read like any other.
-- An update of the status without an expected version is the same transaction as with one, not a
-  single UpdateItem.
+- `put_order` creates an order, or replaces the stored one and increments its version. In the source
+  document it is a plain PutItem, which would set the version back to 1; the next event would then
+  have the key of an older one. So here the order is read first, and replacing it adds an event.
+- Statuses are plain strings. `OrderStatus` and `ItemStatus` have those of the source document, and
+  orders with other ones are read, too.
+- An update of the status without an expected version is the same transaction as with one. The
+  source document also calls it a single UpdateItem.
 - An order and its items are read as the range of keys that belong to the order.
   `begins_with(SK, ORDER#O10)` would also read the order O100.
 """

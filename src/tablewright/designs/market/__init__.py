@@ -12,31 +12,34 @@
     A#{ULID}                A#{ULID}             accounts                none
     I#{ULID}                I#{ULID}             inventory               read
 
-A system key is a letter and a ULID, so system keys sort by time. ReverseIndex finds any item by its
-system key. It contains the keys only, so an update never writes to it; a lookup reads the key there
-and the item in the table. IdLookupIndex finds an item by its business id and its type.
+The sort key is the system key of an item: a letter and a ULID, so items sort by creation. Only the
+key of a user has the user id instead. ReverseIndex finds an item by its system key. It contains
+only the keys, which never change, so an update does not write to it; a lookup reads the key in the
+index, then the item in the table. IdLookupIndex finds an item by its business id and its type.
 
 Every item may have a business id, and a `ttl`: the time when it expires, rounded up to whole
 seconds. An item without a business id is not in IdLookupIndex.
+
+A database that is restricted to one user (`db.for_tenant(user_id=…)`) may look up by business id,
+and finds only items in the user's shards and in the inventory. It cannot look up carts, orders and
+other items of users by system key: users never see system keys, and ReverseIndex contains the keys
+of all users. The own profile and the inventory are exceptions, because their partition keys are
+known.
+
+Users refer to carts, and to the inventory items in them, by business id. So `put_cart` requires
+one. `put_into_newest_cart` finds the newest cart of a user, also if another program has stored it
+without a business id.
 
 Decisions where the source document is unclear or contradicts itself:
 
 - It does not define the attributes of the entities. They are chosen here.
 - Carts are in the profile shard, because users write them. Bills and payments are in the shard of
   the orders.
-- It uses `P` for payments (the type) and for products (the shard). The shard `#P` contains the
-  products of a user. Their type is `I`, "inventory item or product".
-- Accounts and inventory items belong to no user, so they have their own partitions. Every user may
+- It uses `P` as the type of payments and as the shard of products. Here the shard `#P` contains the
+  products of a user, and their type is `I`, "inventory item or product".
+- Accounts and inventory items belong to no user, so each has a partition of its own. Every user may
   read the inventory.
-- A user id is a string: the source document contains both UUIDs and `rabinovich`.
-
-A database that is restricted to one user (`db.for_tenant(user_id=…)`) may look up by business id,
-and finds only items in the user's shards and in the inventory. It cannot look up by system key:
-users never see system keys, and ReverseIndex contains the keys of all users.
-
-Users refer to carts, and to the inventory items in them, by business id. So `put_cart` requires
-one. `put_into_newest_cart` finds the newest cart of a user, also if another program has stored it
-without a business id.
+- A user id is any text, because its examples are both UUIDs and `rabinovich`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tablewright import (
     Create,
@@ -34,8 +34,6 @@ from tablewright.designs.market.entities import (
 )
 from tablewright.errors import InvalidValue
 from tablewright.ids import ULID
-from tablewright.model.attribute import KeyPath
-from tablewright.model.bound import BoundIndex
 from tablewright.plans import LoadFound, Then
 from tablewright.symbol import contains_symbol
 
@@ -100,55 +98,47 @@ E = TypeVar("E", bound=MarketItem)
 Id = TypeVar("Id")
 
 
-def _by_system_key(entity: str, index: BoundIndex[E, KeyPath[Id], Any]) -> Callable[[Id], First[E]]:
-    """Return the pattern that looks up an entity by the key in ReverseIndex."""
+def _lookups(
+    name: str, by_system_key: Callable[[Id], Query[E]], by_id: Callable[[str], Query[E]]
+) -> tuple[Callable[[Id], First[E]], Callable[[str], First[E]]]:
+    """Return the two lookups of an entity: in ReverseIndex, and in IdLookupIndex."""
 
-    def lookup(system_id: Id) -> First[E]:
-        return index(system_id).first()
+    def system_key_lookup(system_id: Id) -> First[E]:
+        return by_system_key(system_id).first()
 
-    lookup.__name__ = lookup.__qualname__ = f"{entity}_by_system_key"
-    lookup.__doc__ = f"Look up by system key: {entity.replace('_', ' ')}"
-    return access_pattern(lookup)
+    def id_lookup(business_id: str) -> First[E]:
+        return by_id(business_id).first()
 
-
-def _by_id(entity: str, index: BoundIndex[E, Any, Any]) -> Callable[[str], First[E]]:
-    """Return the pattern that looks up an entity in IdLookupIndex."""
-
-    def lookup(business_id: str) -> First[E]:
-        found: First[E] = index(business_id).first()
-        return found
-
-    lookup.__name__ = lookup.__qualname__ = f"{entity}_by_id"
-    lookup.__doc__ = f"Look up by business id: {entity.replace('_', ' ')}"
-    return access_pattern(lookup)
+    system_key_lookup.__name__ = system_key_lookup.__qualname__ = f"{name}_by_system_key"
+    system_key_lookup.__doc__ = f"Look up by system key: {name.replace('_', ' ')}"
+    id_lookup.__name__ = id_lookup.__qualname__ = f"{name}_by_id"
+    id_lookup.__doc__ = f"Look up by business id: {name.replace('_', ' ')}"
+    return access_pattern(system_key_lookup), access_pattern(id_lookup)
 
 
-account_by_system_key = _by_system_key("account", Account.by_system_key)
-bill_by_system_key = _by_system_key("bill", Bill.by_system_key)
-cart_by_system_key = _by_system_key("cart", Cart.by_system_key)
-inventory_item_by_system_key = _by_system_key("inventory_item", InventoryItem.by_system_key)
-order_by_system_key = _by_system_key("order", Order.by_system_key)
-payment_by_system_key = _by_system_key("payment", Payment.by_system_key)
-product_by_system_key = _by_system_key("product", Product.by_system_key)
-reward_by_system_key = _by_system_key("reward", Reward.by_system_key)
-user_by_system_key = _by_system_key("user", User.by_system_key)
-
-account_by_id = _by_id("account", Account.by_id)
-bill_by_id = _by_id("bill", Bill.by_id)
-cart_by_id = _by_id("cart", Cart.by_id)
-inventory_item_by_id = _by_id("inventory_item", InventoryItem.by_id)
-order_by_id = _by_id("order", Order.by_id)
-order_item_by_id = _by_id("order_item", OrderItem.by_id)
-payment_by_id = _by_id("payment", Payment.by_id)
-product_by_id = _by_id("product", Product.by_id)
-reward_by_id = _by_id("reward", Reward.by_id)
-user_by_id = _by_id("user", User.by_id)
+account_by_system_key, account_by_id = _lookups("account", Account.by_system_key, Account.by_id)
+bill_by_system_key, bill_by_id = _lookups("bill", Bill.by_system_key, Bill.by_id)
+cart_by_system_key, cart_by_id = _lookups("cart", Cart.by_system_key, Cart.by_id)
+inventory_item_by_system_key, inventory_item_by_id = _lookups(
+    "inventory_item", InventoryItem.by_system_key, InventoryItem.by_id
+)
+order_by_system_key, order_by_id = _lookups("order", Order.by_system_key, Order.by_id)
+payment_by_system_key, payment_by_id = _lookups("payment", Payment.by_system_key, Payment.by_id)
+product_by_system_key, product_by_id = _lookups("product", Product.by_system_key, Product.by_id)
+reward_by_system_key, reward_by_id = _lookups("reward", Reward.by_system_key, Reward.by_id)
+user_by_system_key, user_by_id = _lookups("user", User.by_system_key, User.by_id)
 
 
 @access_pattern
 def order_item_by_system_key(order_id: ULID, number: int) -> First[OrderItem]:
     """Look up by system key: order item"""
     return OrderItem.by_system_key(order_id, number).first()
+
+
+@access_pattern
+def order_item_by_id(business_id: str) -> First[OrderItem]:
+    """Look up by business id: order item"""
+    return OrderItem.by_id(business_id).first()
 
 
 # -- writes by a user ----------------------------------------------------------------------------

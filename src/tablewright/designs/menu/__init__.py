@@ -6,18 +6,21 @@
     composite    GetItem                 Query, by prefix          Query, by prefix
     document     Query, an index         inside the menu           inside the menu
 
-Each variant is a package with a table, entities and patterns; patterns with the same purpose have
-the same name. `compare` measures all four with the same menus. A rename changes every key that
-contains the name: in `collection` and `composite`, the keys of whole items; in `joins`, the key of
-one item and the index keys of its children; in `document`, no key.
+Each variant is a package with a table, entities and patterns. Patterns with the same purpose have
+the same name. A rename changes every key that contains the name. In `collection` and `composite`,
+these are the keys of whole items; in `joins`, the key of one item and the index keys of its
+children; in `document`, only the key of the index by name. A rename or a delete that is complete
+leaves no section without its menu and no product without its section, also if one was added at the
+same time.
 
-The docstring of each variant lists its decisions. The source document is mistaken in three places:
+`compare` measures all four variants with the same menus. Each variant has its own list of
+decisions. The source document is mistaken in three places:
 
 - It reads a menu with its sections by a GetItem with the partition key alone. A GetItem needs the
-  whole key and returns one item; a menu with its sections is a Query (`whole_menu`).
-- It says that a sort key cannot be updated, and so rejects composite sort keys. That is true of a
-  single item; a transaction can delete the item and put it under its new key.
-- It lists "Get Sections by Menu" twice; here it is one pattern.
+  whole key and returns one item. A menu with its sections is a Query (`whole_menu`).
+- It rejects composite sort keys, because a sort key cannot be updated. That is true of UpdateItem;
+  a transaction can delete the item and put it under its new key.
+- It lists "Get Sections by Menu" twice. Here it is one pattern.
 """
 
 from __future__ import annotations

@@ -8,17 +8,18 @@
 - The item collection and the joins read only the sections of a menu. With composite sort keys, the
   products sort between the sections and are read with them. A document is always read as a whole.
 - The whole menu is one item in the document variant. It is one query in the item collection and
-  with composite sort keys. With joins it needs one query for each section, which no single plan can
-  do.
+  with composite sort keys. With joins it needs a further query for each section, so it is not one
+  plan, and not in the table.
 - Joins need an id. A caller that knows only the name of a menu makes one more query. In the item
   collection and with composite sort keys, the name is the key.
 - An update writes one small item. With joins it also writes the copies in one or two indexes. In
   the document variant it writes the whole menu and its copy in the index, even for a small change.
 - Renames differ most. In a document, a rename is an ordinary update. Where names are part of keys,
-  items are deleted and put again in transactions, which cost twice as much: all items of a menu, or
-  with joins one item and the index keys of its children.
-- A delete takes along what is below, except with joins: there an item must have no children, so a
-  caller deletes from the products up. The menu that joins delete here is empty.
+  items are deleted and put again in transactions, which cost twice as much. These are all items of
+  a menu, or with joins one item; its children get new index keys.
+- A delete also deletes the children, except with joins. There an item must have no children, so a
+  caller deletes the products first, then the sections. The menu that is deleted here with joins is
+  empty.
 
 Use a document while menus are small (the limit is 400 KB) and few writers change a menu at the same
 time. Use an item collection if items change often and names rarely. Use composite sort keys for

@@ -1,6 +1,6 @@
-"""Recipes: menus, recipes, ingredients, categories; unique names; parents with their children.
+"""Recipes: menus, recipes, ingredients and categories; unique names; parents with their children.
 
-The key chart of the source document, completed:
+The entity chart of the source document, completed:
 
     entity              PK                       SK
     Menu                MENU#{id}                MENU#{id}
@@ -16,9 +16,11 @@ The key chart of the source document, completed:
       in GSI1           INGREDIENT#{id}          INGREDIENT#{id}
       in GSI2           INGREDIENTNAME#{name}    INGREDIENTNAME#{name}
 
-A sentinel item keeps each name unique. It is written in the same transaction and contains the id
-and the name, as in the source document. The key of an ingredient contains its category, so another
-sentinel item keeps its id unique. The id of a category never changes: an update of it is refused.
+A further item, the sentinel, keeps each name unique. It is written in the same transaction as the
+category or the ingredient, and contains its id and its name, as in the source document. The key of
+an ingredient contains its category, so two categories could have ingredients with the same id.
+Another sentinel keeps the id unique. The id of a category never changes: an update of it is
+refused.
 
 Option 2 of the source document has its own table, in the module `option2`. There the sort key of an
 ingredient begins with `#`, so it sorts before the key of its category. A query in descending order
@@ -27,7 +29,8 @@ each option.
 
 Decisions where the source document is unclear:
 
-- Menu items and recipe ingredients are in the partition of their parent: one query loads both.
+- Menu items are in the partition of their menu, and recipe ingredients in that of their recipe, so
+  one query loads a parent with its children.
 - A menu item refers to a recipe. A recipe ingredient refers to an ingredient, and has the name that
   the recipe uses for it.
 - The caller chooses all ids.

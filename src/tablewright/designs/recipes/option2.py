@@ -1,4 +1,15 @@
-"""Option 2: ingredients sort before their category, and a query reads in descending order."""
+"""Option 2: ingredients sort before their category, and a query reads in descending order.
+
+    PK=Category#{categoryId}   SK=#Ingredient#{id}        Ingredient
+                               SK=Category#{categoryId}   Category
+    PK=CategoryName#{name}     SK=CategoryName#{name}     unique name of a category
+    PK=Ingredient#{id}         SK=Ingredient#{id}         unique id of an ingredient
+    PK=IngredientName#{name}   SK=IngredientName#{name}   unique name of an ingredient
+
+With `ScanIndexForward=False` and `Limit=11`, one query reads a category and ten of its ingredients.
+There is no index, so an ingredient cannot be queried by its name. The source document has no item
+for the id of an ingredient; it is added here, because ingredients are unique in their id.
+"""
 
 from __future__ import annotations
 

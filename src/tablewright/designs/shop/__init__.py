@@ -1,34 +1,39 @@
 """Shop: users, categories, brands, products and orders, in one table with an LSI and two GSIs.
 
-    entity    PK              SK           SKU (LSI)          GSI1PK | GSI1SK
-    User      USER            USER#{id}    EMAIL#{email}      USER | EMAIL#{email}
-    Category  CAT             CAT#{id}     CAT#NAME#{name}
-    Brand     BRAND           BRAND#{id}   BRAND#NAME#{name}
-    Product   PROD            PRO#{id}                        BRAND#{brand} | CAT#{category}#AT#{…}
-    Order     USER#{user_id}  ORDER#{id}                      ORDER#STATUS#{status} | AT#{updated}
+    entity    PK              SK          in the indexes
+    User      USER            USER#{id}   LSI   EMAIL#{email}
+                                          GSI1  USER | EMAIL#{email}
+    Category  CAT             CAT#{id}    LSI   CAT#NAME#{name}
+    Brand     BRAND           BRAND#{id}  LSI   BRAND#NAME#{name}
+    Product   PROD            PRO#{id}    GSI1  BRAND#{brand_id} | CAT#{category_id}#AT#{created_at}
+                                          GSI2  CAT#{category_id} | BRAND#{brand_id}#AT#{created_at}
+    Order     USER#{user_id}  ORDER#{id}  GSI1  ORDER#STATUS#{status} | AT#{updated_at}
 
-                                                              GSI2PK | GSI2SK
-    Product                                                   CAT#{category} | BRAND#{brand}#AT#{…}
+The id of a new entity is a KSUID. It begins with the creation time in seconds, so lists that are
+sorted by id are sorted by creation. Ids of one process are in the exact order of creation. Ids that
+several processes create in the same second are in random order.
 
-The id of a new entity is a KSUID: sorting by id sorts by creation. Within one process this is the
-exact order; between processes, KSUIDs of one second sort at random. A caller may give any other
-text as the id, e.g. `User(id="001", ...)` for the key `USER#001`. Lists then sort by these texts,
-and the filter by `created_at`, which compares KSUIDs, does not apply to them.
+A caller may give any other text as the id, such as `User(id="001", ...)` for the key `USER#001`.
+Lists are then sorted by these texts. `users_created_since` compares KSUIDs, so it does not work
+with other ids.
 
-The items of an order are stored inside it. An order may have several of one product; placing it
-reduces the stock by their sum. Its status is any text, OrderStatus has the usual ones.
+The items of an order are stored inside the order. Several items may have the same product; placing
+the order reduces the stock by the sum of their quantities. The status of an order is any text;
+`OrderStatus` has the usual ones.
 
 Decisions where the source document is unclear or contradicts itself:
 
-- Orders by status use GSI1, as in its index table. Its pattern table names both GSI1 and GSI2PK.
-- Orders by status exist with a time bound, as in its pattern table, and without, as in its list of
-  access patterns.
-- Users by `created_at` include the whole second of the given moment, because a KSUID contains whole
-  seconds; its `SK > "USER#<ksuid_prefix_time>"` selects the same users.
+- Orders by status are in GSI1, as in its tables of indexes. Its table of access patterns has GSI1
+  as the index, but GSI2PK and GSI2SK as the attributes.
+- Orders by status can be listed with a time bound, as in its table of access patterns, and without
+  one, as in its section II.
+- `users_created_since` includes all users of the given second, because a KSUID contains whole
+  seconds. Its condition `SK > "USER#<ksuid_prefix_time>"` finds the same users.
 - Times in keys are seconds since 1970, as in its example `AT#1719473962`.
-- The products of a brand are sorted by category, then by time: this is the order of the key. The
-  pattern table says by time only.
-- The items of an order do not repeat the order's id.
+- The products of a brand are sorted by category, then by creation, because this is the order of the
+  sort key. Its table of access patterns says by creation only. The same applies to the products of
+  a category, which are sorted by brand first.
+- The items of an order do not contain the id of the order.
 - Prices are exact decimals, not floats.
 """
 

@@ -34,6 +34,11 @@ from tablewright.engine.operations.describe_stream import describe_stream
 from tablewright.engine.operations.describe_table import describe_table
 from tablewright.engine.operations.execute_statement import execute_statement
 from tablewright.engine.operations.execute_transaction import execute_transaction
+from tablewright.engine.operations.exports import (
+    describe_export,
+    export_table_to_point_in_time,
+    list_exports,
+)
 from tablewright.engine.operations.get_item import get_item
 from tablewright.engine.operations.get_records import get_records
 from tablewright.engine.operations.get_shard_iterator import get_shard_iterator
@@ -42,6 +47,7 @@ from tablewright.engine.operations.global_tables import (
     list_global_tables,
     refuse_replicas,
 )
+from tablewright.engine.operations.imports import describe_import, import_table, list_imports
 from tablewright.engine.operations.kinesis_destinations import (
     describe_kinesis_streaming_destination,
     disable_kinesis_streaming_destination,
@@ -75,7 +81,7 @@ from tablewright.engine.operations.update_table import update_table
 from tablewright.engine.step import Step
 from tablewright.errors import UnknownOperationException
 from tablewright.hints import did_you_mean
-from tablewright.wire import backups, requests, statements, streams, table_settings
+from tablewright.wire import backups, exports, requests, statements, streams, table_settings
 from tablewright.wire.members import Structure
 
 LIST_OF_OPERATIONS = "The implemented operations are listed in docs/operations.md"
@@ -111,6 +117,8 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
         table_settings.DescribeKinesisStreamingDestinationInput,
         describe_kinesis_streaming_destination,
     ),
+    "DescribeExport": (exports.DescribeExportInput, describe_export),
+    "DescribeImport": (exports.DescribeImportInput, describe_import),
     "DescribeLimits": (requests.DescribeLimitsInput, describe_limits),
     "DescribeStream": (streams.DescribeStreamInput, describe_stream),
     "DescribeTable": (requests.DescribeTableInput, describe_table),
@@ -129,6 +137,10 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
     ),
     "ExecuteStatement": (statements.ExecuteStatementInput, execute_statement),
     "ExecuteTransaction": (statements.ExecuteTransactionInput, execute_transaction),
+    "ExportTableToPointInTime": (
+        exports.ExportTableToPointInTimeInput,
+        export_table_to_point_in_time,
+    ),
     "GetItem": (requests.GetItemInput, get_item),
     "GetResourcePolicy": (table_settings.GetResourcePolicyInput, get_resource_policy),
     "ListContributorInsights": (
@@ -138,8 +150,11 @@ OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {
     "ListGlobalTables": (table_settings.ListGlobalTablesInput, list_global_tables),
     "GetRecords": (streams.GetRecordsInput, get_records),
     "GetShardIterator": (streams.GetShardIteratorInput, get_shard_iterator),
+    "ImportTable": (exports.ImportTableInput, import_table),
     "ListBackups": (backups.ListBackupsInput, list_backups),
     "ListStreams": (streams.ListStreamsInput, list_streams),
+    "ListExports": (exports.ListExportsInput, list_exports),
+    "ListImports": (exports.ListImportsInput, list_imports),
     "ListTables": (requests.ListTablesInput, list_tables),
     "ListTagsOfResource": (requests.ListTagsOfResourceInput, list_tags_of_resource),
     "PutItem": (requests.PutItemInput, put_item),

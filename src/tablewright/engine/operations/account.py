@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tablewright.engine.describe import REGION
 from tablewright.engine.step import ReadStep
 from tablewright.wire.requests import DescribeEndpointsRequest, DescribeLimitsInput
 
@@ -12,7 +11,8 @@ _LIMITS = {
     "TableMaxReadCapacityUnits": 40_000,
     "TableMaxWriteCapacityUnits": 40_000,
 }
-_ENDPOINT = {"Address": f"dynamodb.{REGION}.amazonaws.com", "CachePeriodInMinutes": 1440}
+#: A server replaces the address by its own.
+_ENDPOINT = {"Address": "localhost", "CachePeriodInMinutes": 1440}
 
 
 def describe_limits(request: DescribeLimitsInput) -> ReadStep:

@@ -67,15 +67,14 @@ def list_backups(request: ListBackupsInput) -> ReadStep:
     def is_listed(backup: Backup) -> bool:
         return (
             (name is None or backup.table.name == name)
+            and request.backup_type in (None, "ALL", backup.kind)
             and backup.id > start_id
             and (request.from_time is None or backup.created >= request.from_time)
             and (request.to_time is None or backup.created < request.to_time)
         )
 
     def run(context: ReadContext) -> dict[str, Any]:
-        found = []
-        if request.backup_type in (None, "USER", "ALL"):  # there are no others
-            found = [one for one in backups.read_backups(context.snapshot) if is_listed(one)]
+        found = [one for one in backups.BACKUPS.read_all(context.snapshot) if is_listed(one)]
         answer: dict[str, Any] = {"BackupSummaries": [_summarise(one) for one in found[:limit]]}
         if len(found) > limit:
             answer["LastEvaluatedBackupArn"] = found[limit - 1].arn
@@ -85,14 +84,17 @@ def list_backups(request: ListBackupsInput) -> ReadStep:
 
 
 def _describe_details(backup: Backup, status: str) -> dict[str, Any]:
-    return {
+    details = {
         "BackupArn": backup.arn,
         "BackupName": backup.name,
         "BackupSizeBytes": backup.size,
         "BackupStatus": status,
-        "BackupType": "USER",
+        "BackupType": backup.kind,
         "BackupCreationDateTime": round_timestamp(backup.created),
     }
+    if backup.expires is not None:
+        details["BackupExpiryDateTime"] = round_timestamp(backup.expires)
+    return details
 
 
 def _summarise(backup: Backup) -> dict[str, Any]:

@@ -35,7 +35,7 @@ NO_VIEW_TYPE = (
 
 def create_table(request: CreateTableInput) -> WriteStep:
     table_settings.refuse_unsupported(request)
-    schema = _build_schema(request)
+    schema = build_schema(request)
 
     def run(context: WriteContext) -> dict[str, Any]:
         tx, catalog = context.tx, context.catalog
@@ -50,7 +50,8 @@ def create_table(request: CreateTableInput) -> WriteStep:
     return WriteStep(run)
 
 
-def _build_schema(request: CreateTableInput) -> TableSchema:
+def build_schema(request: CreateTableInput) -> TableSchema:
+    """Check the definition of a new table and return its schema."""
     definition.check_tag_characters(request.tags or ())
     billing = request.billing_mode or "PROVISIONED"
     definition.check_billing(billing, request.provisioned_throughput)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from tablewright.engine.backups import keep_deleted_table
 from tablewright.engine.describe import describe_deleted
 from tablewright.engine.maintenance import delete_tree
 from tablewright.engine.step import WriteContext, WriteStep
@@ -32,10 +33,14 @@ def delete_table(request: DeleteTableInput) -> WriteStep:
                 "Cannot delete table while indexes are being created, updated, or deleted."
             )
         description = describe_deleted(table, context.count)
-        close_streams(context.catalog, context.tx, table.schema, time.time())
-        context.catalog.remove_table(context.tx, table.name)
-        for tree in table.schema.trees:
-            delete_tree(context.catalog, context.tx, tree)
+        catalog, tx, schema, now = context.catalog, context.tx, table.schema, time.time()
+        close_streams(catalog, tx, schema, now)
+        if schema.recovery is not None:
+            keep_deleted_table(catalog, tx, schema, context.count(table.tree), now)
+        else:
+            for tree in schema.trees:
+                delete_tree(catalog, tx, tree)
+        catalog.remove_table(tx, table.name)
         return {"TableDescription": description}
 
-    return WriteStep(run, counted_table=request.table_name)
+    return WriteStep(run)

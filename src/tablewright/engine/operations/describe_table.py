@@ -12,10 +12,7 @@ from tablewright.wire.requests import DescribeTableInput
 def describe_table(request: DescribeTableInput) -> ReadStep:
     def run(context: ReadContext) -> dict[str, Any]:
         context.catalog.refresh(context.snapshot)
-        return {
-            "Table": describe(
-                context.find_table_for_control_plane(request.table_name), context.snapshot.count
-            )
-        }
+        table = context.find_table_for_control_plane(request.table_name)
+        return {"Table": describe(table, context.count)}
 
-    return ReadStep(run, is_costly=True)  # it counts all items
+    return ReadStep(run)

@@ -7,7 +7,7 @@ transaction); duplicate items.
 from __future__ import annotations
 
 from tablewright.encoding.items import normalise_item
-from tablewright.engine.cancellation import cancel_unless_all
+from tablewright.engine.cancellation import cancel_at_first
 from tablewright.engine.capacity import Charge, consumed_by_table, read_units
 from tablewright.engine.expressions import read_projection
 from tablewright.engine.rows import render_item
@@ -26,7 +26,7 @@ def transact_get_items(request: TransactGetItemsInput) -> ReadStep:
             get.table = context.find_table(get.request.table_name)
             get.table.reject_paths_into_keys(get.project)
             get.table.keys.reject_empty(get.key_values)
-        cancel_unless_all(get.check_key for get in gets)
+        cancel_at_first([get.check_key for get in gets])
         if len({(get.table.name, get.key) for get in gets}) < len(gets):
             raise ValidationException(
                 "Transaction request cannot include multiple operations on one item"

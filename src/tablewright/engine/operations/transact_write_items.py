@@ -20,7 +20,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from tablewright.encoding.items import item_size, normalise_item
-from tablewright.engine.cancellation import cancel_unless_all
+from tablewright.engine.cancellation import cancel_at_first, cancel_unless_all
 from tablewright.engine.capacity import Charge, consumed_by_table, read_units, write_units
 from tablewright.engine.catalog import TOKENS
 from tablewright.engine.conditions import check_condition
@@ -106,7 +106,7 @@ def run_transaction(
 
     Return the charge of each table, and whether the request was applied before with this token.
     """
-    cancel_unless_all(write.check_key for write in writes)
+    cancel_at_first([write.check_key for write in writes])
     for write in writes:
         write.table.reject_paths_into_keys(write.update, write.condition)
     if len({(write.table.name, write.key) for write in writes}) < len(writes):

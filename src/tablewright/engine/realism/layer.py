@@ -39,6 +39,7 @@ from tablewright.wire.responses import ConsumedCapacity
 
 #: Reads that lag unless they are consistent.
 _LAGGING = frozenset({"BatchGetItem", "ExecuteStatement", "GetItem", "Query", "Scan"})
+_STATEMENTS = frozenset({"BatchExecuteStatement", "ExecuteStatement", "ExecuteTransaction"})
 #: Operations on a table that are refused while it is being created.
 _SETTINGS = frozenset(
     {
@@ -57,6 +58,7 @@ class RealisticLayer:
     """The delays and limits of one engine."""
 
     def __init__(self, settings: Realism, key_counts: KeyCounts) -> None:
+        self.settings = settings
         self._statuses = Statuses(settings)
         self._throttle = Throttle(settings) if settings.throttles else None
         self._replaced = ReplacedRows(settings) if settings.lag_seconds > 0 else None
@@ -85,7 +87,7 @@ class RealisticLayer:
 
     def _check_statuses(self, operation: str, request: Any) -> None:
         statuses = self._statuses
-        if operation in KINDS or operation == "ExecuteStatement":
+        if operation in KINDS or operation in _STATEMENTS:
             for requested in REQUESTED_ACCESSES[operation](request):
                 if requested.table is not None:
                     statuses.check_use(table_name(requested.table), requested.index)

@@ -50,6 +50,12 @@ class Converter:
     optional: bool = False
     #: What an absent attribute means, for sets: DynamoDB has no empty ones.
     empty: Callable[[], Any] | None = None
+    #: Encodes a value without rounding, where `encode` rounds.
+    exact: Encode | None = None
+
+    def bound(self, value: Any) -> Value:
+        """Return a bound to compare stored values with: never rounded, so the order is exact."""
+        return (self.exact or self.encode)(value)
 
     def stored(self, value: Any) -> Value | None:
         """Return the value to store; None if the attribute is left out.

@@ -27,7 +27,7 @@ def utc_text(moment: datetime) -> str:
         moment = datetime.combine(moment, moment.timetz())
     # A fifth of the time that isoformat takes; but msgspec leaves out a fraction of zero.
     written: str = to_builtins(moment)
-    return written if moment.microsecond else f"{written[:-1]}.000000Z"
+    return written if len(written) == 27 else written[:-1] + ".000000Z"
 
 
 NAIVE = "has no time zone; give it one, e.g. datetime.now(UTC)"

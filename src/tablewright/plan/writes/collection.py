@@ -212,6 +212,12 @@ class DeleteAggregate(Plan[int]):
             page="1 for each row and unique value; as many requests as needed, the root last",
             write_units=TRANSACTION_FACTOR * units * TYPICAL_PAGE / len(entities),
             write_range=_delete_range(entities),
+            requires=("the root is unchanged since the read",),
+            # Without a root, each transaction checks that there is none.
+            steps=tuple(
+                Shape(operation=kind, table=self._entity.table.name, entity=of, condition=condition)
+                for kind, of in (("Delete", names), ("ConditionCheck", self._entity.name))
+            ),
         )
         read = Shape(
             operation="Query",
@@ -243,7 +249,7 @@ def _delete_range(entities: list[EntityMap]) -> UnitRange:
     """Return the units of deleting rows of these entities, each with its side items."""
     deletes: list[Delete[Any]] = [Delete(entity, {}) for entity in entities]
     most = max(delete._shape().in_transaction.high for delete in deletes)
-    # Without a root, each transaction checks that there is none.
+    # The units of a check are those of a write.
     return UnitRange(0, 0, most + TRANSACTION_FACTOR)
 
 

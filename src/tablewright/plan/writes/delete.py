@@ -72,7 +72,7 @@ class Delete(Write[E | None], Generic[E]):
                 raise other
             if old is None and not guards and not self._conditions:
                 return Prepared([], lambda _: None)
-            names = frozenset().union(*(unique.key.depends_on for unique in entity.uniques))
+            names = self._unique_names()
             guards |= snapshot(old, sorted(entity.attributes[name].stored for name in names))
         effect = write_effect(entity, key, old, None, {}, affected_by_all(entity))
         expressions = WriteExpressions()
@@ -99,6 +99,11 @@ class Delete(Write[E | None], Generic[E]):
         action = Action("Delete", entity.table, body, on_failure)
         return Prepared([action, *side_actions(effect)], result, (effect,), "ALL_OLD")
 
+    def _unique_names(self) -> list[str]:
+        """Return the attributes of which its sentinels are made."""
+        uniques = self._entity.uniques
+        return sorted(frozenset().union(*(unique.key.depends_on for unique in uniques)))
+
     def _shape(self) -> Shape:
         entity = self._entity
         return write_shape(
@@ -109,7 +114,11 @@ class Delete(Write[E | None], Generic[E]):
             side_items=len(entity.uniques),
             conditions=self._conditions,
             reads=bool(entity.uniques),
-            requires=[*self._required_version(), *map(repr, self._conditions)],
+            requires=[
+                *self._required_version(),
+                *(f"{name} unchanged since the read" for name in self._unique_names()),
+                *map(repr, self._conditions),
+            ],
             actions=sentinel_shapes(entity, entity.uniques, "Delete"),
         )
 

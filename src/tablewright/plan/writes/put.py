@@ -19,7 +19,7 @@ from tablewright.mapping.entity import HistoryMap, Values
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
-from tablewright.plan.shape import Shape, key_condition, key_template, write_shape
+from tablewright.plan.shape import Shape, key_condition, key_template, write_shape, write_units
 from tablewright.plan.writes.action import Action, Prepared, Verdict
 from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
@@ -34,7 +34,7 @@ from tablewright.plan.writes.guard import (
     version_snapshot,
 )
 from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.side_shapes import index_key_texts, sentinel_shapes
+from tablewright.plan.writes.side_shapes import event_shapes, index_key_texts, sentinel_shapes
 from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
 from tablewright.symbol import Symbol
 from tablewright.values import Item
@@ -107,6 +107,9 @@ class EntityWrite(Write[E], Generic[E]):
     ) -> Shape:
         entity, values = self._entity, vars(self._instance)
         is_argument = all(_is_attribute(values[name], name) for name in entity.primary.depends_on)
+        # With an event, the item is written in a transaction, too.
+        twice = 0 if entity.uniques else write_units(entity, entity.index_rows, 0)
+        optional = event_shapes(entity, events)
         return write_shape(
             entity,
             "PutItem",
@@ -121,13 +124,14 @@ class EntityWrite(Write[E], Generic[E]):
                 *index_key_texts(entity.index_keys),
                 *(
                     f"{each.event.name}, in a transaction, if it "
-                    f"{'replaces an item' if each.always else f'changes {each.attribute}'}"
-                    for each in events
+                    f"{'replaces an item' if each.always else f'changes {each.attribute}'} "
+                    f"(about {twice + shape.write_units:g} write units more)"
+                    for each, shape in zip(events, optional, strict=True)
                 ),
             ],
             requires=requires,
             actions=actions,
-            optional=len(events),
+            optional=optional,
         )
 
 

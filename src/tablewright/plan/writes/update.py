@@ -28,6 +28,7 @@ from tablewright.errors import (
     WriteRejected,
 )
 from tablewright.mapping.entity import STAMPS, EntityMap, Values
+from tablewright.mapping.keys import AlternativeKeys, KeyMap
 from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import (
     ZERO,
@@ -71,6 +72,7 @@ from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
 from tablewright.plan.writes.side_shapes import event_shapes, index_key_texts, sentinel_shapes
 from tablewright.plan.writes.write import Write, refuse_write_once
+from tablewright.symbol import Symbol
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -96,12 +98,15 @@ class Update(Write[E], Generic[E]):
         self._changes = tuple(changes)
         self._instance = instance
         self._check()
-        names = {change.name for change in self._changes}
-        if entity.updated_at is not None:
-            names.add(entity.updated_at.name)
-        self._affected = affected_by(entity, frozenset(names))
+        names = self._changed_names()
+        self._affected = affected_by(entity, names)
         if isinstance(entity, VariantsMap):
-            self._check_base(entity, frozenset(names))
+            self._check_base(entity, names)
+
+    def _changed_names(self) -> frozenset[str]:
+        updated_at = self._entity.updated_at
+        own = () if updated_at is None else (updated_at.name,)
+        return frozenset((*(change.name for change in self._changes), *own))
 
     def _check_base(self, base: VariantsMap, names: frozenset[str]) -> None:
         """Raise DeclarationError if the update concerns more than the base of variants knows."""
@@ -199,6 +204,15 @@ class Update(Write[E], Generic[E]):
             }
             if self._entity.updated_at is not None:
                 needed.discard(self._entity.updated_at.name)
+        if needed:  # an item that leaves an index for sure has no key there
+            known = self._known_values(self._changes)
+            needed &= {
+                name
+                for key in self._affected.indexes
+                for place in (key.keys if isinstance(key, AlternativeKeys) else (key,))
+                if not _leaves(place, known)
+                for name in place.depends_on
+            }
         return needed
 
     def _read(self, context: Context, attempt: int) -> Steps[tuple[Item | None, Snapshot]]:
@@ -254,7 +268,7 @@ class Update(Write[E], Generic[E]):
     def _effect(self, changes: EncodedChanges, old: Item | None, audit: Audit) -> WriteEffect:
         entity, affected = self._entity, self._affected
         if old is None:
-            values = self._known_values(changes)
+            values = self._known_values(change for change, _ in changes)
             new = with_index_keys(self._key, values, affected.indexes)
             return WriteEffect(entity, self._key, None, new, values, is_partial=True)
         new = self._apply(changes, old)
@@ -265,10 +279,10 @@ class Update(Write[E], Generic[E]):
         new = with_index_keys(new, values, affected.indexes)
         return write_effect(entity, self._key, old, new, values, affected, audit)
 
-    def _known_values(self, changes: EncodedChanges) -> Values:
+    def _known_values(self, changes: Iterable[Change[Any]]) -> Values:
         """Return the values after the update that are known without reading the item."""
         values = dict(self._known)
-        for change, _ in changes:
+        for change in changes:
             if len(change.operand.steps) == 1:
                 if isinstance(change, Remove):
                     values[change.name] = self._entity.value_if_absent(change.name)
@@ -379,13 +393,16 @@ class Update(Write[E], Generic[E]):
 
     def _shape(self) -> Shape:
         entity, affected = self._entity, self._affected
+        names = self._changed_names()
+        # Those with composed keys, and those whose keys are attributes themselves.
+        moved = [key for key in entity.index_keys if key.depends_on & names]
         return write_shape(
             entity,
             "UpdateItem",
             key_condition(self._key),
-            indexes=affected.indexes,
+            indexes=moved,
             # A row whose key changes is deleted and put; any other is written again.
-            index_rows=entity.index_rows + len(affected.indexes),
+            index_rows=entity.index_rows + len(moved),
             side_items=2 * len(affected.uniques) + len(affected.histories),
             conditions=self._conditions,
             reads=affected.has_side_items or bool(self._needed()),
@@ -420,3 +437,13 @@ class Update(Write[E], Generic[E]):
             names = "it is" if self._affected.has_side_items else ", ".join(sorted(needed))
             guards = [f"{names} unchanged since the read"]
         return [*guards, *map(repr, self._all_conditions())]
+
+
+def _leaves(place: KeyMap, known: Values) -> bool:
+    """Whether an item with these values is surely not in a place, by the `when=` of the place."""
+    when = place.when
+    if when is None or not when.attributes <= known.keys():
+        return False
+    if any(isinstance(known[name], Symbol) for name in when.attributes):
+        return False  # of a pattern that is traced
+    return not when.holds(known)

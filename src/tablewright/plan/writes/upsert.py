@@ -327,13 +327,17 @@ class Upsert(Update[E], Generic[E]):
             conditions=self._conditions,
             reads=self._reads,
             sets=[*self._sets(), *index_key_texts(self._other_indexes())],
-            requires=self._required_texts() if self._conditions else (),
+            requires=self._required_texts(),
             actions=[
                 *sentinel_shapes(entity, affected.uniques, "Delete", "Put"),
                 *sentinel_shapes(entity, self._other_uniques(), "Put", units=0),
                 *event_shapes(entity, affected.histories),
             ],
         )
+
+    def _required_texts(self) -> list[str]:
+        guards = ["it is unchanged since the read"] if self._reads else []
+        return [*guards, *map(repr, self._all_conditions())]
 
     def _other_uniques(self) -> list[UniqueMap]:
         """Return the unique values that only an item that it creates reserves."""

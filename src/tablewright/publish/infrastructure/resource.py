@@ -59,6 +59,7 @@ def table_resources(design: Design) -> list[TableResource]:
             logical_id=_logical_id(table.__table__.name),
             request=definition(table.__table__, table.__table__.name),
             ttl=ttl_attribute(table.__table__),
+            recovery_days=table.__table__.settings.recovery_days,
         )
         for table in design.tables
     ]

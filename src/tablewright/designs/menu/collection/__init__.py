@@ -10,13 +10,13 @@ Decisions where the source document is unclear:
   name of their section in the sort key.
 - All keys contain names, so a rename moves items. Renaming a menu moves its whole partition.
   Renaming a section moves the section and its products in one transaction, which has space for 49
-  products. If there are more, add the new section, move the products to it, 49 at a time, and
-  delete the old one.
-- A section counts its products. So a rename or a delete that does not name all of them, also
-  because one was added meanwhile, fails with `ConditionFailed`, and leaves no product behind: read
-  them again. A delete of a section has space for 98 products.
-- A menu counts its sections. Renaming and deleting a menu require the menu as it was read, so they
-  leave no section behind that is added meanwhile: they read again.
+  products. If there are more, add a section with the new name, move the products to it, 49 at a
+  time, and delete the old section.
+- A section counts its products. Renaming and deleting a section take the products that the caller
+  has read. If these are not all, for example because one was added meanwhile, the transaction fails
+  with `ConditionFailed`: read them again. A delete has space for 98 products.
+- A menu counts its sections. Renaming and deleting a menu read its sections and products
+  themselves, and read them again if one was added meanwhile.
 """
 
 from __future__ import annotations

@@ -4,13 +4,13 @@
                       sk=MENU#{menu}#SECTION#{section}                        Section
                       sk=MENU#{menu}#SECTION#{section}#PRODUCT#{product}      Product
 
-Decisions where the source document is unclear: it has no keys for this variant, and rejects it
-because a section could not be renamed. Here a rename moves the item and all items below it, and a
-delete takes them along.
+Decisions where the source document is unclear:
 
-A section or a product is added only below a parent that exists, and increments its revision. A
-rename requires each item as it was read, so it leaves no item behind that is added meanwhile: it
-reads again. So does a delete.
+- It has no keys for this variant, and rejects it because a section could not be renamed. Here a
+  rename moves the item and all items below it, and a delete deletes them.
+- A section or a product is added only below a parent that exists, and the same transaction
+  increments the revision of the parent. So a rename or a delete finds out that an item was added
+  meanwhile, and reads the items again.
 """
 
 from __future__ import annotations

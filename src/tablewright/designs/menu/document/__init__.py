@@ -6,12 +6,13 @@
 Decisions where the source document is unclear:
 
 - Both keys contain the same id. The source document has two ids, but the second is not needed.
-- An index by the name of the menu. Without it, "Get Menu by Name" would be a scan.
-- Names are values, not keys: a rename updates one path. So two menus may have one name;
+- An index finds a menu by its name. Without it, "Get Menu by Name" would be a scan.
+- Names are values, not keys, so a rename updates one path. Two menus may have the same name;
   `menu_by_name` returns one of them.
-- A section is stored under its own id, and a product too: `add_section` takes the key from the
-  section, and a menu with another key is refused. Adding what exists is refused, too.
-- A delete of a section or of a menu deletes what is inside.
+- Sections and products are stored under their ids: `add_section` and `add_product` take the key
+  from the section or the product, and a menu in which a key differs from the id is refused. Adding
+  a section or a product that exists is refused, too.
+- Deleting a menu or a section deletes what is inside.
 
 A pattern that reads sections or products queries the one item and returns only the requested part.
 The response is small, but DynamoDB reads, and charges for, the whole menu. Sections and products

@@ -7,19 +7,19 @@
 
 Decisions where the source document is unclear:
 
-- A third index, by the name of the menu. Without it, "Get Menu by Name" would be a scan.
+- A third index finds a menu by its name. Without it, "Get Menu by Name" would be a scan.
+- The name of a menu is unique, as in the variants where it is a key: creating a second menu with
+  the same name, or renaming one to it, raises `UniqueViolation`. Otherwise "Get Menu by Name" would
+  return either of the two. Names of sections and products need not be unique.
 - A child contains the id and the name of its parent, because its index key contains both. Renaming
   a parent also updates its children, in one transaction, which has space for 96 sections or 98
-  products. If there are more, create the parent again, with its id and its new name, move the
+  products. If there are more, create the parent again, with the same id and its new name, move the
   children to it, 98 at a time, and delete the old parent.
-- The name of a menu is unique, as in the variants where it is a key: creating a second menu of one
-  name, or renaming one to it, raises `UniqueViolation`. The document does not say; without it,
-  "Get Menu by Name" would return either of the two. Sections and products of one name may exist in
-  several parents, and in one.
 - The children of an item are in other partitions, so an item counts them. A child is added only if
-  its parent exists under the name that the child contains; the same transaction increments the
-  count. So a rename that does not name all children, also because one was added meanwhile, fails
-  with `ConditionFailed`: read them again. A delete of an item with children fails, too.
+  its parent exists under the name that the child contains, and the same transaction increments the
+  count. Renaming takes the children that the caller has read. If these are not all, for example
+  because one was added meanwhile, it fails with `ConditionFailed`: read them again. A delete of an
+  item that has children fails, too.
 
 The keys of the joins contain ids and names. A caller that knows only the names starts with the name
 of the menu: `sections_by_name` makes two queries, `products_by_names` three. To read the whole

@@ -1,0 +1,224 @@
+"""The interactive prompt for statements of PartiQL.
+
+    shop.db> SELECT * FROM orders
+        ...> WHERE pk = 'C#1';
+
+A statement ends with a semicolon and can have several lines; a line that begins with a dot is a
+command of the shell. Ctrl-C drops the input, or stops the statement; Ctrl-D ends the shell. Without
+a terminal, statements are read from standard input; the first one that fails is the last one, and
+the exit code is 1.
+
+Editing, history and completion are those of `readline`, which Python has; where it is missing, the
+prompt works without them. The history is a file that only its owner can read.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import typer
+
+from tablewright.cli.commands import STATEMENTS, app
+from tablewright.cli.sql import Json, NoScan, Target, run_and_print
+from tablewright.cli.statements import (
+    ScanRefused,
+    StatementSession,
+    describe_failure,
+    open_session,
+)
+from tablewright.errors import TablewrightError
+from tablewright.partiql.tokens import split_statements
+
+HELP = """\
+SELECT ...;  INSERT ...;  UPDATE ...;  DELETE ...;    run a statement
+.tables                  list the tables
+.schema TABLE            show the keys and indexes of a table
+.explain STATEMENT       show what a statement would do
+.help                    show this text
+.quit                    end; Ctrl-D does, too
+"""
+MAX_HISTORY = 1000
+#: The number of items that a statement prints.
+MAX_ITEMS = 1000
+
+
+@app.command(rich_help_panel=STATEMENTS)
+def shell(target: Target, json: Json = False, no_scan: NoScan = False) -> None:
+    """Open a prompt for statements of PartiQL.
+
+    Statements end with a semicolon. Tab completes keywords, tables, indexes and attributes; `.help`
+    lists the other commands. Without a terminal, reads statements from standard input.
+    """
+    with open_session(target, allow_scans=not no_scan) as session:
+        prompt = Shell(session, json=json)
+        if sys.stdin.isatty():
+            _interact(prompt, Path(target).name or target)
+        else:
+            _run_script(prompt)
+
+
+class Shell:
+    """The input so far, and the commands."""
+
+    def __init__(self, session: StatementSession, *, json: bool = False) -> None:
+        self.session = session
+        self.input = ""  # a statement that has not ended yet
+        self._json = json
+        self.commands: dict[str, Callable[[str], None]] = {
+            ".explain": self._explain,
+            ".help": self._help,
+            ".quit": self._quit,
+            ".schema": self._schema,
+            ".tables": self._tables,
+        }
+
+    @property
+    def is_continued(self) -> bool:
+        return bool(self.input.strip())
+
+    def feed(self, line: str) -> None:
+        """Process a line; raise EOFError to end the shell."""
+        if not self.is_continued and line.lstrip().startswith("."):
+            self._run_command(line.strip())
+            return
+        statements, self.input = split_statements(f"{self.input}{line}\n")
+        for statement in statements:
+            self._run(statement)
+
+    def finish(self) -> None:
+        """Run a last statement without a semicolon."""
+        statement, self.input = self.input.strip(), ""
+        if statement:
+            self._run(statement)
+
+    def _run(self, statement: str) -> None:
+        run_and_print(self.session, statement, [], limit=MAX_ITEMS, json=self._json)
+
+    def _run_command(self, line: str) -> None:
+        name, _, rest = line.partition(" ")
+        command = self.commands.get(name)
+        if command is None:
+            typer.echo(f"unknown command {name}; .help lists the commands", err=True)
+        else:
+            command(rest.strip())
+
+    def _explain(self, statement: str) -> None:
+        typer.echo(str(self.session.explain(statement)))
+
+    def _help(self, rest: str) -> None:
+        typer.echo(HELP, nl=False)
+
+    def _quit(self, rest: str) -> None:
+        raise EOFError
+
+    def _schema(self, table: str) -> None:
+        description = self.session.describe(table.rstrip(";").strip('"'))
+        types = {
+            one["AttributeName"]: one["AttributeType"]
+            for one in description["AttributeDefinitions"]
+        }
+        typer.echo(f"{description['TableName']}: {_format_keys(description['KeySchema'], types)}")
+        for kind in ("Local", "Global"):
+            for index in description.get(f"{kind}SecondaryIndexes", ()):
+                keys = _format_keys(index["KeySchema"], types)
+                projection = index["Projection"]["ProjectionType"]
+                typer.echo(f"  {index['IndexName']} ({kind.lower()}, {projection}): {keys}")
+
+    def _tables(self, rest: str) -> None:
+        for name in self.session.list_tables():
+            typer.echo(name)
+
+    def index_names(self, table: str) -> list[str]:
+        description = self.session.describe(table)
+        return [
+            index["IndexName"]
+            for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
+            for index in description.get(kind, ())
+        ]
+
+
+def _format_keys(elements: list[dict[str, str]], types: dict[str, str]) -> str:
+    """Return the attributes of a key: `pk S, sk N`."""
+    names = (element["AttributeName"] for element in elements)
+    return ", ".join(f"{name} {types[name]}" for name in names)
+
+
+def _run_script(prompt: Shell) -> None:
+    try:
+        for line in sys.stdin:
+            prompt.feed(line.rstrip("\n"))
+        prompt.finish()
+    except EOFError:  # .quit
+        return
+    except (TablewrightError, ScanRefused) as error:
+        typer.echo(f"tablewright: {describe_failure(error)}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _interact(prompt: Shell, name: str) -> None:
+    save_history = _enable_editing(prompt)
+    typer.echo(".help lists the commands; statements end with ;", err=True)
+    try:
+        while True:
+            shown = f"{'...':>{len(name)}}> " if prompt.is_continued else f"{name}> "
+            try:
+                prompt.feed(input(shown))
+            except KeyboardInterrupt:
+                prompt.input = ""
+                typer.echo()
+            except (TablewrightError, ScanRefused) as error:
+                typer.echo(f"tablewright: {describe_failure(error)}", err=True)
+    except EOFError:
+        typer.echo()
+    finally:
+        save_history()
+
+
+def _enable_editing(prompt: Shell) -> Callable[[], None]:
+    """Enable completion and history; return the function that saves the history."""
+    try:
+        import readline
+    except ImportError:  # not every Python has it
+        return lambda: None
+    from tablewright.cli.completion import DELIMITERS, Names, complete
+
+    session = prompt.session
+    names = Names(session.list_tables, prompt.index_names, session.attributes)
+    found: list[str] = []
+
+    def offer(word: str, number: int) -> str | None:
+        if number == 0:
+            before = prompt.input + readline.get_line_buffer()[: readline.get_begidx()]
+            found[:] = complete(before, word, names, prompt.commands)
+        return found[number] if number < len(found) else None
+
+    readline.set_completer(offer)
+    readline.set_completer_delims(DELIMITERS)
+    is_libedit = "libedit" in (readline.__doc__ or "")
+    readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
+    history = history_file()
+    with suppress(OSError):
+        readline.read_history_file(history)
+    readline.set_history_length(MAX_HISTORY)
+
+    def save() -> None:
+        with suppress(OSError):
+            history.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            mask = os.umask(0o077)
+            try:
+                readline.write_history_file(history)
+            finally:
+                os.umask(mask)
+            history.chmod(0o600)
+
+    return save
+
+
+def history_file() -> Path:
+    """Return the path of the history: in the user's directory for state."""
+    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(state).expanduser() / "tablewright" / "history"

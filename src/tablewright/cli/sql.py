@@ -1,0 +1,112 @@
+"""The command that runs one statement of PartiQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.cli.commands import STATEMENTS, app
+from tablewright.cli.statements import (
+    StatementSession,
+    open_session,
+    print_json,
+    print_table,
+)
+
+if TYPE_CHECKING:
+    from tablewright.values import Item, Value
+
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="TARGET",
+        help="Where the tables are: a file, http://host:port, or dynamodb://region.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one item in JSON on each line.")]
+NoScan = Annotated[
+    bool, typer.Option("--no-scan", help="Refuse a SELECT that reads a whole table or index.")
+]
+
+
+@app.command(rich_help_panel=STATEMENTS)
+def sql(
+    target: Target,
+    statement: Annotated[
+        str, typer.Argument(metavar="STATEMENT", help="A SELECT, INSERT, UPDATE or DELETE.")
+    ],
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter",
+            "-p",
+            metavar="VALUE",
+            help="The value of the next ? in the statement: a literal such as 5, 'text' or "
+            "[1, 2]; anything else is a text.",
+        ),
+    ] = None,
+    json: Json = False,
+    no_scan: NoScan = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what the statement would do, and stop.")
+    ] = False,
+    limit: Annotated[
+        int, typer.Option(min=0, help="The maximum number of items to print; 0 means all.")
+    ] = 1000,
+) -> None:
+    """Run a statement of PartiQL, DynamoDB's SQL.
+
+    Prints the items as a table that fits the terminal. A SELECT that reads a whole table or index
+    prints a warning first.
+    """
+    values = [read_parameter(text) for text in parameter or ()]
+    with open_session(target, allow_scans=not no_scan) as session:
+        if explain:
+            typer.echo(str(session.explain(statement, values or None)))
+        else:
+            run_and_print(session, statement, values, limit=limit or None, json=json)
+
+
+def run_and_print(
+    session: StatementSession,
+    statement: str,
+    parameters: list[Value],
+    *,
+    limit: int | None,
+    json: bool,
+) -> None:
+    """Run a statement and print its items, then their number on standard error."""
+    from rich.console import Console
+
+    from tablewright.engine.statements.prepared import prepare_statement
+
+    items: list[Item] = []
+    count = 0
+    is_cut = False
+    for page in session.run(statement, parameters):
+        kept = page if limit is None else page[: limit - count]
+        is_cut = len(kept) < len(page)
+        count += len(kept)
+        if json:
+            print_json(kept)
+        else:
+            items += kept
+        if is_cut:
+            break
+    print_table(Console(), items, session.key_names)
+    more = "; there are more, see --limit" if is_cut else ""
+    is_read = prepare_statement(statement).is_read
+    done = f"{count} item{'' if count == 1 else 's'}" if is_read or count else "done"
+    typer.echo(f"{done}, {session.units:g} units{more}", err=True)
+
+
+def read_parameter(text: str) -> Value:
+    """Read a literal, or a text that is none."""
+    from tablewright.errors import ValidationException
+    from tablewright.partiql.parser import parse_value
+
+    try:
+        return parse_value(text)
+    except ValidationException:
+        return {"S": text}

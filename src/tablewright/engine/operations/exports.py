@@ -1,0 +1,267 @@
+"""ExportTableToPointInTime, DescribeExport and ListExports.
+
+An export is complete when the call returns. The response has the status IN_PROGRESS, as on AWS; the
+next DescribeExport returns COMPLETED, or FAILED with the reason.
+
+Order of checks, as far as it is known: the request; the folder; the table; recovery; the times.
+
+On AWS an incremental export has at least 15 minutes. Here it may be shorter, so that tests need not
+wait.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from functools import partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from tablewright.engine.abandoned import running
+from tablewright.engine.describe import round_timestamp, table_arn
+from tablewright.engine.exports import (
+    EXPORTS,
+    Export,
+    encode_changes,
+    encode_items,
+    top_folder,
+    write_export,
+)
+from tablewright.engine.object_folder import ObjectFolder
+from tablewright.engine.recovery import (
+    read_items_at,
+    read_net_changes,
+    restorable_times,
+)
+from tablewright.engine.step import (
+    LongContext,
+    LongStep,
+    ReadContext,
+    ReadStep,
+    WriteContext,
+    table_name,
+)
+from tablewright.errors import (
+    DynamoDBError,
+    ExportConflictException,
+    ExportNotFoundException,
+    InvalidExportTimeException,
+    ValidationException,
+    invalid,
+)
+from tablewright.wire.exports import (
+    DescribeExportInput,
+    ExportTableToPointInTimeInput,
+    ListExportsInput,
+)
+
+MAX_LISTED_EXPORTS = 25
+MAX_INCREMENT = 24 * 60 * 60
+
+
+def export_table_to_point_in_time(request: ExportTableToPointInTimeInput) -> LongStep:
+    _check_request(request)
+
+    def run(context: LongContext) -> dict[str, Any]:
+        folder = context.require_folder()
+        folder.require_usable(request.bucket, top_folder(request.prefix))
+        with running(time.time()) as export_id:
+            export, is_new = context.write(partial(_begin, request, export_id))
+            if is_new:
+                done = _export(context, folder, export)
+                context.write(partial(_save, done))
+        return {"ExportDescription": _describe(export)}
+
+    return LongStep(run)
+
+
+def describe_export(request: DescribeExportInput) -> ReadStep:
+    def run(context: ReadContext) -> dict[str, Any]:
+        export = EXPORTS.find(context.snapshot, request.export_arn)
+        if export is None:
+            raise ExportNotFoundException(f"Export not found: {request.export_arn}")
+        return {"ExportDescription": _describe(export)}
+
+    return ReadStep(run)
+
+
+def list_exports(request: ListExportsInput) -> ReadStep:
+    name = None if request.table_arn is None else table_name(request.table_arn)
+    limit = request.limit or MAX_LISTED_EXPORTS
+
+    def run(context: ReadContext) -> dict[str, Any]:
+        found = [
+            export
+            for export in EXPORTS.read_all(context.snapshot)
+            if (name is None or export.table == name) and export.id > (request.next_token or "")
+        ]
+        answer: dict[str, Any] = {
+            "ExportSummaries": [
+                {
+                    "ExportArn": export.arn,
+                    "ExportStatus": export.status,
+                    "ExportType": export.export_type,
+                }
+                for export in found[:limit]
+            ]
+        }
+        if len(found) > limit:
+            answer["NextToken"] = found[limit - 1].id
+        return answer
+
+    return ReadStep(run)
+
+
+def _check_request(request: ExportTableToPointInTimeInput) -> None:
+    """Check the request; AWS's messages are not known for certain."""
+    if request.format == "ION":
+        raise ValidationException("ExportFormat ION is not supported here; use DYNAMODB_JSON")
+    if request.filter is not None:
+        raise ValidationException(
+            "FilterSpecification is not supported here; export all items and filter them"
+        )
+    incremental = request.incremental
+    if request.export_type != "INCREMENTAL_EXPORT":
+        if incremental is not None:
+            raise invalid("IncrementalExportSpecification requires ExportType INCREMENTAL_EXPORT")
+        return
+    if request.export_time is not None:
+        raise invalid("ExportTime cannot be specified for an incremental export")
+    if incremental is None or incremental.from_time is None:
+        raise invalid("ExportFromTime is required for an incremental export")
+    if incremental.to_time is not None:
+        _check_increment(incremental.from_time, incremental.to_time)
+
+
+def _check_increment(start: float, end: float) -> None:
+    if not 0 < end - start <= MAX_INCREMENT:
+        raise invalid("ExportToTime must be after ExportFromTime, and at most 24 hours after it")
+
+
+def _begin(
+    request: ExportTableToPointInTimeInput, export_id: str, context: WriteContext
+) -> tuple[Export, bool]:
+    """Store the record of a new export, or return the one that has the same token."""
+    now = context.streams.now()
+    schema = context.find_table_for_backup(request.table_arn).schema
+    earliest, latest = restorable_times(schema, now)
+    start, end, view = None, request.export_time, None
+    if request.incremental is not None:
+        start, end = request.incremental.from_time, request.incremental.to_time
+        view = request.incremental.view or "NEW_AND_OLD_IMAGES"
+    wanted = Export(
+        id=export_id,
+        table=schema.name,
+        table_id=schema.id,
+        token=request.token or str(uuid.uuid4()),
+        bucket=request.bucket,
+        prefix=request.prefix,
+        process=os.getpid(),
+        started=now,
+        time=latest if end is None else end,
+        from_time=start,
+        view=view,
+        sse_algorithm=request.sse_algorithm or "AES256",
+        sse_key=request.sse_key,
+        bucket_owner=request.bucket_owner,
+    )
+    for export in EXPORTS.read_all(context.tx):
+        if export.token == wanted.token:
+            if _requested(export, end) != _requested(wanted, end):
+                raise ExportConflictException(
+                    f"The ClientToken {wanted.token} was used for another export: {export.arn}"
+                )
+            return export, False
+    if wanted.from_time is not None:
+        _check_increment(wanted.from_time, wanted.time)
+    for moment in (wanted.time, wanted.from_time):
+        if moment is not None and not earliest <= moment <= latest:
+            raise InvalidExportTimeException(
+                "The specified ExportTime is outside of the point in time recovery window."
+            )
+    EXPORTS.save(context.catalog, context.tx, wanted)
+    return wanted, True
+
+
+def _requested(export: Export, end: float | None) -> Export:
+    """Return the parts of an export that come from its request."""
+    return replace(
+        export,
+        id="",
+        process=0,
+        started=0,
+        time=0 if end is None else export.time,
+        status="",
+        ended=None,
+        items=0,
+        size=0,
+        failure_code=None,
+        failure=None,
+    )
+
+
+def _export(context: LongContext, folder: ObjectFolder, export: Export) -> Export:
+    """Write the files of an export; return it with its outcome."""
+
+    def write_files(reading: ReadContext) -> Export:
+        table = reading.find_table_for_backup(export.table)
+        catalog, snapshot = reading.catalog, reading.snapshot
+        if export.from_time is None:
+            lines = encode_items(read_items_at(catalog, snapshot, table, export.time))
+        else:
+            changes = read_net_changes(catalog, snapshot, table, export.from_time, export.time)
+            lines = encode_changes(table, changes.values(), export.view or "NEW_IMAGE")
+        return write_export(folder, export, lines)
+
+    try:
+        done: Export = context.read(write_files)
+    except (OSError, DynamoDBError) as error:  # AWS's codes are not known for certain
+        code = error.code if isinstance(error, DynamoDBError) else "S3AccessDenied"
+        return replace(export, status="FAILED", failure_code=code, failure=str(error))
+    return replace(done, status="COMPLETED")
+
+
+def _save(export: Export, context: WriteContext) -> None:
+    ended = replace(export, ended=context.streams.now())
+    EXPORTS.save(context.catalog, context.tx, ended)
+
+
+def _describe(export: Export) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "ExportArn": export.arn,
+        "ExportStatus": export.status,
+        "StartTime": round_timestamp(export.started),
+    }
+    if export.ended is not None:
+        described["EndTime"] = round_timestamp(export.ended)
+    if export.status == "COMPLETED":
+        described["ExportManifest"] = export.manifest_key
+    described["TableArn"] = table_arn(export.table)
+    described["TableId"] = export.table_id
+    if export.from_time is None:
+        described["ExportTime"] = round_timestamp(export.time)
+    described["ClientToken"] = export.token
+    described["S3Bucket"] = export.bucket
+    optional = {
+        "S3BucketOwner": export.bucket_owner,
+        "S3Prefix": export.prefix,
+        "S3SseAlgorithm": export.sse_algorithm,
+        "S3SseKmsKeyId": export.sse_key,
+        "FailureCode": export.failure_code,
+        "FailureMessage": export.failure,
+    }
+    described |= {member: value for member, value in optional.items() if value is not None}
+    described["ExportFormat"] = "DYNAMODB_JSON"
+    if export.status == "COMPLETED":
+        described["BilledSizeBytes"] = export.size
+        described["ItemCount"] = export.items
+    described["ExportType"] = export.export_type
+    if export.from_time is not None:
+        described["IncrementalExportSpecification"] = {
+            "ExportFromTime": round_timestamp(export.from_time),
+            "ExportToTime": round_timestamp(export.time),
+            "ExportViewType": export.view,
+        }
+    return described

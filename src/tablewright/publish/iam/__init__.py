@@ -1,0 +1,32 @@
+"""IAM: least-privilege policies, derived from the access patterns of a design.
+
+grants      the actions, tables and indexes that a pattern needs
+policies    a policy for each role of programs, and one that creates the tables
+tenants     a policy that limits each tenant to its own partitions
+"""
+
+from __future__ import annotations
+
+from tablewright.publish.iam.grants import Grant, grants
+from tablewright.publish.iam.policies import Account, policies, policy, roles
+from tablewright.publish.iam.tenants import (
+    COGNITO,
+    LeftOut,
+    TenantPolicy,
+    tenant_policy,
+    tenant_tag,
+)
+
+__all__ = [
+    "COGNITO",
+    "Account",
+    "Grant",
+    "LeftOut",
+    "TenantPolicy",
+    "grants",
+    "policies",
+    "policy",
+    "roles",
+    "tenant_policy",
+    "tenant_tag",
+]

@@ -1,0 +1,63 @@
+"""Grants: what the access patterns of a design may do, derived from their shapes.
+
+A shape knows every request of its pattern. A transaction needs the action of each of its members;
+there are no actions for transactions themselves. A query of an index needs the index, and not the
+table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from tablewright.model.pattern import AccessPattern
+from tablewright.plan.shape import READS, Shape
+
+#: The operations whose resource is the index that they read.
+_INDEX_READS = frozenset({"Query", "Scan"})
+
+
+class Grant(Struct, frozen=True, order=True):
+    """An action on a table, or on one of its indexes."""
+
+    table: str
+    index: str
+    action: str
+
+
+class Access(Struct, frozen=True):
+    """One grant that a request needs, and the key condition of the request."""
+
+    grant: Grant
+    condition: str
+    is_read: bool
+
+
+def accesses(shape: Shape) -> Iterator[Access]:
+    """Yield what each request of a pattern needs."""
+    for request in shape.requests:
+        yield from _accesses(request)
+
+
+def grants(patterns: Iterable[AccessPattern]) -> set[Grant]:
+    """Return everything that the patterns need."""
+    return {access.grant for pattern in patterns for access in accesses(pattern.shape)}
+
+
+def _accesses(request: Shape) -> Iterator[Access]:
+    if request.operation in READS:
+        index = request.index if request.operation in _INDEX_READS else None
+        action = request.operation.replace("TransactGetItems", "GetItem")
+        yield _access(request, action, index or "")
+    elif request.operation == "TransactWriteItems":
+        for member in request.steps:
+            for kind in member.operation.split(" + "):
+                yield _access(member, f"{kind.removesuffix('Item')}Item")
+    else:
+        yield _access(request, request.operation)
+
+
+def _access(request: Shape, action: str, index: str = "") -> Access:
+    grant = Grant(request.table, index, action)
+    return Access(grant, request.condition, request.operation in READS)

@@ -1,0 +1,222 @@
+"""Tenant policies: each tenant reads and writes only its own partitions.
+
+The policy compares `dynamodb:LeadingKeys`, the partition keys of a request, with the shards of the
+table's `Tenancy`, in which a policy variable stands for the id of the tenant.
+
+- `Null: false` is required: `ForAllValues` is true for a request that has no leading keys.
+- A prefix ends with the delimiter, so that it is not that of a longer id.
+- **The variable must carry the id as it is stored in keys** (`tenant_tag`): escaped, padded, in
+  lower case. A tag `x#PROJECT` would be the tenant `x` in the partitions `ORG#x#PROJECT#…`.
+
+A pattern is in the policy if each of its requests names a partition of the tenant, or reads a
+shared one. In an index, the rows of a partition must belong to the tenant that its key names. Every
+other pattern is left out, and listed with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from tablewright.errors import InvalidValue
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import IndexMap
+from tablewright.mapping.language import intersects
+from tablewright.mapping.table import TableMap
+from tablewright.mapping.template import Template
+from tablewright.model.pattern import AccessPattern
+from tablewright.model.shards import STAR, Shard, SharedPartition, shard_value
+from tablewright.model.table import Table
+from tablewright.model.tenancy import Tenancy
+from tablewright.publish.iam.grants import Access, Grant, accesses
+from tablewright.publish.iam.policies import Account, Policy, as_policy
+from tablewright.verify.design import Design
+
+Place: TypeAlias = Shard | SharedPartition
+
+#: The policy variable of a Cognito identity.
+COGNITO = "${cognito-identity.amazonaws.com:sub}"
+
+
+class LeftOut(Struct, frozen=True):
+    """A pattern that the policy of a tenant does not allow, and why."""
+
+    pattern: str
+    reason: str
+
+
+class TenantPolicy(Struct, frozen=True):
+    """What each tenant may do."""
+
+    policy: Policy
+    #: The patterns that it allows in the partitions of the tenant.
+    patterns: tuple[AccessPattern, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def tenant_policy(
+    design: Design, account: Account | None = None, *, variable: str | None = None
+) -> TenantPolicy:
+    """Return the policy of the tenants of a design.
+
+    `variable` is the policy variable with the id of the tenant as it is stored in keys; by default
+    it is a session tag with the name that the tenancy has, `${aws:PrincipalTag/user_id}`.
+    """
+    tenancies = {table.__table__.name: table for table in design.tables if table.__tenancy__}
+    if not tenancies:
+        raise InvalidValue(f"{design.name} has no tenants: declare Tenancy(…) in a table")
+    places: dict[Grant, dict[Place, None]] = defaultdict(dict)
+    allowed, left_out = [], []
+    for pattern in design.patterns:
+        found: list[tuple[Grant, Place]] = []
+        try:
+            for access in accesses(pattern.shape):
+                table = tenancies.get(access.grant.table)
+                if table is None or table.__tenancy__ is None:
+                    raise _NotScoped(f"the table {access.grant.table} has no tenants")
+                scope = _Scope(table.__table__, table.__tenancy__)
+                found += [(access.grant, place) for place in scope.places(access)]
+        except _NotScoped as error:
+            left_out.append(LeftOut(pattern.label, str(error)))
+            continue
+        allowed.append(pattern)
+        for grant, place in found:
+            places[grant][place] = None
+    names = {name: variable or _tag(table.__tenancy__) for name, table in tenancies.items()}
+    policy = as_policy(_statements(places, account or Account(), names))
+    return TenantPolicy(policy, tuple(allowed), tuple(left_out))
+
+
+def tenant_tag(table: type[Table], tenant: object) -> str:
+    """Return what the tag of a tenant's session must hold: the id as it is stored in keys.
+
+    Raise InvalidValue if the id is not one that `for_tenant` accepts.
+    """
+    tenancy = table.__tenancy__
+    if tenancy is None:
+        raise InvalidValue(f"{table.__name__} has no tenants: declare Tenancy(…) in it")
+    tenancy.guard(table.__table__, table.__table__.name, tenant)
+    shard, others = tenancy.readable_shards[0], tenancy.readable_shards[1:]
+    value = shard_value(shard, others, table.__table__, tenant)
+    text = next(iter(value.values()))
+    return str(text).removeprefix(shard.prefix).removesuffix(shard.suffix)
+
+
+class _NotScoped(Exception):
+    """Leading keys cannot limit a request to one tenant."""
+
+
+class _Scope:
+    """The partitions of the tenants of one table."""
+
+    def __init__(self, table: TableMap, tenancy: Tenancy) -> None:
+        self._table = table
+        self._tenancy = tenancy
+
+    def places(self, access: Access) -> list[Place]:
+        """Return the declared partitions that a request may name."""
+        grant = access.grant
+        if grant.action == "Scan":
+            raise _NotScoped("a scan has no leading keys")
+        index = self._table.indexes[grant.index] if grant.index else None
+        name = index.partition[0] if index else self._table.attributes[0]
+        values = re.findall(rf'(?:^|[ ,;(]){re.escape(name)}="([^"]*)"', access.condition)
+        if not values:
+            raise _NotScoped(f"{access.condition or grant.action} names no partition by {name}")
+        return [self._place(value, name, access, index) for value in values]
+
+    def _place(self, value: str, name: str, access: Access, index: IndexMap | None) -> Place:
+        declared: list[Place] = [*self._tenancy.writable_shards]
+        if access.is_read:
+            declared = [*self._tenancy.readable_shards]
+            if index is None:  # shared partitions are those of the table
+                declared += self._tenancy.shared_partitions
+        for place in declared:
+            if _has_form(place, value):
+                if index is not None and isinstance(place, Shard):
+                    self._check_rows(index, place)
+                return place
+        verb = "read" if access.is_read else "write"
+        raise _NotScoped(f'{name}="{value}" is not a partition that a tenant may {verb}')
+
+    def _check_rows(self, index: IndexMap, shard: Shard) -> None:
+        """Raise an error if a partition of an index can hold items of another tenant."""
+        for entity in self._table.entities:
+            for template in _templates(entity, index.partition[0]):
+                if intersects(template.language(), shard.language()) and not self._is_owned(
+                    entity, template, shard
+                ):
+                    raise _NotScoped(
+                        f"the partition {shard} of {index.name} can hold items of other tenants: "
+                        f"{entity.name}"
+                    )
+
+    def _is_owned(self, entity: EntityMap, template: Template, shard: Shard) -> bool:
+        """Whether an item in this partition of an index is in a partition of the same tenant."""
+        part = shard.part_in(template)
+        own = [each.part_in(entity.primary.partition) for each in self._tenancy.readable_shards]
+        return part is not None and any(
+            each is not None and each.attribute == part.attribute for each in own
+        )
+
+
+def _templates(entity: EntityMap, attribute: str) -> Iterable[Template]:
+    """Return the templates that an attribute has in the items of an entity and its sentinels."""
+    held = [*entity.templates(), *(entity.sentinel_templates(each) for each in entity.uniques)]
+    return [templates[attribute] for templates in held if attribute in templates]
+
+
+def _has_form(place: Place, value: str) -> bool:
+    """Whether a key of a pattern, with arguments in braces, has the form of a partition."""
+    if isinstance(place, SharedPartition):
+        return value.startswith(place.text) if place.is_prefix else value == place.text
+    form = re.escape(place.prefix) + r"\{[^{}]*\}" + re.escape(place.suffix)
+    match = re.match if place.is_prefix else re.fullmatch
+    return match(form, value) is not None
+
+
+def _tag(tenancy: Tenancy | None) -> str:
+    assert tenancy is not None
+    return f"${{aws:PrincipalTag/{tenancy.tenant}}}"
+
+
+def _statements(
+    places: Mapping[Grant, Iterable[Place]], account: Account, variables: Mapping[str, str]
+) -> Iterable[dict[str, Any]]:
+    """Yield a statement for each resource and set of partitions."""
+    actions: dict[tuple[str, str, tuple[str, ...], bool], list[str]] = defaultdict(list)
+    for grant, found in sorted(places.items(), key=lambda pair: pair[0]):
+        has_prefix = any(place.is_prefix for place in found)
+        values = {_value(place, variables[grant.table], has_prefix) for place in found}
+        key = (grant.table, grant.index, tuple(sorted(values)), has_prefix)
+        actions[key].append(f"dynamodb:{grant.action}")
+    for (table, index, listed, has_prefix), names in actions.items():
+        operator = "ForAllValues:StringLike" if has_prefix else "ForAllValues:StringEquals"
+        yield {
+            "Effect": "Allow",
+            "Action": names,
+            "Resource": account.arn(table, index),
+            "Condition": {
+                operator: {"dynamodb:LeadingKeys": list(listed)},
+                "Null": {"dynamodb:LeadingKeys": "false"},
+            },
+        }
+
+
+def _value(place: Place, variable: str, has_wildcards: bool) -> str:
+    """Return a partition as a value of a policy, with the variable for the tenant."""
+    end = STAR if place.is_prefix else ""
+    if isinstance(place, SharedPartition):
+        return _literal(place.text, has_wildcards) + end
+    before, after = (_literal(text, has_wildcards) for text in (place.prefix, place.suffix))
+    return before + variable + after + end
+
+
+def _literal(text: str, has_wildcards: bool) -> str:
+    """Escape what has a meaning in a policy."""
+    special = r"[$*?]" if has_wildcards else r"[$]"
+    return re.sub(special, lambda found: f"${{{found[0]}}}", text)

@@ -1,0 +1,117 @@
+"""Settings of tables: connect applies them, templates have them, mistakes are errors at import."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright import Attr, Engine, Entity, Table, attr, connect, key
+from tablewright.errors import DeclarationError, TableMismatch
+from tablewright.publish.infrastructure import cdk, cloudformation, terraform
+from tablewright.templates import create_tables, read_tables
+from tablewright.verify import Design, temporary
+from tests.publish.test_infrastructure import described, problems
+
+
+class Guarded(
+    Table,
+    name="guarded",
+    stream="NEW_AND_OLD_IMAGES",
+    point_in_time_recovery=7,
+    deletion_protection=True,
+    tags={"team": "orders", "cost center": "A+B"},
+):
+    pass
+
+
+class Order(Entity, table=Guarded):
+    order_id: Attr[str] = attr()
+    primary = key("ORDER" / order_id, "ORDER")
+
+
+DESIGN = Design(name="guarded", doc="", tables=(Guarded,), sample=None, checks=None)
+
+
+def test_connect_applies_the_settings() -> None:
+    with Engine() as engine, connect(engine, Guarded):
+        table = engine.call("DescribeTable", {"TableName": "guarded"})["Table"]
+        assert table["StreamSpecification"] == {
+            "StreamEnabled": True,
+            "StreamViewType": "NEW_AND_OLD_IMAGES",
+        }
+        assert table["DeletionProtectionEnabled"] is True
+        tags = engine.call("ListTagsOfResource", {"ResourceArn": table["TableArn"]})["Tags"]
+        assert {tag["Key"]: tag["Value"] for tag in tags}["team"] == "orders"
+        backups = engine.call("DescribeContinuousBackups", {"TableName": "guarded"})
+        recovery = backups["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+        assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
+        assert recovery["RecoveryPeriodInDays"] == 7
+        connect(engine, Guarded)  # it is as declared
+
+
+def test_a_table_without_the_stream_differs() -> None:
+    with Engine() as engine, connect(engine, Guarded):
+        off = {"TableName": "guarded", "StreamSpecification": {"StreamEnabled": False}}
+        engine.call("UpdateTable", off)
+        with pytest.raises(TableMismatch, match="stream: declared NEW_AND_OLD_IMAGES, found none"):
+            connect(engine, Guarded)
+
+
+@pytest.mark.parametrize("global_table", [False, True], ids=["table", "global table"])
+def test_templates_have_the_settings(global_table: bool, tmp_path: Path) -> None:
+    template = cloudformation(DESIGN, global_table=global_table)
+    assert problems(template) == []
+    file = tmp_path / "template.json"
+    file.write_text(json.dumps(template))
+    with Engine() as engine, Engine() as created, connect(engine, Guarded):
+        create_tables(created, read_tables(file))
+        assert without_times(described(created)) == without_times(described(engine))
+
+
+def without_times(tables: list[dict[str, Any]]) -> str:
+    """Return tables without the labels of streams and the times of recovery."""
+    for table in tables:
+        del table["LatestStreamArn"], table["LatestStreamLabel"]
+        recovery = table["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+        for name in [name for name in recovery if name.endswith("DateTime")]:
+            del recovery[name]
+    return json.dumps(tables, sort_keys=True)
+
+
+def test_terraform_and_cdk_have_the_settings() -> None:
+    text = terraform(DESIGN)
+    for line in (
+        "deletion_protection_enabled = true",
+        'stream_view_type            = "NEW_AND_OLD_IMAGES"',
+        "recovery_period_in_days = 7",
+        '"cost center" = "A+B"',
+    ):
+        assert line in text
+    source = cdk(DESIGN)
+    assert "dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES" in source
+    assert 'cdk.CfnTag(key="team", value="orders")' in source
+
+
+def test_temporary_tables_are_removed_although_they_are_protected(tmp_path: Path) -> None:
+    file = tmp_path / "shop.db"
+    with temporary.temporary_tables(str(file), Guarded):
+        pass
+    with Engine(file) as engine:
+        assert engine.call("ListTables") == {"TableNames": []}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"stream": "NEW_IMAGES"}, "stream='NEW_IMAGES' is not one of .*did you mean 'NEW_IMAGE'"),
+        ({"point_in_time_recovery": 36}, "=36 is not a number of days from 1 to 35, or True"),
+        ({"point_in_time_recovery": 0}, "=0 is not a number of days"),
+        ({"tags": {"team": 1}}, "must hold texts"),
+    ],
+)
+def test_a_mistake_is_an_error_at_import(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(DeclarationError, match=message):
+        type("Bad", (Table,), {}, **settings)

@@ -1,0 +1,319 @@
+"""Generated policies allow every pattern of a design, and nothing that no pattern needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from tablewright import (
+    GSI,
+    Attr,
+    Engine,
+    Entity,
+    Table,
+    Tenancy,
+    access_pattern,
+    attr,
+    connect,
+    create,
+    index,
+    key,
+)
+from tablewright.designs.catalog import bundled, load
+from tablewright.errors import AccessDeniedException, InvalidValue
+from tablewright.plans import Create, Get, Query
+from tablewright.policy import Principal
+from tablewright.publish.iam import (
+    COGNITO,
+    Account,
+    policies,
+    policy,
+    roles,
+    tenant_policy,
+    tenant_tag,
+)
+from tablewright.publish.infrastructure import create_table_requests
+from tablewright.verify import Design, verify
+from tests import commands
+
+DESIGNS = bundled()
+NAMES = [design.name for design in DESIGNS]
+
+#: Grants of menu that only an interrupted deletion needs: it goes on without the root.
+RESUMED = {
+    ("dynamodb:ConditionCheckItem", "menu_collection"),
+    ("dynamodb:ConditionCheckItem", "menu_composite"),
+}
+
+
+def first_failure(design: Design, document: dict[str, Any]) -> str | None:
+    """Return the first check of a design that fails under a policy."""
+    with (
+        Engine() as engine,
+        connect(engine, *design.tables) as database,
+        connect(engine, *design.tables, policy=document) as limited,
+    ):
+        results = verify(design, database, through=limited)
+        return next((each.check for each in results if not each.ok), None)
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
+def test_every_pattern_passes_under_the_generated_policy(design: Design) -> None:
+    assert first_failure(design, policies(design)["all"]) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
+def test_each_single_grant_is_needed(design: Design) -> None:
+    whole = policies(design)["all"]
+    unneeded = {
+        (action, resource.rpartition("table/")[2])
+        for action, resource, document in without_one_grant(whole)
+        if first_failure(design, document) is None
+    }
+    assert unneeded == (RESUMED if design.name == "menu" else set())
+
+
+def without_one_grant(
+    whole: dict[str, Any],
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the policy without each of its grants: the action, the resource and the policy."""
+    for position, statement in enumerate(whole["Statement"]):
+        for action in statement["Action"]:
+            document = deepcopy(whole)
+            document["Statement"][position]["Action"].remove(action)
+            if not document["Statement"][position]["Action"]:
+                del document["Statement"][position]
+            yield action, statement["Resource"], document
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
+def test_reading_programs_cannot_write(design: Design) -> None:
+    writes = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "ConditionCheckItem"}
+    actions = {
+        action.removeprefix("dynamodb:")
+        for statement in policies(design)["read"]["Statement"]
+        for action in statement["Action"]
+    }
+    assert actions
+    assert not actions & writes
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
+def test_the_provisioning_policy_creates_the_tables(design: Design) -> None:
+    principal = Principal("deploy", [policies(design)["provision"]])
+    with Engine() as engine:
+        for request in create_table_requests(design):
+            engine.call("CreateTable", request, policy=principal)
+            engine.call("DescribeTable", {"TableName": request["TableName"]}, policy=principal)
+            with pytest.raises(AccessDeniedException):
+                engine.call("Scan", {"TableName": request["TableName"]}, policy=principal)
+
+
+# -- named roles ---------------------------------------------------------------------------------
+
+
+class Notes(Table, name="notes"):
+    by_owner = GSI("GSI1PK", "GSI1SK")
+    by_topic = GSI("GSI2PK", "GSI2SK")
+    tenancy = Tenancy("org", write=("ORG#{org}", "ORG#{org}#*"), shared=("CATALOG",))
+
+
+class Note(Entity, table=Notes):
+    org: Attr[str] = attr()
+    note_id: Attr[str] = attr()
+    project: Attr[str] = attr()
+    topic: Attr[str] = attr()
+    primary = key("ORG" / org, "NOTE" / note_id)
+    by_owner = index(Notes.by_owner, "ORG" / org, "PROJECT" / project)
+    by_topic = index(Notes.by_topic, "TOPIC" / topic, "NOTE" / note_id)
+
+
+class Task(Entity, table=Notes):
+    org: Attr[str] = attr()
+    project: Attr[str] = attr()
+    task_id: Attr[str] = attr()
+    primary = key("ORG" / org / "PROJECT" / project, "TASK" / task_id)
+
+
+class Template(Entity, table=Notes):
+    template_id: Attr[str] = attr()
+    primary = key("CATALOG", "TEMPLATE" / template_id)
+
+
+@access_pattern(role="web")
+def notes(org: str) -> Query[Note]:
+    return Note.primary.within(org)
+
+
+@access_pattern(role="web")
+def notes_of_project(org: str, project: str) -> Query[Note]:
+    return Note.by_owner(org).eq(project)
+
+
+@access_pattern(role="worker")
+def tasks(org: str, project: str) -> Query[Task]:
+    return Task.primary.within(org, project)
+
+
+@access_pattern(role="worker")
+def add_task(task: Task) -> Create[Task]:
+    return create(task)
+
+
+@access_pattern
+def template(template_id: str) -> Get[Template]:
+    return Template.primary(template_id)
+
+
+@access_pattern
+def notes_about(topic: str) -> Query[Note]:
+    return Note.by_topic(topic)
+
+
+@access_pattern
+def add_template(template: Template) -> Create[Template]:
+    return create(template)
+
+
+NOTES = Design(name="notes", doc="", tables=(Notes,), sample=None, checks=None)
+
+
+def test_each_named_role_has_its_patterns() -> None:
+    assert {role: [each.name for each in found] for role, found in roles(NOTES).items()} == {
+        "all": [
+            *("notes", "notes_of_project", "tasks", "add_task", "template", "notes_about"),
+            "add_template",
+        ],
+        "read": ["notes", "notes_of_project", "tasks", "template", "notes_about"],
+        "write": ["add_task", "add_template"],
+        "web": ["notes", "notes_of_project"],
+        "worker": ["tasks", "add_task"],
+    }
+    account = Account("eu-west-1", "123456789012")
+    arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/notes"
+    assert policy(NOTES, "web", account) == {
+        "Version": "2012-10-17",
+        "Statement": [
+            {"Effect": "Allow", "Action": ["dynamodb:Query"], "Resource": arn},
+            {"Effect": "Allow", "Action": ["dynamodb:Query"], "Resource": f"{arn}/index/by_owner"},
+        ],
+    }
+    with pytest.raises(InvalidValue, match="no role 'worked'"):
+        policy(NOTES, "worked")
+
+
+# -- tenants -------------------------------------------------------------------------------------
+
+
+def test_a_tenant_policy_lists_what_it_leaves_out() -> None:
+    found = tenant_policy(NOTES)
+    assert [each.name for each in found.patterns] == [
+        *("notes", "notes_of_project", "tasks", "add_task", "template"),
+    ]
+    assert {each.pattern.rpartition(".")[2]: each.reason for each in found.left_out} == {
+        "notes_about": 'GSI2PK="TOPIC#{topic}" is not a partition that a tenant may read',
+        "add_template": 'PK="CATALOG" is not a partition that a tenant may write',
+    }
+    actions = {action for each in found.policy["Statement"] for action in each["Action"]}
+    assert "dynamodb:Scan" not in actions
+    assert all(each["Condition"]["Null"] for each in found.policy["Statement"])
+
+
+#: Ids that would reach another tenant if they were compared as text, or as wildcards.
+HOSTILE = ["x", "x1", "x#PROJECT", "*", "?", "x*", "$", "${aws:username}", "X", "x#PROJECT#y", "é"]
+
+
+def test_the_tag_of_a_tenant_is_its_id_as_stored() -> None:
+    assert [tenant_tag(Notes, tenant) for tenant in ("x", "x#PROJECT", "$")] == [
+        *("x", "x$!PROJECT", "$$")
+    ]
+    with pytest.raises(InvalidValue, match="the id of the tenant is empty"):
+        tenant_tag(Notes, "")
+
+
+@pytest.mark.parametrize("variable", [None, COGNITO], ids=["principal tag", "Cognito"])
+def test_a_tenant_reaches_its_own_partitions_only(variable: str | None) -> None:
+    found = tenant_policy(NOTES, variable=variable)
+    with Engine() as engine, connect(engine, Notes) as database:
+        for tenant in HOSTILE:
+            database.run(create(Note(org=tenant, note_id="n", project="p", topic="t")))
+            database.run(create(Task(org=tenant, project="p", task_id="t")))
+        database.run(create(Template(template_id="t")))
+        for tenant in HOSTILE:
+            principal = session(tenant_tag(Notes, tenant), found.policy, variable)
+            with connect(engine, Notes, policy=principal) as limited:
+                assert limited.run(template("t")) is not None
+                for other in HOSTILE:
+                    plans = (notes(other), notes_of_project(other, "p"), tasks(other, "p"))
+                    for plan in plans:
+                        if other == tenant:
+                            assert len(limited.run(plan)) == 1  # type: ignore[arg-type]
+                        else:
+                            with pytest.raises(AccessDeniedException):
+                                limited.run(plan)
+                    new = Task(org=other, project="p", task_id=f"of {tenant}")
+                    if other == tenant:
+                        limited.run(add_task(new))
+                    else:
+                        with pytest.raises(AccessDeniedException):
+                            limited.run(add_task(new))
+                for refused in (notes_about("t"), add_template(Template(template_id="new"))):
+                    with pytest.raises(AccessDeniedException):
+                        limited.run(refused)
+
+
+def session(tenant: str, document: dict[str, Any], variable: str | None) -> Principal:
+    if variable is None:
+        return Principal("session", [document], tags={"org": tenant})
+    text = json.dumps(document).replace(COGNITO, "${aws:PrincipalTag/sub}")
+    return Principal("session", [json.loads(text)], tags={"sub": tenant})
+
+
+def test_the_tenants_of_market_run_their_patterns() -> None:
+    found = tenant_policy(load("market"))
+    assert {each.name for each in found.patterns} >= {"user_profile", "carts", "put_cart"}
+    assert {each.pattern.rpartition(".")[2] for each in found.left_out} >= {"order_by_id"}
+    reasons = {each.pattern.rpartition(".")[2]: each.reason for each in found.left_out}
+    assert reasons["place_order"] == 'pk="U#{user_id}#O" is not a partition that a tenant may write'
+
+
+def test_a_design_without_tenants_has_no_tenant_policy() -> None:
+    with pytest.raises(InvalidValue, match="commerce has no tenants"):
+        tenant_policy(load("commerce"))
+
+
+# -- the command ---------------------------------------------------------------------------------
+
+
+def test_the_command_writes_policies() -> None:
+    everything = json.loads(commands.run("publish", "iam", "commerce").stdout)
+    assert list(everything) == ["all", "read", "write", "provision"]
+    one = commands.run("publish", "iam", "commerce", "--role", "read")
+    assert json.loads(one.stdout) == everything["read"]
+
+
+def test_the_command_lists_what_a_tenant_may_not_do() -> None:
+    done = commands.run("publish", "iam", "market", "--tenant", "--region", "eu-west-1")
+    assert "${aws:PrincipalTag/user_id}" in done.stdout
+    assert "arn:aws:dynamodb:eu-west-1:*:table/Market" in done.stdout
+    assert "not allowed: tablewright.designs.market.patterns.order_by_id: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["commerce", "--tenant"], "commerce has no tenants"),
+        (["commerce", "--role", "raed"], "no role 'raed'"),
+        (["market", "--tenant", "--role", "read"], "leave --role out"),
+        (["market", "--variable", "aws:userid"], "--variable is for --tenant"),
+    ],
+)
+def test_the_command_says_what_is_wrong(arguments: list[str], message: str) -> None:
+    done = commands.run("publish", "iam", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
