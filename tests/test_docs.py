@@ -37,7 +37,14 @@ def blocks(document: str, language: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "document",
-    ["README.md", "docs/engine.md", "docs/operations.md", "docs/publishing.md", "docs/serving.md"],
+    [
+        "README.md",
+        "docs/engine.md",
+        "docs/operations.md",
+        "docs/partiql.md",
+        "docs/publishing.md",
+        "docs/serving.md",
+    ],
 )
 def test_a_document_runs_from_top_to_bottom(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -24,6 +24,8 @@ GUIDES = [
     "docs/errors.md",
     "docs/policies.md",
     "docs/backups.md",
+    "docs/stream-events.md",
+    "docs/partiql.md",
 ]
 PUBLIC = [
     name

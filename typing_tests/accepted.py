@@ -68,6 +68,16 @@ from tablewright.plans import (
     TransactGet,
     access_patterns,
 )
+from tablewright.streams import (
+    Created,
+    Deleted,
+    Expired,
+    Moved,
+    StreamEvent,
+    StreamEvents,
+    Updated,
+    parse_stream,
+)
 from typing_tests.design import (
     Agent,
     AgentId,
@@ -652,3 +662,27 @@ def a_plan_is_a_value() -> None:
     assert_type(explain(wanted), Shape)
     assert_type(explain(pages[0]), Shape)
     assert_type(explain(anything[0]), Shape)
+
+
+def stream_events(db: Database) -> None:
+    """Events of streams have the types of their entities."""
+    for event in db.stream_events(Ticket):
+        assert_type(event.entity, type[Ticket])
+        match event:
+            case Created():
+                assert_type(event.new, Ticket)
+            case Updated() | Moved():
+                assert_type(event.old, Ticket)
+                assert_type(event.changed, frozenset[str])
+            case Deleted() | Expired():
+                assert_type(event.old, Ticket)
+    events = db.stream_events(Ticket, Agent, after="", follow=True)
+    assert_type(events, StreamEvents[StreamEvent[Ticket] | StreamEvent[Agent]])
+    assert_type(events.checkpoint, str)
+    assert_type(parse_stream({}, Agent), list[StreamEvent[Agent]])
+
+
+async def stream_events_async(db: AsyncDatabase) -> None:
+    async for event in db.stream_events(Ticket, Agent):
+        if isinstance(event, Created):
+            assert_type(event.new, Ticket | Agent)

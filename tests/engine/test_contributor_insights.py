@@ -73,6 +73,15 @@ def test_a_missing_index_is_not_found(db: Database, table: str) -> None:
     )
 
 
+def test_a_deleted_index_is_not_listed(db: Database) -> None:
+    table = db.table(glob={"by-state": ("state_:S", "ALL")})
+    update(db, table, IndexName="by-state")
+    delete = {"GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "by-state"}}]}
+    db.call("UpdateTable", {"TableName": table, **delete})
+    found = db.call("ListContributorInsights", {"TableName": table})
+    assert found == {"ContributorInsightsSummaries": []}
+
+
 def test_the_keys_of_items_and_queries_are_counted(db: Database) -> None:
     table = db.table(glob={"by-state": ("state_:S", "ALL")})
     db.call("PutItem", {"TableName": table, "Item": item(pk="before", sk="1")})

@@ -165,6 +165,22 @@ def test_a_wrong_policy_is_refused_with_the_reason(
 
 # -- evaluation
 
+
+def test_the_policy_of_a_stream_allows_reading_it(engine: Engine) -> None:
+    stream = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
+    engine.call("UpdateTable", {"TableName": "shop", "StreamSpecification": stream})
+    found = engine.call("DescribeTable", {"TableName": "shop"})["Table"]["LatestStreamArn"]
+    text = policy("shop", Action="dynamodb:DescribeStream", Resource=found)
+    engine.call("PutResourcePolicy", {"ResourceArn": found, "Policy": text})
+    request = {"StreamArn": found}
+    answer = engine.call("DescribeStream", request, policy=Principal("ann"))
+    assert answer["StreamDescription"]["StreamArn"] == found
+    with pytest.raises(AccessDeniedException):
+        engine.call("DescribeStream", request, policy=Principal("bob"))
+    with pytest.raises(AccessDeniedException):
+        read(engine, Principal("ann"))
+
+
 READ_ONLY = {"Statement": {"Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "*"}}
 
 

@@ -158,7 +158,8 @@ def test_class_and_protection_are_described_and_protection_is_enforced(
     db: Database, table: str
 ) -> None:
     db.call("UpdateTable", {"TableName": table, "TableClass": "STANDARD_INFREQUENT_ACCESS"})
-    db.call("UpdateTable", {"TableName": table, "DeletionProtectionEnabled": True})
+    answer = db.call("UpdateTable", {"TableName": table, "DeletionProtectionEnabled": True})
+    assert answer["TableDescription"]["TableStatus"] == "ACTIVE"
     found = describe(db, table)
     assert found["TableClassSummary"] == {"TableClass": "STANDARD_INFREQUENT_ACCESS"}
     assert found["DeletionProtectionEnabled"] is True

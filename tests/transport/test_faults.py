@@ -246,10 +246,10 @@ def test_a_fault_carries_the_number_of_its_attempts(proxy: Proxy, client: MakeCl
 
 
 def test_a_fault_without_a_class_has_its_code(proxy: Proxy, client: MakeClient) -> None:
-    proxy.script = [replying(fault("ExportNotFoundException", "not there"))]
-    with pytest.raises(UnknownFault, match="ExportNotFoundException: not there") as caught:
+    proxy.script = [replying(fault("VectorNotFoundException", "not there"))]
+    with pytest.raises(UnknownFault, match="VectorNotFoundException: not there") as caught:
         client().send("GetItem", GET)
-    assert caught.value.code == "ExportNotFoundException"
+    assert caught.value.code == "VectorNotFoundException"
 
 
 @pytest.mark.parametrize("body", [PAGE, b"", b"[]", b'{"error": "no"}'])

@@ -110,11 +110,16 @@ def authorize(
 
 
 def find_policy(requested: RequestedAccess, tables: StoredTables) -> ResourcePolicy | None:
-    """Return the policy of the requested table, which is also that of its indexes."""
-    table = tables.get(table_name(requested.table)) if requested.table is not None else None
+    """Return the policy of the requested table or stream; an index has that of its table."""
+    name = requested.table
+    stream = None
+    if name is None and "/stream/" in requested.resource:
+        name = requested.resource
+        stream = name.rpartition("/stream/")[2]
+    table = tables.get(table_name(name)) if name is not None else None
     if table is None or not table.schema.policies:
         return None
-    texts = [attached.text for attached in table.schema.policies if attached.stream is None]
+    texts = [attached.text for attached in table.schema.policies if attached.stream == stream]
     return _parse_policy(texts[0]) if texts else None
 
 

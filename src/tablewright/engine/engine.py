@@ -247,7 +247,7 @@ class Engine:
         ResourceNotFoundException if the table is missing.
         """
         self._store.read(self._catalog.refresh)
-        found = self._catalog.tables.get(table)
+        found = self._catalog.tables.get(table_name(table))
         if found is None:
             raise ResourceNotFoundException(
                 f"Requested resource not found: Table: {table} not found"

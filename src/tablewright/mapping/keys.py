@@ -141,7 +141,7 @@ class KeyMap:
             (
                 attribute,
                 template.tag,
-                _shared(template),
+                _identity(template) or f"{name}.{attribute}",
                 Composer(template).form,
                 tuple((part.attribute, part.attribute_text) for part in template.parts),
             )
@@ -334,13 +334,11 @@ class KeyMap:
             if argument(values[name]) is None:
                 return None
         composed: dict[str, Value] = {}
-        for attribute, tag, shared, form, parts in self._forms:
-            text = None if texts is None or shared is None else texts.get(shared)
-            if text is None:
-                text = form % tuple([write(values[name]) for name, write in parts])
-                if texts is not None and shared is not None:
-                    texts[shared] = text
-            composed[attribute] = {tag: text}
+        texts = {} if texts is None else texts
+        for attribute, tag, identity, form, parts in self._forms:
+            if identity not in texts:
+                texts[identity] = form % tuple([text(values[name]) for name, text in parts])
+            composed[attribute] = {tag: texts[identity]}
         return composed
 
 
@@ -380,12 +378,12 @@ def group_by_index(keys: Sequence[KeyMap]) -> tuple[IndexKeys, ...]:
     )
 
 
-def _shared(template: Template) -> str | None:
-    """Return what identifies a template among those of one entity; None if nothing does."""
+def _identity(template: Template) -> str:
+    """Return what templates of one entity with equal texts share; "" if formats make it unknown."""
     if not all(part.is_plain for part in template.parts):
-        return None
+        return ""
     names = [part.attribute for part in template.parts]
-    return repr((Composer(template).form, names, template.delimiter))
+    return repr((template.tag, Composer(template).form, names, template.delimiter))
 
 
 def _following(sort: Template, position: int) -> str | None:

@@ -24,6 +24,7 @@ from tablewright.engine import Engine
 from tablewright.errors import DeclarationError, InvalidValue, UnsupportedOperation
 from tablewright.mapping.table import TableMap
 from tablewright.model.provision import Provision
+from tablewright.model.stream_events import AsyncStreams, Streams
 from tablewright.model.table import Table
 from tablewright.plan.events import Observer
 from tablewright.plan.plan import Context, Plan, run, run_async
@@ -239,7 +240,7 @@ class _Connection:
         return f"{type(self).__name__}({names}{scope})"
 
 
-class Database(_Connection):
+class Database(_Connection, Streams):
     """Runs plans and waits for their results."""
 
     _transport: Transport
@@ -287,7 +288,7 @@ class Database(_Connection):
         self.close()
 
 
-class AsyncDatabase(_Connection):
+class AsyncDatabase(_Connection, AsyncStreams):
     """Runs plans in an event loop."""
 
     _transport: AsyncTransport

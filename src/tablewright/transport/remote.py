@@ -22,6 +22,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from email.utils import parsedate_to_datetime
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -51,6 +52,7 @@ from tablewright.transport.faults import RetriesExhausted, parse_fault
 from tablewright.transport.http_response import HttpResponse, ResponseDamaged, excerpt
 from tablewright.transport.sigv4 import Signer, SigningCredentials
 from tablewright.transport.transport import Response
+from tablewright.wire.targets import STREAM_OPERATIONS
 
 CONNECT_SECONDS = 5.0
 RESPONSE_SECONDS = 30.0
@@ -124,6 +126,8 @@ class Remote:
         self._address = Address(host, port, tls, connect_seconds, response_seconds)
         self._credentials = credentials
         self._signer = Signer(authority, region)
+        #: Where the operations of streams are sent, if that is another host.
+        self._streams_url = ""
         self._skew = 0.0
         self._is_closed = False
         self._start_process()
@@ -139,8 +143,10 @@ class Remote:
     def aws(cls, region: str) -> Remote:
         """Connect to AWS DynamoDB in a region, with the credentials of the AWS chain."""
         domains = (name for start, name in _DOMAINS.items() if region.startswith(start))
-        url = f"https://dynamodb.{region}.{next(domains, 'amazonaws.com')}"
-        return cls(url, region=region, credentials=aws_credentials())
+        host = f"dynamodb.{region}.{next(domains, 'amazonaws.com')}"
+        remote = cls(f"https://{host}", region=region, credentials=aws_credentials())
+        remote._streams_url = f"https://streams.{host}"
+        return remote
 
     @classmethod
     def endpoint(cls, url: str) -> Remote:
@@ -150,9 +156,16 @@ class Remote:
     def __repr__(self) -> str:
         return f"Remote({self.url!r})"
 
+    @cached_property
+    def _streams(self) -> Remote:
+        """The transport to DynamoDB Streams, which has a host of its own on AWS."""
+        return Remote(self._streams_url, region=self._signer.region, credentials=self._credentials)
+
     # -- one request, and its attempts -------------------------------------------------------
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
+        if self._streams_url and operation in STREAM_OPERATIONS:
+            return self._streams.send(operation, request)
         pending = PendingRequest(operation, request)
         while True:
             response = self._accept(pending, self._attempt(pending))
@@ -161,6 +174,8 @@ class Remote:
             time.sleep(pending.delay)
 
     async def send_async(self, operation: str, request: dict[str, Any]) -> Response:
+        if self._streams_url and operation in STREAM_OPERATIONS:
+            return await self._streams.send_async(operation, request)
         pending = PendingRequest(operation, request)
         while True:
             response = self._accept(pending, await self._attempt_async(pending))
@@ -327,6 +342,8 @@ class Remote:
         """Close the connections; those in use are closed after their responses."""
         self._is_closed = True
         self._trim()
+        if "_streams" in vars(self):
+            self._streams.close()
 
     # -- in an event loop --------------------------------------------------------------------
 
@@ -378,6 +395,8 @@ class Remote:
             for connection in pool.idle:
                 connection.close()
             await asyncio.sleep(0)  # the loop closes them in its next iteration
+        if "_streams" in vars(self):
+            await self._streams.close_async()
 
 
 def _parse_url(url: str) -> tuple[str, int, str, bool]:

@@ -364,3 +364,30 @@ def test_whole_paths_are_joined() -> None:
         assert keys_of(engine, "paths") == {("v0007#a", "N#0007x#a"), ("w#0007#a", "0007X#a")}
         assert db.run(Named.primary(7, "a")) == Named(number=7, name="a")
         assert db.run(Rated.primary(7, "a")) == Rated(number=7, name="a")
+
+
+def test_keys_of_one_entity_that_look_alike_have_their_own_texts() -> None:
+    class Alike(Table, name="alike"):
+        one = GSI("GSI1PK", "GSI1SK")
+        two = GSI("GSI2PK", "GSI2SK")
+
+    class Thing(Entity, table=Alike):
+        name: Attr[str] = attr()
+        kind: Attr[str] = attr()
+        size: Attr[int | None] = attr(pad=3)
+        primary = key("THING" / name, "A" / name.again)
+        by_kind = index(Alike.one, "THING" / kind, "A" / name)
+        by_size = index(Alike.two, "THING" / lower(name), "A" / size)
+
+    made = Thing(name="Ann#1", kind="Box", size=7)
+    item = Thing.__entity__.encode(vars(made))
+    assert {name: item[name]["S"] for name in ("PK", "SK")} == {
+        "PK": "THING#Ann$!1",
+        "SK": "A#Ann$!1",
+    }
+    assert {name: value["S"] for name, value in item.items() if name.startswith("GSI")} == {
+        "GSI1PK": "THING#Box",
+        "GSI1SK": "A#Ann$!1",
+        "GSI2PK": "THING#ann$!1",
+        "GSI2SK": "A#007",
+    }

@@ -1,9 +1,8 @@
 """PutResourcePolicy, GetResourcePolicy and DeleteResourcePolicy: policies of tables and streams.
 
-The policy of a table is evaluated where requests are authorized (`engine.authorization`); that of a
-stream is only stored. A revision is the time of the change in milliseconds, as in DynamoDB. Putting
-the same policy again changes nothing. DynamoDB refuses further changes for 15 seconds; here there
-is no such delay.
+Policies are evaluated where requests are authorized (`engine.authorization`). A revision is the
+time of the change in milliseconds, as in DynamoDB. Putting the same policy again changes nothing.
+DynamoDB refuses further changes for 15 seconds; here there is no such delay.
 
 Checks, in DynamoDB's order: the form of the ARN; the policy; the table and its stream; the expected
 revision.

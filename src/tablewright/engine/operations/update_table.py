@@ -40,7 +40,7 @@ def update_table(request: UpdateTableInput) -> WriteStep:
     if request.billing_mode == "PAY_PER_REQUEST":
         definition.check_billing("PAY_PER_REQUEST", request.provisioned_throughput)
     definition.build_throughput(request.provisioned_throughput)
-    if not updates and not _has_changes(request):
+    if not _has_changes(request):
         raise ValidationException(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
             "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
@@ -69,26 +69,36 @@ def update_table(request: UpdateTableInput) -> WriteStep:
             if index.tree not in kept:
                 delete_tree(catalog, tx, index.tree)
         changed = catalog.tables[schema.name]
-        description = describe(changed, context.count, status="UPDATING", new_index=new_index)
+        status = "UPDATING" if takes_time(request) else "ACTIVE"
+        description = describe(changed, context.count, status=status, new_index=new_index)
         return {"TableDescription": description}
 
     return WriteStep(run)
 
 
-def _has_changes(request: UpdateTableInput) -> bool:
-    return any(
-        value is not None
-        for value in (
-            request.provisioned_throughput,
-            request.billing_mode,
-            request.stream_specification,
-            request.sse_specification,
-            request.table_class,
-            request.deletion_protection_enabled,
-            request.on_demand_throughput,
-            request.warm_throughput,
-        )
+def takes_time(request: UpdateTableInput) -> bool:
+    """Return whether the table is UPDATING for a while on DynamoDB.
+
+    Protection, on-demand limits and warm throughput change at once.
+    """
+    changes = (
+        request.provisioned_throughput,
+        request.billing_mode,
+        request.stream_specification,
+        request.sse_specification,
+        request.table_class,
+        request.global_index_updates or None,
     )
+    return any(change is not None for change in changes)
+
+
+def _has_changes(request: UpdateTableInput) -> bool:
+    at_once = (
+        request.deletion_protection_enabled,
+        request.on_demand_throughput,
+        request.warm_throughput,
+    )
+    return takes_time(request) or any(change is not None for change in at_once)
 
 
 def _check_combination(
@@ -255,7 +265,11 @@ def _apply_index_update(
             raise ResourceNotFoundException("Requested resource not found")
         if schema.is_building_index and not gone.building:
             raise _concurrent_index_change()
-        return replace(schema, indexes=tuple(i for i in schema.indexes if i is not gone))
+        return replace(
+            schema,
+            indexes=tuple(i for i in schema.indexes if i is not gone),
+            insights=tuple(one for one in schema.insights if one.index != gone.name),
+        )
     assert update.update
     return _apply_index_throughput(schema, names.get(update.update.index_name), update.update, now)
 

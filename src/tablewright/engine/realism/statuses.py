@@ -22,6 +22,7 @@ from typing import Any
 
 import msgspec
 
+from tablewright.engine.operations.update_table import takes_time
 from tablewright.engine.realism.settings import Realism
 from tablewright.errors import (
     DynamoDBError,
@@ -149,15 +150,7 @@ class Statuses:
                 continue
             with self._lock:
                 self._indexes[table] = change
-        takes_time = (
-            request.provisioned_throughput,
-            request.billing_mode,
-            request.stream_specification,
-            request.sse_specification,
-            request.table_class,
-            request.global_index_updates or None,
-        )
-        if any(change is not None for change in takes_time):
+        if takes_time(request):
             self._set(table, _Change("UPDATING", now + self._seconds))
 
     def setting_enabled(self, *names: str) -> None:
@@ -186,7 +179,8 @@ class Statuses:
         """Return the description of a table that is being deleted."""
         if self.status_of(table) != "DELETING":
             return None
-        return self._tables[table].description
+        change = self._tables.get(table)
+        return change.description if change else None
 
     def show(self, description: dict[str, Any]) -> None:
         """Change the statuses in the description of an existing table."""

@@ -164,7 +164,7 @@ class Throttle:
                 bucket.take(number, now)
         for part in parts:
             if part.partition is not None:
-                share = units.get(part.index, 0.0) / len(parts)
+                share = units.get(part.index, units[None]) / len(parts)
                 self._key_bucket(part, now).take(share, now)
 
     def _uses(self, part: Part, now: float) -> Iterator[Use]:

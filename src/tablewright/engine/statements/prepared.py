@@ -30,6 +30,8 @@ from tablewright.partiql import Delete, Exists, Insert, ParsedStatement, Select,
 from tablewright.values import Value, tag_of
 
 _CACHE_SIZE: Final = 1024
+#: A longer statement is not kept: its compiled form can take a megabyte.
+_MAX_CACHED_LENGTH: Final = 2048
 
 
 class PreparedStatement:
@@ -91,14 +93,20 @@ class PreparedStatement:
         kept = self._write_plan
         if kept is not None and kept[0] is table:
             return kept[1]
-        plan = plan_write(self.parsed, table, self.update, self.names)
+        plan = plan_write(self.parsed, table, self.names)
         self._write_plan = (table, plan)
         return plan
 
 
-@lru_cache(_CACHE_SIZE)
 def prepare_statement(text: str) -> PreparedStatement:
     """Parse and check a statement, or return it from the cache."""
+    if len(text) > _MAX_CACHED_LENGTH:
+        return PreparedStatement(parse(text))
+    return _prepare_cached(text)
+
+
+@lru_cache(_CACHE_SIZE)
+def _prepare_cached(text: str) -> PreparedStatement:
     return PreparedStatement(parse(text))
 
 

@@ -1,0 +1,284 @@
+"""Reading: a plan that reads the next records of the streams of a database.
+
+    ListStreams ──▶ DescribeStream ──▶ GetShardIterator ──▶ GetRecords ──▶ events
+    of each table   shards, parents    for each shard        a page
+
+One run is a round: it reads one page of every shard that is ready, and converts what it has read. A
+shard is ready if its parent, where it is still known, has been read to its end: so the changes of
+one item come in their order. When all shards of a stream are finished, the next stream of the table
+is read, for example after the stream was disabled and enabled.
+
+`StreamReader` keeps what one round leaves for the next one: iterators, shards, and the checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct, field
+
+from tablewright.errors import (
+    ExpiredIteratorException,
+    InvalidCursor,
+    InvalidValue,
+    TrimmedDataAccessException,
+)
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.table import TableMap
+from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
+from tablewright.plan.shape import Shape
+from tablewright.plan.streams.checkpoint import FINISHED, SINCE, Checkpoint
+from tablewright.plan.streams.events import StreamEvent
+from tablewright.plan.streams.records import Converted, Record, RecordReader
+
+StreamStart: TypeAlias = Literal["TRIM_HORIZON", "LATEST"]
+
+#: How many more pages of a shard are read if its last record may be the first half of a move.
+MAX_MORE_PAGES = 3
+_decode = msgspec.json.Decoder().decode
+
+
+class Shard(Struct):
+    """A shard of a stream, while it is read."""
+
+    id: str
+    parent: str | None
+    #: Whether nothing is added to it any more.
+    is_closed: bool
+    iterator: str | None = None
+    #: The sequence number of the last record that was read.
+    last: str = ""
+
+
+class Round(Struct):
+    """What one round has read."""
+
+    #: In the order of delivery, with the table, the stream and the shard of each.
+    records: list[tuple[Converted, tuple[str, str, str]]] = field(default_factory=list)
+    finished: list[tuple[str, str, str]] = field(default_factory=list)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there was nothing to read."""
+        return not self.records and not self.finished
+
+
+class _TableStreams:
+    """The streams of one table: the one that is being read, and its shards."""
+
+    def __init__(self, name: str, table: TableMap, entities: Sequence[EntityMap]) -> None:
+        self.name = name
+        self.records = RecordReader(table, entities)
+        self.arn = ""
+        self.shards: dict[str, Shard] = {}
+        self.is_described = False
+
+
+class StreamReader:
+    """Reads the streams of some entities, round by round, and delivers their events."""
+
+    def __init__(
+        self,
+        entities: Mapping[TableMap, Sequence[EntityMap]],
+        checkpoint: Checkpoint,
+        *,
+        start: StreamStart,
+        poll_seconds: float,
+    ) -> None:
+        self.checkpoint = checkpoint
+        self._entities = entities
+        self._start = start
+        self._poll_seconds = poll_seconds
+        self._tables: list[_TableStreams] = []
+        self._was_idle = False
+
+    def deliver(self, found: Round) -> Iterator[StreamEvent[Any]]:
+        """Yield the events of a round; the checkpoint is behind each event that was yielded."""
+        waiting: dict[tuple[str, str, str], deque[Converted]] = {}
+        delivered: set[int] = set()
+        for converted, place in found.records:
+            delivered.add(id(converted))
+            waiting.setdefault(place, deque()).append(converted)
+            for shard, queue in waiting.items():
+                # The first record of a move is delivered with the second one.
+                while queue and (not queue[0].partner or id(queue[0].partner) in delivered):
+                    self._set(shard, queue.popleft().record["dynamodb"]["SequenceNumber"])
+            if converted.event is not None:
+                yield converted.event
+        for shard in found.finished:
+            self._set(shard, FINISHED)
+
+    def _set(self, place: tuple[str, str, str], number: str) -> None:
+        table, arn, shard = place
+        self.checkpoint.position(table, arn).shards[shard] = number
+
+    def steps(self, context: Context) -> Steps[Round]:
+        """Read one round of all tables."""
+        if self._was_idle:
+            yield Wait(self._poll_seconds)
+        if not self._tables:
+            self._tables = [
+                _TableStreams(context.name_of(table), table, entities)
+                for table, entities in self._entities.items()
+            ]
+        found = Round()
+        for table in self._tables:
+            yield from self._read_table(table, found, context)
+        self._was_idle = found.is_idle
+        return found
+
+    def _read_table(self, table: _TableStreams, found: Round, context: Context) -> Steps[None]:
+        if not table.is_described:
+            yield from self._find_stream(table, context)
+        records: list[tuple[Record, str]] = []
+        for shard in list(table.shards.values()):
+            if not self._is_ready(table, shard):
+                continue
+            page, is_finished = yield from self._read_shard(table, shard)
+            records += [(record, shard.id) for record in page]
+            if is_finished:
+                found.finished.append((table.name, table.arn, shard.id))
+                table.is_described = False  # it may have children now
+        records.sort(key=lambda pair: int(pair[0]["dynamodb"]["SequenceNumber"]))
+        converted = table.records.convert(record for record, _ in records)
+        found.records += [
+            (each, (table.name, table.arn, shard))
+            for each, (_, shard) in zip(converted, records, strict=True)
+        ]
+
+    def _is_ready(self, table: _TableStreams, shard: Shard) -> bool:
+        positions = self.checkpoint.position(table.name, table.arn).shards
+        if positions.get(shard.id) == FINISHED:
+            return False
+        return shard.parent not in table.shards or positions.get(shard.parent) == FINISHED
+
+    # -- streams and shards ------------------------------------------------------------------
+
+    def _find_stream(self, table: _TableStreams, context: Context) -> Steps[None]:
+        """Find the stream to read, and its shards."""
+        streams = yield from _list_streams(table.name)
+        if not streams:
+            raise InvalidValue(
+                f"the table {table.name!r} has no stream; declare it with "
+                "Table(stream='NEW_AND_OLD_IMAGES'), or enable it with UpdateTable"
+            )
+        known = self.checkpoint.tables.get(table.name, {})
+        starts_at_end = self._start == "LATEST" and not known
+        for arn in streams[-1:] if starts_at_end else streams:
+            if arn < max(known, default=""):
+                continue  # read before, or older than the first one that was read
+            shards = yield from _describe_shards(arn)
+            if starts_at_end:
+                self._start_at_end(table.name, arn, shards, context.clock().timestamp())
+            position = self.checkpoint.position(table.name, arn).shards
+            if arn == streams[-1] or any(position.get(each.id) != FINISHED for each in shards):
+                old = table.shards if arn == table.arn else {}
+                table.arn, table.is_described = arn, True
+                table.shards = {each.id: old.get(each.id, each) for each in shards}
+                return
+
+    def _start_at_end(self, table: str, arn: str, shards: list[Shard], now: float) -> None:
+        for shard in shards:
+            self._set((table, arn, shard.id), FINISHED if shard.is_closed else f"{SINCE}{int(now)}")
+            shard.last = "" if shard.is_closed else "LATEST"
+
+    # -- records -----------------------------------------------------------------------------
+
+    def _read_shard(self, table: _TableStreams, shard: Shard) -> Steps[tuple[list[Record], bool]]:
+        """Return a page of records, and whether the shard is finished."""
+        records: list[Record] = []
+        for _ in range(1 + MAX_MORE_PAGES):
+            if shard.iterator is None:
+                yield from self._open(table, shard)
+            try:
+                answer = _decode((yield Request("GetRecords", {"ShardIterator": shard.iterator})))
+            except ExpiredIteratorException:
+                shard.iterator = None
+                continue
+            except TrimmedDataAccessException as error:
+                raise _trimmed(table.name, shard.id) from error
+            page: list[Record] = answer["Records"]
+            shard.iterator = answer.get("NextShardIterator")
+            records += page
+            if page:
+                shard.last = page[-1]["dynamodb"]["SequenceNumber"]
+            if shard.iterator is None:
+                return records, True
+            if not page or page[-1]["eventName"] != "REMOVE":
+                break
+        return records, False
+
+    def _open(self, table: _TableStreams, shard: Shard) -> Steps[None]:
+        """Get an iterator behind the last record that was read or delivered."""
+        position = self.checkpoint.position(table.name, table.arn).shards
+        last = shard.last or position.get(shard.id, "")
+        start: dict[str, Any] = {"ShardIteratorType": "TRIM_HORIZON"}
+        if last == "LATEST":
+            start = {"ShardIteratorType": last}
+        elif last.startswith(SINCE):
+            start = {"ShardIteratorType": "AT_TIMESTAMP", "Timestamp": int(last[len(SINCE) :])}
+        elif last:
+            start = {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "SequenceNumber": last}
+        request = {"StreamArn": table.arn, "ShardId": shard.id, **start}
+        try:
+            answer = yield Request("GetShardIterator", request)
+        except TrimmedDataAccessException as error:
+            raise _trimmed(table.name, shard.id) from error
+        shard.iterator = _decode(answer)["ShardIterator"]
+
+
+def _trimmed(table: str, shard: str) -> InvalidCursor:
+    return InvalidCursor(
+        f"the stream of {table!r} no longer has the records behind the checkpoint in {shard}: "
+        "DynamoDB keeps them for 24 hours. Read the table again, and start without a checkpoint"
+    )
+
+
+def _list_streams(table: str) -> Steps[list[str]]:
+    """Return the ARNs of all streams of a table, the oldest first."""
+    found: list[str] = []
+    request: dict[str, Any] = {"TableName": table}
+    while True:
+        answer = _decode((yield Request("ListStreams", request)))
+        found += [stream["StreamArn"] for stream in answer["Streams"]]
+        last = answer.get("LastEvaluatedStreamArn")
+        if last is None:
+            return sorted(found)  # an ARN ends in the time of its creation
+        request = {**request, "ExclusiveStartStreamArn": last}
+
+
+def _describe_shards(arn: str) -> Steps[list[Shard]]:
+    """Return the shards of a stream."""
+    found: list[Shard] = []
+    request = {"StreamArn": arn}
+    while True:
+        described = _decode((yield Request("DescribeStream", request)))["StreamDescription"]
+        found += [
+            Shard(
+                shard["ShardId"],
+                shard.get("ParentShardId"),
+                is_closed="EndingSequenceNumber" in shard["SequenceNumberRange"],
+            )
+            for shard in described["Shards"]
+        ]
+        last = described.get("LastEvaluatedShardId")
+        if last is None:
+            return found
+        request = {**request, "ExclusiveStartShardId": last}
+
+
+class ReadStream(Plan[Round]):
+    """Read one round of the streams of a database."""
+
+    def __init__(self, reader: StreamReader, entity: EntityMap) -> None:
+        self._reader = reader
+        self._entity = entity
+
+    def _steps(self, context: Context) -> Steps[Round]:
+        return (yield from self._reader.steps(context))
+
+    def _shape(self) -> Shape:
+        return Shape("GetRecords", self._entity.table.name, self._entity.name)
