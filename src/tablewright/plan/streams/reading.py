@@ -186,8 +186,9 @@ class StreamReader:
                 return
 
     def _start_at_end(self, table: str, arn: str, shards: list[Shard], now: float) -> None:
+        since = f"{SINCE}{int(now) // 60 * 60}"  # some implementations have times in minutes
         for shard in shards:
-            self._set((table, arn, shard.id), FINISHED if shard.is_closed else f"{SINCE}{int(now)}")
+            self._set((table, arn, shard.id), FINISHED if shard.is_closed else since)
             shard.last = "" if shard.is_closed else "LATEST"
 
     # -- records -----------------------------------------------------------------------------
