@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 from tablewright.engine import Engine
 from tablewright.engine.realism import throttling
 from tablewright.errors import (
+    ConditionalCheckFailedException,
     ProvisionedThroughputExceededException,
     ThrottlingException,
     TransactionCanceledException,
@@ -73,6 +74,15 @@ def test_a_large_item_leaves_a_debt(engine: Engine, clock: Clock) -> None:
         put(engine)
     clock.move(1)
     put(engine)
+
+
+def test_a_write_whose_condition_is_false_costs_units(engine: Engine) -> None:
+    create(engine, write=1)
+    request = {"TableName": "shop", "Item": item(pk="a", sk="1")}
+    with pytest.raises(ConditionalCheckFailedException):
+        engine.call("PutItem", request | {"ConditionExpression": "attribute_exists(pk)"})
+    with pytest.raises(ProvisionedThroughputExceededException):
+        put(engine)
 
 
 def test_unused_units_are_saved_for_five_minutes(engine: Engine, clock: Clock) -> None:

@@ -34,6 +34,7 @@ from tablewright.engine.step import (
     WriteStep,
     table_name,
 )
+from tablewright.errors import ConditionalCheckFailedException, TransactionCanceledException
 from tablewright.wire import requests
 from tablewright.wire.responses import ConsumedCapacity
 
@@ -213,7 +214,11 @@ class RealisticLayer:
         step = prepare(replace(request, return_capacity="INDEXES"))
 
         def charged_run(run: Any, context: Any) -> Any:
-            answer = run(context)
+            try:
+                answer = run(context)
+            except (ConditionalCheckFailedException, TransactionCanceledException):
+                throttle.charge_failure(parts)
+                raise
             consumed = answer.consumed_capacity
             throttle.charge(parts, consumed if isinstance(consumed, list) else [consumed])
             answer.consumed_capacity = _at_level(consumed, level)

@@ -146,6 +146,17 @@ class Throttle:
                 if of_table:
                     self._charge_table(of_table, capacity, now)
 
+    def charge_failure(self, parts: Iterable[Part]) -> None:
+        """Take the smallest cost of a write whose condition is false: it is not free."""
+        now = self._settings.clock()
+        with self._lock:
+            for part in parts:
+                bucket = self._declared(part.table.schema, None, part.kind, now)
+                if bucket is not None:
+                    bucket.take(part.least, now)
+                if part.partition is not None:
+                    self._key_bucket(part, now).take(part.least, now)
+
     def _charge_table(self, parts: list[Part], capacity: ConsumedCapacity, now: float) -> None:
         first = parts[0]
         schema = first.table.schema
