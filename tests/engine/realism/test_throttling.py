@@ -204,6 +204,21 @@ def test_a_throttled_transaction_is_cancelled(engine: Engine) -> None:
     assert engine.call("Scan", {"TableName": "shop"})["Count"] == 0
 
 
+def test_statements_are_throttled(engine: Engine) -> None:
+    create(engine, write=1, read=1)
+    insert = {"Statement": "INSERT INTO shop VALUE {'pk': 'a', 'sk': '1'}"}
+    select: Json = {"Statement": "SELECT * FROM shop WHERE pk = 'a'", "ConsistentRead": True}
+    engine.call("ExecuteStatement", insert)
+    with pytest.raises(ProvisionedThroughputExceededException):
+        engine.call("ExecuteStatement", insert)
+    assert engine.call("ExecuteStatement", select) == {"Items": [item(pk="a", sk="1")]}
+    with pytest.raises(ProvisionedThroughputExceededException):
+        engine.call("ExecuteStatement", select)
+    both = [{"Statement": f"SELECT * FROM shop WHERE pk = '{name}' AND sk = '1'"} for name in "ab"]
+    with pytest.raises(TransactionCanceledException, match="ProvisionedThroughputExceeded"):
+        engine.call("ExecuteTransaction", {"TransactStatements": both})
+
+
 @pytest.mark.parametrize("level", [None, "NONE", "TOTAL", "INDEXES"])
 def test_consumed_capacity_is_what_the_client_asked_for(engine: Engine, level: str | None) -> None:
     create(engine)
