@@ -25,6 +25,7 @@ GUIDES = [
     "docs/policies.md",
     "docs/backups.md",
     "docs/stream-events.md",
+    "docs/streams.md",
     "docs/partiql.md",
 ]
 PUBLIC = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -67,3 +68,25 @@ def read_stream(call: Call, arn: str, **members: Any) -> list[Json]:
         for shard in shards(call, arn)
         for record in read_shard(call, iterator(call, arn, shard["ShardId"]), **members)
     ]
+
+
+def fold(records: list[Json]) -> dict[str, Json]:
+    """The items of a table whose changes these records are, by their keys as text.
+
+    Each record must be a real change of the item that the records before it have made.
+    """
+    items: dict[str, Json] = {}
+    for record in records:
+        changed = record["dynamodb"]
+        key = json.dumps(changed["Keys"], sort_keys=True)
+        old, new = changed.get("OldImage"), changed.get("NewImage")
+        assert old == items.get(key)
+        assert new != old
+        expected = "INSERT" if old is None else "REMOVE" if new is None else "MODIFY"
+        assert record["eventName"] == expected
+        if new is None:
+            del items[key]
+        else:
+            assert changed["Keys"].items() <= new.items()
+            items[key] = new
+    return items

@@ -22,6 +22,7 @@ from tablewright import (
     Aggregate,
     Attr,
     Entity,
+    Page,
     Table,
     Tenancy,
     attr,
@@ -44,6 +45,8 @@ class World:
     thing: Any
     part: Any
     aggregate: Any
+    #: The same with a page of the parts.
+    paged: Any
     #: An entity of no tenant, in partitions that all may read.
     offer: Any
     #: Pairs of different ids.
@@ -173,6 +176,10 @@ def declare(
         thing: Thing = root()
         parts: list[Part] = children()
 
+    class ThingPage(Aggregate):
+        thing: Thing = root()
+        parts: Page[Part] = children()
+
     offer: Any = None
     if composed:
 
@@ -183,7 +190,7 @@ def declare(
             by_state = index(Home.by_state, "STATE#open", number)
 
         offer = Offer
-    return World(Home, Thing, Part, ThingWithParts, offer, ids, by_prefix)
+    return World(Home, Thing, Part, ThingWithParts, ThingPage, offer, ids, by_prefix)
 
 
 # -- hostile ids ---------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import base64
 import tempfile
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import strategies as st
@@ -136,6 +136,8 @@ def updates(draw: st.DrawFn) -> tuple[Item, list[str], dict[str, str] | None]:
 class TableMachine(RuleBasedStateMachine):
     """One engine, one model."""
 
+    creation: ClassVar[dict[str, Any]] = CREATE
+
     def __init__(self) -> None:
         super().__init__()
         self.engine = self.new_engine()
@@ -149,7 +151,7 @@ class TableMachine(RuleBasedStateMachine):
 
     @initialize(items=st.lists(ITEMS, max_size=12))
     def create(self, items: list[Item]) -> None:
-        self.engine.call("CreateTable", CREATE)
+        self.engine.call("CreateTable", self.creation)
         specification = {"Enabled": True, "AttributeName": "t"}
         self.call("UpdateTimeToLive", TimeToLiveSpecification=specification)
         for item in items:
@@ -188,7 +190,7 @@ class TableMachine(RuleBasedStateMachine):
     ) -> None:
         request = {"Key": key, "ReturnValues": "ALL_NEW", **updating(change, condition)}
         old = self.model.items.get(place(key))
-        new = updated(old or normal(key), change)
+        new = updated(old, key, change)
         if condition and not condition.holds(old or {}):
             with pytest.raises(ConditionalCheckFailedException):
                 self.call("UpdateItem", **request)
@@ -196,8 +198,9 @@ class TableMachine(RuleBasedStateMachine):
             with pytest.raises(ValidationException, match="Type mismatch for Index Key w"):
                 self.call("UpdateItem", **request)
         else:
-            assert self.call("UpdateItem", **request)["Attributes"] == new
-            self.model.put(new)
+            assert self.call("UpdateItem", **request).get("Attributes") == new
+            if new is not None:
+                self.model.put(new)
 
     @rule(key=KEYS, condition=st.none() | write_conditions())
     def delete(self, key: Item, condition: Condition | None) -> None:
@@ -255,7 +258,7 @@ class TableMachine(RuleBasedStateMachine):
                 if change == ({}, [], None):
                     change = {}, ["x"], None
                 request |= updating(change, condition)
-                written, new = change[0], updated(old or normal(key), change)
+                written, new = change[0], updated(old, key, change)
             elif kind == "Delete":
                 new = None
             elif condition is None:
@@ -466,8 +469,14 @@ def updating(
     return request
 
 
-def updated(old: Item, change: tuple[Item, list[str], dict[str, str] | None]) -> Item:
+def updated(
+    found: Item | None, key: Item, change: tuple[Item, list[str], dict[str, str] | None]
+) -> Item | None:
+    """The item after an update. One that only removes does not make an item."""
     sets, removes, adding = change
+    if found is None and removes and not sets and not adding:
+        return None
+    old = found or normal(key)
     new = {name: value for name, value in old.items() if name not in removes} | normal(sets)
     if adding:
         new["n"] = number(Decimal(old.get("n", {N: "0"})[N]) + Decimal(adding[N]))

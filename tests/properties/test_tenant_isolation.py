@@ -58,6 +58,7 @@ READS: dict[str, tuple[Make, int]] = {
     "count": (lambda w, o: w.thing.primary.within(o).count(), 3),
     "select": (lambda w, o: w.thing.primary.within(o).select(w.thing.owner), 3),
     "aggregate": (lambda w, o: w.aggregate.of(w.thing.primary(o, 1)), 1),
+    "aggregate with a page": (lambda w, o: w.paged.of(w.thing.primary(o, 1)).page_size(1), 1),
     "local index": (lambda w, o: w.thing.nearby(o), 3),
     "local index, count": (lambda w, o: w.thing.nearby(o).count(), 3),
     "swapped index": (lambda w, o: w.thing.swapped(1).eq(o), 1),
@@ -267,6 +268,24 @@ def test_shared_partitions_are_read_by_all_tenants_and_written_by_none(
 
 
 # -- cursors -------------------------------------------------------------------------------------
+
+
+@each_world
+@examples(10)
+@given(data=st.data())
+def test_the_pages_of_a_member_are_those_of_the_tenant(world: World, data: st.DataObject) -> None:
+    me, other = data.draw(world.ids)
+    with filled(world, [me, other]) as db:
+        own, others = db.for_tenant(owner=me), db.for_tenant(owner=other)
+        first = own.run(world.paged.of(world.thing.primary(me, 1)).page_size(1))
+        cursor = first.parts.next_cursor
+        second = own.run(world.paged.of(world.thing.primary(me, 1)).page_size(1).after(cursor))
+        assert [each.part for each in (*first.parts, *second.parts)] == [0, 1]
+        assert owners_in(first) | owners_in(second) == {me}
+        for database, owner in ((others, other), (others, me), (own, other), (db, me)):
+            plan = world.paged.of(world.thing.primary(owner, 1)).page_size(1)
+            with pytest.raises((InvalidCursor, TenantViolation)):
+                database.run(plan.after(cursor))
 
 
 @each_world

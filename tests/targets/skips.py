@@ -9,6 +9,7 @@ from __future__ import annotations
 
 PROCESSES = "processes open the file themselves"
 LOCKED = "the test locks the file"
+HOOKS = "the test expires items, or rotates or trims the shards of a stream"
 FILE = "the command needs the file itself"
 DOCUMENT = "the documents show attributes in the embedded engine's order; DynamoDB has none"
 TIES = "items with equal index keys come in its own order; DynamoDB promises none"
@@ -29,7 +30,20 @@ ESTIMATE = (
 )
 SAME_KEY = "model/move/test_one_item.py::test_an_attribute_that_is_the_key_may_be_set_to_what_it_is"
 
+EVENTS = "model/streams/test_events.py::test_"
+HOOKED = (
+    "an_expired_item_is_no_deleted_one",
+    "parents_are_read_before_children",
+    "shards_that_appear_while_reading_are_read",
+    "trimmed_records_are_an_error_that_says_so",
+    "a_lambda_event_is_parsed",
+    "a_handler_reports_the_event_at_which_it_failed",
+    "a_handler_that_succeeds_reports_no_failures",
+    "entities_of_two_tables_are_refused",
+)
+
 EMBEDDED: dict[str, str] = {
+    **{f"{EVENTS}{name}": HOOKS for name in HOOKED},
     "model/database/test_concurrency.py"
     "::test_two_processes_write_one_file_and_lose_no_update": PROCESSES,
     "model/database/test_async.py::test_a_write_does_not_block_the_event_loop": LOCKED,

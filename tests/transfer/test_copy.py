@@ -23,11 +23,22 @@ from tablewright.errors import (
     UnsupportedOperation,
 )
 from tablewright.server import serving
-from tablewright.transfer import Progress, batches, copy, open_source, open_target, sending
+from tablewright.transfer import (
+    Progress,
+    batches,
+    copy,
+    dump,
+    load,
+    open_source,
+    open_target,
+    sending,
+)
+from tablewright.transfer.dumpfile import find_dumps
 from tablewright.transport import Local, Transport
 from tablewright.transport.faults import UnknownFault
 from tablewright.values import Item
 from tests.encoding.strategies import items
+from tests.engine.streaming import read_stream
 from tests.examples import examples
 from tests.transfer.tables import PLAIN, RICH, compared, fill, held, thing, things
 from tests.transports import InterceptingTransport
@@ -104,6 +115,37 @@ def test_a_made_table_has_the_same_keys_indexes_billing_and_ttl(
         return text, ttl
 
     assert told(target) == told(source)
+
+
+@pytest.mark.parametrize("way", ["copy", "dump and load"])
+def test_a_stream_goes_along_and_begins_after_the_items(
+    source: Engine, target: Engine, tmp_path: Path, way: str
+) -> None:
+    """What is copied is no change of an item, so it is not in the stream."""
+    setting = {"StreamEnabled": True, "StreamViewType": "OLD_IMAGE"}
+    fill(source, PLAIN | {"StreamSpecification": setting}, things(3))
+    if way == "copy":
+        assert compared(copy(Local(source), Local(target)))["things"].is_equal
+    else:
+        file = tmp_path / "things.jsonl"
+        compared(dump(Local(source), file, table="things"))
+        assert compared(load(find_dumps(file, None), Local(target)))["things"].is_equal
+    described = target.call("DescribeTable", {"TableName": "things"})["Table"]
+    assert described["StreamSpecification"] == setting
+    arn = described["LatestStreamArn"]
+    assert read_stream(target.call, arn) == []
+    target.call("PutItem", {"TableName": "things", "Item": thing("new")})
+    assert len(read_stream(target.call, arn)) == 1
+
+
+def test_a_disabled_stream_does_not_go_along(source: Engine, target: Engine) -> None:
+    setting = {"StreamEnabled": True, "StreamViewType": "OLD_IMAGE"}
+    source.call("CreateTable", PLAIN | {"StreamSpecification": setting})
+    off = {"TableName": "things", "StreamSpecification": {"StreamEnabled": False}}
+    source.call("UpdateTable", off)
+    compared(copy(Local(source), Local(target)))
+    described = target.call("DescribeTable", {"TableName": "things"})["Table"]
+    assert "LatestStreamArn" not in described
 
 
 def test_on_demand_limits_go_along(source: Engine, target: Engine) -> None:

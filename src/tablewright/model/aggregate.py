@@ -196,8 +196,8 @@ def _refuse_root_options(name: str, root: Range[Any, *tuple[Any, ...]]) -> None:
     for what, given in options.items():
         if given:
             raise DeclarationError(
-                f"{name}.of() does not take a range with {what}; desc() and limit() are called on "
-                f"the aggregate: {name}.of(…).limit(…)"
+                f"{name}.of() does not take a range with {what}; desc(), limit(), page_size() and "
+                f"after() are called on the aggregate: {name}.of(…).limit(…)"
             )
 
 

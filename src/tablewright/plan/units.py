@@ -4,7 +4,7 @@ The cost of a request depends on the sizes of the items, which the design does n
 states an estimate for typical items, and a range that no run of it leaves:
 
     GetItem                 0.5 to 50       an item of 1 byte, of 400 KB
-    a page of 20            0.5 to 128      nothing, 1 MB
+    a page of 20            0.5 to 178      nothing, almost 1 MB and an item of 400 KB
     PutItem, two indexes    1 to 2,000      1 KB and unchanged index rows; 400 KB, all rows replaced
     a count of a range      0.5, and up to 50 for each item
 
@@ -20,9 +20,9 @@ from msgspec import Struct
 
 from tablewright.limits import MAX_ITEM_SIZE, MAX_PAGE_SIZE, READ_UNIT_SIZE, WRITE_UNIT_SIZE
 
-#: The units of the largest item, and of the largest page.
+#: The units of the largest item, and of the largest page: it ends with the item that reaches 1 MB.
 ITEM_READ = MAX_ITEM_SIZE / READ_UNIT_SIZE
-PAGE_READ = MAX_PAGE_SIZE / READ_UNIT_SIZE
+PAGE_READ = (MAX_PAGE_SIZE + MAX_ITEM_SIZE) / READ_UNIT_SIZE
 ITEM_WRITE = MAX_ITEM_SIZE / WRITE_UNIT_SIZE
 #: A transaction consumes this many times the units of the same writes one by one.
 TRANSACTION_FACTOR = 2

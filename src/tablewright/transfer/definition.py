@@ -1,10 +1,10 @@
 """Table definitions: read from a table's description, created at a target, or compared with it.
 
-A definition has keys, indexes, billing and TTL. It has no streams, tags or encryption, which are
+A definition has keys, indexes, billing, the stream and TTL. It has no tags or encryption, which are
 settings of the operator.
 
-TTL is enabled after all items are written and compared, because the sides would differ if items
-expired before that.
+TTL and the stream are enabled after all items are written and compared: the sides would differ if
+items expired before that, and copied items are no changes for the consumers of the stream.
 
 Invariant: the data of an endpoint or a file is checked before it is used. This module returns only
 table names that are valid in DynamoDB, and therefore safe as file names, and only definitions that
@@ -206,6 +206,10 @@ def _build_create_request(description: dict[str, Any]) -> dict[str, Any]:
             {**_build_index(index), **_build_capacity(index, billing)}
             for index in description["GlobalSecondaryIndexes"]
         ]
+    stream = description.get("StreamSpecification")
+    if stream is not None and stream["StreamEnabled"]:
+        names = ("StreamEnabled", "StreamViewType")
+        request["StreamSpecification"] = {name: stream[name] for name in names}
     return request
 
 
@@ -243,8 +247,11 @@ def _format_keys(table: dict[str, Any]) -> str:
 
 
 def create_table(transport: Transport, definition: TableDefinition) -> dict[str, Any]:
-    """Create a table, wait until it is ACTIVE, and return its description."""
-    send_request(transport, "CreateTable", definition.request)
+    """Create a table without its stream, wait until it is ACTIVE, and return its description."""
+    request = {
+        name: value for name, value in definition.request.items() if name != "StreamSpecification"
+    }
+    send_request(transport, "CreateTable", request)
     found = run_steps(transport, wait_until_active(definition.name))
     description = _check_description(definition.name, found)
     if definition.ttl is not None:
@@ -273,3 +280,15 @@ def enable_ttl(transport: Transport, definition: TableDefinition) -> None:
     specification = {"AttributeName": definition.ttl, "Enabled": True}
     request = {"TableName": definition.name, "TimeToLiveSpecification": specification}
     send_request(transport, "UpdateTimeToLive", request)
+
+
+def enable_stream(transport: Transport, definition: TableDefinition) -> None:
+    """Enable the stream of the definition, unless it is already enabled."""
+    stream = definition.request.get("StreamSpecification")
+    if stream is None:
+        return
+    found = require_description(transport, definition.name).get("StreamSpecification")
+    if found != stream:
+        request = {"TableName": definition.name, "StreamSpecification": stream}
+        send_request(transport, "UpdateTable", request)
+        run_steps(transport, wait_until_active(definition.name))

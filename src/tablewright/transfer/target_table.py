@@ -12,6 +12,7 @@ from tablewright.transfer.definition import (
     TableDefinition,
     create_table,
     describe,
+    enable_stream,
     enable_ttl,
     require_same_keys,
     table_identity,
@@ -64,9 +65,10 @@ class TargetTable(Struct):
         return progress
 
     def finish(self, progress: TableProgress) -> None:
-        """Enable TTL on a table that the transfer created, after the comparison."""
+        """Enable TTL and the stream of a table that the transfer created, after the comparison."""
         if progress.created and self.definition is not None:
             enable_ttl(self.transport, self.definition)
+            enable_stream(self.transport, self.definition)
 
 
 def checksum_table(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from tablewright import (
@@ -26,11 +28,14 @@ from tablewright.engine import Engine
 from tablewright.errors import DeclarationError, InvalidCursor, InvalidValue
 from tablewright.observe import Usage
 from tests.costs import run_within_range
+from tests.examples import examples
 from tests.model.aggregates.sales import (
     Delivery,
     Order,
     OrderItem,
+    OrderWithItems,
     Payment,
+    Sales,
     item,
     order,
     store,
@@ -117,6 +122,29 @@ def test_a_page_never_holds_children_of_another_root(asked: str, db: Database) -
     for order_id in AWKWARD:
         store(db, order(order_id), *(item(order_id, each) for each in ("a", "b c", "#")))
     assert sorted(each for page in pages(db, asked, 2) for each in page) == ["#", "a", "b c"]
+
+
+IDS = st.text(st.sampled_from("a#$! 1"), min_size=1, max_size=3)
+
+
+@examples(25)
+@given(
+    children=st.sets(st.tuples(IDS, IDS), max_size=12),
+    asked=IDS,
+    size=st.integers(1, 4),
+)
+def test_all_pages_together_are_the_whole_aggregate(
+    children: set[tuple[str, str]], asked: str, size: int
+) -> None:
+    with connect(":memory:", Sales) as db:
+        for order_id in {asked, *(each for each, _ in children)}:
+            store(db, order(order_id))
+        store(db, *(item(order_id, item_id) for order_id, item_id in children))
+        whole = db.run(OrderWithItems.of(Order.primary("C1", asked)))
+        assert whole is not None
+        found = pages(db, asked, size)
+        assert [each for page in found for each in page] == [each.item_id for each in whole.items]
+        assert all(len(page) == size for page in found[:-1])
 
 
 def test_without_children_the_page_is_empty(db: Database) -> None:

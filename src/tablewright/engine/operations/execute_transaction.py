@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tablewright.engine.capacity import Charge, consumed_by_table
-from tablewright.engine.operations.transact_write_items import (
-    compute_fingerprint,
-    run_transaction,
-)
 from tablewright.engine.statements.plan import SelectPlan
 from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
 from tablewright.engine.statements.read import get_one
 from tablewright.engine.statements.where import NO_WHOLE_KEY
 from tablewright.engine.statements.write import StatementWrite
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
+from tablewright.engine.transaction import (
+    compute_fingerprint,
+    run_transaction,
+)
 from tablewright.errors import ValidationException
 from tablewright.partiql import Delete, Update
 from tablewright.values import Value

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tablewright.engine.keys import Keys
-from tablewright.engine.statements.plan import key_values
+from tablewright.engine.statements.plan import key_values, returned_values
 from tablewright.engine.statements.prepared import prepare_statement
 from tablewright.engine.statements.where import find_branches, find_key
 from tablewright.errors import ValidationException
@@ -41,9 +41,8 @@ class StatementAccess:
         self.has_projection = prepared.projection is not None
         #: RETURNING as ReturnValues.
         self.return_values: str | None = None
-        if isinstance(statement, Update | Delete) and statement.returning:
-            returned = statement.returning.replace("MODIFIED", "UPDATED")
-            self.return_values = returned.replace(" ", "_")
+        if isinstance(statement, Update | Delete):
+            self.return_values = returned_values(statement)
 
     def attributes(self) -> set[str]:
         """Return the top-level attributes that the statement names."""

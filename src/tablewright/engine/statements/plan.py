@@ -26,12 +26,19 @@ from tablewright.engine.statements.where import Branch, KeyTest, find_branches, 
 from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import tree
-from tablewright.expression.forms import ConditionForm, UpdateForm
+from tablewright.expression.forms import ConditionForm
 from tablewright.partiql import Delete, Exists, Insert, ParsedStatement, Select, Update
 from tablewright.values import Item, Value
 
 Names: TypeAlias = Mapping[str, str]
 Values: TypeAlias = Mapping[str, Value]
+
+
+_OPERATIONS: dict[type, Literal["UpdateItem", "DeleteItem", "ConditionCheck"]] = {
+    Update: "UpdateItem",
+    Delete: "DeleteItem",
+    Select: "ConditionCheck",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +71,12 @@ class WritePlan:
 
     operation: Literal["PutItem", "UpdateItem", "DeleteItem", "ConditionCheck"]
     table: StoredTable
-    key: tuple[KeyTest, ...]  # empty for PutItem
-    item: str | None  # PutItem: the name of the value that is the item
-    update: UpdateForm | None
-    condition: ConditionForm | None
-    #: The part of WHERE that is not the key; `condition` has the existence of the item, too.
-    rest: tree.Condition | None
-    returning: str | None  # as ReturnValues
+    key: tuple[KeyTest, ...] = ()  # none for PutItem
+    #: The part of WHERE that is not the key.
+    rest: tree.Condition | None = None
+    #: The condition of the write: `rest`, and that the item exists or does not.
+    condition: ConditionForm | None = None
+    returning: str | None = None  # as ReturnValues
 
 
 def plan_select(
@@ -113,69 +119,51 @@ def plan_select(
     )
 
 
-def plan_write(
-    parsed: ParsedStatement, table: StoredTable, update: UpdateForm | None, names: Names
-) -> WritePlan:
+def plan_write(parsed: ParsedStatement, table: StoredTable, names: Names) -> WritePlan:
     """Plan a statement that writes, or EXISTS; raise a fault if it has no equality on the key."""
     statement = parsed.statement
     if isinstance(statement, Insert):
-        return WritePlan("PutItem", table, (), statement.item.name, None, None, None, None)
-    where = statement.select.where if isinstance(statement, Exists) else _where(statement)
-    key, rest = find_key(where, table.key_names)
+        return WritePlan("PutItem", table)
+    if isinstance(statement, Exists):
+        statement = statement.select
+    key, rest = find_key(statement.where, table.key_names)
     partition = tree.Path((table.keys.partition_names[0],))
     exists = tree.Call("attribute_exists", (partition,))
+    missing = tree.Call("attribute_not_exists", (partition,))
     condition: tree.Condition | None
     if isinstance(statement, Delete):
-        missing = tree.Call("attribute_not_exists", (partition,))
         condition = tree.Or((missing, rest)) if rest else None
-        return WritePlan(
-            "DeleteItem",
-            table,
-            key,
-            None,
-            None,
-            _form(condition, names),
-            rest,
-            _returned(statement),
-        )
-    condition = tree.And((exists, rest)) if rest else exists
-    if isinstance(statement, Update):
-        return WritePlan(
-            "UpdateItem",
-            table,
-            key,
-            None,
-            update,
-            _form(condition, names),
-            rest,
-            _returned(statement),
-        )
-    if rest is None:
-        # A condition is documented as necessary; the text of AWS is not known.
-        raise ValidationException(
-            "EXISTS must have a condition on an attribute that is not part of the key"
-        )
-    return WritePlan("ConditionCheck", table, key, None, None, _form(condition, names), rest, None)
+    else:
+        condition = tree.And((exists, rest)) if rest else exists
+    if isinstance(statement, Select):
+        if rest is None:
+            # A condition is documented as necessary; the text of AWS is not known.
+            raise ValidationException(
+                "EXISTS must have a condition on an attribute that is not part of the key"
+            )
+        returning = None
+    else:
+        returning = returned_values(statement)
+    return WritePlan(
+        _OPERATIONS[type(statement)],
+        table,
+        key,
+        rest,
+        ConditionForm(condition, names) if condition else None,
+        returning,
+    )
+
+
+def returned_values(statement: Update | Delete) -> str | None:
+    """Return the RETURNING clause as ReturnValues: `MODIFIED NEW` is UPDATED_NEW."""
+    if statement.returning is None:
+        return None
+    return statement.returning.replace("MODIFIED", "UPDATED").replace(" ", "_")
 
 
 def key_values(tests: Sequence[KeyTest], values: Values) -> Item:
     """Return the key attributes that equalities give."""
     return {test.name: values[test.operands[0]] for test in tests}
-
-
-def _form(condition: tree.Condition | None, names: Names) -> ConditionForm | None:
-    return ConditionForm(condition, names) if condition else None
-
-
-def _where(statement: Select | Update | Delete | Insert) -> tree.Condition | None:
-    return None if isinstance(statement, Insert) else statement.where
-
-
-def _returned(statement: Update | Delete) -> str | None:
-    """Return the RETURNING clause as ReturnValues: `MODIFIED NEW` is UPDATED_NEW."""
-    if statement.returning is None:
-        return None
-    return statement.returning.replace("MODIFIED", "UPDATED").replace(" ", "_")
 
 
 def _find_index(table: StoredTable, name: str | None) -> StoredIndex | None:

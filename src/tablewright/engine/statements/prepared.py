@@ -93,7 +93,7 @@ class PreparedStatement:
         kept = self._write_plan
         if kept is not None and kept[0] is table:
             return kept[1]
-        plan = plan_write(self.parsed, table, self.update, self.names)
+        plan = plan_write(self.parsed, table, self.names)
         self._write_plan = (table, plan)
         return plan
 

@@ -73,7 +73,8 @@ class _Event(Generic[E]):
         return self._entity.decode(item)
 
     def __repr__(self) -> str:
-        values = ", ".join(str(next(iter(value.values()))) for value in self.key.values())
+        names = [name for name in self._entity.table.attributes if name in self.key]
+        values = ", ".join(str(next(iter(self.key[name].values()))) for name in names)
         return f"{type(self).__name__}({self._entity.name}: {values})"
 
 

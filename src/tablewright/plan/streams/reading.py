@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -38,6 +39,8 @@ StreamStart: TypeAlias = Literal["TRIM_HORIZON", "LATEST"]
 
 #: How many more pages of a shard are read if its last record may be the first half of a move.
 MAX_MORE_PAGES = 3
+#: By how much a time in milliseconds can differ from the same time in another form.
+ROUNDING = timedelta(milliseconds=2)
 _decode = msgspec.json.Decoder().decode
 
 
@@ -51,6 +54,8 @@ class Shard(Struct):
     iterator: str | None = None
     #: The sequence number of the last record that was read.
     last: str = ""
+    #: Records before this time, in seconds since 1970, are left out.
+    since: int = 0
 
 
 class Round(Struct):
@@ -181,8 +186,9 @@ class StreamReader:
                 return
 
     def _start_at_end(self, table: str, arn: str, shards: list[Shard], now: float) -> None:
+        since = f"{SINCE}{int(now) // 60 * 60}"  # some implementations have times in minutes
         for shard in shards:
-            self._set((table, arn, shard.id), FINISHED if shard.is_closed else f"{SINCE}{int(now)}")
+            self._set((table, arn, shard.id), FINISHED if shard.is_closed else since)
             shard.last = "" if shard.is_closed else "LATEST"
 
     # -- records -----------------------------------------------------------------------------
@@ -202,7 +208,11 @@ class StreamReader:
                 raise _trimmed(table.name, shard.id) from error
             page: list[Record] = answer["Records"]
             shard.iterator = answer.get("NextShardIterator")
-            records += page
+            records += [
+                record
+                for record in page
+                if record["dynamodb"]["ApproximateCreationDateTime"] >= shard.since
+            ]
             if page:
                 shard.last = page[-1]["dynamodb"]["SequenceNumber"]
             if shard.iterator is None:
@@ -219,7 +229,7 @@ class StreamReader:
         if last == "LATEST":
             start = {"ShardIteratorType": last}
         elif last.startswith(SINCE):
-            start = {"ShardIteratorType": "AT_TIMESTAMP", "Timestamp": int(last[len(SINCE) :])}
+            shard.since = int(last.removeprefix(SINCE))
         elif last:
             start = {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "SequenceNumber": last}
         request = {"StreamArn": table.arn, "ShardId": shard.id, **start}
@@ -238,12 +248,18 @@ def _trimmed(table: str, shard: str) -> InvalidCursor:
 
 
 def _list_streams(table: str) -> Steps[list[str]]:
-    """Return the ARNs of all streams of a table, the oldest first."""
+    """Return the ARNs of all streams of a table, the oldest first.
+
+    Streams of a deleted table of the same name are listed, too: they are older than the table.
+    """
+    described = _decode((yield Request("DescribeTable", {"TableName": table})))["Table"]
+    created = datetime.fromtimestamp(described["CreationDateTime"], UTC) - ROUNDING
+    oldest = created.replace(tzinfo=None).isoformat(timespec="milliseconds")
     found: list[str] = []
     request: dict[str, Any] = {"TableName": table}
     while True:
         answer = _decode((yield Request("ListStreams", request)))
-        found += [stream["StreamArn"] for stream in answer["Streams"]]
+        found += [each["StreamArn"] for each in answer["Streams"] if each["StreamLabel"] >= oldest]
         last = answer.get("LastEvaluatedStreamArn")
         if last is None:
             return sorted(found)  # an ARN ends in the time of its creation

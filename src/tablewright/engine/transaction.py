@@ -1,0 +1,177 @@
+"""Writes of items, one or many, all or nothing: TransactWriteItems and statements of PartiQL.
+
+A `TransactionWrite` is one put, update, delete or condition check. Its methods are steps:
+`run_transaction` takes each step for all writes before the next one, so that every check comes
+before the first change. The steps can be run again: a commit that fails is repeated.
+
+A ClientRequestToken makes a transaction idempotent for ten minutes: the same request succeeds again
+without changes, another request with the same token is rejected.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from tablewright.encoding.items import item_size
+from tablewright.engine.cancellation import cancel_at_first, cancel_unless_all
+from tablewright.engine.capacity import Charge, read_units, write_units
+from tablewright.engine.catalog import TOKENS
+from tablewright.engine.conditions import check_condition
+from tablewright.engine.operations.update_item import apply_update, reject_key_changes
+from tablewright.engine.rows import ItemRow, find_row, replace_item
+from tablewright.engine.table import StoredTable
+from tablewright.errors import (
+    DuplicateItemException,
+    IdempotentParameterMismatchException,
+    ValidationException,
+)
+from tablewright.expression import CompiledCondition, CompiledUpdate
+from tablewright.limits import MAX_TRANSACTION_SIZE
+from tablewright.storage import WriteTransaction
+from tablewright.values import Item
+from tablewright.wire.members import Structure
+
+#: `insert` is a put that must not replace an item.
+WriteKind: TypeAlias = Literal["put", "insert", "update", "delete", "check"]
+
+TOKEN_SECONDS = 600
+
+
+class TransactionWrite:
+    """One write, with the stored row and the new row of its item."""
+
+    __slots__ = (
+        "condition",
+        "key",
+        "key_values",
+        "kind",
+        "new",
+        "old",
+        "put_row",
+        "return_on_failure",
+        "table",
+        "table_name",
+        "update",
+    )
+
+    table: StoredTable
+    key: bytes
+    old: ItemRow | None
+    new: ItemRow | None
+
+    def __init__(
+        self,
+        kind: WriteKind,
+        table_name: str,
+        *,
+        put_row: ItemRow | None = None,
+        key_values: Item | None = None,
+        update: CompiledUpdate | None = None,
+        condition: CompiledCondition | None = None,
+        return_on_failure: str | None = None,
+    ) -> None:
+        self.kind = kind
+        self.table_name = table_name  # as in the request: a name or an ARN
+        self.put_row = put_row
+        self.key_values = put_row.item if put_row else key_values or {}
+        self.update = update
+        self.condition = condition
+        self.return_on_failure = return_on_failure
+
+    def check_key(self) -> None:
+        """Check the key, or the key attributes of a new item."""
+        if self.put_row is not None:
+            self.key = self.table.check_item(self.put_row.item, self.put_row.size)
+        else:
+            self.key = self.table.keys.check_key(self.key_values)
+            reject_key_changes(self.table, self.update)
+
+    def evaluate(self, tx: WriteTransaction) -> None:
+        """Check the condition and compute the new row."""
+        self.old = find_row(tx, self.table.tree, self.key)
+        if self.kind == "insert" and self.old is not None:
+            raise DuplicateItemException
+        check_condition(self.condition, self.old, self.return_on_failure)
+        self.new = self.put_row
+        if self.kind == "update":
+            self.new = apply_update(self.table, self.update, self.old, self.key_values)
+
+    def apply(self, tx: WriteTransaction, charge: Charge) -> None:
+        """Write the new row; a check writes nothing, but costs as much."""
+        if self.kind == "check":
+            charge.add(write_units(self.old.size if self.old else 0))
+        else:
+            replace_item(tx, self.table, self.key, self.old, self.new, charge)
+
+    def open_charge(self, kind: Literal["read", "write"]) -> Charge:
+        """Return a new charge of the table for a transaction."""
+        return Charge(self.table, kind, factor=2, name=self.table_name)
+
+
+def run_transaction(
+    tx: WriteTransaction, writes: Sequence[TransactionWrite], token: str | None, fingerprint: bytes
+) -> tuple[dict[str, Charge], bool]:
+    """Apply all writes, whose tables are known, or raise a fault and apply none.
+
+    Return the charge of each table, and whether the request was applied before with this token.
+    """
+    cancel_at_first([write.check_key for write in writes])
+    for write in writes:
+        write.table.reject_paths_into_keys(write.update, write.condition)
+    if len({(write.table.name, write.key) for write in writes}) < len(writes):
+        raise ValidationException(
+            "Transaction request cannot include multiple operations on one item"
+        )
+    if token and _was_applied(tx, token, fingerprint):
+        return _charge_replay(tx, writes), True
+    cancel_unless_all(partial(write.evaluate, tx) for write in writes)
+    _check_total_size(writes)
+    charges = {write.table.name: write.open_charge("write") for write in writes}
+    for write in writes:
+        write.apply(tx, charges[write.table.name])
+    if token:
+        tx.put(TOKENS, token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)
+    return charges, False
+
+
+def compute_fingerprint(actions: Sequence[Structure]) -> bytes:
+    """Return a digest that is equal for equal actions, in any order of their JSON members."""
+    return hashlib.sha256(msgspec.json.encode(actions, order="deterministic")).digest()
+
+
+def _check_total_size(writes: Iterable[TransactionWrite]) -> None:
+    """Check the size of all new items; of other actions DynamoDB counts only the keys."""
+    size = sum(write.new.size if write.new else item_size(write.key_values) for write in writes)
+    if size > MAX_TRANSACTION_SIZE:
+        raise ValidationException(
+            f"Transaction payload size cannot exceed 4MB. Payload Size: {size}"
+        )
+
+
+def _was_applied(tx: WriteTransaction, token: str, fingerprint: bytes) -> bool:
+    """Return whether this request was applied before with this token.
+
+    The size of the token's row is the time at which it expires.
+    """
+    found = tx.get(TOKENS, token.encode())
+    if found is None or found[0] < time.time():
+        return False
+    if found[1] != fingerprint:
+        raise IdempotentParameterMismatchException
+    return True
+
+
+def _charge_replay(tx: WriteTransaction, writes: Iterable[TransactionWrite]) -> dict[str, Charge]:
+    """Charge a repeated request, as DynamoDB does, for reading its items."""
+    charges: dict[str, Charge] = {}
+    for write in writes:
+        charge = charges.setdefault(write.table.name, write.open_charge("read"))
+        row = find_row(tx, write.table.tree, write.key)
+        charge.add(read_units(row.size if row else 0, consistent=True))
+    return charges

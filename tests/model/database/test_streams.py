@@ -1,0 +1,96 @@
+"""The stream of a declared table: created by connect, and compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key
+from tablewright.errors import DeclarationError, TableMismatch
+from tests.engine.streaming import enabled, read_stream, stream_arn
+
+
+class Ledger(Table, name="ledger", stream="NEW_AND_OLD_IMAGES"):
+    pass
+
+
+class Account(Entity, table=Ledger):
+    account_id: Attr[str] = attr()
+
+    primary = key("ACCOUNT" / account_id, "ACCOUNT")
+
+
+class Quiet(Table, name="ledger"):
+    pass
+
+
+class Entry(Entity, table=Quiet):
+    entry_id: Attr[str] = attr()
+
+    primary = key("ENTRY" / entry_id, "ENTRY")
+
+
+KEYS: dict[str, Any] = {
+    "TableName": "ledger",
+    "BillingMode": "PAY_PER_REQUEST",
+    "KeySchema": [
+        {"AttributeName": "PK", "KeyType": "HASH"},
+        {"AttributeName": "SK", "KeyType": "RANGE"},
+    ],
+    "AttributeDefinitions": [
+        {"AttributeName": "PK", "AttributeType": "S"},
+        {"AttributeName": "SK", "AttributeType": "S"},
+    ],
+}
+
+
+def test_connect_creates_the_stream() -> None:
+    with Engine() as engine:
+        db = connect(engine, Ledger)
+        db.run(create(Account(account_id="a")))
+        described = engine.call("DescribeTable", {"TableName": "ledger"})["Table"]
+        assert described["StreamSpecification"] == enabled()
+        (record,) = read_stream(engine.call, stream_arn(engine.call, "ledger"))
+        assert record["dynamodb"]["NewImage"]["account_id"] == {"S": "a"}
+        connect(engine, Ledger, create=False)
+
+
+@pytest.mark.parametrize(
+    ("specification", "found"),
+    [(None, "none"), (enabled("KEYS_ONLY"), "KEYS_ONLY")],
+)
+def test_another_stream_is_a_difference(specification: dict[str, Any] | None, found: str) -> None:
+    request = KEYS | ({} if specification is None else {"StreamSpecification": specification})
+    with Engine() as engine:
+        engine.call("CreateTable", request)
+        with pytest.raises(TableMismatch) as refused:
+            connect(engine, Ledger)
+    assert f"stream: declared NEW_AND_OLD_IMAGES, found {found}" in str(refused.value)
+
+
+def test_a_stream_that_was_disabled_is_a_difference() -> None:
+    with Engine() as engine:
+        connect(engine, Ledger)
+        off = {"TableName": "ledger", "StreamSpecification": {"StreamEnabled": False}}
+        engine.call("UpdateTable", off)
+        with pytest.raises(TableMismatch, match="declared NEW_AND_OLD_IMAGES, found none"):
+            connect(engine, Ledger)
+
+
+def test_a_stream_that_is_not_declared_is_no_difference() -> None:
+    with Engine() as engine:
+        engine.call("CreateTable", KEYS | {"StreamSpecification": enabled()})
+        connect(engine, Quiet)
+
+
+def test_a_wrong_view_type_is_refused() -> None:
+    wrong: Any = "NEW"
+    with pytest.raises(DeclarationError) as refused:
+
+        class Wrong(Table, stream=wrong): ...
+
+    assert refused.value.message == (
+        "Wrong: stream='NEW' is not one of 'KEYS_ONLY', 'NEW_IMAGE', 'OLD_IMAGE', "
+        "'NEW_AND_OLD_IMAGES'"
+    )
