@@ -337,7 +337,7 @@ def plans(note: Any, kind: str, number: str, values: dict[str, Any]) -> list[Any
     if kind == "update" and changes:
         return [found.update(*changes)]
     if kind == "transact" and changes:
-        other = note(number=f"{number}0", **(values | {"text": f"other {number}"}))
+        other = note(number=f"{number}0", **(values | {"topic": f"other {number}"}))
         return [transact(found.update(*changes), put(other))]
     if kind == "query":
         return [note.of_state(values.get("state", "x")), note.of_topic("x").limit(2), found]
