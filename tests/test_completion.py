@@ -80,7 +80,9 @@ def test_a_plan_offers_what_its_type_does() -> None:
 
 def test_a_database_offers_what_users_call() -> None:
     with connect(":memory:", commerce.Commerce) as db:
-        assert offered(db) == {"close", "for_tenant", "iterate", "run", "transaction"}
+        assert offered(db) == {
+            *("close", "for_tenant", "iterate", "run", "stream_events", "transaction"),
+        }
         assert offered(db.transaction()) == {"add"}
 
 

@@ -133,14 +133,15 @@ def test_a_record_larger_than_a_page_is_returned(
     assert [keys(page) for page in pages] == ["0", "1", "2", "3", "4", ""]
 
 
+@pytest.mark.parametrize(("limit", "value"), [("MAX_SCANNED", 6), ("MAX_SCANNED_BYTES", 300)])
 def test_a_page_reads_a_limited_part_of_the_log(
-    db: Database, arn: str, monkeypatch: pytest.MonkeyPatch
+    db: Database, arn: str, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
     """With several shards, most changes may belong to others: a page may be empty."""
     db.engine.rotate_shards(table_of(arn), children=8)
     for index in range(20):
         db.put(table_of(arn), item(pk="same", n=index))
-    monkeypatch.setattr(GET_RECORDS, "MAX_SCANNED", 6)
+    monkeypatch.setattr(GET_RECORDS, limit, value)
     found = []
     for shard in shards(db.call, arn)[1:]:
         following: str = iterator(db.call, arn, shard["ShardId"])

@@ -235,6 +235,13 @@ def test_describe_stream_has_pages_of_shards(db: Database, watched: str) -> None
     assert describe_stream(db.call, arn, ExclusiveStartShardId=unknown)["Shards"] == []
 
 
+@pytest.mark.parametrize("children", [0, -1, 1001])
+def test_a_wrong_number_of_children_is_refused(db: Database, watched: str, children: int) -> None:
+    with pytest.raises(ValueError, match=f"children={children}: .* it can have 1 to 1000"):
+        db.engine.rotate_shards(watched, children=children)
+    assert len(shards(db.call, stream_arn(db.call, watched))) == 1
+
+
 def test_only_an_enabled_stream_can_be_rotated(db: Database, table: str) -> None:
     with pytest.raises(ValueError, match=f"the table {table} has no enabled stream; enable it"):
         db.engine.rotate_shards(table)

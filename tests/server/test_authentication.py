@@ -52,9 +52,10 @@ def client(
     secret: str = SECRET,
     token: str | None = None,
     region: str = "eu-west-1",
+    service: str = "dynamodb",
 ) -> Any:
     return boto3.client(
-        "dynamodb",
+        service,
         endpoint_url=url,
         region_name=region,
         aws_access_key_id=key_id,
@@ -93,6 +94,12 @@ def test_boto3_sees_the_codes_of_dynamodb(url: str) -> None:
     assert refusal(url, secret="another") == "InvalidSignatureException"
     assert refusal(url, region="us-east-1") == "InvalidSignatureException"
     assert refusal(url, "TWAKBOB", "bobs-secret", "another") == "UnrecognizedClientException"
+
+
+def test_streams_ask_for_signatures_too(url: str) -> None:
+    assert client(url, service="dynamodbstreams").list_streams()["Streams"] == []
+    with pytest.raises(ClientError, match="InvalidSignatureException"):
+        client(url, secret="wrong", service="dynamodbstreams").list_streams()
 
 
 def test_our_own_signer_is_accepted(url: str) -> None:

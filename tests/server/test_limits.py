@@ -75,6 +75,10 @@ def test_hostile_requests_are_refused_and_the_connection_closed(url: str, name: 
         assert other.call().status == 200
 
 
+def test_headers_of_almost_16_kb_are_accepted(client: Client) -> None:
+    assert client.call(x_long="y" * 15_500).status == 200
+
+
 def test_a_repeated_header_that_decides_nothing_is_accepted(client: Client) -> None:
     request = message("ListTables").replace(b"\r\n\r\n", b"\r\naccept: a\r\nAccept: b\r\n\r\n", 1)
     client.send(request)

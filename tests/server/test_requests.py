@@ -119,6 +119,8 @@ def test_a_body_of_another_type_is_an_unknown_operation(
         "DynamoDB_20111205.GetItem",
         "DynamoDB_20120810.ListTable",
         "DynamoDB_20120810.listTables",
+        "DynamoDB_20120810.GetRecords",
+        "DynamoDBStreams_20120810.GetItem",
         "X.DynamoDB_20120810.Query",
     ],
 )

@@ -120,7 +120,8 @@ def test_a_template_with_a_mistake_creates_nothing(engine: Engine, tmp_path: Pat
     ("arguments", "message"),
     [
         (["--from", "missing.json"], "--from missing.json: No such file or directory"),
-        (["--parameter", "x"], "--parameter x: expected NAME=VALUE"),
+        (["--from", "x", "--parameter", "x"], "--parameter x: expected NAME=VALUE"),
+        (["--parameter", "x=1"], "--parameter needs --from"),
     ],
 )
 def test_serve_refuses_what_it_cannot_read(arguments: list[str], message: str) -> None:

@@ -17,6 +17,7 @@ from tablewright.cli.commands import SERVER, Durability, app, describe_error, fa
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
+    from tablewright.engine.realism import Realism
     from tablewright.server import Server
     from tablewright.server.authentication import Authenticator
     from tablewright.templates import DeclaredTable
@@ -93,23 +94,24 @@ def serve(
         ),
     ] = False,
     control_delay: Annotated[
-        float,
+        float | None,
         typer.Option(
             min=0,
             metavar="SECONDS",
-            help="With --realistic: how long tables stay CREATING, UPDATING and DELETING.",
+            help="With --realistic: how long tables stay CREATING, UPDATING and DELETING. "
+            "Default: 1.",
             rich_help_panel=REALISM,
         ),
-    ] = 1.0,
+    ] = None,
     read_lag: Annotated[
-        float,
+        float | None,
         typer.Option(
             min=0,
             metavar="SECONDS",
-            help="With --realistic: how much eventually consistent reads lag.",
+            help="With --realistic: how much eventually consistent reads lag. Default: 0.1.",
             rich_help_panel=REALISM,
         ),
-    ] = 0.1,
+    ] = None,
     parameter: Annotated[
         list[str] | None,
         typer.Option(
@@ -225,7 +227,6 @@ def serve(
     import logging
 
     from tablewright.engine import Engine
-    from tablewright.engine.realism import Realism
     from tablewright.errors import StoreFailed
     from tablewright.server import Hosts, Limits, Settings
     from tablewright.server import serve as serve_engine
@@ -239,6 +240,7 @@ def serve(
     )
     check_hosts(allow_host or (), cors or ())
     declared = read_templates(from_ or (), parameter or ())
+    realism = read_realism(control_delay, read_lag, is_on=realistic)
     if s3 is not None and not s3.is_dir():
         fail(f"--s3 {s3}: no such folder; create it first")
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
@@ -279,8 +281,8 @@ def serve(
         fail(str(error))
     try:
         create_declared(engine if isinstance(engine, Engine) else engine.default, declared)
-        if realistic:
-            engine.make_realistic(Realism(control_seconds=control_delay, lag_seconds=read_lag))
+        if realism is not None:
+            engine.make_realistic(realism)
         asyncio.run(serve_engine(engine, host, port, settings=settings, ready=ready))
     except StoreFailed as error:
         typer.echo(f"tablewright: {error}", err=True)
@@ -294,12 +296,31 @@ def serve(
         engine.close()
 
 
-def read_templates(files: Iterable[Path], parameters: Iterable[str]) -> list[DeclaredTable]:
+def read_realism(
+    control_delay: float | None, read_lag: float | None, *, is_on: bool
+) -> Realism | None:
+    """Return the delays of --realistic; None without it."""
+    from tablewright.engine.realism import Realism
+
+    if not is_on:
+        if control_delay is not None or read_lag is not None:
+            fail("--control-delay and --read-lag need --realistic")
+        return None
+    default = Realism()
+    return Realism(
+        control_seconds=default.control_seconds if control_delay is None else control_delay,
+        lag_seconds=default.lag_seconds if read_lag is None else read_lag,
+    )
+
+
+def read_templates(files: Sequence[Path], parameters: Sequence[str]) -> list[DeclaredTable]:
     """Read the tables of all templates; end the program if one has a mistake."""
     from tablewright.errors import TemplateRefused
     from tablewright.templates import read_tables
 
     given: dict[str, str] = {}
+    if parameters and not files:
+        fail("--parameter needs --from with a CloudFormation template")
     for parameter in parameters:
         name, equals, value = parameter.partition("=")
         if not name or not equals:

@@ -86,13 +86,9 @@ def _compare(snapshot: Snapshot, table: StoredTable, log: ChangeLogSchema) -> It
     """Compare the last change of each key with the table."""
     for key, change in last_changes(snapshot, log):
         stored = snapshot.get(table.tree, key)
-        now, then = (None if body is None else load(body) for body in _bodies(stored, change))
-        if now != then:
+        item = None if stored is None else load(stored[1])
+        if item != (None if change.new is None else load(change.new)):
             yield LogProblem(table.name, change.number, "differs from the table's item")
-
-
-def _bodies(stored: tuple[int, bytes] | None, change: Change) -> tuple[bytes | None, bytes | None]:
-    return (None if stored is None else stored[1]), change.new
 
 
 def last_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[bytes, Change]]:

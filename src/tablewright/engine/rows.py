@@ -76,6 +76,7 @@ def replace_item(
     """Replace `old` by `new` (None: no item) in the table and in every index, and log it.
 
     `expired`: the item is deleted because its time to live is over.
+
     Indexes are charged as in DynamoDB: for each removed row, each added row and each row whose
     projected attributes changed; unchanged rows are free.
     """

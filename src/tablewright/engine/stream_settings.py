@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+MAX_SHARDS = 1000
+
 
 class StreamSettings:
     """The settings of one engine. Its time is the system's, until a test moves it forward."""
@@ -23,6 +25,3 @@ class StreamSettings:
     def move_to(self, now: float) -> None:
         """Move the time forward to `now`; it never goes back."""
         self._latest = max(self._latest, now)
-
-
-MAX_SHARDS = 1000

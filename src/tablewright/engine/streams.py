@@ -24,6 +24,7 @@ from tablewright.engine.catalog import Catalog
 from tablewright.engine.changes import read_last_number
 from tablewright.engine.describe import stream_arn, stream_label
 from tablewright.engine.logs import find_log, open_log, save_log
+from tablewright.engine.stream_settings import MAX_SHARDS
 from tablewright.errors import ResourceNotFoundException, ValidationException
 from tablewright.schema import ChangeLogSchema, Shard, Stream, StreamSetting, TableSchema
 from tablewright.storage import LogTree, WriteTransaction
@@ -113,7 +114,7 @@ def apply_stream_setting(
     if not setting.label:
         setting = replace(setting, label=_choose_label(catalog, schema.name, now))
         schema = replace(schema, stream=setting)
-    log = open_log(catalog, tx, schema, now)
+    log = open_log(catalog, tx, schema)
     last = read_last_number(tx, LogTree(log.tree))
     kept = setting.label if setting.enabled else None
     streams = [
@@ -145,17 +146,25 @@ def close_streams(catalog: Catalog, tx: WriteTransaction, schema: TableSchema, n
 def rotate_shards(
     catalog: Catalog, tx: WriteTransaction, schema: TableSchema, now: float, children: int
 ) -> None:
-    """Close the open shards of the enabled stream and divide each into `children` shards."""
+    """Close the open shards of the enabled stream and divide each into `children` shards.
+
+    Raise ValueError if there is no enabled stream, or if it would have too many open shards.
+    """
     log = find_log(catalog, schema)
     stream = next((s for s in log.streams if not s.closed), None) if log else None
     if log is None or stream is None:
         raise ValueError(f"the table {schema.name} has no enabled stream; enable it first")
+    parents = [shard for shard in stream.shards if not shard.closed]
+    if not 1 <= len(parents) * children <= MAX_SHARDS:
+        raise ValueError(
+            f"children={children}: the stream would have {len(parents) * children} open shards; "
+            f"it can have 1 to {MAX_SHARDS}"
+        )
     last = read_last_number(tx, LogTree(log.tree))
     stamp = _next_stamp(stream.shards, now)
     new = [
         shard
-        for parent in stream.shards
-        if not parent.closed
+        for parent in parents
         for shard in _divide(parent.id, parent.first_hash, parent.end_hash, children, last, stamp)
     ]
     closed = _close_shards(stream.shards, last, now)

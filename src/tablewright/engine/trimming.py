@@ -39,14 +39,14 @@ def trim_logs(store: Store, catalog: Catalog, now: float) -> int:
     committed = Catalog()
     store.read(committed.refresh)
     for tree in committed.logs:
-        while store.read(partial(_is_due, tree, now)):
+        while store.read(partial(_is_due, committed, tree, now)):
             trimmed += store.write(partial(_trim, catalog, tree, now))
     return trimmed
 
 
-def _is_due(tree: int, now: float, snapshot: Snapshot) -> bool:
+def _is_due(catalog: Catalog, tree: int, now: float, snapshot: Snapshot) -> bool:
+    """Return whether a step has something to do for a log; `catalog` is refreshed."""
     with snapshot.read_transaction():
-        catalog = Catalog()
         catalog.refresh(snapshot)
         log = catalog.logs.get(tree)
         if log is None:

@@ -20,26 +20,34 @@ from tablewright.partiql.operands import (
     Expression,
     OperandParser,
     require_operand,
-    unsupported,
 )
 from tablewright.partiql.tokens import malformed
 from tablewright.partiql.tree import Literal
 
 _COMPARATORS: Final = frozenset(("=", "<>", "<", "<=", ">", ">="))
-#: The types of `IS`, as PartiQL names them, and the types of DynamoDB. Which of them AWS accepts is
-#: not known for certain.
-TYPES: Final[dict[str, tuple[str, ...]]] = {
-    "NULL": ("NULL",),
-    **dict.fromkeys(("BOOL", "BOOLEAN"), ("BOOL",)),
-    **dict.fromkeys(
-        ("INT", "INTEGER", "SMALLINT", "BIGINT", "FLOAT", "REAL", "DECIMAL", "NUMERIC", "NUMBER"),
-        ("N",),
-    ),
-    **dict.fromkeys(("STRING", "VARCHAR", "CHAR", "CHARACTER", "SYMBOL"), ("S",)),
-    **dict.fromkeys(("BLOB", "CLOB", "BINARY"), ("B",)),
-    **dict.fromkeys(("LIST", "ARRAY"), ("L",)),
-    **dict.fromkeys(("STRUCT", "TUPLE", "MAP"), ("M",)),
-    "BAG": ("SS", "NS", "BS"),
+NO_CONDITION: Final = "WHERE clause must contain an expression that resolves to a boolean"
+#: The types of `IS`, and the types of DynamoDB.
+TYPES: Final = {
+    "NULL": "NULL",
+    "BOOL": "BOOL",
+    "BOOLEAN": "BOOL",
+    "BLOB": "B",
+    "STRING": "S",
+    "NUMERIC": "N",
+    "STRUCT": "M",
+    "TUPLE": "M",
+    "LIST": "L",
+}
+#: Types that PartiQL has, but DynamoDB has not, with their names in the message.
+UNSUPPORTED_TYPES: Final = {
+    "INT": "INTEGER",
+    "CHAR": "CHARACTER",
+    "VARCHAR": "CHARACTER_VARYING",
+    **{
+        word: word
+        for word in ("INTEGER", "SMALLINT", "FLOAT", "REAL", "DECIMAL", "CHARACTER", "TIMESTAMP")
+    },
+    **{word: word for word in ("SYMBOL", "CLOB", "SEXP", "BAG")},
 }
 
 
@@ -79,14 +87,13 @@ class ConditionParser(OperandParser):
         left = self.parse_operand()
         kind = self.token.kind
         if kind == "IS":
-            self.advance()
             return self.parse_type_test(left)
         if kind in _COMPARATORS:
             self.advance()
             right = self.parse_right(self.parse_operand)
             return tree.Comparison(kind, require_plain(left), require_plain(right))
         if kind == "LIKE":
-            raise unsupported("Like")
+            raise unsupported_operator("like")
         negated = kind == "NOT" and self.tokens[self.at + 1].kind in ("BETWEEN", "IN")
         if negated:
             self.advance()
@@ -105,42 +112,48 @@ class ConditionParser(OperandParser):
     def parse_options(self) -> tuple[tree.Operand, ...]:
         """Parse the values of IN, in brackets or parentheses."""
         end = {"[": "]", "(": ")"}.get(self.token.kind)
-        if end is None:
-            raise self.unexpected()
+        if end is None or self.tokens[self.at + 1].kind == end:
+            raise ValidationException(
+                "IN operator must have a left hand argument of type Variable Reference and right "
+                "hand argument of type Seq with at least one member"
+            )
         self.advance()
         options = self.parse_list(lambda: require_plain(self.parse_operand()))
         self.expect(end)
         return options
 
     def parse_type_test(self, operand: Expression) -> tree.Condition:
+        operator = self.advance()
         negated = self.accept("NOT")
         path = require_plain(operand)
         test: tree.Condition
         if self.accept("MISSING"):
             test = tree.Call("attribute_not_exists", (path,))
         else:
-            token = self.token
-            tags = TYPES.get(token.text.upper()) if token.kind in ("name", "NULL") else None
-            if tags is None:
+            word = self.token.text.upper() if self.token.kind in ("name", "NULL") else ""
+            if word in UNSUPPORTED_TYPES:
+                raise ValidationException(
+                    f"Unsupported data type for IS operator: {UNSUPPORTED_TYPES[word]}. Supported "
+                    "data types are [MISSING, NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, TUPLE, "
+                    f"LIST] at {self.locate(operator)}"
+                )
+            if word not in TYPES:
                 raise malformed("Expected type name")
             self.advance()
-            tests = [
-                tree.Call("attribute_type", (path, self.add_constant(Literal({"S": tag}))))
-                for tag in tags
-            ]
-            test = tests[0] if len(tests) == 1 else tree.Or(tuple(tests))
+            tag = self.add_constant(Literal({"S": TYPES[word]}))
+            test = tree.Call("attribute_type", (path, tag))
         return tree.Not(test) if negated else test
 
 
 def require_condition(expression: Expression) -> tree.Condition:
     """Return an expression that is true or false; refuse a value."""
     if isinstance(expression, tree.Path | tree.Value | tree.Arithmetic):
-        raise malformed("Unexpected term")
+        raise ValidationException(NO_CONDITION)
     if isinstance(expression, tree.Call):
         if expression.function in SET_FUNCTIONS:
             raise not_in_condition(expression.function)
-        if expression.function not in {*TESTS, "attribute_not_exists"}:
-            raise malformed("Unexpected term")
+        if expression.function not in TESTS:
+            raise ValidationException(NO_CONDITION)
     return expression
 
 
@@ -148,10 +161,16 @@ def require_plain(expression: Expression) -> tree.Operand:
     """Return an operand of a condition; refuse sums and functions of SET."""
     operand = require_operand(expression)
     if isinstance(operand, tree.Arithmetic):
-        raise unsupported("Plus" if operand.operator == "+" else "Minus")
+        raise unsupported_operator(operand.operator)
     if isinstance(operand, tree.Call) and operand.function in SET_FUNCTIONS:
         raise not_in_condition(operand.function)
     return operand
+
+
+def unsupported_operator(operator: str) -> ValidationException:
+    return ValidationException(
+        f"Unsupported operator in Condition Expression. Operator: {operator}"
+    )
 
 
 def not_in_condition(function: str) -> ValidationException:

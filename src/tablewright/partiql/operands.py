@@ -28,21 +28,27 @@ from tablewright.partiql.tree import (
     Parameter,
     SetOf,
 )
+from tablewright.values import tag_of
 
 #: Open parentheses, NOTs and nested literals. (An item has at most 32 levels.)
 MAX_DEPTH: Final = 64
 #: Functions that are conditions, and functions of SET; `size` is an operand of conditions.
-TESTS: Final = frozenset(("attribute_type", "begins_with", "contains"))
-SET_FUNCTIONS: Final = frozenset(("list_append", "set_add", "set_delete"))
+TESTS: Final = frozenset(
+    ("attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains")
+)
+SET_FUNCTIONS: Final = frozenset(("if_not_exists", "list_append", "set_add", "set_delete"))
 FUNCTIONS: Final = TESTS | SET_FUNCTIONS | {"size"}
 
+NO_SET: Final = (
+    "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags"
+)
 #: What a parenthesis can contain.
 Expression: TypeAlias = tree.Operand | tree.Condition
 _OPERATORS: Final = frozenset(
     ("=", "<>", "<", "<=", ">", ">=", "AND", "OR", "NOT", "BETWEEN", "IN", "IS", "LIKE", "+", "-")
 )
-_CONSTANTS: Final = frozenset(
-    ("?", "string", "number", "-", "TRUE", "FALSE", "NULL", "[", "{", "<<")
+CONSTANTS: Final = frozenset(
+    ("?", "string", "number", "+", "-", "TRUE", "FALSE", "NULL", "[", "{", "<<")
 )
 _WORDS: Final = {"TRUE": {"BOOL": True}, "FALSE": {"BOOL": False}, "NULL": {"NULL": True}}
 _Part = TypeVar("_Part")
@@ -110,7 +116,7 @@ class OperandParser:
         """Return line, column and length of a token, as in DynamoDB's messages: `1:8:5`."""
         before = self.text[: token.start]
         column = token.start - (before.rfind("\n") + 1) + 1
-        return f"{before.count(chr(10)) + 1}:{column}:{len(token.text)}"
+        return f"{before.count(chr(10)) + 1}:{column}:{token.length}"
 
     def enter(self) -> None:
         self.depth += 1
@@ -146,8 +152,10 @@ class OperandParser:
             self.depth -= 1
             self.expect(")")
             return inner
-        if token.kind in _CONSTANTS:
+        if token.kind in CONSTANTS:
             return self.add_constant(self.parse_constant())
+        if token.kind == "MISSING":
+            raise ValidationException("MISSING must be compared using IS operator")
         raise self.unexpected()
 
     def parse_expression(self) -> Expression:
@@ -195,8 +203,7 @@ class OperandParser:
         name = self.advance()
         function = name.text.lower()
         if function not in FUNCTIONS:
-            # The text of AWS is not known.
-            raise ValidationException(f"Unsupported function: {name.text}")
+            raise ValidationException(f"Unrecognized function: {name.text}")
         self.expect("(")
         self.enter()
         arguments = self.parse_list(lambda: require_operand(self.parse_operand()))
@@ -217,7 +224,7 @@ class OperandParser:
     def parse_constant(self, where: str = " under root") -> Constant:
         """Parse a constant; `where` is its position for messages about numbers."""
         token = self.token
-        if token.kind not in _CONSTANTS:
+        if token.kind not in CONSTANTS:
             raise self.unexpected()
         self.advance()
         match token.kind:
@@ -228,12 +235,13 @@ class OperandParser:
                 return Literal({"S": token.text})
             case "number":
                 return parse_number(token.text, where)
-            case "-":
-                return parse_number("-" + self.expect("number").text, where)
+            case "+" | "-":
+                self.at -= 1
+                return self.parse_signed(where)
             case "[":
                 return ListOf(self.parse_constants("]", where))
             case "<<":
-                return SetOf(self.parse_constants(">>", where))
+                return self.parse_set(token, where)
             case "{":
                 return self.parse_map(where)
         return Literal(_WORDS[token.kind])
@@ -249,18 +257,48 @@ class OperandParser:
         self.expect(end)
         return tuple(found)
 
+    def parse_signed(self, where: str) -> Literal:
+        """Parse a number with any number of signs."""
+        is_negative = False
+        while self.token.kind in ("+", "-"):
+            is_negative ^= self.advance().kind == "-"
+        return parse_number(("-" if is_negative else "") + self.expect("number").text, where)
+
+    def parse_set(self, start: Token, where: str) -> SetOf:
+        if self.token.kind == ">>":
+            raise ValidationException(f"Empty bags are not supported at {self.locate(start)}")
+        members = self.parse_list(lambda: self.parse_member(where))
+        self.expect(">>")
+        if len({*map(tag_of, (member.value for member in members))}) > 1:
+            raise ValidationException(NO_SET)
+        return SetOf(members)
+
+    def parse_member(self, where: str) -> Literal:
+        token = self.token
+        if token.kind == "string":
+            return Literal({"S": self.advance().text})
+        if token.kind in ("number", "+", "-"):
+            return self.parse_signed(where)
+        raise ValidationException(f"{NO_SET} at {self.locate(token)}")
+
     def parse_map(self, where: str) -> MapOf:
         self.enter()
         members: dict[str, Constant] = {}
         while self.token.kind != "}":
-            name = self.advance()
-            if name.kind not in ("string", "name"):
-                self.at -= 1
-                raise self.unexpected()
+            name = self.token
+            if name.kind == "name":
+                raise ValidationException(
+                    "Tuple keys must be of type String. Actual type: VariableReference"
+                    f"{where} at {self.locate(name)}"
+                )
+            self.expect("string")
             self.expect(":")
+            if not name.text:
+                raise empty_component()
             if name.text in members:
-                # The text of AWS is not known.
-                raise ValidationException(f"Duplicate attribute name in a map: {name.text}")
+                raise ValidationException(
+                    f"Duplicate keys in tuple. Key: {name.text}{where} at {self.locate(name)}"
+                )
             members[name.text] = self.parse_constant(f"{where}.{name.text}")
             if not self.accept(","):
                 break

@@ -22,6 +22,7 @@ from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.partiql.conditions import ConditionParser, require_condition
 from tablewright.partiql.operands import (
+    CONSTANTS,
     OperandParser,
     empty_component,
     require_operand,
@@ -32,6 +33,7 @@ from tablewright.partiql.tree import (
     Delete,
     Exists,
     Insert,
+    MapOf,
     OrderTerm,
     ParsedStatement,
     Select,
@@ -42,8 +44,6 @@ from tablewright.partiql.tree import (
     has_parameters,
 )
 from tablewright.values import Value
-
-_CLAUSES = frozenset(("GROUP", "HAVING", "LIMIT", "UNION"))
 
 
 def parse(text: str) -> ParsedStatement:
@@ -108,6 +108,8 @@ class _StatementParser(ConditionParser):
     def parse_select(self) -> Select:
         self.advance()
         paths: tuple[tree.Path, ...] = ()
+        if self.accept_word("DISTINCT"):
+            raise ValidationException("Unsupported token in expression: DISTINCT")
         if not self.accept("*"):
             paths = self.parse_list(self.parse_selected)
         self.expect("FROM")
@@ -121,17 +123,15 @@ class _StatementParser(ConditionParser):
         if self.accept("ORDER"):
             self.expect("BY")
             order = self.parse_list(self.parse_order_term)
-        if self.token.kind in _CLAUSES:
-            # As users report it: `Unsupported clause: LIMIT at 1:40:5`.
-            raise ValidationException(
-                f"Unsupported clause: {self.token.kind} at {self.locate(self.token)}"
-            )
+        if self.token.kind == "GROUP":
+            raise ValidationException("Unsupported clause: GROUP BY")
+        if self.accept("LIMIT"):
+            raise ValidationException(f"Unsupported clause: LIMIT at {self.locate(self.token)}")
         return Select(source, paths, where, order)
 
     def parse_selected(self) -> tree.Path:
         token = self.token
-        if token.kind == "name" and self.tokens[self.at + 1].kind == "(":
-            # As users report it for aggregates such as COUNT(*).
+        if token.kind in CONSTANTS or self.tokens[self.at + 1].kind == "(":  # such as COUNT(*)
             raise ValidationException(f"Unexpected path component at {self.locate(token)}")
         path = self.parse_path()
         self.refuse_alias()
@@ -150,7 +150,16 @@ class _StatementParser(ConditionParser):
         source = self.parse_target()
         if not self.accept_word("VALUE"):
             raise self.unexpected()
-        return Insert(source, self.add_constant(self.parse_constant()))
+        start = self.token
+        item = self.parse_constant()
+        if not isinstance(item, MapOf):
+            raise ValidationException(
+                "Unsupported format in item expression. Please use struct format {...} to express "
+                f"item values for insert statement. at {self.locate(start)}"
+            )
+        if self.token.kind == "RETURNING":
+            raise ValidationException("RETURNING is not supported in INSERT")
+        return Insert(source, self.add_constant(item))
 
     def parse_update(self) -> Update:
         self.advance()
@@ -225,7 +234,7 @@ class _StatementParser(ConditionParser):
         actions: list[tree.Action] = []
         while True:
             if self.accept("SET"):
-                actions += self.parse_list(self.parse_set)
+                actions += self.parse_list(self.parse_assignment)
             elif self.accept("REMOVE"):
                 actions += self.parse_list(lambda: tree.Remove(self.parse_path()))
             elif actions:
@@ -233,25 +242,28 @@ class _StatementParser(ConditionParser):
             else:
                 raise malformed("Expected data manipulation")
 
-    def parse_set(self) -> tree.Action:
+    def parse_assignment(self) -> tree.Action:
         path = self.parse_path()
         self.expect("=")
         operand = require_operand(self.parse_right(self.parse_operand))
         if not isinstance(operand, tree.Call):
             return tree.Set(path, operand)
-        if operand.function == "list_append":
+        if operand.function in ("if_not_exists", "list_append"):
             return tree.Set(path, operand)
         if operand.function == "size":
             raise ValidationException(
                 "The function is not allowed in an update expression; function: size"
             )
+        function = operand.function.upper()
         match operand.arguments:
             case (tree.Path() as changed, tree.Value() as value) if changed == path:
-                if operand.function == "set_add":
+                if function == "SET_ADD":
                     return tree.Add(path, value)
                 return tree.Delete(path, value)
-        # The text of AWS is not known.
+            case (tree.Path() as changed, *_) if changed == path:
+                raise ValidationException(
+                    f"The second argument to {function} must be a value with type SET"
+                )
         raise ValidationException(
-            f"The function {operand.function} must have the attribute that it changes and a set "
-            f"as its operands: SET a = {operand.function}(a, <<...>>)"
+            f"The first argument to {function} must equal the assignment value"
         )

@@ -85,10 +85,10 @@ def format_constant(constant: Constant) -> str:
             return "?"
         case ListOf(parts):
             return f"[{', '.join(map(format_constant, parts))}]"
-        case SetOf(parts):
-            return f"<<{', '.join(map(format_constant, parts))}>>"
-        case MapOf(members):
-            shown = (f"{format_text(name)}: {format_constant(part)}" for name, part in members)
+        case SetOf(members):
+            return f"<<{', '.join(map(format_constant, members))}>>"
+        case MapOf(entries):
+            shown = (f"{format_text(name)}: {format_constant(part)}" for name, part in entries)
             return f"{{{', '.join(shown)}}}"
 
 

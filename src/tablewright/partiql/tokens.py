@@ -45,6 +45,7 @@ class Token(NamedTuple):
     kind: str
     text: str
     start: int
+    length: int  # in the statement, with quotes
     quoted: bool = False
 
 
@@ -61,22 +62,23 @@ def tokenize(text: str) -> list[Token]:
         if match is None:
             raise malformed("")
         kind, word = match.lastgroup or "", match.group()
+        place = (position, len(word))
         if kind == "power":
             kind = "number"
         if kind == "name":
             upper = word.upper()
-            tokens.append(Token(upper if upper in RESERVED else kind, word, position))
+            tokens.append(Token(upper if upper in RESERVED else kind, word, *place))
         elif kind == "quoted":
-            tokens.append(Token("name", word[1:-1].replace('""', '"'), position, quoted=True))
+            tokens.append(Token("name", word[1:-1].replace('""', '"'), *place, quoted=True))
         elif kind == "string":
-            tokens.append(Token(kind, word[1:-1].replace("''", "'"), position))
+            tokens.append(Token(kind, word[1:-1].replace("''", "'"), *place))
         elif kind == "number":
             _check_exponent(match["power"])
-            tokens.append(Token(kind, word, position))
+            tokens.append(Token(kind, word, *place))
         elif kind == "symbol":
-            tokens.append(Token("<>" if word == "!=" else word, word, position))
+            tokens.append(Token("<>" if word == "!=" else word, word, *place))
         position = match.end()
-    tokens.append(Token("end", "", len(text)))
+    tokens.append(Token("end", "", len(text), 0))
     return tokens
 
 

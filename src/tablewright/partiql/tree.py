@@ -43,7 +43,9 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class SetOf:
-    parts: tuple[Constant, ...]
+    """A set of strings or of numbers; it is not empty, and has no parameters."""
+
+    members: tuple[Literal, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,30 +71,19 @@ def build(constant: Constant, parameters: Sequence[Value]) -> Value:
             return {"L": [build(part, parameters) for part in parts]}
         case MapOf(members):
             return {"M": {name: build(part, parameters) for name, part in members}}
-        case SetOf(parts):
-            return _build_set([build(part, parameters) for part in parts])
-
-
-def _build_set(members: list[Value]) -> Value:
-    tags = {tag_of(member) for member in members if member}
-    if len(tags) != 1 or not tags <= {"S", "N", "B"}:
-        # The text of AWS is not known.
-        raise ValidationException(
-            "A set must contain values of one type: strings, numbers or binaries; "
-            f"types: [{', '.join(sorted(tags))}]"
-        )
-    (tag,) = tags
-    return {f"{tag}S": [member[tag] for member in members]}
+        case SetOf(members):
+            tag = tag_of(members[0].value)
+            return {f"{tag}S": [member.value[tag] for member in members]}
 
 
 def has_parameters(constant: Constant) -> bool:
     """Return whether the value of a constant depends on parameters."""
     match constant:
-        case Literal():
+        case Literal() | SetOf():
             return False
         case Parameter():
             return True
-        case ListOf(parts) | SetOf(parts):
+        case ListOf(parts):
             return any(map(has_parameters, parts))
         case MapOf(members):
             return any(has_parameters(part) for _, part in members)
@@ -200,9 +191,9 @@ class ParsedStatement:
     def bind(self, parameters: Sequence[Value]) -> dict[str, Value]:
         """Return the values of all constants, in normal form, by name.
 
-        Raise `ValidationException` for a wrong number of parameters, or an invalid value.
+        Raise `ValidationException` for missing parameters, or an invalid value.
         """
-        if len(parameters) != self.parameter_count:
+        if len(parameters) < self.parameter_count:  # DynamoDB Local ignores further ones
             raise ValidationException("Number of parameters in request and statement don't match.")
         depth = self._depth
         values = self._literals.copy()

@@ -323,12 +323,13 @@ class Connection(asyncio.Protocol):
                 raise SerializationException
             engine = self._engine or self._find_engine(url, headers, caller)
             step = prepare(engine, operation, request, caller, self._exchange)
-            self._submit(operation, step, headers)
         except DynamoDBError as fault:
             self._send_fault(fault)
         except Exception:
             log.exception("%s failed", (target or b"a request").decode("latin-1"))
             self._send_fault(InternalServerError(UNEXPECTED))
+        else:
+            self._submit(operation, step, headers)
 
     def _submit(self, operation: str, step: Step, headers: Mapping[bytes, bytes]) -> None:
         if operation == "DescribeEndpoints":

@@ -297,8 +297,9 @@ class Server:
 
     def _expire(self) -> int:
         self._watch.require_same_file()
+        expired = self.engine.expire()
         self.engine.trim()
-        return self.engine.expire()
+        return expired
 
     def _swept(self, sweeping: asyncio.Future[int]) -> None:
         error = None if sweeping.cancelled() else sweeping.exception()

@@ -67,14 +67,13 @@ class _Error(msgspec.Struct):
     is_echoed: bool
 
     def __str__(self) -> str:
-        value = "null" if self.shown is None else f"'{self.shown}'"
-        path = self.path
+        value = "null " if self.shown is None else f"'{self.shown}' "
+        path = self.path[::-1]
         if not self.is_echoed:
-            outer, inner = _pascal_case(path[-1]), _pascal_case(path[0])
-            path = [inner, *path[1:-1], outer] if len(path) > 1 else [inner]
             value = ""
-        where = f"{value} at '{truncate('.'.join(reversed(path)))}'".strip()
-        return f"Value {where} failed to satisfy constraint: {self.problem}"
+            path[0], path[-1] = _pascal_case(path[0]), _pascal_case(path[-1])
+        where = truncate(".".join(path))
+        return f"Value {value}at '{where}' failed to satisfy constraint: {self.problem}"
 
 
 #: Reads a member: takes raw JSON and the errors so far, returns the value for the request.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from tablewright.errors import (
 from tablewright.policy import Principal
 from tests.engine.authorization.principals import ARN, KEY, principal, scoped, statement
 from tests.engine.database import item, table_request
+from tests.engine.streaming import enabled, iterator, stream_arn
 
 # -- what is revealed, and when --------------------------------------------------------------------
 
@@ -38,6 +40,33 @@ def test_a_refusal_does_not_say_whether_a_table_exists(engine: Engine) -> None:
             engine.call("GetItem", {"TableName": name, "Key": KEY}, policy=Principal("ann"))
         messages.append(denied.value.message.replace(name, "TABLE"))
     assert messages[0] == messages[1]
+
+
+def test_a_policy_allows_the_streams_of_one_table(engine: Engine) -> None:
+    """The example of AWS's guide: the streams of a table, but not the table."""
+    actions = [
+        f"dynamodb:{name}Stream{plural}" for name, plural in (("Describe", ""), ("List", "s"))
+    ]
+    actions += ["dynamodb:GetRecords", "dynamodb:GetShardIterator"]
+    only = principal(statement(actions, Resource=f"{ARN}/stream/*"))
+
+    def call(operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        return engine.call(operation, request, policy=only)
+
+    engine.call("UpdateTable", {"TableName": "shop", "StreamSpecification": enabled()})
+    engine.call("CreateTable", table_request("other", StreamSpecification=enabled()))
+    start = iterator(call, stream_arn(engine.call, "shop"))
+    assert call("GetRecords", {"ShardIterator": start})["Records"] == []
+    assert len(call("ListStreams", {"TableName": "shop"})["Streams"]) == 1
+    foreign = iterator(engine.call, stream_arn(engine.call, "other"))
+    for operation, request in (
+        ("GetRecords", {"ShardIterator": foreign}),
+        ("ListStreams", {}),
+        ("ListStreams", {"TableName": "other"}),
+        ("DescribeTable", {"TableName": "shop"}),
+    ):
+        with pytest.raises(AccessDeniedException):
+            call(operation, request)
 
 
 def test_a_key_of_the_wrong_shape_is_refused_before_it_is_explained(engine: Engine) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import boto3
 
+from tests import commands
 from tests.engine.database import table_request
 from tests.server.test_stopping import served
 
@@ -18,3 +19,9 @@ def test_serve_can_be_realistic() -> None:
         client.create_table(**table_request("shop"))
         assert client.describe_table(TableName="shop")["Table"]["TableStatus"] == "CREATING"
         client.close()
+
+
+def test_delays_need_realism() -> None:
+    done = commands.run("serve", "--read-lag", "1")
+    assert done.returncode == 2
+    assert "--control-delay and --read-lag need --realistic" in done.stderr

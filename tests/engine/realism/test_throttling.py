@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 from tablewright.engine import Engine
 from tablewright.engine.realism import throttling
 from tablewright.errors import (
+    ConditionalCheckFailedException,
     ProvisionedThroughputExceededException,
     ThrottlingException,
     TransactionCanceledException,
@@ -73,6 +74,15 @@ def test_a_large_item_leaves_a_debt(engine: Engine, clock: Clock) -> None:
         put(engine)
     clock.move(1)
     put(engine)
+
+
+def test_a_write_whose_condition_is_false_costs_units(engine: Engine) -> None:
+    create(engine, write=1)
+    request = {"TableName": "shop", "Item": item(pk="a", sk="1")}
+    with pytest.raises(ConditionalCheckFailedException):
+        engine.call("PutItem", request | {"ConditionExpression": "attribute_exists(pk)"})
+    with pytest.raises(ProvisionedThroughputExceededException):
+        put(engine)
 
 
 def test_unused_units_are_saved_for_five_minutes(engine: Engine, clock: Clock) -> None:
@@ -192,6 +202,21 @@ def test_a_throttled_transaction_is_cancelled(engine: Engine) -> None:
         {"Code": "ProvisionedThroughputExceeded", "Message": TABLE},
     ]
     assert engine.call("Scan", {"TableName": "shop"})["Count"] == 0
+
+
+def test_statements_are_throttled(engine: Engine) -> None:
+    create(engine, write=1, read=1)
+    insert = {"Statement": "INSERT INTO shop VALUE {'pk': 'a', 'sk': '1'}"}
+    select: Json = {"Statement": "SELECT * FROM shop WHERE pk = 'a'", "ConsistentRead": True}
+    engine.call("ExecuteStatement", insert)
+    with pytest.raises(ProvisionedThroughputExceededException):
+        engine.call("ExecuteStatement", insert)
+    assert engine.call("ExecuteStatement", select) == {"Items": [item(pk="a", sk="1")]}
+    with pytest.raises(ProvisionedThroughputExceededException):
+        engine.call("ExecuteStatement", select)
+    both = [{"Statement": f"SELECT * FROM shop WHERE pk = '{name}' AND sk = '1'"} for name in "ab"]
+    with pytest.raises(TransactionCanceledException, match="ProvisionedThroughputExceeded"):
+        engine.call("ExecuteTransaction", {"TransactStatements": both})
 
 
 @pytest.mark.parametrize("level", [None, "NONE", "TOTAL", "INDEXES"])

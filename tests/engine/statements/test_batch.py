@@ -31,9 +31,9 @@ def key(pk: str) -> str:
 def test_writes_are_done_one_by_one_in_order(db: Database, table: str) -> None:
     answer = batch(
         db,
-        request(f'INSERT INTO "{table}" VALUE ?', {"pk": "d", "sk": "1"}),
-        f'UPDATE "{table}" SET n = n + 1 {key("a")}',
-        f'UPDATE "{table}" SET n = n + 1 {key("a")} RETURNING ALL NEW *',
+        request(f"INSERT INTO \"{table}\" VALUE {{'pk': ?, 'sk': '1'}}", "d"),
+        f'UPDATE "{table}" SET n = n + 1 {key("c")}',
+        f'UPDATE "{table}" SET n = n + 2 {key("a")} RETURNING ALL NEW *',
         f'DELETE FROM "{table}" {key("b")} RETURNING ALL OLD *',
     )
     assert answer == {
@@ -63,30 +63,36 @@ def test_a_statement_that_fails_does_not_affect_the_others(db: Database, table: 
     answer = batch(
         db,
         "not a statement",
-        f"INSERT INTO \"{table}\" VALUE {{'pk': 'a', 'sk': '1'}}",
-        failing,
+        f"INSERT INTO \"{table}\" VALUE {{'pk': 'c', 'sk': '1'}}",
+        f'UPDATE "{table}" SET n = 1 {key("b")} AND n = 6',
         request(failing, ReturnValuesOnConditionCheckFailure="ALL_OLD"),
         f"DELETE FROM \"{table}\" WHERE pk = 'a'",
-        request(f'DELETE FROM "{table}" {key("a")}', "superfluous"),
+        f'DELETE FROM "{table}" {key("a")} AND n = ?',
+        f"UPDATE \"{table}\" SET n = 1 WHERE pk = 'a' AND sk = 5",
         f"DELETE FROM absent {key('a')}",
         f'EXISTS(SELECT * FROM "{table}" {key("a")} AND n = 5)',
-        f'DELETE FROM "{table}" {key("c")}',
+        f'DELETE FROM "{table}" {key("d")}',
     )
     assert answer["Responses"] == [
         error("ValidationError", MALFORMED + "Expected data manipulation"),
-        error("DuplicateItem", "Duplicate primary key exists in table"),
-        error("ConditionalCheckFailed", CONDITION),
-        error("ConditionalCheckFailed", CONDITION, Item=item(pk="a", sk="1", n=5)),
+        error("DuplicateItem", "Duplicate primary key exists in table") | {"TableName": table},
+        error("ConditionalCheckFailed", CONDITION) | {"TableName": table},
+        error("ConditionalCheckFailed", CONDITION, Item=item(pk="a", sk="1", n=5))
+        | {"TableName": table},
         error(
             "ValidationError",
             "Where clause does not contain a mandatory equality on all key attributes",
         ),
         error("ValidationError", "Number of parameters in request and statement don't match."),
+        error(
+            "ValidationError",
+            "Key attribute's data type should match its data type in table's schema: Key sk",
+        ),
         error("ResourceNotFound", "Requested resource not found"),
-        error("ValidationError", "EXISTS is only supported in ExecuteTransaction"),
+        error("ValidationError", "EXISTS can only be used in ExecuteTransaction write requests."),
         {"TableName": table},
     ]
-    assert sorted(one["pk"]["S"] for one in db.items(table)) == ["a", "b"]
+    assert sorted(one["pk"]["S"] for one in db.items(table)) == ["a", "b", "c"]
 
 
 def test_reads_return_an_item_each(db: Database, table: str) -> None:
@@ -95,14 +101,14 @@ def test_reads_return_an_item_each(db: Database, table: str) -> None:
         f'SELECT * FROM "{table}" {key("b")}',
         request(f'SELECT n FROM "{table}" WHERE pk = ? AND sk = ?', "a", "1", ConsistentRead=True),
         f'SELECT * FROM "{table}" {key("absent")}',
-        f'SELECT * FROM "{table}" {key("a")} AND n = 6',
+        f'SELECT * FROM "{table}" {key("c")} AND n = 5',
     )
     assert answer == {
         "Responses": [
             {"TableName": table, "Item": item(pk="b", sk="1", n=5)},
             {"TableName": table, "Item": item(n=5)},
             {"TableName": table},
-            {"TableName": table},
+            error("ValidationError", "Only single item select is supported"),
         ]
     }
 
@@ -145,7 +151,18 @@ def test_reads_and_writes_cannot_be_mixed(db: Database, table: str) -> None:
                 request(f'DELETE FROM "{table}" {key("a")}'),
             ]
         },
-        "The statements of a batch must be all reads or all writes",
+        "Read and write requests together in the same batch is not supported.",
+    )
+    assert len(db.items(table)) == 3
+
+
+@pytest.mark.parametrize("statement", ["SELECT * FROM", "DELETE FROM"])
+def test_an_item_can_be_in_a_batch_once(db: Database, table: str, statement: str) -> None:
+    one = request(f'{statement} "{table}" {key("a")}')
+    db.refuses(
+        "BatchExecuteStatement",
+        {"Statements": [one, one]},
+        "Provided list of item keys contains duplicates",
     )
     assert len(db.items(table)) == 3
 
@@ -159,15 +176,16 @@ def test_the_capacity_is_that_of_each_statement(db: Database, table: str) -> Non
         ReturnConsumedCapacity="TOTAL",
     )
     assert answer["ConsumedCapacity"] == [{"TableName": table, "CapacityUnits": 1.0}] * 2
-    read = f'SELECT * FROM "{table}" {key("c")}'
-    answer = batch(db, read, request(read, ConsistentRead=True), ReturnConsumedCapacity="TOTAL")
+    read = f'SELECT * FROM "{table}" {{}}'
+    consistent = request(read.format(key("c")), ConsistentRead=True)
+    answer = batch(db, read.format(key("b")), consistent, ReturnConsumedCapacity="TOTAL")
     assert [one["CapacityUnits"] for one in answer["ConsumedCapacity"]] == [0.5, 1.0]
 
 
 def test_a_batch_has_1_to_25_statements(db: Database, table: str) -> None:
-    read = request(f'SELECT * FROM "{table}" {key("a")}')
-    assert len(db.call("BatchExecuteStatement", {"Statements": [read] * 25})["Responses"]) == 25
+    reads = [request(f'SELECT * FROM "{table}" {key(str(number))}') for number in range(26)]
+    assert len(db.call("BatchExecuteStatement", {"Statements": reads[:25]})["Responses"]) == 25
     with pytest.raises(Exception, match="Member must have length less than or equal to 25"):
-        db.call("BatchExecuteStatement", {"Statements": [read] * 26})
+        db.call("BatchExecuteStatement", {"Statements": reads})
     with pytest.raises(Exception, match="Member must have length greater than or equal to 1"):
         db.call("BatchExecuteStatement", {"Statements": []})

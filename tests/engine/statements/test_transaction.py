@@ -49,12 +49,12 @@ def contents(db: Database, table: str) -> dict[str, str | None]:
 def test_writes_are_done_together(db: Database, table: str) -> None:
     answer = transact(
         db,
-        request(f'INSERT INTO "{table}" VALUE ?', {"pk": "d", "sk": "1", "n": 1}),
+        request(f"INSERT INTO \"{table}\" VALUE {{'pk': 'd', 'sk': '1', 'n': ?}}", 1),
         f'UPDATE "{table}" SET n = n + 1 {key("a")} AND n = 5',
         f'DELETE FROM "{table}" {key("b")}',
         f'EXISTS(SELECT * FROM "{table}" {key("c")} AND n = 5)',
     )
-    assert answer == {"Responses": [{}, {}, {}, {}]}
+    assert answer == {"Responses": []}
     assert contents(db, table) == {"a": "6", "c": "5", "d": "1"}
 
 
@@ -104,10 +104,16 @@ def test_exists_needs_a_condition_besides_the_key(db: Database, table: str) -> N
     refuses(
         db,
         1,
-        "EXISTS must have a condition on an attribute that is not part of the key",
+        "EXISTS() must contain a single item read with additional condition",
         f'DELETE FROM "{table}" {key("b")}',
         f'EXISTS(SELECT * FROM "{table}" {key("a")})',
     )
+
+
+def test_a_key_of_a_wrong_type_cancels(db: Database, table: str) -> None:
+    reasons = cancelled(db, f"DELETE FROM \"{table}\" WHERE pk = 'a' AND sk = 1")
+    message = "Key attribute's data type should match its data type in table's schema: Key sk"
+    assert reasons == [{"Code": "ValidationError", "Message": message}]
 
 
 def test_an_invalid_result_of_an_update_cancels(db: Database, table: str) -> None:
@@ -155,12 +161,14 @@ def test_faults_of_a_statement_name_it(db: Database) -> None:
     )
     mandatory = "Where clause does not contain a mandatory equality on all key attributes"
     refuses(db, 1, mandatory, fine, f"DELETE FROM \"{table}\" WHERE pk = 'b'")
-    refuses(db, 0, mandatory, f'SELECT * FROM "{table}"')
+    needed = (
+        "Select statements within ExecuteTransaction must specify the primary key in the where "
+        "clause."
+    )
+    refuses(db, 0, needed, f'SELECT * FROM "{table}"')
+    refuses(db, 0, needed, f'SELECT * FROM "{table}" {key("a")} AND n = 5')
     refuses(
-        db,
-        0,
-        "Number of parameters in request and statement don't match.",
-        request(fine, "superfluous"),
+        db, 0, "Number of parameters in request and statement don't match.", f"{fine} AND n = ?"
     )
     refuses(
         db,
@@ -186,7 +194,8 @@ def test_reads_and_writes_cannot_be_mixed(db: Database, table: str) -> None:
     db.refuses(
         "ExecuteTransaction",
         body(f'SELECT * FROM "{table}" {key("a")}', f'DELETE FROM "{table}" {key("b")}'),
-        "The statements of a transaction must be all reads or all writes",
+        "ExecuteTransaction API does not support both read and write operations in the same "
+        "request.",
     )
 
 
@@ -194,6 +203,11 @@ def test_an_item_can_be_written_once(db: Database, table: str) -> None:
     db.refuses(
         "ExecuteTransaction",
         body(f'DELETE FROM "{table}" {key("a")}', f'UPDATE "{table}" SET n = 1 {key("a")}'),
+        "Transaction request cannot include multiple operations on one item",
+    )
+    db.refuses(
+        "ExecuteTransaction",
+        body(*[f'SELECT * FROM "{table}" {key("a")}'] * 2),
         "Transaction request cannot include multiple operations on one item",
     )
 

@@ -1,18 +1,19 @@
 """BatchExecuteStatement: run up to 25 statements of PartiQL, each on its own.
 
 All statements read, or all write. A statement that fails has an error in its response, and does not
-affect the others. Each SELECT must have an equality on the whole key of a table.
+affect the others. Each SELECT must have an equality on the whole key of a table, and no other
+condition. Two statements on the same item are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import suppress
 
 from tablewright.engine.capacity import Charge
-from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
-from tablewright.engine.statements.read import get_one
-from tablewright.engine.statements.write import StatementWrite, refuse_exists, run_write
+from tablewright.engine.statements.prepared import prepare_statement
+from tablewright.engine.statements.read import find_key_of_item, get_one
+from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
 from tablewright.engine.table import StoredTable
 from tablewright.errors import (
@@ -20,7 +21,6 @@ from tablewright.errors import (
     DynamoDBError,
     ValidationException,
 )
-from tablewright.values import Value
 from tablewright.wire.responses import ConsumedCapacity, ItemOut
 from tablewright.wire.statements import (
     BatchExecuteStatementInput,
@@ -35,79 +35,112 @@ _CODES = {"ValidationException": "ValidationError", "ThrottlingException": "Thro
 
 
 def batch_execute_statement(request: BatchExecuteStatementInput) -> Step:
-    statements = [_BatchStatement(one) for one in request.statements]
-    kinds = {one.prepared.is_read for one in statements if one.prepared is not None}
+    kinds = set()
+    for statement in request.statements:
+        with suppress(ValidationException):  # the response of the statement has it
+            kinds.add(prepare_statement(statement.text).is_read)
     if len(kinds) > 1:
-        # The text of AWS is not known.
-        raise ValidationException("The statements of a batch must be all reads or all writes")
-
-    def respond(
-        execute: Callable[[_BatchStatement], tuple[ItemOut | None, Charge]],
-    ) -> BatchExecuteStatementOutput:
-        responses: list[BatchStatementResponse] = []
-        consumed: list[ConsumedCapacity | None] = []
-        for one in statements:
-            response = BatchStatementResponse()
-            try:
-                response.item, charge = execute(one)
-                response.table_name = one.table.name
-                consumed.append(charge.to_consumed_capacity(request.return_capacity))
-            except DynamoDBError as fault:
-                response.error = _to_error(fault)
-            responses.append(response)
-        return BatchExecuteStatementOutput(
-            responses=responses,
-            consumed_capacity=[units for units in consumed if units is not None] or None,
+        raise ValidationException(
+            "Read and write requests together in the same batch is not supported."
         )
 
     def read(context: ReadContext) -> BatchExecuteStatementOutput:
-        answer = respond(lambda one: one.read(context))
+        answer = _respond(request, [_Read(context, one) for one in request.statements])
         if any(response.error for response in answer.responses):
             context.catalog.refresh(context.snapshot)  # perhaps the tables have changed
-            answer = respond(lambda one: one.read(context))
+            answer = _respond(request, [_Read(context, one) for one in request.statements])
         return answer
 
     def write(context: WriteContext) -> BatchExecuteStatementOutput:
-        return respond(lambda one: one.write(context))
+        return _respond(request, [_Write(context, one) for one in request.statements])
 
     return ReadStep(read) if kinds <= {True} else WriteStep(write)
 
 
-class _BatchStatement:
-    """One statement of the batch; `table` is known when it has been executed."""
+class _Read:
+    """A SELECT of the batch."""
 
     table: StoredTable
 
-    def __init__(self, request: BatchStatementRequest) -> None:
+    def __init__(self, context: ReadContext, request: BatchStatementRequest) -> None:
+        self._context = context
         self._request = request
-        self.prepared: PreparedStatement | None = None  # None: the statement is malformed
-        with suppress(ValidationException):  # `_bind` raises it again
-            self.prepared = prepare_statement(request.text)
 
-    def _bind(self) -> tuple[PreparedStatement, dict[str, Value]]:
+    def find_key(self) -> bytes:
+        """Check the statement, and return the key of its item."""
         prepared = prepare_statement(self._request.text)
-        return prepared, prepared.bind(self._request.parameters)
-
-    def read(self, context: ReadContext) -> tuple[ItemOut | None, Charge]:
-        prepared, values = self._bind()
-        table = context.find_table(prepared.table_name)
-        plan = prepared.plan_select(table)
-        if plan.operation != "GetItem":
+        self._values = prepared.bind(self._request.parameters)
+        self.table = self._context.find_table(prepared.table_name)
+        self._plan = prepared.plan_select(self.table)
+        self._charge = Charge(self.table, name=prepared.table_name)
+        if self._plan.operation != "GetItem":
             raise ValidationException(
                 "Select statements within BatchExecuteStatement must specify the primary key in "
                 "the where clause."
             )
-        charge = Charge(table, name=prepared.table_name)
-        self.table = table
-        return get_one(context, plan, values, self._request.consistent, charge), charge
+        if self._plan.branches[0].filter is not None:
+            raise ValidationException("Only single item select is supported")
+        return find_key_of_item(self._plan, self._values)
 
-    def write(self, context: WriteContext) -> tuple[ItemOut | None, Charge]:
-        prepared, values = self._bind()
+    def execute(self) -> tuple[ItemOut | None, Charge]:
+        """Return the item, and the charge."""
+        consistent, charge = self._request.consistent, self._charge
+        return get_one(self._context, self._plan, self._values, consistent, charge), charge
+
+
+class _Write:
+    """An INSERT, UPDATE or DELETE of the batch."""
+
+    table: StoredTable
+
+    def __init__(self, context: WriteContext, request: BatchStatementRequest) -> None:
+        self._context = context
+        self._request = request
+
+    def find_key(self) -> bytes:
+        """Check the statement, and return the key of its item."""
+        prepared = prepare_statement(self._request.text)
+        values = prepared.bind(self._request.parameters)
         refuse_exists(prepared)
-        write = StatementWrite(prepared, values, self._request.return_on_failure)
-        charge = run_write(context, write)
-        self.table = write.table
-        return write.returned(), charge
+        self._write = StatementWrite(prepared, values, self._request.return_on_failure)
+        self._write.prepare(self._context)
+        self.table = self._write.table
+        return self._write.key
+
+    def execute(self) -> tuple[ItemOut | None, Charge]:
+        """Write the item; return what RETURNING asks for, and the charge."""
+        charge = self._write.run(self._context.tx)
+        return self._write.returned(), charge
+
+
+def _respond(
+    request: BatchExecuteStatementInput, statements: Sequence[_Read | _Write]
+) -> BatchExecuteStatementOutput:
+    """Execute each statement; a response has the error of its statement."""
+    responses = [BatchStatementResponse() for _ in statements]
+    keys = []
+    for one, response in zip(statements, responses, strict=True):
+        try:
+            keys.append((one.find_key(), one.table.name))
+        except DynamoDBError as fault:
+            response.error = _to_error(fault)
+    if len(set(keys)) < len(keys):
+        raise ValidationException("Provided list of item keys contains duplicates")
+    consumed: list[ConsumedCapacity | None] = []
+    for one, response in zip(statements, responses, strict=True):
+        if response.error is not None:
+            continue
+        response.table_name = one.table.name
+        try:
+            response.item, charge = one.execute()
+        except DynamoDBError as fault:
+            response.error = _to_error(fault)
+        else:
+            consumed.append(charge.to_consumed_capacity(request.return_capacity))
+    return BatchExecuteStatementOutput(
+        responses=responses,
+        consumed_capacity=[units for units in consumed if units is not None] or None,
+    )
 
 
 def _to_error(fault: DynamoDBError) -> BatchStatementError:

@@ -10,7 +10,7 @@ from tablewright.engine.paging import SHORT_FILTER
 from tablewright.engine.statements.prepared import prepare_statement
 from tablewright.engine.statements.read import run_select
 from tablewright.engine.statements.token import read_token
-from tablewright.engine.statements.write import StatementWrite, refuse_exists, run_write
+from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
 from tablewright.wire.statements import ExecuteStatementInput, ExecuteStatementOutput
 
@@ -31,7 +31,8 @@ def execute_statement(request: ExecuteStatementInput) -> Step:
     write = StatementWrite(prepared, values, request.return_on_failure)
 
     def run(context: WriteContext) -> ExecuteStatementOutput:
-        charge = run_write(context, write)
+        write.prepare(context)
+        charge = write.run(context.tx)
         returned = write.returned()
         return ExecuteStatementOutput(
             items=[] if returned is None else [returned],

@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.statements.plan import SelectPlan
 from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
-from tablewright.engine.statements.read import get_one
-from tablewright.engine.statements.where import NO_WHOLE_KEY
+from tablewright.engine.statements.read import find_key_of_item, get_one
 from tablewright.engine.statements.write import StatementWrite
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
 from tablewright.engine.transaction import (
@@ -44,8 +43,10 @@ def execute_transaction(request: ExecuteTransactionInput) -> Step:
             else:
                 writes.append(StatementWrite(prepared, values, statement.return_on_failure))
     if reads and writes:
-        # The text of AWS is not known.
-        raise ValidationException("The statements of a transaction must be all reads or all writes")
+        raise ValidationException(
+            "ExecuteTransaction API does not support both read and write operations in the same "
+            "request."
+        )
     return _write_step(request, writes) if writes else _read_step(request, reads)
 
 
@@ -59,7 +60,7 @@ def _write_step(request: ExecuteTransactionInput, writes: list[StatementWrite]) 
                 write.table.keys.reject_empty(write.key_values)
         charges, _ = run_transaction(context.tx, writes, request.token, fingerprint)
         return ExecuteTransactionOutput(
-            responses=[ItemResponse() for _ in writes],
+            responses=[],
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
         )
 
@@ -72,6 +73,7 @@ def _read_step(
     def run(context: ReadContext) -> ExecuteTransactionOutput:
         charges: dict[str, Charge] = {}
         responses = []
+        keys = set()
         with context.snapshot.read_transaction():
             for number, (prepared, values) in enumerate(reads):
                 with _naming(number):
@@ -81,7 +83,12 @@ def _read_step(
                     charge = charges.setdefault(
                         table.name, Charge(table, "read", factor=2, name=prepared.table_name)
                     )
+                    keys.add((table.name, find_key_of_item(plan, values)))
                     responses.append(ItemResponse(get_one(context, plan, values, True, charge)))
+        if len(keys) < len(reads):
+            raise ValidationException(
+                "Transaction request cannot include multiple operations on one item"
+            )
         return ExecuteTransactionOutput(
             responses=responses,
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
@@ -110,5 +117,8 @@ def _check_for_transaction(prepared: PreparedStatement) -> None:
 
 
 def _require_whole_key(plan: SelectPlan) -> None:
-    if plan.operation != "GetItem":
-        raise ValidationException(NO_WHOLE_KEY)
+    if plan.operation != "GetItem" or plan.branches[0].filter is not None:
+        raise ValidationException(
+            "Select statements within ExecuteTransaction must specify the primary key in the "
+            "where clause."
+        )

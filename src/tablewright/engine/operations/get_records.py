@@ -2,8 +2,9 @@
 
 Checks: the iterator; its age; the stream; the shard; that no record after the position is trimmed.
 
-A page ends after `Limit` records, 1 MB, or `MAX_SCANNED` changes of the log, most of which may
-belong to other shards. At the end of a closed shard there is no NextShardIterator.
+A page ends after `Limit` records or 1 MB. It also ends after `MAX_SCANNED` changes of the log, or
+`MAX_SCANNED_BYTES`, most of which may belong to other shards; so it may be empty. At the end of a
+closed shard there is no NextShardIterator.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from tablewright.wire.streams import (
 
 MAX_PAGE_BYTES = 1024 * 1024
 MAX_SCANNED = 10_000
+MAX_SCANNED_BYTES = 8 * 1024 * 1024
 
 _EXPIRY = Identity("dynamodb.amazonaws.com", "Service")
 
@@ -79,7 +81,8 @@ class _Page:
         self.records: list[Record] = []
 
     def read(self, snapshot: Snapshot, limit: int) -> None:
-        shard, scanned, size = self._shard, 0, 0
+        shard = self._shard
+        scanned = scanned_bytes = size = 0
         with closing(read_changes(snapshot, LogTree(self._log.tree), self.position)) as changes:
             for change in changes:
                 if shard.last is not None and change.number > shard.last:
@@ -92,7 +95,12 @@ class _Page:
                     self.records.append(record)
                 self.position = change.number
                 scanned += 1
-                if len(self.records) == limit or scanned == MAX_SCANNED:
+                scanned_bytes += len(change.old or b"") + len(change.new or b"")
+                if (
+                    len(self.records) == limit
+                    or scanned == MAX_SCANNED
+                    or scanned_bytes >= MAX_SCANNED_BYTES
+                ):
                     break
 
     def _build_record(self, change: Change) -> Record:

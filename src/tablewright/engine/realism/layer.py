@@ -21,7 +21,10 @@ from tablewright.engine.realism.lag import ReplacedRows, lagging, recording
 from tablewright.engine.realism.settings import Realism
 from tablewright.engine.realism.statuses import Statuses
 from tablewright.engine.realism.throttling import (
-    KINDS,
+    THROTTLED,
+    TRANSACTIONS,
+    Kind,
+    Part,
     Throttle,
     cancellation,
     list_parts,
@@ -34,12 +37,12 @@ from tablewright.engine.step import (
     WriteStep,
     table_name,
 )
+from tablewright.errors import ConditionalCheckFailedException, TransactionCanceledException
 from tablewright.wire import requests
 from tablewright.wire.responses import ConsumedCapacity
 
 #: Reads that lag unless they are consistent.
 _LAGGING = frozenset({"BatchGetItem", "ExecuteStatement", "GetItem", "Query", "Scan"})
-_STATEMENTS = frozenset({"BatchExecuteStatement", "ExecuteStatement", "ExecuteTransaction"})
 #: Operations on a table that are refused while it is being created.
 _SETTINGS = frozenset(
     {
@@ -77,8 +80,10 @@ class RealisticLayer:
         """
         step = prepare(request)
         self._check_statuses(operation, request)
-        if operation in KINDS and self._throttle is not None:
-            request, step = self._admit(self._throttle, operation, request, prepare, tables)
+        if operation in THROTTLED and self._throttle is not None:
+            kind: Kind = "Write" if isinstance(step, WriteStep) else "Read"
+            parts = list_parts(operation, request, tables, kind)
+            request, step = self._admit(self._throttle, operation, request, parts, prepare, tables)
         if self._replaced is not None:
             step = self._lag(operation, request, step, self._replaced)
         return request, self._show(operation, request, step)
@@ -87,7 +92,7 @@ class RealisticLayer:
 
     def _check_statuses(self, operation: str, request: Any) -> None:
         statuses = self._statuses
-        if operation in KINDS or operation in _STATEMENTS:
+        if operation in THROTTLED or operation == "BatchExecuteStatement":
             for requested in REQUESTED_ACCESSES[operation](request):
                 if requested.table is not None:
                     statuses.check_use(table_name(requested.table), requested.index)
@@ -191,15 +196,15 @@ class RealisticLayer:
         throttle: Throttle,
         operation: str,
         request: Any,
+        parts: list[Part],
         prepare: Callable[[Any], Step],
         tables: StoredTables,
     ) -> tuple[Any, Step]:
-        parts = list_parts(operation, request, tables)
         faults = throttle.check(parts)
         refused = next((fault for fault in faults if fault is not None), None)
         unprocessed: dict[str, Any] = {}
         if refused is not None:
-            if operation.startswith("Transact"):
+            if operation in TRANSACTIONS:
                 refused = cancellation(faults)
             if not operation.startswith("Batch") or None not in faults:
                 self._key_counts.add(operation, request, tables, throttled=True)
@@ -213,7 +218,11 @@ class RealisticLayer:
         step = prepare(replace(request, return_capacity="INDEXES"))
 
         def charged_run(run: Any, context: Any) -> Any:
-            answer = run(context)
+            try:
+                answer = run(context)
+            except (ConditionalCheckFailedException, TransactionCanceledException):
+                throttle.charge_failure(parts)
+                raise
             consumed = answer.consumed_capacity
             throttle.charge(parts, consumed if isinstance(consumed, list) else [consumed])
             answer.consumed_capacity = _at_level(consumed, level)

@@ -11,7 +11,7 @@ spread evenly over their partition keys. A write also needs units of every globa
 throttled index throttles its table.
 
 A batch is admitted item by item: the others are returned as unprocessed. It is refused only if no
-item is admitted. A transaction is cancelled. PartiQL statements are not throttled.
+item is admitted. A transaction is cancelled. BatchExecuteStatement is not throttled.
 """
 
 from __future__ import annotations
@@ -59,18 +59,18 @@ ON_DEMAND_EXCEEDED = (
     "have a hot key: "
     "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"
 )
-#: The operations that are throttled, with what they do.
-KINDS: dict[str, Kind] = {
-    "BatchGetItem": "Read",
-    "BatchWriteItem": "Write",
-    "DeleteItem": "Write",
-    "GetItem": "Read",
-    "PutItem": "Write",
-    "Query": "Read",
-    "Scan": "Read",
-    "TransactGetItems": "Read",
-    "TransactWriteItems": "Write",
-    "UpdateItem": "Write",
+TRANSACTIONS = frozenset({"ExecuteTransaction", "TransactGetItems", "TransactWriteItems"})
+#: The operations that are throttled.
+THROTTLED = TRANSACTIONS | {
+    "BatchGetItem",
+    "BatchWriteItem",
+    "DeleteItem",
+    "ExecuteStatement",
+    "GetItem",
+    "PutItem",
+    "Query",
+    "Scan",
+    "UpdateItem",
 }
 
 
@@ -145,6 +145,17 @@ class Throttle:
                 ]
                 if of_table:
                     self._charge_table(of_table, capacity, now)
+
+    def charge_failure(self, parts: Iterable[Part]) -> None:
+        """Take the smallest cost of a write whose condition is false: it is not free."""
+        now = self._settings.clock()
+        with self._lock:
+            for part in parts:
+                bucket = self._declared(part.table.schema, None, part.kind, now)
+                if bucket is not None:
+                    bucket.take(part.least, now)
+                if part.partition is not None:
+                    self._key_bucket(part, now).take(part.least, now)
 
     def _charge_table(self, parts: list[Part], capacity: ConsumedCapacity, now: float) -> None:
         first = parts[0]
@@ -227,7 +238,7 @@ class Throttle:
         return self._buckets.find(name, rate, rate, now)
 
 
-def list_parts(operation: str, request: Any, tables: StoredTables) -> list[Part]:
+def list_parts(operation: str, request: Any, tables: StoredTables, kind: Kind) -> list[Part]:
     """Return the parts of a request: one for each item that it names, else one for each table.
 
     The parts of a batch have the order of its items.
@@ -237,9 +248,9 @@ def list_parts(operation: str, request: Any, tables: StoredTables) -> list[Part]
         table = tables.get(table_name(requested.table)) if requested.table else None
         if table is None:  # the operation raises that it is missing
             return []
-        least = _smallest_cost(operation, request, requested)
+        least = _smallest_cost(operation, request, requested, kind)
         found += [
-            Part(table, requested.index, KINDS[operation], partition, least)
+            Part(table, requested.index, kind, partition, least)
             for partition in _partitions(requested, table)
         ]
     return found
@@ -265,10 +276,10 @@ def partition_of(
     return found[0] if found else None
 
 
-def _smallest_cost(operation: str, request: Any, requested: RequestedAccess) -> float:
-    if operation.startswith("Transact"):
+def _smallest_cost(operation: str, request: Any, requested: RequestedAccess, kind: Kind) -> float:
+    if operation in TRANSACTIONS:
         return 2.0
-    if KINDS[operation] == "Write":
+    if kind == "Write":
         return 1.0
     if isinstance(request, requests.BatchGetItemInput):
         return 1.0 if request.tables[str(requested.table)].consistent else 0.5

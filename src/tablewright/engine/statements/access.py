@@ -78,5 +78,5 @@ class StatementAccess:
     def _inserted(self) -> Item:
         statement = self._prepared.statement
         assert isinstance(statement, Insert)
-        item: Item = self._values[statement.item.name].get("M", {})
+        item: Item = self._values[statement.item.name]["M"]
         return item

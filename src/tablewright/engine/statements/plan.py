@@ -137,9 +137,8 @@ def plan_write(parsed: ParsedStatement, table: StoredTable, names: Names) -> Wri
         condition = tree.And((exists, rest)) if rest else exists
     if isinstance(statement, Select):
         if rest is None:
-            # A condition is documented as necessary; the text of AWS is not known.
             raise ValidationException(
-                "EXISTS must have a condition on an attribute that is not part of the key"
+                "EXISTS() must contain a single item read with additional condition"
             )
         returning = None
     else:
@@ -164,6 +163,13 @@ def returned_values(statement: Update | Delete) -> str | None:
 def key_values(tests: Sequence[KeyTest], values: Values) -> Item:
     """Return the key attributes that equalities give."""
     return {test.name: values[test.operands[0]] for test in tests}
+
+
+def key_type_error(name: str) -> ValidationException:
+    """Return the fault for a key attribute of a wrong type; other operations have others."""
+    return ValidationException(
+        f"Key attribute's data type should match its data type in table's schema: Key {name}"
+    )
 
 
 def _find_index(table: StoredTable, name: str | None) -> StoredIndex | None:

@@ -126,7 +126,7 @@ def _check_source(parsed: ParsedStatement) -> None:
 def _set_functions(actions: Sequence[tree.Action]) -> list[tuple[str, str]]:
     """Return the functions on sets with the names of their second operands."""
     return [
-        ("set_add" if isinstance(action, tree.Add) else "set_delete", action.value.name)
+        ("SET_ADD" if isinstance(action, tree.Add) else "SET_DELETE", action.value.name)
         for action in actions
         if isinstance(action, tree.Add | tree.Delete)
     ]
@@ -135,6 +135,5 @@ def _set_functions(actions: Sequence[tree.Action]) -> list[tuple[str, str]]:
 def _require_set(function: str, value: Value) -> None:
     if tag_of(value) not in DELETE_TYPES:
         raise ValidationException(
-            "Incorrect operand type for operator or function; "
-            f"operator or function: {function}, operand type: {tag_of(value)}"
+            f"The second argument to {function} must be a value with type SET"
         )

@@ -20,7 +20,13 @@ from tablewright.encoding.keys import segment_range
 from tablewright.engine.capacity import Charge, read_units
 from tablewright.engine.operations.query import find_bounds, resume_after
 from tablewright.engine.paging import read_rows, reject_unprojected_filter
-from tablewright.engine.statements.plan import SelectBranch, SelectPlan, Values, key_values
+from tablewright.engine.statements.plan import (
+    SelectBranch,
+    SelectPlan,
+    Values,
+    key_type_error,
+    key_values,
+)
 from tablewright.engine.statements.prepared import PreparedStatement
 from tablewright.engine.statements.token import Position, encode_token, read_token
 from tablewright.engine.step import ReadContext
@@ -69,8 +75,7 @@ def get_one(
     item_filter = branch.filter.bind(values) if branch.filter else None
     if item_filter or plan.project:
         table.reject_paths_into_keys(item_filter, plan.project)
-    key = table.keys.check_key(key_values(branch.key, values))
-    found = context.snapshot.get(table.tree, key)
+    found = context.snapshot.get(table.tree, find_key_of_item(plan, values))
     if charge is not None:
         charge.add(read_units(found[0] if found else 0, consistent=consistent))
     if found is None:
@@ -81,6 +86,16 @@ def get_one(
     if item_filter is not None and not item_filter.holds(item):
         return None
     return plan.project(item) if plan.project else Raw(found[1])
+
+
+def find_key_of_item(plan: SelectPlan, values: Values) -> bytes:
+    """Return the key of the row that a plan with a whole key reads; check its types."""
+    keys = plan.source.keys
+    wanted = key_values(plan.branches[0].key, values)
+    for attribute in keys.attributes:
+        if attribute.type not in wanted[attribute.name]:
+            raise key_type_error(attribute.name)
+    return keys.check_key(wanted)
 
 
 class _Range(Struct):
@@ -164,6 +179,9 @@ def _find_ranges(plan: SelectPlan, values: Values) -> list[_Range]:
             test.name: KeyTerm(test.operator, tuple([values[name] for name in test.operands]))
             for test in branch.key
         }
+        for name, term in terms.items():
+            if any(keys.types[name] not in operand for operand in term.operands):
+                raise key_type_error(name)
         selection = select(terms, keys.partition_names, keys.sort_names, keys.types)
         order = [sort_key(tag, value[tag]) for value in selection.partition for tag in value]
         ranges.append((order, _Range(branch, *find_bounds(plan.source, selection))))

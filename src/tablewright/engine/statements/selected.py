@@ -6,6 +6,7 @@ returns for an element of a list is not known for certain; here `tags[0]` is the
 
 from __future__ import annotations
 
+from tablewright.errors import ValidationException
 from tablewright.expression import CompiledProjection, tree
 from tablewright.expression.evaluate import compile_path
 from tablewright.values import Item
@@ -23,7 +24,11 @@ class SelectedAttributes(CompiledProjection):
 
     def __init__(self, paths: tuple[tree.Path, ...]) -> None:
         super().__init__(paths)
-        reads = [(_attribute_name(path), compile_path(path.parts)) for path in paths]
+        names = [_attribute_name(path) for path in paths]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValidationException(f"Duplicate identifiers in select clause: {name}")
+        reads = [(name, compile_path(path.parts)) for name, path in zip(names, paths, strict=True)]
 
         def pick(item: Item) -> Item:
             found = ((name, read(item, {})) for name, read in reads)

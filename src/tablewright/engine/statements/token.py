@@ -40,21 +40,17 @@ def encode_token(
 
 
 def read_token(token: str, text: str, parameters: Sequence[Value] | None) -> Position:
-    """Decode a token; raise a fault if it belongs to another statement, or is none."""
+    """Decode a token; raise a fault if it is invalid, or belongs to another statement."""
     try:
         position = _decode(base64.urlsafe_b64decode(token))
         if position.start_key is not None:
             position.start_key = normalise_item(read_values(position.start_key))
     except (ValueError, ValidationException):
-        raise _mismatch() from None
+        raise ValidationException("Invalid NextToken") from None
     if position.digest != _digest(text, parameters) or position.branch < 0:
-        raise _mismatch()
+        raise ValidationException("NextToken does not match request")
     return position
 
 
 def _digest(text: str, parameters: Sequence[Value] | None) -> bytes:
     return hashlib.sha256(_encode((text, parameters or ()))).digest()[:12]
-
-
-def _mismatch() -> ValidationException:
-    return ValidationException("NextToken does not match request")

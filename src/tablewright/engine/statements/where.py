@@ -70,10 +70,14 @@ def find_key(
     terms = _split(where)
     key = []
     for name in key_names:
-        values = _take_equality(terms, name)
-        if values is None or len(values) != 1:
+        for number, term in enumerate(terms):
+            test = _key_test(term)
+            if test and test.name == name and test.operator == "=":
+                key.append(test)
+                del terms[number]
+                break
+        else:
             raise ValidationException(NO_WHOLE_KEY)
-        key.append(KeyTest(name, "=", values))
     return tuple(key), _join(terms)
 
 

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from tablewright.engine.capacity import Charge
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.operations.update_item import select_returned
-from tablewright.engine.rows import ItemRow
-from tablewright.engine.statements.plan import key_values
+from tablewright.engine.statements.plan import key_type_error, key_values
 from tablewright.engine.statements.prepared import PreparedStatement
-from tablewright.engine.step import ReadContext, WriteContext
+from tablewright.engine.step import ReadContext
 from tablewright.engine.transaction import TransactionWrite, WriteKind
 from tablewright.errors import ValidationException
 from tablewright.partiql import Delete, Exists, Insert, Update
+from tablewright.storage import WriteTransaction
 from tablewright.values import Value
 from tablewright.wire.responses import ItemOut
 
@@ -45,7 +45,7 @@ class StatementWrite(TransactionWrite):
         statement = prepared.statement
         put_row = None
         if isinstance(statement, Insert):
-            put_row = _build_new(values[statement.item.name])
+            put_row = build_row(values[statement.item.name]["M"])
         super().__init__(
             _KINDS[type(statement)],
             prepared.table_name,
@@ -65,31 +65,37 @@ class StatementWrite(TransactionWrite):
         if self.put_row is None:
             self.key_values = key_values(plan.key, self._values)
 
+    def check_key(self) -> None:
+        """Check the key, with the messages that statements have."""
+        for attribute in self.table.keys.attributes:
+            value = self.key_values.get(attribute.name)
+            if value is None:
+                raise ValidationException(
+                    f"Key attribute should be present in the item: Key {attribute.name}"
+                )
+            if attribute.type not in value:
+                raise key_type_error(attribute.name)
+        super().check_key()
+
+    def prepare(self, context: ReadContext) -> None:
+        """Run all checks that do not read the item."""
+        self.find_table(context)
+        self.check_key()
+        self.table.reject_paths_into_keys(self.update, self.condition)
+
+    def run(self, tx: WriteTransaction) -> Charge:
+        """Write the item alone and return the charge; raise before anything has changed."""
+        self.evaluate(tx)
+        charge = Charge(self.table, name=self.table_name)
+        self.apply(tx, charge)
+        return charge
+
     def returned(self) -> ItemOut | None:
         """Return what RETURNING asks for; None if there is nothing."""
         return select_returned(self._returning, self.update, self.old, self.new)
 
 
-def run_write(context: WriteContext, write: StatementWrite) -> Charge:
-    """Run one write and return its charge; raise before anything has changed."""
-    write.find_table(context)
-    write.check_key()
-    write.table.reject_paths_into_keys(write.update, write.condition)
-    write.evaluate(context.tx)
-    charge = Charge(write.table, name=write.table_name)
-    write.apply(context.tx, charge)
-    return charge
-
-
 def refuse_exists(prepared: PreparedStatement) -> None:
     """Refuse a condition outside of a transaction."""
     if isinstance(prepared.statement, Exists):
-        # The text of AWS is not known.
-        raise ValidationException("EXISTS is only supported in ExecuteTransaction")
-
-
-def _build_new(value: Value) -> ItemRow:
-    if "M" not in value:
-        # The text of AWS is not known.
-        raise ValidationException("The value of INSERT must be a map: INSERT INTO t VALUE {...}")
-    return build_row(value["M"])
+        raise ValidationException("EXISTS can only be used in ExecuteTransaction write requests.")
