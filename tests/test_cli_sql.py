@@ -103,7 +103,7 @@ def test_no_scan_refuses_a_scan(target: str) -> None:
 def test_statements_write(target: str) -> None:
     insert = "INSERT INTO shop VALUE {'pk': ?, 'sk': ?, 'total': ?}"
     done = run("sql", target, insert, "-p", "C#2", "-p", "'7'", "-p", "7")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "done, 1 units\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "done, 1 unit\n")
     where = "WHERE pk = 'C#2' AND sk = '7'"
     update = f"UPDATE shop SET total = total + 1 {where} RETURNING MODIFIED NEW *"
     assert run("sql", target, update).stdout.split() == ["total", "8"]
