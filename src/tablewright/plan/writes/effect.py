@@ -27,6 +27,7 @@ from msgspec import Struct
 from tablewright.errors import UnreadableItem
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap, Values
 from tablewright.mapping.keys import IndexKeys, IndexMap
+from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.side_items import Audit, SideItem, event_items, sentinel_items
 from tablewright.values import Item, Value
 
@@ -100,20 +101,21 @@ class WriteEffect(Struct, frozen=True):
 
     def index_rows(self) -> list[IndexRow]:
         """Return the index rows that the write adds, changes and removes."""
+        table = self.entity.table
         rows = [
-            IndexRow(index, _row(self.entity, index, self.old), _row(self.entity, index, self.new))
-            for index in self.entity.table.indexes.values()
+            IndexRow(index, index_row(table, index, self.old), index_row(table, index, self.new))
+            for index in table.indexes.values()
         ]
         return [row for row in rows if row.old != row.new]
 
 
-def _row(entity: EntityMap, index: IndexMap, item: Item | None) -> Item | None:
+def index_row(table: TableMap, index: IndexMap, item: Item | None) -> Item | None:
     """Return the row that DynamoDB keeps of an item in an index; None if it is not in it."""
     if item is None or any(name not in item for name in index.attributes):
         return None
     if index.projection == "ALL":
         return item
-    names = {*entity.table.attributes, *index.attributes}
+    names = {*table.attributes, *index.attributes}
     if index.projection != "KEYS_ONLY":
         names |= set(index.projection)
     return {name: value for name, value in item.items() if name in names}

@@ -1,0 +1,133 @@
+"""Units: the capacity that one read or one write consumes, computed from its items.
+
+    write      the table         ceil(larger of old and new item / 1 KB)
+               each index        0, 1 or 2 writes of its row, each ceil(row / 1 KB)
+    read       one item, or all items of a page together: ceil(size / 4 KB), half if eventual
+    both       twice that in a transaction
+
+The number of index writes follows from the old and the new row of the item in the index:
+
+    the item enters or leaves the index        1
+    a key attribute of the index changes       2: the old row is deleted, the new one is put
+    another projected attribute changes        1
+    nothing that the index contains changes    0
+    the item is not in the index               0
+
+Invariants: the units equal the ConsumedCapacity of the engine, table and each index for itself.
+This module must not know requests, plans, checks or prices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import Struct
+
+from tablewright.encoding.items import item_size
+from tablewright.engine.capacity import read_units, write_units
+from tablewright.mapping.keys import IndexMap
+from tablewright.mapping.table import TableMap
+from tablewright.plan.units import TRANSACTION_FACTOR
+from tablewright.plan.writes.effect import index_row
+from tablewright.values import Item
+
+#: The name of items that reserve a unique value, which belong to no entity.
+SENTINEL = "sentinel"
+
+
+class Consumption(Struct, frozen=True):
+    """What one read or write consumes in a table or in one of its indexes."""
+
+    kind: Literal["read", "write"]
+    table: str
+    #: None for the table itself.
+    index: str | None
+    #: The entity and the size of each item that is read or written. The items of a read are
+    #: rounded together; those of a write, which are index rows if there are two, each on its own.
+    items: tuple[tuple[str, int], ...]
+    #: 2 in a transaction; of reads also 0.5 if they are eventually consistent.
+    factor: float
+    #: Why it is consumed, or why not.
+    reason: str
+
+    @property
+    def units(self) -> float:
+        """Return the capacity units."""
+        sizes = [size for _, size in self.items]
+        if self.kind == "read":
+            return read_units(sum(sizes), consistent=True) * self.factor
+        return sum(map(write_units, sizes)) * self.factor
+
+
+def item_write(
+    table: TableMap, key: Item, old: Item | None, new: Item | None, *, transaction: bool
+) -> list[Consumption]:
+    """Return what a write that replaces `old` by `new` consumes; None is no item.
+
+    The first one is that of the table, followed by one for each index.
+    """
+    factor = TRANSACTION_FACTOR if transaction else 1
+    entity = entity_name(table, new or old or key)
+    size = max(item_size(item) if item else 0 for item in (old, new))
+    found = [
+        Consumption("write", table.name, None, ((entity, size),), factor, _change(table, old, new))
+    ]
+    for index in table.indexes.values():
+        was, now = index_row(table, index, old), index_row(table, index, new)
+        sizes, reason = _index_writes(index, was, now)
+        items = tuple((entity, size) for size in sizes)
+        found.append(Consumption("write", table.name, index.name, items, factor, reason))
+    return found
+
+
+def condition_check(table: TableMap, key: Item, item: Item | None) -> Consumption:
+    """Return what a condition check on an item consumes, in its transaction."""
+    found = entity_name(table, item or key), item_size(item) if item else 0
+    return Consumption("write", table.name, None, (found,), TRANSACTION_FACTOR, "condition check")
+
+
+def page_read(
+    table: TableMap, index: str | None, items: Iterable[Item], *, factor: float, reason: str
+) -> Consumption:
+    """Return what a read of these items consumes, with one rounding for all of them."""
+    found = tuple((entity_name(table, item), item_size(item)) for item in items)
+    return Consumption("read", table.name, index, found, factor, reason)
+
+
+def entity_name(table: TableMap, item: Item) -> str:
+    """Return the name of the entity of an item, or SENTINEL."""
+    entity = table.entity_of(item)
+    return SENTINEL if entity is None else entity.name
+
+
+def _change(table: TableMap, old: Item | None, new: Item | None) -> str:
+    item = new or old
+    entity = table.entity_of(item) if item else None
+    if item and entity is None:
+        return "sentinel of a unique value"
+    events = {history.event for each in table.entities for history in each.histories}
+    if entity in events and old is None:
+        return "event of a history"
+    if old is None:
+        return "the item is deleted, but missing" if new is None else "a new item"
+    return "the item is deleted" if new is None else "the item changes"
+
+
+def _index_writes(
+    index: IndexMap, was: Item | None, now: Item | None
+) -> tuple[tuple[int, ...], str]:
+    """Return the sizes of the rows that are written in an index, and the reason."""
+    if was is None and now is None:
+        return (), "the item is not in the index"
+    if was is None or now is None:
+        row = was or now or {}
+        return (item_size(row),), f"the item {'enters' if was is None else 'leaves'} the index"
+    changed = sorted(name for name in {*was, *now} if was.get(name) != now.get(name))
+    keys = [name for name in changed if name in index.attributes]
+    if keys:
+        reason = f"its key changes ({', '.join(keys)}): one row is deleted, one is put"
+        return (item_size(was), item_size(now)), reason
+    if changed:
+        return (max(item_size(was), item_size(now)),), f"it contains {', '.join(changed)}"
+    return (), "nothing that it contains changes"
