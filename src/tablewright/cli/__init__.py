@@ -10,7 +10,8 @@ Invariants:
 
 from __future__ import annotations
 
-from tablewright.cli import cost as _cost  # registers its commands
+from tablewright.cli import advise as _advise  # registers its commands
+from tablewright.cli import cost as _cost
 from tablewright.cli import credentials as _credentials
 from tablewright.cli import designs as _designs
 from tablewright.cli import explain as _explain
@@ -24,6 +25,7 @@ from tablewright.cli import transfer as _transfer
 from tablewright.cli.commands import main
 
 __all__ = [
+    "_advise",
     "_cost",
     "_credentials",
     "_designs",

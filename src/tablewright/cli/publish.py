@@ -96,6 +96,25 @@ def boto3(name: Name, output: Output = None) -> None:
     _write_json(create_table_requests(load_or_fail(name)), output)
 
 
+@publish.command(name="nosql-workbench")
+def nosql_workbench(name: Name, output: Output = None) -> None:
+    """Write a model file of NoSQL Workbench, as JSON, with the sample data.
+
+    There is a facet for each entity. What the format cannot hold, such as local indexes and TTL, is
+    listed on standard error.
+    """
+    from tablewright.errors import TablewrightError
+    from tablewright.publish.workbench import nosql_workbench
+
+    try:
+        made = nosql_workbench(load_or_fail(name))
+    except TablewrightError as error:
+        fail(str(error))
+    for each in made.left_out:
+        typer.echo(f"left out: {each}", err=True)
+    _write_json(made.model, output)
+
+
 @publish.command()
 def iam(
     name: Name,

@@ -1,0 +1,277 @@
+"""NoSQL Workbench: the tables, indexes and sample data of a design as a model file.
+
+    table       KeyAttributes, NonKeyAttributes (name and type), GlobalSecondaryIndexes
+    entity      a facet: its keys in words, the names of its attributes, its rows
+    sentinels   a facet for each unique value
+
+A facet is a view of rows of one kind, which only the application shows. A table with facets has its
+rows there, and none of its own.
+
+Invariants: the model depends on nothing but the declarations and the sample data, so dates are
+constant. What the format cannot hold is listed in `left_out`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.mapping.entity import EntityMap, content_of
+from tablewright.mapping.keys import IndexMap, KeyMap
+from tablewright.mapping.table import TableMap
+from tablewright.mapping.template import Parser, Template
+from tablewright.model.database import connect
+from tablewright.model.provision import key_types, ttl_attribute
+from tablewright.values import Item, tag_of
+from tablewright.verify.design import Design
+from tablewright.verify.run import Scanner, load_sample
+
+VERSION = "3.0"
+SERVICE = "Amazon DynamoDB"
+#: The date of every model that is not imported: the output must not depend on a clock.
+DATE = "Jan 01, 2026, 12:00 AM"
+_TYPE_TAGS = {"text": "S", "set": "SS", "list": "L"}
+
+
+class WorkbenchModel(Struct, frozen=True):
+    """A model file, and what of the design it does not contain."""
+
+    model: dict[str, Any]
+    #: One line for each declaration that the format cannot hold.
+    left_out: tuple[str, ...]
+
+
+class _Facet(Struct, frozen=True):
+    """The rows of an entity, or the sentinels of a unique value."""
+
+    name: str
+    key: KeyMap
+    rows: list[Item]
+    #: The attributes that its items can have.
+    attributes: frozenset[str]
+
+
+def nosql_workbench(design: Design) -> WorkbenchModel:
+    """Return the model of a design; raise DesignLoadError if its sample data cannot be stored."""
+    tables = [table.__table__ for table in design.tables]
+    rows = _sample_rows(design)
+    left_out: list[str] = []
+    model = {
+        "ModelName": design.name,
+        "ModelMetadata": {
+            "Author": "",
+            "DateCreated": DATE,
+            "DateLastModified": DATE,
+            "Description": design.doc,
+            "AWSService": SERVICE,
+            "Version": VERSION,
+        },
+        "DataModel": [_table(table, rows[table.name], left_out) for table in tables],
+    }
+    return WorkbenchModel(model, tuple(left_out))
+
+
+def _sample_rows(design: Design) -> dict[str, list[Item]]:
+    """Return the items of each table: in the order of the sample, then others by key."""
+    if design.sample is None:
+        return {table.__table__.name: [] for table in design.tables}
+    sample = design.sample
+    entities: list[Any] = []
+
+    def remember() -> list[Any]:
+        entities.extend(sample())
+        return entities
+
+    with connect(":memory:", *design.tables) as database:
+        load_sample(msgspec.structs.replace(design, sample=remember), database)
+        scan = Scanner(database)
+        found = {table.__table__: scan.items(table.__table__) for table in design.tables}
+    order: dict[tuple[str, str], int] = {}
+    for entity in entities:
+        kind = type(entity).__entity__
+        order.setdefault((kind.table.name, str(kind.stored_key(entity))), len(order))
+    return {
+        table.name: sorted(
+            items, key=lambda item: order.get((table.name, str(table.key(item))), len(order))
+        )
+        for table, items in found.items()
+    }
+
+
+def _table(table: TableMap, rows: list[Item], left_out: list[str]) -> dict[str, Any]:
+    left_out += (f"{table.name}: {each}" for each in _unsupported(table))
+    types = _attribute_types(table, rows)
+    left_out += (f"{table.name}: {each}" for each in _remove_other_types(rows, types))
+    keys = key_types(table)
+    names = [name for name in table.attributes if name is not None]
+    made: dict[str, Any] = {
+        "TableName": table.name,
+        "KeyAttributes": _key_attributes(names, keys),
+        "NonKeyAttributes": [_attribute(name, tag) for name, tag in types.items()],
+        "TableFacets": [_facet(each, table, types) for each in _facets(table, rows)],
+    }
+    indexes = [_index(index, keys) for index in table.indexes.values() if _has_place(index)]
+    if indexes:
+        made["GlobalSecondaryIndexes"] = indexes
+    return made | {"DataAccess": {"MySql": {}}, "BillingMode": "PAY_PER_REQUEST"}
+
+
+def _attribute(name: str, tag: str) -> dict[str, str]:
+    return {"AttributeName": name, "AttributeType": tag}
+
+
+def _key_attributes(names: Iterable[str], types: dict[str, str]) -> dict[str, dict[str, str]]:
+    roles = ("PartitionKey", "SortKey")
+    return {role: _attribute(name, types[name]) for role, name in zip(roles, names, strict=False)}
+
+
+# -- what the format cannot hold ------------------------------------------------------------------
+
+
+def _has_place(index: IndexMap) -> bool:
+    """Whether the format has a place for an index."""
+    return index.kind == "global" and len(index.partition) == 1 and len(index.sort) < 2
+
+
+def _unsupported(table: TableMap) -> Iterator[str]:
+    """Yield the declarations that the format has no place for."""
+    for index in table.indexes.values():
+        if index.kind == "local":
+            yield f"the local index {index.name}"
+        elif not _has_place(index):
+            yield f"the index {index.name}, which has several attributes in a key"
+    ttl = ttl_attribute(table)
+    if ttl is not None:
+        yield f"TTL, on the attribute {ttl}"
+    settings = table.settings
+    if settings.stream is not None:
+        yield f"the stream, {settings.stream}"
+    if settings.recovery_days is not None:
+        yield "point-in-time recovery"
+    if settings.deletion_protection:
+        yield "deletion protection"
+    if settings.tags:
+        yield f"the tags {', '.join(name for name, _ in settings.tags)}"
+
+
+def _remove_other_types(rows: list[Item], types: dict[str, str]) -> Iterator[str]:
+    """Remove values of other types than their attribute has, and yield what was removed."""
+    removed: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        for name in [name for name in row if name in types and tag_of(row[name]) != types[name]]:
+            removed[name, tag_of(row.pop(name))] += 1
+    for (name, tag), count in removed.items():
+        values = "value" if count == 1 else "values"
+        yield f"{count} {values} of {name} of type {tag}; the attribute has type {types[name]}"
+
+
+# -- attributes -----------------------------------------------------------------------------------
+
+
+def _attribute_types(table: TableMap, rows: list[Item]) -> dict[str, str]:
+    """Return the type of every attribute that is not a key of the table.
+
+    First those of indexes, then the type attribute, then those of the entities as declared.
+    """
+    keys = {name: tag for name, tag in key_types(table).items() if name not in table.attributes}
+    names = dict.fromkeys(keys)
+    if table.type_attribute is not None:
+        names[table.type_attribute] = None
+    for entity in table.entities:
+        names |= dict.fromkeys(_stored(entity))
+    names |= dict.fromkeys(sorted({name for row in rows for name in row}))
+    found: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for row in rows:
+        for name, value in row.items():
+            found[name][tag_of(value)] += 1
+    declared = _declared_tags(table) | keys
+    return {
+        name: keys.get(name) or _usual(found[name]) or declared.get(name) or "S"
+        for name in names
+        if name not in table.attributes
+    }
+
+
+def _usual(tags: Counter[str]) -> str | None:
+    """Return the most frequent type; NULL if there is no other."""
+    ranked = sorted(tags, key=lambda tag: (tag == "NULL", -tags[tag], tag))
+    return ranked[0] if ranked else None
+
+
+def _stored(entity: EntityMap) -> list[str]:
+    """Return the attributes that items of an entity can have, the keys of indexes first."""
+    composed = [name for key in entity.indexes for name in key.composed]
+    return composed + [each.stored for each in entity.attributes.values() if not each.is_key_only]
+
+
+def _declared_tags(table: TableMap) -> dict[str, str]:
+    """Return the types that declarations determine."""
+    tags = {
+        attribute.stored: attribute.converter.tag
+        for entity in table.entities
+        for attribute in entity.attributes.values()
+    }
+    if table.type_attribute is not None:
+        tags[table.type_attribute] = _TYPE_TAGS[table.type_form]
+    return {name: tag for name, tag in tags.items() if tag is not None}
+
+
+# -- indexes and facets ---------------------------------------------------------------------------
+
+
+def _index(index: IndexMap, types: dict[str, str]) -> dict[str, Any]:
+    projection: dict[str, Any] = {"ProjectionType": index.projection}
+    if isinstance(index.projection, tuple):
+        projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
+    return {
+        "IndexName": index.name,
+        "KeyAttributes": _key_attributes(index.attributes, types),
+        "Projection": projection,
+    }
+
+
+def _facets(table: TableMap, rows: list[Item]) -> Iterator[_Facet]:
+    """Yield a facet for each entity, and then for each of its unique values."""
+    sentinels = [row for row in rows if table.entity_of(row) is None]
+    for entity in table.entities:
+        found = [row for row in rows if entity.includes(table.entity_of(row))]
+        names = {*_stored(entity), *_names(found), table.type_attribute or ""}
+        yield _Facet(entity.name, entity.primary, found, frozenset(names))
+        for unique in entity.uniques:
+            parsers = _matchers(unique.key)
+            found = [
+                row
+                for row in sentinels
+                if all(match(content_of(row, name)) for name, match in parsers.items())
+            ]
+            yield _Facet(unique.type_name, unique.key, found, frozenset(_names(found)))
+
+
+def _names(rows: list[Item]) -> set[str]:
+    return {name for row in rows for name in row}
+
+
+def _matchers(key: KeyMap) -> dict[str, Any]:
+    """Return what matches the texts of each attribute of a key."""
+    return {name: Parser(template).match for name, template in key.templates.items()}
+
+
+def _facet(facet: _Facet, table: TableMap, types: dict[str, str]) -> dict[str, Any]:
+    aliases = [_in_words(facet.key.templates[name]) for name in table.attributes if name]
+    roles = ("PartitionKeyAlias", "SortKeyAlias")
+    return {
+        "FacetName": facet.name,
+        "KeyAttributeAlias": dict(zip(roles, aliases, strict=False)),
+        "TableData": facet.rows,
+        "NonKeyAttributes": [name for name in types if name in facet.attributes],
+        "DataAccess": {"MySql": {}},
+    }
+
+
+def _in_words(template: Template) -> str:
+    """Return a key as the format labels it: `ORDER#created_at#order_id`."""
+    return "".join(piece if isinstance(piece, str) else piece.label for piece in template.pieces)
