@@ -8,10 +8,11 @@ condition. Two statements on the same item are refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
+
+from msgspec import Struct
 
 from tablewright.engine.capacity import Charge
-from tablewright.engine.statements.prepared import prepare_statement
+from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
 from tablewright.engine.statements.read import find_key_of_item, get_one
 from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
@@ -21,6 +22,7 @@ from tablewright.errors import (
     DynamoDBError,
     ValidationException,
 )
+from tablewright.values import Value
 from tablewright.wire.responses import ConsumedCapacity, ItemOut
 from tablewright.wire.statements import (
     BatchExecuteStatementInput,
@@ -35,26 +37,45 @@ _CODES = {"ValidationException": "ValidationError", "ThrottlingException": "Thro
 
 
 def batch_execute_statement(request: BatchExecuteStatementInput) -> Step:
-    kinds = set()
-    for statement in request.statements:
-        with suppress(ValidationException):  # the response of the statement has it
-            kinds.add(prepare_statement(statement.text).is_read)
+    parsed = [_parse(statement) for statement in request.statements]
+    kinds = {one.prepared.is_read for one in parsed if one.prepared is not None}
     if len(kinds) > 1:
         raise ValidationException(
             "Read and write requests together in the same batch is not supported."
         )
 
     def read(context: ReadContext) -> BatchExecuteStatementOutput:
-        answer = _respond(request, [_Read(context, one) for one in request.statements])
+        answer = _respond(request, [_Read(context, one) for one in parsed])
         if any(response.error for response in answer.responses):
             context.catalog.refresh(context.snapshot)  # perhaps the tables have changed
-            answer = _respond(request, [_Read(context, one) for one in request.statements])
+            answer = _respond(request, [_Read(context, one) for one in parsed])
         return answer
 
     def write(context: WriteContext) -> BatchExecuteStatementOutput:
-        return _respond(request, [_Write(context, one) for one in request.statements])
+        return _respond(request, [_Write(context, one) for one in parsed])
 
     return ReadStep(read) if kinds <= {True} else WriteStep(write)
+
+
+class _Parsed(Struct):
+    """A statement of the batch: parsed, or the fault."""
+
+    request: BatchStatementRequest
+    prepared: PreparedStatement | None
+    fault: ValidationException | None = None
+
+    def bind(self) -> tuple[PreparedStatement, dict[str, Value]]:
+        """Return the statement and its values; raise its fault."""
+        if self.prepared is None:
+            raise self.fault or AssertionError
+        return self.prepared, self.prepared.bind(self.request.parameters)
+
+
+def _parse(request: BatchStatementRequest) -> _Parsed:
+    try:
+        return _Parsed(request, prepare_statement(request.text))
+    except ValidationException as fault:
+        return _Parsed(request, None, fault)
 
 
 class _Read:
@@ -62,14 +83,13 @@ class _Read:
 
     table: StoredTable
 
-    def __init__(self, context: ReadContext, request: BatchStatementRequest) -> None:
+    def __init__(self, context: ReadContext, parsed: _Parsed) -> None:
         self._context = context
-        self._request = request
+        self._parsed = parsed
 
     def find_key(self) -> bytes:
         """Check the statement, and return the key of its item."""
-        prepared = prepare_statement(self._request.text)
-        self._values = prepared.bind(self._request.parameters)
+        prepared, self._values = self._parsed.bind()
         self.table = self._context.find_table(prepared.table_name)
         self._plan = prepared.plan_select(self.table)
         self._charge = Charge(self.table, name=prepared.table_name)
@@ -84,7 +104,7 @@ class _Read:
 
     def execute(self) -> tuple[ItemOut | None, Charge]:
         """Return the item, and the charge."""
-        consistent, charge = self._request.consistent, self._charge
+        consistent, charge = self._parsed.request.consistent, self._charge
         return get_one(self._context, self._plan, self._values, consistent, charge), charge
 
 
@@ -93,16 +113,15 @@ class _Write:
 
     table: StoredTable
 
-    def __init__(self, context: WriteContext, request: BatchStatementRequest) -> None:
+    def __init__(self, context: WriteContext, parsed: _Parsed) -> None:
         self._context = context
-        self._request = request
+        self._parsed = parsed
 
     def find_key(self) -> bytes:
         """Check the statement, and return the key of its item."""
-        prepared = prepare_statement(self._request.text)
-        values = prepared.bind(self._request.parameters)
+        prepared, values = self._parsed.bind()
         refuse_exists(prepared)
-        self._write = StatementWrite(prepared, values, self._request.return_on_failure)
+        self._write = StatementWrite(prepared, values, self._parsed.request.return_on_failure)
         self._write.prepare(self._context)
         self.table = self._write.table
         return self._write.key
