@@ -263,4 +263,4 @@ def test_a_key_is_no_entity() -> None:
     with pytest.raises(
         DeclarationError, match=r"write Order\.primary\(…\)\.update\(…\) or \.delete"
     ):
-        delete(Book.primary("1"))  # type: ignore[arg-type]
+        delete(Book.primary("1"))  # type: ignore[type-var]

@@ -10,7 +10,8 @@ Invariants:
 
 from __future__ import annotations
 
-from tablewright.cli import credentials as _credentials  # registers its commands
+from tablewright.cli import advise as _advise  # registers its commands
+from tablewright.cli import credentials as _credentials
 from tablewright.cli import designs as _designs
 from tablewright.cli import explain as _explain
 from tablewright.cli import files as _files
@@ -23,6 +24,7 @@ from tablewright.cli import transfer as _transfer
 from tablewright.cli.commands import main
 
 __all__ = [
+    "_advise",
     "_credentials",
     "_designs",
     "_explain",
