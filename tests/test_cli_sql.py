@@ -104,7 +104,7 @@ def test_no_scan_refuses_a_scan(target: str) -> None:
 def test_statements_write(target: str) -> None:
     insert = "INSERT INTO shop VALUE {'pk': ?, 'sk': ?, 'total': ?}"
     done = run("sql", target, insert, "-p", "C#2", "-p", "'7'", "-p", "7")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "done, 1 units\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "done, 1 unit\n")
     where = "WHERE pk = 'C#2' AND sk = '7'"
     update = f"UPDATE shop SET total = total + 1 {where} RETURNING MODIFIED NEW *"
     assert run("sql", target, update).stdout.split() == ["total", "8"]
@@ -228,16 +228,21 @@ def test_the_shell_reads_statements_from_a_pipe(file: Path) -> None:
 
 
 def test_the_commands_of_the_shell(file: Path) -> None:
-    code, out, err = script(
+    code, out, _ = script(
         file,
-        ".tables\n.schema shop\n.explain SELECT * FROM shop\n.nonsense\n.quit\nnever read",
+        ".tables\n.schema shop\n.explain SELECT * FROM shop\n.quit\nnever read",
     )
     assert (code, out) == (
         0,
         "shop\nshop: pk S, sk S\n  by-status (global, ALL): status S\nScan on shop\n",
     )
-    assert err == "unknown command .nonsense; .help lists the commands\n"
     assert ".tables" in script(file, ".help")[1]
+
+
+def test_an_unknown_command_ends_a_script(file: Path) -> None:
+    code, out, err = script(file, ".nonsense\n.tables")
+    assert (code, out) == (1, "")
+    assert err == "tablewright: unknown command .nonsense; .help lists the commands\n"
 
 
 def test_a_failing_statement_ends_a_script(file: Path) -> None:

@@ -8,8 +8,7 @@ condition. Two statements on the same item are refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from msgspec import Struct
+from typing import TypeAlias
 
 from tablewright.engine.capacity import Charge
 from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
@@ -22,7 +21,6 @@ from tablewright.errors import (
     DynamoDBError,
     ValidationException,
 )
-from tablewright.values import Value
 from tablewright.wire.responses import ConsumedCapacity, ItemOut
 from tablewright.wire.statements import (
     BatchExecuteStatementInput,
@@ -35,47 +33,43 @@ from tablewright.wire.statements import (
 #: The codes that are not the name of the fault without "Exception".
 _CODES = {"ValidationException": "ValidationError", "ThrottlingException": "ThrottlingError"}
 
+#: A statement that was parsed, or why it cannot be.
+_Prepared: TypeAlias = PreparedStatement | ValidationException
+
 
 def batch_execute_statement(request: BatchExecuteStatementInput) -> Step:
-    parsed = [_parse(statement) for statement in request.statements]
-    kinds = {one.prepared.is_read for one in parsed if one.prepared is not None}
+    batch = [(statement, _prepare(statement.text)) for statement in request.statements]
+    kinds = {each.is_read for _, each in batch if isinstance(each, PreparedStatement)}
     if len(kinds) > 1:
         raise ValidationException(
             "Read and write requests together in the same batch is not supported."
         )
 
     def read(context: ReadContext) -> BatchExecuteStatementOutput:
-        answer = _respond(request, [_Read(context, one) for one in parsed])
+        answer = _respond(request, [_Read(context, *one) for one in batch])
         if any(response.error for response in answer.responses):
             context.catalog.refresh(context.snapshot)  # perhaps the tables have changed
-            answer = _respond(request, [_Read(context, one) for one in parsed])
+            answer = _respond(request, [_Read(context, *one) for one in batch])
         return answer
 
     def write(context: WriteContext) -> BatchExecuteStatementOutput:
-        return _respond(request, [_Write(context, one) for one in parsed])
+        return _respond(request, [_Write(context, *one) for one in batch])
 
     return ReadStep(read) if kinds <= {True} else WriteStep(write)
 
 
-class _Parsed(Struct):
-    """A statement of the batch: parsed, or the fault."""
-
-    request: BatchStatementRequest
-    prepared: PreparedStatement | None
-    fault: ValidationException | None = None
-
-    def bind(self) -> tuple[PreparedStatement, dict[str, Value]]:
-        """Return the statement and its values; raise its fault."""
-        if self.prepared is None:
-            raise self.fault or AssertionError
-        return self.prepared, self.prepared.bind(self.request.parameters)
-
-
-def _parse(request: BatchStatementRequest) -> _Parsed:
+def _prepare(text: str) -> _Prepared:
+    """Return a statement, or its error, which its response has."""
     try:
-        return _Parsed(request, prepare_statement(request.text))
-    except ValidationException as fault:
-        return _Parsed(request, None, fault)
+        return prepare_statement(text)
+    except ValidationException as error:
+        return error
+
+
+def _or_raise(prepared: _Prepared) -> PreparedStatement:
+    if isinstance(prepared, PreparedStatement):
+        return prepared
+    raise prepared
 
 
 class _Read:
@@ -83,13 +77,17 @@ class _Read:
 
     table: StoredTable
 
-    def __init__(self, context: ReadContext, parsed: _Parsed) -> None:
+    def __init__(
+        self, context: ReadContext, request: BatchStatementRequest, prepared: _Prepared
+    ) -> None:
         self._context = context
-        self._parsed = parsed
+        self._request = request
+        self._prepared = prepared
 
     def find_key(self) -> bytes:
         """Check the statement, and return the key of its item."""
-        prepared, self._values = self._parsed.bind()
+        prepared = _or_raise(self._prepared)
+        self._values = prepared.bind(self._request.parameters)
         self.table = self._context.find_table(prepared.table_name)
         self._plan = prepared.plan_select(self.table)
         self._charge = Charge(self.table, name=prepared.table_name)
@@ -104,7 +102,7 @@ class _Read:
 
     def execute(self) -> tuple[ItemOut | None, Charge]:
         """Return the item, and the charge."""
-        consistent, charge = self._parsed.request.consistent, self._charge
+        consistent, charge = self._request.consistent, self._charge
         return get_one(self._context, self._plan, self._values, consistent, charge), charge
 
 
@@ -113,15 +111,19 @@ class _Write:
 
     table: StoredTable
 
-    def __init__(self, context: WriteContext, parsed: _Parsed) -> None:
+    def __init__(
+        self, context: WriteContext, request: BatchStatementRequest, prepared: _Prepared
+    ) -> None:
         self._context = context
-        self._parsed = parsed
+        self._request = request
+        self._prepared = prepared
 
     def find_key(self) -> bytes:
         """Check the statement, and return the key of its item."""
-        prepared, values = self._parsed.bind()
+        prepared = _or_raise(self._prepared)
+        values = prepared.bind(self._request.parameters)
         refuse_exists(prepared)
-        self._write = StatementWrite(prepared, values, self._parsed.request.return_on_failure)
+        self._write = StatementWrite(prepared, values, self._request.return_on_failure)
         self._write.prepare(self._context)
         self.table = self._write.table
         return self._write.key
