@@ -336,7 +336,10 @@ def test_the_command_lists_what_a_tenant_may_not_do() -> None:
     ("arguments", "message"),
     [
         (["commerce", "--tenant"], "commerce has no tenants"),
-        (["commerce", "--role", "raed"], "no role 'raed'"),
+        (
+            ["commerce", "--role", "raed"],
+            "no role 'raed'; its roles are all, read, write, provision",
+        ),
         (["market", "--tenant", "--role", "read"], "leave --role out"),
         (["market", "--variable", "aws:userid"], "--variable is for --tenant"),
     ],

@@ -17,7 +17,6 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue
-from tablewright.hints import did_you_mean
 from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
 from tablewright.publish.iam.grants import Grant, grants
@@ -62,10 +61,7 @@ def policy(design: Design, role: str, account: AwsAccount | None = None) -> Poli
     """Return the policy of one role; raise InvalidValue if there is no such role."""
     found = policies(design, account)
     if role not in found:
-        raise InvalidValue(
-            f"{design.name} has no role {role!r}{did_you_mean(role, found)} "
-            f"It has {', '.join(found)}"
-        )
+        raise InvalidValue(f"{design.name} has no role {role!r}; its roles are {', '.join(found)}")
     return found[role]
 
 
