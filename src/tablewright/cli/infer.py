@@ -16,14 +16,14 @@ SAMPLE_SIZE = 1000
 
 @app.command(rich_help_panel=DESIGNS)
 def infer(
-    target: Annotated[str, typer.Argument(help=f"Where the table is: {WHERE}.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help=f"Where the table is: {WHERE}.")],
     table: Annotated[
         str | None, typer.Option(help="The table. Default: the only one of the target.")
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="The file to write, a new one. Default: standard output."
+            "-o", "--output", help="The file to write; it must not exist. Default: standard output."
         ),
     ] = None,
     sample: Annotated[int, typer.Option(min=1, help="The number of items to read.")] = SAMPLE_SIZE,
