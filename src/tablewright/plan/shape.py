@@ -54,6 +54,8 @@ class Shape(Struct, frozen=True):
     #: The most items that one request returns; for a write, the number of its actions.
     page: str = ""
     filter: str = ""
+    #: The attributes that a read with a projection names; empty if it reads whole items.
+    attributes: tuple[str, ...] = ()
     #: The units for items of typical size, and the lowest and highest possible.
     read_units: float = 0
     write_units: float = 0
