@@ -29,7 +29,7 @@ from tablewright.plans import Create, Get, Query
 from tablewright.policy import Principal
 from tablewright.publish.iam import (
     COGNITO,
-    Account,
+    AwsAccount,
     policies,
     policy,
     roles,
@@ -194,7 +194,7 @@ def test_each_named_role_has_its_patterns() -> None:
         "web": ["notes", "notes_of_project"],
         "worker": ["tasks", "add_task"],
     }
-    account = Account("eu-west-1", "123456789012")
+    account = AwsAccount("eu-west-1", "123456789012")
     arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/notes"
     assert policy(NOTES, "web", account) == {
         "Version": "2012-10-17",

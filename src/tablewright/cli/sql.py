@@ -98,7 +98,8 @@ def run_and_print(
     more = "; there are more, see --limit" if is_cut else ""
     is_read = prepare_statement(statement).is_read
     done = f"{count} item{'' if count == 1 else 's'}" if is_read or count else "done"
-    typer.echo(f"{done}, {session.units:g} units{more}", err=True)
+    units = "1 unit" if session.units == 1 else f"{session.units:g} units"
+    typer.echo(f"{done}, {units}{more}", err=True)
 
 
 def read_parameter(text: str) -> Value:

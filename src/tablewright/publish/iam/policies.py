@@ -32,7 +32,7 @@ PROVISIONING = (
 )
 
 
-class Account(Struct, frozen=True):
+class AwsAccount(Struct, frozen=True):
     """Where the tables are. A star is any region, or any account."""
 
     region: str = "*"
@@ -45,9 +45,9 @@ class Account(Struct, frozen=True):
         return f"arn:{self.partition}:dynamodb:{self.region}:{self.account}:{resource}"
 
 
-def policies(design: Design, account: Account | None = None) -> dict[str, Policy]:
+def policies(design: Design, account: AwsAccount | None = None) -> dict[str, Policy]:
     """Return the policy of each role."""
-    account = account or Account()
+    account = account or AwsAccount()
     found = {
         role: document(grants(patterns), account)
         for role, patterns in roles(design).items()
@@ -56,7 +56,7 @@ def policies(design: Design, account: Account | None = None) -> dict[str, Policy
     return {**found, "provision": _provision(design, account)}
 
 
-def policy(design: Design, role: str, account: Account | None = None) -> Policy:
+def policy(design: Design, role: str, account: AwsAccount | None = None) -> Policy:
     """Return the policy of one role; raise InvalidValue if there is no such role."""
     found = policies(design, account)
     if role not in found:
@@ -87,7 +87,7 @@ def roles(design: Design) -> dict[str, list[AccessPattern]]:
     return found
 
 
-def document(allowed: Iterable[Grant], account: Account) -> Policy:
+def document(allowed: Iterable[Grant], account: AwsAccount) -> Policy:
     """Return a policy with one statement for each table and index."""
     actions: dict[tuple[str, str], set[str]] = defaultdict(set)
     for grant in allowed:
@@ -107,7 +107,7 @@ def as_policy(statements: Iterable[dict[str, Any]]) -> Policy:
     return {"Version": "2012-10-17", "Statement": list(statements)}
 
 
-def _provision(design: Design, account: Account) -> Policy:
+def _provision(design: Design, account: AwsAccount) -> Policy:
     return as_policy(
         {
             "Effect": "Allow",
