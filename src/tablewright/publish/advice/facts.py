@@ -33,6 +33,7 @@ from tablewright.plan.reads.single import Then
 from tablewright.plan.shape import READS, Shape, typical_size
 from tablewright.plan.writes.update import Update
 from tablewright.publish.advice.source import Place, place_of_class
+from tablewright.publish.cost import Rates
 from tablewright.values import Item
 from tablewright.verify.design import Design
 from tablewright.verify.run import Result, Scanner, load_sample, verify
@@ -74,8 +75,11 @@ class TableFacts:
         uses: Iterable[Use],
         items: Iterable[Item],
         measured: Callable[[str], tuple[int, int]],
+        counts: Mapping[str, float],
     ) -> None:
         self.declared = declared
+        #: The number of stored items by entity, as far as it is known.
+        self.counts = counts
         #: Returns how many items the checks of a pattern read and return, by its label.
         self.measured = measured
         self.table = declared.__table__
@@ -131,9 +135,9 @@ class TableFacts:
 
 
 class DesignFacts:
-    """What is known about a design; `rates` are calls per second, by the label of a pattern."""
+    """What is known about a design."""
 
-    def __init__(self, design: Design, rates: Mapping[str, float]) -> None:
+    def __init__(self, design: Design, rates: Rates) -> None:
         self.design = design
         self.rates = rates
 
@@ -144,8 +148,9 @@ class DesignFacts:
             TableFacts(
                 declared,
                 [self._use(each) for each in declared.__table__.patterns.values()],
-                items[declared.__table__],
+                items.get(declared.__table__, ()),
                 self._measured,
+                self.rates.items,
             )
             for declared in self.design.tables
         ]
@@ -168,11 +173,13 @@ class DesignFacts:
             pattern,
             tuple(_plans(pattern.plan)),
             pattern.shape.requests,
-            self.rates.get(pattern.label),
+            self.rates.calls.get(pattern.label),
         )
 
     def _sample(self) -> dict[TableMap, list[Item]]:
         """Return the items of the sample data, by table."""
+        if self.design.sample is None:
+            return {}
         with connect(":memory:", *self.design.tables) as database:
             load_sample(self.design, database)
             scan = Scanner(database)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 from tablewright.encoding.items import item_size
 from tablewright.limits import MAX_ITEM_SIZE, WRITE_UNIT_SIZE
@@ -17,7 +16,6 @@ from tablewright.plan.writes.save import Save
 from tablewright.publish.advice.facts import TableFacts
 from tablewright.publish.advice.finding import Problem, Rule
 from tablewright.publish.advice.source import place_of_class
-from tablewright.values import Item
 
 #: Names of attributes that say when an item is not needed any more.
 _EXPIRY = re.compile(
@@ -93,7 +91,7 @@ def long_attribute_names(facts: TableFacts) -> Iterator[Problem]:
         size = sum(map(item_size, items))
         if not items or size / len(items) <= WRITE_UNIT_SIZE:
             continue  # a write of a small item costs one unit, whatever its names
-        names = sum(_size_of_names(item) for item in items)
+        names = sum(len(name.encode()) for item in items for name in item)
         if names / size > MAX_SHARE_OF_NAMES:
             longest = max(entity.attributes.values(), key=lambda each: len(each.stored))
             yield Problem(
@@ -103,17 +101,6 @@ def long_attribute_names(facts: TableFacts) -> Iterator[Problem]:
                 f"of {size // len(items)} bytes",
                 f'shorten them, the longest first: {longest.name}: Attr[…] = attr(name="…")',
             )
-
-
-def _size_of_names(item: Item) -> int:
-    """Return the bytes of the names in an item, also of those in maps."""
-    return sum(len(name.encode()) + _names_inside(value) for name, value in item.items())
-
-
-def _names_inside(value: Any) -> int:
-    if "M" in value:
-        return _size_of_names(value["M"])
-    return sum(map(_names_inside, value["L"])) if "L" in value else 0
 
 
 RULES = (

@@ -10,6 +10,8 @@ from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
 from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.plan.change import Increment
+from tablewright.plan.reads.aggregate import Load
+from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.writes.update import Update
 from tablewright.publish.advice.facts import TableFacts, Use
@@ -20,19 +22,25 @@ from tablewright.publish.advice.source import place_of_class
 def changing_index_key(facts: TableFacts) -> Iterator[Problem]:
     """Find index keys that change with every update, or with a counter."""
     for entity in facts.table.entities:
-        updates = facts.updates(entity)
         for key in entity.indexes:
-            for name in sorted(key.depends_on):
-                found = [use for use, plan in updates if _moves(entity, plan, name)]
-                if found:
-                    yield _moving_row(facts, entity, key, name, found)
+            moved: dict[str, list[Use]] = {}
+            for use, plan in facts.updates(entity):
+                for name in _moving_parts(entity, key, plan):
+                    moved.setdefault(name, []).append(use)
+            for name, uses in moved.items():
+                yield _moving_row(facts, entity, key, name, uses)
 
 
-def _moves(entity: EntityMap, plan: Update[Any], name: str) -> bool:
-    """Return whether an update changes an attribute without setting it to a new meaning."""
-    if entity.attributes[name].role in ("updated_at", "version"):
-        return True
-    return any(isinstance(each, Increment) and each.name == name for each in plan._changes)
+def _moving_parts(entity: EntityMap, key: KeyMap, plan: Update[Any]) -> list[str]:
+    """Return the stamps and counters with which an update changes an index key.
+
+    None if the update also sets an attribute of the key: then the row has to move anyway.
+    """
+    changed = {each.name: each for each in plan._changes if each.name in key.depends_on}
+    if any(not isinstance(each, Increment) for each in changed.values()):
+        return []
+    stamps = [each.name for each in entity.stamps if each.role != "created_at"]
+    return [name for name in (*changed, *stamps) if name in key.depends_on]
 
 
 def _moving_row(
@@ -44,13 +52,13 @@ def _moving_row(
     role = entity.attributes[name].role
     what = f"{name} is {role}()" if role else f"{name} is a counter"
     patterns = ", ".join(dict.fromkeys(f"{use.pattern.name}()" for use in uses))
+    member = key.name.partition(".")[2]
     return Problem(
-        place_of_class(entity.type, key.name.partition(".")[2]),
+        place_of_class(entity.type, member),
         key.name,
-        f"{what}, so each of {patterns} deletes a row of the index and adds another: {2 * units} "
-        f"write units more{total}",
-        "use an attribute that does not change, such as created_at(), in "
-        f"{key.name.partition('.')[2]} = index(…)",
+        f"{what}: each call of {patterns} deletes a row of the index and adds another, {2 * units} "
+        f"write units{total}",
+        f"use an attribute that does not change, such as created_at(), in {member} = index(…)",
     )
 
 
@@ -98,12 +106,15 @@ def composed_index_key(facts: TableFacts) -> Iterator[Problem]:
     if facts.declared.__tenancy__ is not None:
         return  # the text of a partition proves whose it is
     for index in facts.table.indexes.values():
-        keys = facts.keys_in(index)
-        if index.kind != "global" or len(keys) != 1:
+        keys, readers = facts.keys_in(index), facts.readers(index)
+        if index.kind != "global" or len(keys) != 1 or not readers:
             continue
         entity, key = keys[0]
         roles = [_natural(entity, key, names) for names in (index.partition, index.sort)]
-        if not roles[0] or (index.sort and not roles[1]) or not _is_only(facts, entity, roles):
+        names = [name for role in roles for name in role]
+        if not roles[0] or (index.sort and not roles[1]) or not _is_only(facts, entity, names):
+            continue
+        if any(_needs_composed(use, index, entity, names) for use in readers):
             continue
         partition, sort = map(_as_code, roles)
         shown = f"GSI({partition}, {sort})" if index.sort else f"GSI({partition})"
@@ -114,9 +125,9 @@ def composed_index_key(facts: TableFacts) -> Iterator[Problem]:
             facts.place_of_index(index),
             facts.index_name(index),
             f"its key is composed of attributes that {key.name.partition('.')[0]} stores anyway; "
-            "as a key of several attributes it needs no backfill for existing items, no read "
-            f"before an update{saved}",
-            f"{facts.index_attribute(index)} = {shown}",
+            f"if they are the key themselves, existing items need no backfill{saved}",
+            f"{facts.index_attribute(index)} = {shown}, and the attributes in the same order in "
+            f"{key.name.partition('.')[2]} = index(…)",
         )
 
 
@@ -135,9 +146,20 @@ def _natural(entity: EntityMap, key: KeyMap, names: tuple[str, ...]) -> list[str
     return stored if is_valid else []
 
 
-def _is_only(facts: TableFacts, entity: EntityMap, roles: list[list[str]]) -> bool:
+def _needs_composed(use: Use, index: IndexMap, entity: EntityMap, names: list[str]) -> bool:
+    """Return whether a pattern does what DynamoDB does not do with keys of several attributes."""
+    for plan in use.plans:
+        if isinstance(plan, Load) and plan._key.index == index:
+            return True
+        if isinstance(plan, Pages) and plan._key.index == index and plan._filter is not None:
+            filtered = {entity.attributes[each].stored for each in plan._filter.attributes}
+            if filtered & set(names):
+                return True
+    return False
+
+
+def _is_only(facts: TableFacts, entity: EntityMap, names: list[str]) -> bool:
     """Return whether no items of other entities would be in the index."""
-    names = [name for role in roles for name in role]
     taken = {*facts.table.attributes, facts.table.type_attribute}
     if len(set(names)) < len(names) or taken & set(names):
         return False

@@ -84,6 +84,9 @@ def collection_limit(facts: TableFacts) -> Iterator[Problem]:
             continue
         rows = 1 + sum(entity in [each for each, _ in facts.keys_in(index)] for index in local)
         size = (facts.size(entity) or typical_size(entity)) * rows
+        stored = facts.counts.get(entity.name)
+        if stored is not None and stored * size < count * MAX_COLLECTION / 2:
+            continue
         where = "one item collection" if count == 1 else f"{count} item collections"
         yield Problem(
             place_of_class(entity.type, key.name.partition(".")[2]),

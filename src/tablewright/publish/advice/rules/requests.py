@@ -20,7 +20,6 @@ from tablewright.publish.advice.facts import TableFacts, Use
 from tablewright.publish.advice.finding import Problem, Rule
 from tablewright.publish.advice.source import place_of_pattern
 
-
 #: The share of what it reads that a filter should keep, and below which an index is better.
 MIN_KEPT, SPARSE = 0.5, 0.1
 #: The number of items from which a share means something.
@@ -87,7 +86,7 @@ def _filtered(facts: TableFacts) -> Iterator[tuple[Use, Any, int, int]]:
                 needed = () if index is None else index.attributes
                 items = [i for i in facts.items(plan._entity) if all(n in i for n in needed)]
                 read, kept = len(items), sum(map(plan._filter.matches, items))
-            elif plan is use.pattern.plan and not plan._columns:
+            elif not plan._columns and plan is use.plans[0]:
                 read, kept = facts.measured(use.pattern.label)
             else:
                 continue
@@ -148,27 +147,6 @@ def _largest(facts: TableFacts, plan: Load[Any]) -> str:
     return f" (up to {len(sizes)} with {sum(sizes):,} bytes in a partition of the sample data)"
 
 
-def unordered_sort_key(facts: TableFacts) -> Iterator[Problem]:
-    """Find queries that depend on the order of numbers that are not padded."""
-    for use in facts.uses:
-        for plan in use.plans:
-            if not isinstance(plan, Pages) or plan._operation == "Scan":
-                continue
-            following = plan._key.next_part(len(plan._arguments))
-            if following is None or not following.template.is_text or following.part.is_ordered:
-                continue
-            if not plan._descending and plan._size is None and plan._total is None:
-                continue
-            part = following.part
-            yield Problem(
-                place_of_pattern(use.pattern),
-                f"{use.pattern.name}()",
-                f"it reads in the order of {plan._key.name}, where {part.label} is a number "
-                "without padding: 10 sorts before 9",
-                f"{part.attribute}: Attr[int] = attr(pad=10)",
-            )
-
-
 def _has_fixed_length(pattern: AccessPattern) -> bool:
     """Return whether the source of a pattern has no arguments for a list: `transact(*writes)`."""
     try:
@@ -193,10 +171,4 @@ RULES = (
     ),
     Rule("sparse-index", "warning", "A filter that a sparse index could replace", sparse_index),
     Rule("unbounded-aggregate", "note", "An aggregate without a limit", unbounded_aggregate),
-    Rule(
-        "unordered-sort-key",
-        "warning",
-        "An order of numbers that are not padded",
-        unordered_sort_key,
-    ),
 )
