@@ -228,16 +228,21 @@ def test_the_shell_reads_statements_from_a_pipe(file: Path) -> None:
 
 
 def test_the_commands_of_the_shell(file: Path) -> None:
-    code, out, err = script(
+    code, out, _ = script(
         file,
-        ".tables\n.schema shop\n.explain SELECT * FROM shop\n.nonsense\n.quit\nnever read",
+        ".tables\n.schema shop\n.explain SELECT * FROM shop\n.quit\nnever read",
     )
     assert (code, out) == (
         0,
         "shop\nshop: pk S, sk S\n  by-status (global, ALL): status S\nScan on shop\n",
     )
-    assert err == "unknown command .nonsense; .help lists the commands\n"
     assert ".tables" in script(file, ".help")[1]
+
+
+def test_an_unknown_command_ends_a_script(file: Path) -> None:
+    code, out, err = script(file, ".nonsense\n.tables")
+    assert (code, out) == (1, "")
+    assert err == "tablewright: unknown command .nonsense; .help lists the commands\n"
 
 
 def test_a_failing_statement_ends_a_script(file: Path) -> None:

@@ -1,4 +1,4 @@
-"""The command that runs one statement of PartiQL."""
+"""The command that runs one PartiQL statement."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def sql(
         int, typer.Option(min=0, help="The maximum number of items to print; 0 means all.")
     ] = 1000,
 ) -> None:
-    """Run a statement of PartiQL, DynamoDB's SQL.
+    """Run a PartiQL statement (DynamoDB's SQL).
 
     Prints the items as a table that fits the terminal. A SELECT that reads a whole table or index
     prints a warning first.
