@@ -159,8 +159,7 @@ class ChangeLogSchema(msgspec.Struct, frozen=True):
     table: str
     table_id: str
     keys: KeySchema
-    #: The log has every change of the table since this time and after this sequence number.
-    opened: float
+    #: The log has every change of the table after this sequence number.
     opened_after: int
     #: The streams of the table that can still be read, oldest first.
     streams: tuple[Stream, ...] = ()

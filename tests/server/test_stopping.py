@@ -152,6 +152,16 @@ def test_the_sweep_deletes_old_records_of_streams(engine: Engine) -> None:
         wait_until(is_trimmed)
 
 
+@pytest.mark.slow
+def test_the_shards_of_new_streams_can_be_chosen() -> None:
+    with served("--stream-shards", "3") as (_, url), Client(url) as client:
+        described = client.call("CreateTable", TABLE | {"StreamSpecification": enabled()}).json
+        arn = described["TableDescription"]["LatestStreamArn"]
+        target = "DynamoDBStreams_20120810.DescribeStream"
+        stream = client.call("DescribeStream", {"StreamArn": arn}, x_amz_target=target).json
+        assert len(stream["StreamDescription"]["Shards"]) == 3
+
+
 async def received_a_header(server: Server) -> None:
     # Nothing tells a test of this, so it looks again and again.
     while not any(c._parser.phase for c in server._connections):  # noqa: ASYNC110

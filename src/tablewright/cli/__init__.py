@@ -10,7 +10,9 @@ Invariants:
 
 from __future__ import annotations
 
-from tablewright.cli import credentials as _credentials  # registers its commands
+from tablewright.cli import advise as _advise  # registers its commands
+from tablewright.cli import cost as _cost
+from tablewright.cli import credentials as _credentials
 from tablewright.cli import designs as _designs
 from tablewright.cli import explain as _explain
 from tablewright.cli import files as _files
@@ -23,6 +25,8 @@ from tablewright.cli import transfer as _transfer
 from tablewright.cli.commands import main
 
 __all__ = [
+    "_advise",
+    "_cost",
     "_credentials",
     "_designs",
     "_explain",

@@ -25,17 +25,15 @@ def find_log(catalog: Catalog, schema: TableSchema) -> ChangeLogSchema | None:
     return None
 
 
-def open_log(
-    catalog: Catalog, tx: WriteTransaction, schema: TableSchema, now: float
-) -> ChangeLogSchema:
+def open_log(catalog: Catalog, tx: WriteTransaction, schema: TableSchema) -> ChangeLogSchema:
     """Return the log of a table; create it if there is none. The caller must `save_log`."""
     log = find_log(catalog, schema)
     if log is None:
         (number,) = catalog.allocate_trees(1)
         create_log(tx, LogTree(number))
-        return ChangeLogSchema(number, schema.name, schema.id, schema.keys, now, opened_after=0)
+        return ChangeLogSchema(number, schema.name, schema.id, schema.keys, opened_after=0)
     if not schema.log:  # changes since it was closed are missing
-        log = replace(log, opened=now, opened_after=read_last_number(tx, LogTree(log.tree)))
+        log = replace(log, opened_after=read_last_number(tx, LogTree(log.tree)))
     return log
 
 

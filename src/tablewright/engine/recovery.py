@@ -37,7 +37,7 @@ def set_recovery(
     catalog: Catalog, tx: WriteTransaction, schema: TableSchema, days: int, now: float
 ) -> TableSchema:
     """Turn recovery on, or change its period; 0 days turn it off. Return the stored schema."""
-    log = replace(open_log(catalog, tx, schema, now), recovery_seconds=days * DAY)
+    log = replace(open_log(catalog, tx, schema), recovery_seconds=days * DAY)
     since = now if schema.recovery is None else schema.recovery.since
     setting = RecoverySetting(days, since) if days else None
     return save_log(catalog, tx, replace(schema, recovery=setting), log)

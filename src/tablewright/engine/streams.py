@@ -114,7 +114,7 @@ def apply_stream_setting(
     if not setting.label:
         setting = replace(setting, label=_choose_label(catalog, schema.name, now))
         schema = replace(schema, stream=setting)
-    log = open_log(catalog, tx, schema, now)
+    log = open_log(catalog, tx, schema)
     last = read_last_number(tx, LogTree(log.tree))
     kept = setting.label if setting.enabled else None
     streams = [

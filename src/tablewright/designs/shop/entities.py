@@ -37,8 +37,10 @@ class User(Entity, table=Shop):
     created_at: Attr[datetime] = created_at()
     updated_at: Attr[datetime] = updated_at()
 
+    # tablewright: allow(hot-partition, "the source document lists all users with one query")
     primary = key("USER", "USER" / id)
     by_email = primary.local(Shop.lsi, "EMAIL" / email)
+    # tablewright: allow(hot-partition, "prefixes of emails are ordered in one partition only")
     emails = index(Shop.gsi1, "USER", "EMAIL" / email)
 
 
@@ -48,6 +50,7 @@ class Category(Entity, table=Shop):
     created_at: Attr[datetime] = created_at()
     updated_at: Attr[datetime] = updated_at()
 
+    # tablewright: allow(hot-partition, "a shop has few categories")
     primary = key("CAT", "CAT" / id)
     by_name = primary.local(Shop.lsi, "CAT#NAME" / name)
 
@@ -58,6 +61,7 @@ class Brand(Entity, table=Shop):
     created_at: Attr[datetime] = created_at()
     updated_at: Attr[datetime] = updated_at()
 
+    # tablewright: allow(hot-partition, "a shop has few brands")
     primary = key("BRAND", "BRAND" / id)
     by_name = primary.local(Shop.lsi, "BRAND#NAME" / name)
 
@@ -72,6 +76,7 @@ class Product(Entity, table=Shop):
     created_at: Attr[datetime] = created_at()
     updated_at: Attr[datetime] = updated_at()
 
+    # tablewright: allow(hot-partition, "the source document lists all products with one query")
     primary = key("PROD", "PRO" / id)
     by_brand = index(
         Shop.gsi1, "BRAND" / brand_id, "CAT" / category_id / "AT" / epoch_seconds(created_at)

@@ -1,0 +1,91 @@
+"""The command that says what could be better in a design."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.cli import report
+from tablewright.cli.commands import DESIGNS, app, fail
+from tablewright.cli.designs import Name, load_or_fail
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tablewright.publish.advice import Finding
+
+STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+
+
+@app.command(rich_help_panel=DESIGNS)
+def advise(
+    name: Name,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    sarif: Annotated[
+        bool, typer.Option("--sarif", help="Print them as SARIF 2.1.0, for code scanning.")
+    ] = False,
+    rates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A TOML file with the calls per second of patterns, in [rates]."
+        ),
+    ] = None,
+) -> None:
+    """Find what could be better in a design: hot partitions, unused indexes, needless units.
+
+    Each finding names the rule, the place, the reason with numbers, and the fix. The comment
+    `# tablewright: allow(RULE, "REASON")` in or above a declaration allows one. Exit code 1: there
+    are errors or warnings that no comment allows.
+    """
+    import msgspec
+    from rich.console import Console
+
+    from tablewright.errors import TablewrightError
+    from tablewright.publish import advice
+
+    if json and sarif:
+        fail("--json and --sarif are two formats; use one of them")
+    design = load_or_fail(name)
+    try:
+        given = {} if rates is None else advice.read_rates(rates, design)
+        findings = advice.advise(design, given)
+    except TablewrightError as error:
+        fail(str(error))
+    if json or sarif:
+        value = advice.sarif(findings, advice.RULES) if sarif else findings
+        typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
+    else:
+        _print(Console(), findings)
+    if any(finding.fails for finding in findings):
+        raise typer.Exit(1)
+
+
+def _print(console: Console, findings: list[Finding]) -> None:
+    """Print each finding that no comment allows, and the number of all."""
+    for finding in findings:
+        if finding.allowed:
+            continue
+        where = f"{_relative(finding.place.file)}:{finding.place.line}"
+        console.print(where, end=": ", markup=False, highlight=False, soft_wrap=True)
+        console.print(finding.severity, style=STYLES[finding.severity], end=" ")
+        console.print(finding.rule, markup=False, highlight=False, soft_wrap=True)
+        reason = report.fill(console, f"  {finding.subject}: {finding.reason}", "  ")
+        console.print(reason, markup=False, highlight=False, soft_wrap=True)
+        # The code of a fix is not broken, so that it can be copied.
+        console.print(f"  fix: {finding.fix}", markup=False, highlight=False, soft_wrap=True)
+    counts = [
+        (sum(each.severity == kind and not each.allowed for each in findings), kind)
+        for kind in STYLES
+    ]
+    shown = [f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in counts if count]
+    allowed = sum(bool(each.allowed) for each in findings)
+    text = ", ".join(shown) or "nothing found"
+    typer.echo(f"{text}; {allowed} allowed by comments" if allowed else text)
+
+
+def _relative(file: str) -> str:
+    """Return a path as it is seen from the working directory, if it is below it."""
+    path = Path(file)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -1,0 +1,64 @@
+"""Advice: what could be better in a design, found by rules.
+
+    design ──▶ DesignFacts ──▶ rules ──▶ findings ──▶ silence ──▶ text, JSON, SARIF
+
+source      the lines of declarations, and their comments
+facts       what rules know: patterns, reads, updates, sample data, rates
+finding     findings, problems, rules
+rules       the rules, by subject
+silencing   comments that allow a finding
+rates       the file with the rates of patterns
+sarif       findings for the tools of CI
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tablewright.publish.advice.facts import DesignFacts
+from tablewright.publish.advice.finding import Finding, Rule, Severity
+from tablewright.publish.advice.rates import read_rates
+from tablewright.publish.advice.rules import RULES
+from tablewright.publish.advice.sarif import sarif
+from tablewright.publish.advice.silencing import UNUSED_ALLOW, silence, unused_comments
+from tablewright.publish.advice.source import Place, place_of_class, place_of_pattern, source_of
+from tablewright.verify.design import Design
+
+__all__ = ["RULES", "Finding", "Place", "Rule", "Severity", "advise", "read_rates", "sarif"]
+
+
+def advise(design: Design, rates: Mapping[str, float] | None = None) -> list[Finding]:
+    """Return the findings about a design, in the order of its source.
+
+    `rates` are calls per second, by the label of a pattern (`shop.patterns.users`). Raises
+    DesignLoadError if the sample data cannot be stored.
+    """
+    source_of.cache_clear()  # a file may have changed since the last call
+    facts = DesignFacts(design, rates or {})
+    found: dict[tuple[str, Place], Finding] = {}
+    for table in facts.tables:
+        for rule in RULES:
+            for problem in rule.check(table):
+                finding = Finding(
+                    rule.id,
+                    problem.severity or rule.severity,
+                    problem.place,
+                    problem.subject,
+                    problem.reason,
+                    problem.fix,
+                )
+                # Variants of an entity share the declarations of their base.
+                found.setdefault((finding.rule, finding.place), finding)
+    findings = list(found.values())
+    known = [*(rule.id for rule in RULES), UNUSED_ALLOW]
+    findings += unused_comments(_files(design), findings, known)
+    return sorted(silence(findings), key=lambda each: (each.place, each.rule))
+
+
+def _files(design: Design) -> list[str]:
+    """Return the files with the tables, entities and patterns of a design."""
+    places = [place_of_class(table) for table in design.tables]
+    for table in design.tables:
+        places += [place_of_class(entity.type) for entity in table.__table__.entities]
+    places += [place_of_pattern(pattern) for pattern in design.patterns]
+    return list(dict.fromkeys(place.file for place in places))

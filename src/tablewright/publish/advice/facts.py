@@ -1,0 +1,155 @@
+"""Facts: what rules know about a design.
+
+    patterns      the plans of each, with those inside of them, and their calls per second
+    reads         which patterns read an index
+    updates       which patterns change an attribute, and how
+    items         the sample data of the design, as it is stored
+
+Everything is derived from the declarations and the sample data; nothing is measured on a target.
+This module must not know rules or findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from msgspec import Struct
+
+from tablewright.encoding.items import item_size
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import IndexMap, KeyMap
+from tablewright.mapping.table import TableMap
+from tablewright.model.database import connect
+from tablewright.model.pattern import AccessPattern
+from tablewright.model.table import Table
+from tablewright.plan.plan import Plan
+from tablewright.plan.reads.single import Then
+from tablewright.plan.shape import READS, Shape
+from tablewright.plan.writes.update import Update
+from tablewright.publish.advice.source import Place, place_of_class
+from tablewright.values import Item
+from tablewright.verify.design import Design
+from tablewright.verify.run import Scanner, load_sample
+
+
+class Use(Struct, frozen=True):
+    """A pattern of a table, with all its plans and requests."""
+
+    pattern: AccessPattern
+    plans: tuple[Plan[Any], ...]
+    requests: tuple[Shape, ...]
+    #: Calls per second; None if it is not known.
+    rate: float | None
+
+    def reads(self, table: TableMap, index: IndexMap | None) -> list[Shape]:
+        """Return the requests that read a table, or one of its indexes."""
+        name = None if index is None else index.name
+        return [
+            request
+            for request in self.requests
+            if request.operation in READS and (request.table, request.index) == (table.name, name)
+        ]
+
+    def updates(self, entity: EntityMap) -> list[Update[Any]]:
+        """Return the updates of an entity."""
+        return [
+            plan
+            for plan in self.plans
+            if isinstance(plan, Update) and plan._entity.includes(entity)
+        ]
+
+
+class TableFacts:
+    """What is known about one table of a design."""
+
+    def __init__(self, declared: type[Table], uses: Iterable[Use], items: Iterable[Item]) -> None:
+        self.declared = declared
+        self.table = declared.__table__
+        self.uses = tuple(uses)
+        self._items: dict[EntityMap, list[Item]] = {}
+        for item in items:
+            entity = self.table.entity_of(item)
+            if entity is not None:
+                self._items.setdefault(entity, []).append(item)
+
+    def items(self, entity: EntityMap) -> list[Item]:
+        """Return the items of an entity in the sample data."""
+        return self._items.get(entity, [])
+
+    def size(self, entity: EntityMap) -> int | None:
+        """Return the average size of the items of an entity in bytes; None without sample data."""
+        sizes = [item_size(item) for item in self.items(entity)]
+        return round(sum(sizes) / len(sizes)) if sizes else None
+
+    def readers(self, index: IndexMap | None) -> list[Use]:
+        """Return the patterns that read the table, or one of its indexes."""
+        return [use for use in self.uses if use.reads(self.table, index)]
+
+    def keys_in(self, index: IndexMap) -> list[tuple[EntityMap, KeyMap]]:
+        """Return the entities that declare a key of an index, with the key."""
+        return [
+            (entity, key)
+            for entity in self.table.entities
+            for key in entity.indexes
+            if key.index is not None and key.index.name == index.name
+        ]
+
+    def place_of_index(self, index: IndexMap) -> Place:
+        """Return the place of the declaration of an index."""
+        return place_of_class(self.declared, self.index_attribute(index))
+
+    def index_name(self, index: IndexMap) -> str:
+        """Return how code names an index: `Shop.gsi1`."""
+        return f"{self.declared.__name__}.{self.index_attribute(index)}"
+
+    def index_attribute(self, index: IndexMap) -> str:
+        """Return the name that an index has in the class of its table."""
+        members = vars(self.declared).items()
+        return next(name for name, value in members if getattr(value, "name", None) == index.name)
+
+
+class DesignFacts:
+    """What is known about a design; `rates` are calls per second, by the label of a pattern."""
+
+    def __init__(self, design: Design, rates: Mapping[str, float]) -> None:
+        self.design = design
+        self.rates = rates
+
+    @cached_property
+    def tables(self) -> list[TableFacts]:
+        items = self._sample()
+        return [
+            TableFacts(
+                declared,
+                [self._use(each) for each in declared.__table__.patterns.values()],
+                items[declared.__table__],
+            )
+            for declared in self.design.tables
+        ]
+
+    def _use(self, pattern: AccessPattern) -> Use:
+        return Use(
+            pattern,
+            tuple(_plans(pattern.plan)),
+            pattern.shape.requests,
+            self.rates.get(pattern.label),
+        )
+
+    def _sample(self) -> dict[TableMap, list[Item]]:
+        """Return the items of the sample data, by table."""
+        with connect(":memory:", *self.design.tables) as database:
+            load_sample(self.design, database)
+            scan = Scanner(database)
+            return {each.__table__: scan.items(each.__table__) for each in self.design.tables}
+
+
+def _plans(plan: Plan[Any]) -> Iterator[Plan[Any]]:
+    """Yield a plan, and every plan that it is made of."""
+    yield plan
+    parts = [*vars(plan).values(), *([plan._following()] if isinstance(plan, Then) else [])]
+    for value in parts:
+        for part in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(part, Plan):
+                yield from _plans(part)

@@ -1,0 +1,104 @@
+"""Rules of indexes: which of them cost more than they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from tablewright.mapping.keys import IndexMap
+from tablewright.publish.advice.facts import TableFacts
+from tablewright.publish.advice.finding import Problem, Rule
+
+
+def unused_index(facts: TableFacts) -> Iterator[Problem]:
+    """Find indexes that no pattern reads."""
+    if not facts.uses:
+        return  # the patterns of the table are not declared
+    for index in facts.table.indexes.values():
+        if facts.readers(index):
+            continue
+        entities = list(dict.fromkeys(entity.name for entity, _ in facts.keys_in(index)))
+        cost = (
+            f"; each write of {', '.join(entities)} that is in it costs a second write"
+            if entities
+            else ""
+        )
+        name = facts.index_attribute(index)
+        yield Problem(
+            facts.place_of_index(index),
+            facts.index_name(index),
+            f"none of the {len(facts.uses)} patterns reads it{cost}",
+            f"delete {name} = {_kind(index)}(…), or declare the pattern that reads it",
+        )
+
+
+def duplicate_index(facts: TableFacts) -> Iterator[Problem]:
+    """Find indexes with the key of another one."""
+    for first, second in combinations(facts.table.indexes.values(), 2):
+        if first.attributes != second.attributes or first.partition != second.partition:
+            continue
+        projection = _together(first, second)
+        yield Problem(
+            facts.place_of_index(second),
+            facts.index_name(second),
+            f"it has the key of {facts.index_name(first)}, so each write of an item in them costs "
+            "one index write more than it needs",
+            f"keep one: {facts.index_attribute(first)} = {_kind(first)}(…, project={projection})",
+        )
+
+
+def mergeable_indexes(facts: TableFacts) -> Iterator[Problem]:
+    """Find global indexes that one overloaded index could replace: no item is in both."""
+    for first, second in combinations(facts.table.indexes.values(), 2):
+        if not (_is_overloadable(facts, first) and _is_overloadable(facts, second)):
+            continue
+        if first.projection != second.projection or bool(first.sort) != bool(second.sort):
+            continue
+        ours = {entity.name for entity, _ in facts.keys_in(first)}
+        theirs = {entity.name for entity, _ in facts.keys_in(second)}
+        if ours & theirs or not ours or not theirs:
+            continue
+        yield Problem(
+            facts.place_of_index(second),
+            facts.index_name(second),
+            f"no item is in it and in {facts.index_name(first)}: one contains {_list(ours)}, the "
+            f"other {_list(theirs)}; one index can serve both, and a table has at most 20",
+            f"in {_list(theirs)}: index({facts.index_name(first)}, …) instead of "
+            f"index({facts.index_name(second)}, …)",
+        )
+
+
+def _is_overloadable(facts: TableFacts, index: IndexMap) -> bool:
+    """Return whether all its keys are composed for it alone, so that others can be added."""
+    keys = facts.keys_in(index)
+    return index.kind == "global" and all(
+        set(key.composed) == set(index.attributes) for _, key in keys
+    )
+
+
+def _together(first: IndexMap, second: IndexMap) -> str:
+    """Return the projection that contains what two indexes contain, as code."""
+    if "ALL" in (first.projection, second.projection):
+        return '"ALL"'
+    names = dict.fromkeys(
+        name
+        for each in (first.projection, second.projection)
+        if not isinstance(each, str)
+        for name in each
+    )
+    return repr(tuple(names)) if names else '"KEYS_ONLY"'
+
+
+def _kind(index: IndexMap) -> str:
+    return "GSI" if index.kind == "global" else "LSI"
+
+
+def _list(names: set[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+RULES = (
+    Rule("unused-index", "warning", "An index that no pattern reads", unused_index),
+    Rule("duplicate-index", "warning", "Two indexes with one key", duplicate_index),
+    Rule("mergeable-indexes", "note", "Two indexes that could be one", mergeable_indexes),
+)

@@ -1,0 +1,221 @@
+"""Rules of partitions: how many there are, and how much each must take.
+
+DynamoDB serves at most 1,000 write units and 3,000 read units per second for one value of a
+partition key, in a table and in an index. If rates are known, a rule compares them with these
+numbers; without rates, it finds keys with few values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import date
+from enum import Enum
+from typing import Any, Literal, get_args, get_origin
+
+from msgspec import Struct
+
+from tablewright.limits import WRITE_UNIT_SIZE
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.parts import KeyPart
+from tablewright.plan.plan import Plan
+from tablewright.plan.shape import typical_size
+from tablewright.plan.units import TRANSACTION_FACTOR
+from tablewright.plan.writes.write import Write
+from tablewright.publish.advice.facts import TableFacts
+from tablewright.publish.advice.finding import Problem, Rule
+from tablewright.publish.advice.source import place_of_class
+
+#: What one partition serves in a second.
+MAX_WRITES, MAX_READS = 1000, 3000
+#: The number of shards to begin with, if no rates are known.
+FIRST_SHARDS = 8
+
+
+def hot_partition(facts: TableFacts) -> Iterator[Problem]:
+    """Find keys whose partitions have few values: constants, enums, flags."""
+    for entity, key in _keys(facts):
+        count = partition_count(key)
+        if count is None:
+            continue
+        load = _load(facts, entity, key)
+        where = "one partition" if count == 1 else f"{count} partitions"
+        if load is not None:
+            yield from _overload(facts, entity, key, load, count, where)
+        elif not _is_sharded(key) and _has_many_items(key):
+            yield _problem(
+                facts,
+                key,
+                f"all items of {entity.name} are in {where}, {_shown(key)}: together they take at "
+                f"most {count * MAX_WRITES:,} write units and {count * MAX_READS:,} read units per "
+                "second",
+                FIRST_SHARDS,
+            )
+
+
+def time_partition(facts: TableFacts) -> Iterator[Problem]:
+    """Find keys whose partition is a period of time, so that all writes go to the current one."""
+    for entity, key in _keys(facts):
+        if not _is_period(entity, key):
+            continue
+        load = _load(facts, entity, key)
+        where = "the partition of the current period"
+        if load is not None:
+            yield from _overload(facts, entity, key, Load(load.writes, 0), 1, where)
+        else:
+            yield _problem(
+                facts,
+                key,
+                f"the partition is a time, {_shown(key)}: all new items of {entity.name} go to "
+                f"{where}, which takes at most {MAX_WRITES:,} write units per second",
+                FIRST_SHARDS,
+            )
+
+
+class Load(Struct, frozen=True):
+    """Units per second."""
+
+    writes: float
+    reads: float
+
+
+def partition_count(key: KeyMap) -> int | None:
+    """Return the number of partitions that a key can have; None if nothing limits it."""
+    count = 1
+    parts = {part.label: part for part in partition_parts(key)}
+    for part in parts.values():
+        choices = _choices(part)
+        if choices is None:
+            return None
+        count *= choices
+    return count
+
+
+def partition_parts(key: KeyMap) -> list[KeyPart]:
+    return [part for name in key.partition_attributes for part in key.templates[name].parts]
+
+
+def _choices(part: KeyPart) -> int | None:
+    """Return the number of values of a part; None if nothing limits it."""
+    kind = part.notation.kind
+    if part.notation.shards:
+        return part.notation.shards
+    if kind is bool:
+        return 2
+    if get_origin(kind) is Literal:
+        return len(get_args(kind))
+    return len(kind) if isinstance(kind, type) and issubclass(kind, Enum) else None
+
+
+def _keys(facts: TableFacts) -> Iterator[tuple[EntityMap, KeyMap]]:
+    """Yield the keys of each entity; a local index has the partitions of the table."""
+    for entity in facts.table.entities:
+        for key in (entity.primary, *entity.indexes):
+            if key.index is None or key.index.kind == "global":
+                yield entity, key
+
+
+def _is_sharded(key: KeyMap) -> bool:
+    return any(part.notation.shards for part in partition_parts(key))
+
+
+def _has_many_items(key: KeyMap) -> bool:
+    """Return whether a partition can have any number of items."""
+    parts = [part for name in key.sort_attributes for part in key.templates[name].parts]
+    return any(_choices(part) is None for part in parts)
+
+
+def _is_period(entity: EntityMap, key: KeyMap) -> bool:
+    parts = partition_parts(key)
+    if not parts or _is_sharded(key):
+        return False
+    kinds = [(part, entity.attributes[part.attribute].converter.kind) for part in parts]
+    # A whole datetime is as good as unique.
+    return all(_is_time(kind) and not (part.is_plain and kind is not date) for part, kind in kinds)
+
+
+def _is_time(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, date)
+
+
+def _load(facts: TableFacts, entity: EntityMap, key: KeyMap) -> Load | None:
+    """Return the load on all partitions of a key; None if no rate of it is known."""
+    size = facts.size(entity) or typical_size(entity)
+    units = math.ceil(size / WRITE_UNIT_SIZE)
+    writes = reads = 0.0
+    is_known = False
+    for use in facts.uses:
+        requests = [r for r in use.reads(facts.table, key.index) if _names(r.entity, entity)]
+        written = [plan for plan in use.plans if _writes(plan, entity)]
+        if use.rate is None or not (requests or written):
+            continue
+        is_known = True
+        factor = TRANSACTION_FACTOR if "Transact" in use.pattern.shape.operation else 1
+        writes += use.rate * len(written) * units * factor
+        reads += use.rate * sum(request.read_units for request in requests)
+    return Load(writes, reads) if is_known else None
+
+
+def _names(names: str, entity: EntityMap) -> bool:
+    return entity.name in names.split(", ")
+
+
+def _writes(plan: Plan[Any], entity: EntityMap) -> bool:
+    return isinstance(plan, Write) and plan._entity.includes(entity)
+
+
+def _overload(
+    facts: TableFacts, entity: EntityMap, key: KeyMap, load: Load, count: int, where: str
+) -> Iterator[Problem]:
+    """Yield an error if the rates exceed what the partitions can take."""
+    shards = math.ceil(max(load.writes / MAX_WRITES, load.reads / MAX_READS))
+    if shards > count:
+        yield _problem(
+            facts,
+            key,
+            f"the rates of {entity.name} need about {load.writes:,.0f} write units and "
+            f"{load.reads:,.0f} read units per second in {where}, {_shown(key)}; "
+            f"{'it takes' if count == 1 else 'they take'} at most {count * MAX_WRITES:,} and "
+            f"{count * MAX_READS:,}",
+            shards,
+            is_certain=True,
+        )
+
+
+def _shown(key: KeyMap) -> str:
+    return " and ".join(key.templates[name].show() for name in key.partition_attributes)
+
+
+def _problem(
+    facts: TableFacts, key: KeyMap, reason: str, shards: int, *, is_certain: bool = False
+) -> Problem:
+    owner, _, name = key.name.partition(".")
+    entity = next(each for each in facts.table.entities if each.name == owner)
+    sort = [part for each in key.sort_attributes for part in key.templates[each].parts]
+    source = next((part.attribute for part in sort if _choices(part) is None), "id")
+    pieces = [
+        repr(piece.strip(facts.table.delimiter.text)).replace("'", '"')
+        if isinstance(piece, str)
+        else piece.label
+        for each in key.partition_attributes
+        for piece in key.templates[each].pieces
+        if not (isinstance(piece, str) and not piece.strip(facts.table.delimiter.text))
+        and not (isinstance(piece, KeyPart) and piece.notation.shards)
+    ]
+    place = "" if key.index is None else f"{facts.index_name(key.index)}, "
+    maker = "key" if key.index is None else "index"
+    partition = " / ".join([*pieces, f"shard({source}, of={shards})"])
+    return Problem(
+        place_of_class(entity.type, name),
+        key.name,
+        reason,
+        f"spread them over shards: {name} = {maker}({place}{partition}, …)",
+        "error" if is_certain else None,
+    )
+
+
+RULES = (
+    Rule("hot-partition", "warning", "A partition key with few values", hot_partition),
+    Rule("time-partition", "warning", "A partition key that is a time", time_partition),
+)

@@ -1,0 +1,169 @@
+"""Findings have a place, comments allow them, and the command prints them in three formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tablewright.designs.catalog import bundled, load
+from tablewright.errors import InvalidValue
+from tablewright.publish.advice import RULES, advise, read_rates
+from tablewright.verify import Design
+from tests import commands
+from tests.publish.advice.designs import IMPORTS, find
+
+BRAND = """
+class Brand(Entity, table=Shop):
+    id: Attr[str] = attr()
+{above}    primary = key("BRAND", "BRAND" / id){behind}
+
+@access_pattern
+def brands() -> Query[Brand]:
+    return Brand.primary.within()
+"""
+ALLOW = '# tablewright: allow(hot-partition, "few brands")'
+
+
+def brand(above: str = "", behind: str = "") -> str:
+    return BRAND.format(above=above and f"    {above}\n", behind=behind and f"  {behind}")
+
+
+@pytest.fixture
+def design(tmp_path: Path) -> Path:
+    file = tmp_path / "brands.py"
+    file.write_text(IMPORTS.format(indexes="pass") + brand())
+    return file
+
+
+@pytest.mark.parametrize("design", bundled(), ids=lambda design: design.name)
+def test_the_bundled_designs_have_no_finding_that_their_source_does_not_allow(
+    design: Design,
+) -> None:
+    assert [finding for finding in advise(design) if finding.fails] == []
+
+
+def test_a_finding_has_the_place_of_the_declaration(tmp_path: Path) -> None:
+    (finding,) = find(tmp_path, brand())
+    lines = (tmp_path / "design.py").read_text().splitlines()
+    assert finding.place.file == str(tmp_path / "design.py")
+    assert lines[finding.place.line - 1].strip().startswith("primary = key(")
+    assert finding.subject == "Brand.primary"
+
+
+@pytest.mark.parametrize("comment", [("above", ALLOW), ("behind", ALLOW)])
+def test_a_comment_allows_a_finding(tmp_path: Path, comment: tuple[str, str]) -> None:
+    (finding,) = find(tmp_path, brand(**dict([comment])))
+    assert finding.allowed == "few brands"
+    assert not finding.fails
+
+
+def test_several_comments_may_be_above_a_declaration(tmp_path: Path) -> None:
+    other = '# tablewright: allow(collection-limit, "few brands")'
+    findings = find(tmp_path, brand(f"{ALLOW}\n    {other}"), indexes='lsi = LSI("SKU")')
+    assert {each.rule for each in findings if each.allowed} >= {"hot-partition"}
+
+
+@pytest.mark.parametrize(
+    ("comment", "reason"),
+    [
+        ('# tablewright: allow(unused-index, "why")', "unused-index finds nothing"),
+        ('# tablewright: allow(hot-partitions, "why")', "did you mean 'hot-partition'"),
+        ("# tablewright: allow(hot-partition)", "is not a comment that allows a finding"),
+        ('# tablewright: allow(hot-partition, "")', "is not a comment that allows a finding"),
+        ("# tablewright: ignore", "is not a comment that allows a finding"),
+    ],
+)
+def test_a_comment_that_allows_nothing_is_a_finding(
+    tmp_path: Path, comment: str, reason: str
+) -> None:
+    hot, unused = sorted(find(tmp_path, brand(comment)), key=lambda each: each.rule)
+    assert not hot.allowed
+    assert (unused.rule, unused.severity) == ("unused-allow", "warning")
+    assert reason in unused.reason
+    assert unused.place.line == hot.place.line - 1
+
+
+def test_a_comment_of_another_declaration_or_in_a_text_allows_nothing(tmp_path: Path) -> None:
+    source = brand().replace("    id:", f"    '''{ALLOW}'''\n    {ALLOW}\n    id:")
+    assert [each.rule for each in find(tmp_path, source) if each.fails] == [
+        "unused-allow",
+        "hot-partition",
+    ]
+
+
+def test_the_command_prints_each_finding_and_fails(design: Path) -> None:
+    done = commands.run("advise", design)
+    assert done.returncode == 1
+    assert "warning hot-partition" in done.stdout
+    assert 'fix: spread them over shards: primary = key("BRAND" / shard(id, of=8)' in done.stdout
+    assert done.stdout.endswith("1 warning\n")
+
+
+def test_the_command_succeeds_if_comments_allow_all_findings(design: Path) -> None:
+    design.write_text(design.read_text().replace(brand(), brand(ALLOW)))
+    done = commands.run("advise", design)
+    assert (done.returncode, done.stdout) == (0, "nothing found; 1 allowed by comments\n")
+
+
+def test_findings_as_json(design: Path) -> None:
+    done = commands.run("advise", design, "--json")
+    assert done.returncode == 1
+    (finding,) = json.loads(done.stdout)
+    assert finding["rule"] == "hot-partition"
+    assert finding["place"]["file"] == str(design)
+
+
+def test_findings_as_sarif(design: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    design.write_text(design.read_text().replace(brand(), brand(ALLOW)))
+    monkeypatch.chdir(design.parent)
+    log = json.loads(commands.run("advise", design.name, "--sarif").stdout)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == [rule.id for rule in RULES]
+    (result,) = run["results"]
+    assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == "hot-partition"
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "brands.py"
+    assert 'key("BRAND"' in design.read_text().splitlines()[place["region"]["startLine"] - 1]
+    assert result["suppressions"] == [{"kind": "inSource", "justification": "few brands"}]
+
+
+def test_two_formats_are_refused(design: Path) -> None:
+    done = commands.run("advise", design, "--json", "--sarif")
+    assert done.returncode == 2
+    assert "use one of them" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rates = 1", "has no table [rates]"),
+        ("[rates]\nbrand = 1", "has no such pattern; did you mean 'brands'?"),
+        ("[rates]\nbrands = -1", "is not a number of at least 0"),
+        ("[rates]\nbrands = true", "is not a number of at least 0"),
+        ("[rates", "is not a TOML file"),
+        (None, "No such file"),
+    ],
+)
+def test_wrong_rates_are_refused(design: Path, text: str | None, message: str) -> None:
+    file = design.parent / "rates.toml"
+    if text is not None:
+        file.write_text(text)
+    done = commands.run("advise", design, "--rates", file)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+
+
+def test_a_name_of_several_patterns_is_refused_as_a_rate(tmp_path: Path) -> None:
+    file = tmp_path / "rates.toml"
+    file.write_text("[rates]\nupdate_menu = 1\n")
+    with pytest.raises(InvalidValue, match=r"use one of tablewright\.designs\.menu\.collection\."):
+        read_rates(file, load("menu"))
+
+
+def test_a_rule_has_one_id() -> None:
+    ids = [rule.id for rule in RULES]
+    assert len(set(ids)) == len(ids)

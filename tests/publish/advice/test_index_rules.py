@@ -1,0 +1,73 @@
+"""Rules of indexes: each finds what it is for, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.publish.advice.designs import ORDER, find
+
+GSI1 = 'gsi1 = GSI("GSI1PK", "GSI1SK")'
+GSI2 = 'gsi2 = GSI("GSI2PK", "GSI2SK")'
+TWO = f"{GSI1}\n    {GSI2}"
+BY_STATUS = ORDER + '    by_status = index(Shop.gsi1, "STATUS" / status, "AT" / at / id)\n'
+READ = """
+@access_pattern
+def by_status(status: str) -> Query[Order]:
+    return Order.by_status(status)
+"""
+GET = """
+@access_pattern
+def order(id: str) -> Get[Order]:
+    return Order.primary(id)
+"""
+
+
+def test_an_index_that_no_pattern_reads(tmp_path: Path) -> None:
+    (finding,) = find(tmp_path, BY_STATUS + GET, "unused-index", indexes=GSI1)
+    assert finding.subject == "Shop.gsi1"
+    assert "none of the 1 patterns reads it; each write of Order" in finding.reason
+    line = (tmp_path / "design.py").read_text().splitlines()[finding.place.line - 1]
+    assert line.strip() == GSI1
+
+
+def test_an_index_that_a_pattern_reads(tmp_path: Path) -> None:
+    assert find(tmp_path, BY_STATUS + GET + READ, "unused-index", indexes=GSI1) == []
+
+
+def test_without_patterns_no_index_is_unused(tmp_path: Path) -> None:
+    assert find(tmp_path, BY_STATUS, "unused-index", indexes=GSI1) == []
+
+
+def test_two_indexes_with_one_key(tmp_path: Path) -> None:
+    indexes = 'one = GSI("status", "at", project=("id",))\n    two = GSI("status", "at")'
+    (finding,) = find(tmp_path, ORDER, "duplicate-index", indexes=indexes)
+    assert finding.subject == "Shop.two"
+    assert finding.fix == 'keep one: one = GSI(…, project="ALL")'
+
+
+def test_two_indexes_with_different_keys(tmp_path: Path) -> None:
+    indexes = 'one = GSI("status", "at")\n    two = GSI("at", "status")'
+    assert find(tmp_path, ORDER, "duplicate-index", indexes=indexes) == []
+
+
+USER = """
+class User(Entity, table=Shop):
+    id: Attr[str] = attr()
+    email: Attr[str] = attr()
+
+    primary = key("USER" / id, "USER" / id.again)
+    by_email = index(Shop.{index}, "EMAIL" / email, "USER" / id)
+"""
+
+
+def test_two_indexes_that_could_be_one(tmp_path: Path) -> None:
+    source = BY_STATUS + USER.format(index="gsi2")
+    (finding,) = find(tmp_path, source, "mergeable-indexes", indexes=TWO)
+    assert finding.severity == "note"
+    assert finding.fix == "in User: index(Shop.gsi1, …) instead of index(Shop.gsi2, …)"
+
+
+def test_indexes_that_share_an_entity_cannot_be_one(tmp_path: Path) -> None:
+    more = '    by_id = index(Shop.gsi1, "ID" / id, "USER" / id.again)\n'
+    source = BY_STATUS + USER.format(index="gsi2") + more
+    assert find(tmp_path, source, "mergeable-indexes", indexes=TWO) == []

@@ -1,0 +1,91 @@
+"""Rules of partitions: each finds what it is for, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.publish.advice.designs import find
+
+EVENT = """
+class Kind(StrEnum):
+    A = "A"
+    B = "B"
+    C = "C"
+
+class Event(Entity, table=Shop):
+    id: Attr[str] = attr()
+    by: Attr[str] = attr()
+    kind: Attr[Kind] = attr()
+    flag: Attr[bool] = attr()
+    at: Attr[datetime] = attr()
+    on: Attr[date] = attr()
+
+    primary = key({partition}, "E" / id)
+
+@access_pattern
+def add(event: Event) -> Create[Event]:
+    return create(event)
+"""
+
+
+def hot(folder: Path, partition: str, rates: str = "") -> list[tuple[str, str]]:
+    findings = find(folder, EVENT.format(partition=partition), rates=rates)
+    return [(each.rule, each.severity) for each in findings]
+
+
+@pytest.mark.parametrize("partition", ['"EVENTS"', '"KIND" / kind', '"ON" / flag / kind'])
+def test_a_partition_with_few_values_is_hot(tmp_path: Path, partition: str) -> None:
+    assert hot(tmp_path, partition) == [("hot-partition", "warning")]
+
+
+@pytest.mark.parametrize(
+    "partition", ['"BY" / by', '"KIND" / kind / by', '"KIND" / kind / shard(id, of=8)']
+)
+def test_a_partition_with_many_values_or_shards_is_not_hot(tmp_path: Path, partition: str) -> None:
+    assert hot(tmp_path, partition) == []
+
+
+def test_the_number_of_partitions_is_in_the_reason(tmp_path: Path) -> None:
+    (finding,) = find(tmp_path, EVENT.format(partition='"ON" / flag / kind'))
+    assert "in 6 partitions, ON#{flag}#{kind}" in finding.reason
+    assert "6,000 write units" in finding.reason
+    assert finding.fix.endswith('key("ON" / flag / kind / shard(id, of=8), …)')
+
+
+def test_one_item_is_not_a_hot_partition(tmp_path: Path) -> None:
+    source = """
+class Settings(Entity, table=Shop):
+    text: Attr[str] = attr()
+    primary = key("SETTINGS", "SETTINGS")
+"""
+    assert find(tmp_path, source) == []
+
+
+def test_rates_decide(tmp_path: Path) -> None:
+    assert hot(tmp_path, '"EVENTS"', "add = 900") == []
+    assert hot(tmp_path, '"EVENTS"', "add = 1100") == [("hot-partition", "error")]
+    assert hot(tmp_path, '"KIND" / kind', "add = 2900") == []
+    assert hot(tmp_path, '"KIND" / kind', "add = 3100") == [("hot-partition", "error")]
+    assert hot(tmp_path, '"E" / shard(id, of=4)', "add = 4100") == [("hot-partition", "error")]
+
+
+def test_the_fix_has_as_many_shards_as_the_rates_need(tmp_path: Path) -> None:
+    (finding,) = find(tmp_path, EVENT.format(partition='"EVENTS"'), rates="add = 4100")
+    assert "about 4,100 write units and 0 read units per second" in finding.reason
+    assert finding.fix.endswith('key("EVENTS" / shard(id, of=5), …)')
+
+
+@pytest.mark.parametrize("partition", ['"DAY" / day(at)', '"HOUR" / hour(at)', '"ON" / on'])
+def test_a_period_as_partition(tmp_path: Path, partition: str) -> None:
+    assert hot(tmp_path, partition) == [("time-partition", "warning")]
+    assert hot(tmp_path, partition, "add = 900") == []
+    assert hot(tmp_path, partition, "add = 1100") == [("time-partition", "error")]
+
+
+@pytest.mark.parametrize(
+    "partition", ['"DAY" / day(at) / by', '"AT" / at', '"DAY" / day(at) / shard(id, of=8)']
+)
+def test_a_time_beside_others_or_a_whole_one_is_no_period(tmp_path: Path, partition: str) -> None:
+    assert hot(tmp_path, partition) == []
