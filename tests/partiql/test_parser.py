@@ -320,6 +320,8 @@ def test_an_invalid_condition_is_refused_with_its_place(where: str, message: str
     ("text", "message"),
     [
         ("SELECT 1 FROM t", "Unexpected path component at 1:8:1"),
+        ("SELECT", "Statement wasn't well formed, can't be processed: Unexpected term"),
+        ("SELECT a,", "Statement wasn't well formed, can't be processed: Unexpected term"),
         ("SELECT DISTINCT a FROM t", "Unsupported token in expression: DISTINCT"),
         (
             "INSERT INTO t VALUE ?",

@@ -131,7 +131,8 @@ class _StatementParser(ConditionParser):
 
     def parse_selected(self) -> tree.Path:
         token = self.token
-        if token.kind in CONSTANTS or self.tokens[self.at + 1].kind == "(":  # such as COUNT(*)
+        is_call = token.kind != "end" and self.tokens[self.at + 1].kind == "("  # such as COUNT(*)
+        if token.kind in CONSTANTS or is_call:
             raise ValidationException(f"Unexpected path component at {self.locate(token)}")
         path = self.parse_path()
         self.refuse_alias()
