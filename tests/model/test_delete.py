@@ -257,3 +257,10 @@ def test_a_delete_under_a_condition_of_another_entity_is_refused() -> None:
 def test_a_delete_under_what_is_no_condition_is_refused(condition: Any) -> None:
     with pytest.raises(DeclarationError, match=r"is not a condition; write one .*Book\."):
         Book.primary("1").delete().condition(condition)
+
+
+def test_a_key_is_no_entity() -> None:
+    with pytest.raises(
+        DeclarationError, match=r"write Order\.primary\(…\)\.update\(…\) or \.delete"
+    ):
+        delete(Book.primary("1"))  # type: ignore[type-var]

@@ -40,7 +40,11 @@ from tablewright.transport import Local, Response, Transport
 from tablewright.values import Item
 from tablewright.verify import Design, verify
 
-DESIGNS = bundled()
+#: The checks of menu, four designs in one, take longer.
+DESIGNS = [
+    pytest.param(each, id=each.name, marks=[pytest.mark.slow] if each.name == "menu" else [])
+    for each in bundled()
+]
 
 
 class Compared:
@@ -83,7 +87,7 @@ def reported(capacity: Any, names: dict[str, str]) -> dict[tuple[str, str | None
 # -- the checks of the bundled designs -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("design", DESIGNS, ids=[design.name for design in DESIGNS])
+@pytest.mark.parametrize("design", DESIGNS)
 def test_every_request_of_a_design_consumes_what_is_computed(design: Design) -> None:
     with Engine() as engine, connect(engine, *design.tables) as db:
         compared = Compared(

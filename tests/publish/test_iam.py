@@ -29,7 +29,7 @@ from tablewright.plans import Create, Get, Query
 from tablewright.policy import Principal
 from tablewright.publish.iam import (
     COGNITO,
-    Account,
+    AwsAccount,
     policies,
     policy,
     roles,
@@ -165,6 +165,11 @@ def add_task(task: Task) -> Create[Task]:
     return create(task)
 
 
+@access_pattern(role="search")
+def topics(org: str) -> Query[tuple[str]]:
+    return Note.primary.within(org).select(Note.topic)
+
+
 @access_pattern
 def template(template_id: str) -> Get[Template]:
     return Template.primary(template_id)
@@ -186,15 +191,16 @@ NOTES = Design(name="notes", doc="", tables=(Notes,), sample=None, checks=None)
 def test_each_named_role_has_its_patterns() -> None:
     assert {role: [each.name for each in found] for role, found in roles(NOTES).items()} == {
         "all": [
-            *("notes", "notes_of_project", "tasks", "add_task", "template", "notes_about"),
-            "add_template",
+            *("notes", "notes_of_project", "tasks", "add_task", "topics", "template"),
+            *("notes_about", "add_template"),
         ],
-        "read": ["notes", "notes_of_project", "tasks", "template", "notes_about"],
+        "read": ["notes", "notes_of_project", "tasks", "topics", "template", "notes_about"],
         "write": ["add_task", "add_template"],
         "web": ["notes", "notes_of_project"],
         "worker": ["tasks", "add_task"],
+        "search": ["topics"],
     }
-    account = Account("eu-west-1", "123456789012")
+    account = AwsAccount("eu-west-1", "123456789012")
     arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/notes"
     assert policy(NOTES, "web", account) == {
         "Version": "2012-10-17",
@@ -207,13 +213,35 @@ def test_each_named_role_has_its_patterns() -> None:
         policy(NOTES, "worked")
 
 
+def test_a_role_that_selects_attributes_reads_no_others() -> None:
+    document = policy(NOTES, "search")
+    (statement,) = document["Statement"]
+    assert statement["Condition"]["ForAllValues:StringEquals"] == {
+        "dynamodb:Attributes": ["PK", "SK", "topic", "type"]
+    }
+    with (
+        Engine() as engine,
+        connect(engine, Notes) as database,
+        connect(engine, Notes, policy=document) as limited,
+    ):
+        database.run(create(Note(org="x", note_id="n", project="p", topic="t")))
+        assert list(limited.run(topics("x"))) == [("t",)]
+        for refused in (
+            notes("x"),
+            Note.primary.within("x").select(Note.project),
+            Note.primary.within("x").count(),
+        ):
+            with pytest.raises(AccessDeniedException):
+                limited.run(refused)
+
+
 # -- tenants -------------------------------------------------------------------------------------
 
 
 def test_a_tenant_policy_lists_what_it_leaves_out() -> None:
     found = tenant_policy(NOTES)
     assert [each.name for each in found.patterns] == [
-        *("notes", "notes_of_project", "tasks", "add_task", "template"),
+        *("notes", "notes_of_project", "tasks", "add_task", "topics", "template"),
     ]
     assert {each.pattern.rpartition(".")[2]: each.reason for each in found.left_out} == {
         "notes_about": 'GSI2PK="TOPIC#{topic}" is not a partition that a tenant may read',
@@ -308,7 +336,10 @@ def test_the_command_lists_what_a_tenant_may_not_do() -> None:
     ("arguments", "message"),
     [
         (["commerce", "--tenant"], "commerce has no tenants"),
-        (["commerce", "--role", "raed"], "no role 'raed'"),
+        (
+            ["commerce", "--role", "raed"],
+            "no role 'raed'; its roles are all, read, write, provision",
+        ),
         (["market", "--tenant", "--role", "read"], "leave --role out"),
         (["market", "--variable", "aws:userid"], "--variable is for --tenant"),
     ],

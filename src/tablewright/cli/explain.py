@@ -32,8 +32,8 @@ def explain(
 ) -> None:
     """Show the requests of access patterns without running them.
 
-    For each request: its key condition, what it sets and requires, and its capacity units, as an
-    estimate for items of a typical size and as the range that no run leaves.
+    For each request: its key condition, what it sets and requires, and its capacity units: an
+    estimate for items of a typical size, and the lowest and the highest possible value.
     """
     import msgspec
     from rich.console import Console

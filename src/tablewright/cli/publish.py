@@ -150,10 +150,10 @@ def iam(
     `all`, `read`, `write`, those named in the patterns, and `provision`, which creates the tables.
     """
     from tablewright.errors import InvalidValue
-    from tablewright.publish.iam import Account, policies, policy, tenant_policy
+    from tablewright.publish.iam import AwsAccount, policies, policy, tenant_policy
 
     design = load_or_fail(name)
-    where = Account(region, account, partition)
+    where = AwsAccount(region, account, partition)
     if tenant and role is not None:
         fail("--tenant has its own policy; leave --role out")
     if variable is not None and not tenant:

@@ -82,22 +82,22 @@ def _cells(result: Result) -> tuple[str, str, str, str]:
     return name, result.operation, items, f"{result.units:g}"
 
 
-def table_lines(width: int, rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table: names, what they ask for, and two columns of numbers.
+def table_lines(width: int, rows: Sequence[Sequence[str]], numbers: int = 2) -> list[str]:
+    """Return the lines of a table: names, what they ask for, and columns of numbers.
 
     The column of the names gets what the others leave of the width.
     """
     from rich.cells import cell_len
 
     name, *middle = (max(map(cell_len, column)) for column in zip(*rows, strict=True))
-    others = [*(min(each, MAX_REQUEST) for each in middle[:-2]), *middle[-2:]]
+    others = [*(min(each, MAX_REQUEST) for each in middle[:-numbers]), *middle[-numbers:]]
     taken = sum(len("  ") + each for each in others)
     widths = [min(name, max(MIN_NAME, width - taken)), *others]
     lines = []
     for row in rows:
-        texts = map(_fit, row[:-2], widths[:-2])
-        numbers = (cell.rjust(each) for cell, each in zip(row[-2:], widths[-2:], strict=True))
-        lines.append("  ".join([*texts, *numbers]))
+        texts = map(_fit, row[:-numbers], widths[:-numbers])
+        cells = zip(row[-numbers:], widths[-numbers:], strict=True)
+        lines.append("  ".join([*texts, *(cell.rjust(each) for cell, each in cells)]))
     return lines
 
 

@@ -30,7 +30,7 @@ from tablewright.cli.statements import (
     describe_failure,
     open_session,
 )
-from tablewright.errors import TablewrightError
+from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.partiql.tokens import split_statements
 
 HELP = """\
@@ -48,7 +48,7 @@ MAX_ITEMS = 1000
 
 @app.command(rich_help_panel=STATEMENTS)
 def shell(target: Target, json: Json = False, no_scan: NoScan = False) -> None:
-    """Open a prompt for statements of PartiQL.
+    """Open a prompt for PartiQL statements.
 
     Statements end with a semicolon. Tab completes keywords, tables, indexes and attributes; `.help`
     lists the other commands. Without a terminal, reads statements from standard input.
@@ -102,9 +102,8 @@ class Shell:
         name, _, rest = line.partition(" ")
         command = self.commands.get(name)
         if command is None:
-            typer.echo(f"unknown command {name}; .help lists the commands", err=True)
-        else:
-            command(rest.strip())
+            raise InvalidValue(f"unknown command {name}; .help lists the commands")
+        command(rest.strip())
 
     def _explain(self, statement: str) -> None:
         typer.echo(str(self.session.explain(statement)))

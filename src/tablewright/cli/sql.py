@@ -1,4 +1,4 @@
-"""The command that runs one statement of PartiQL."""
+"""The command that runs one PartiQL statement."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def sql(
         int, typer.Option(min=0, help="The maximum number of items to print; 0 means all.")
     ] = 1000,
 ) -> None:
-    """Run a statement of PartiQL, DynamoDB's SQL.
+    """Run a PartiQL statement (DynamoDB's SQL).
 
     Prints the items as a table that fits the terminal. A SELECT that reads a whole table or index
     prints a warning first.
@@ -98,7 +98,8 @@ def run_and_print(
     more = "; there are more, see --limit" if is_cut else ""
     is_read = prepare_statement(statement).is_read
     done = f"{count} item{'' if count == 1 else 's'}" if is_read or count else "done"
-    typer.echo(f"{done}, {session.units:g} units{more}", err=True)
+    units = "1 unit" if session.units == 1 else f"{session.units:g} units"
+    typer.echo(f"{done}, {units}{more}", err=True)
 
 
 def read_parameter(text: str) -> Value:

@@ -24,6 +24,7 @@ from tablewright.plan.condition import Call, Compare, Condition
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.range import Range
+from tablewright.plan.reference import check_attributes
 
 
 class WouldScan(DeclarationError):
@@ -47,6 +48,8 @@ class Match(Struct):
 
 def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
     """Return the query for the conditions; raise DeclarationError if it would be a scan."""
+    for condition in given:
+        check_attributes(condition, entity)
     conditions = [part for condition in given for part in condition.parts()]
     if not conditions:
         raise DeclarationError(f"{entity.name}.where() needs a condition. {_declare_scan(entity)}")

@@ -17,6 +17,7 @@ from __future__ import annotations
 import collections.abc
 import functools
 import inspect
+import math
 import sys
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -49,6 +50,8 @@ class AccessPattern(Struct, frozen=True):
     plan: Plan[Any]
     #: The role of programs that run it, for which a policy is published; "" if none is named.
     role: str = ""
+    #: How many times it is called in a second, on average; None if that is not declared.
+    rate: float | None = None
 
     @property
     def label(self) -> str:
@@ -71,7 +74,7 @@ class AccessPattern(Struct, frozen=True):
 def access_pattern(function: Callable[Ps, T], /) -> Callable[Ps, T]: ...
 @overload
 def access_pattern(
-    *, rebinds: tuple[str, ...] = (), role: str = ""
+    *, rebinds: tuple[str, ...] = (), role: str = "", rate: float | None = None
 ) -> Callable[[Callable[Ps, T]], Callable[Ps, T]]: ...
 def access_pattern(
     function: Callable[Ps, T] | None = None,
@@ -79,22 +82,31 @@ def access_pattern(
     *,
     rebinds: tuple[str, ...] = (),
     role: str = "",
+    rate: float | None = None,
 ) -> Callable[Ps, T] | Callable[[Callable[Ps, T]], Callable[Ps, T]]:
     """Declare an access pattern: trace the function once, and return it unchanged to callers.
 
     A parameter with the name of one part of a key must not be passed for another part, except those
     in `rebinds`. `role` names the programs that run the pattern: `tablewright publish iam` writes a
-    policy for each role.
+    policy for each role. `rate` is the average number of calls in a second, for `tablewright cost`.
     """
     if function is not None:
-        return _declare(function, (), "", sys._getframe(1).f_locals)
-    return lambda decorated: _declare(decorated, rebinds, role, sys._getframe(1).f_locals)
+        return _declare(function, (), "", None, sys._getframe(1).f_locals)
+    return lambda decorated: _declare(decorated, rebinds, role, rate, sys._getframe(1).f_locals)
 
 
 def _declare(
-    function: Callable[Ps, T], rebinds: tuple[str, ...], role: str, local: Mapping[str, Any]
+    function: Callable[Ps, T],
+    rebinds: tuple[str, ...],
+    role: str,
+    rate: float | None,
+    local: Mapping[str, Any],
 ) -> Callable[Ps, T]:
     name = function.__name__
+    if rate is not None and not 0 <= rate < math.inf:
+        raise DeclarationError(
+            f"pattern {name}: rate={rate!r} must be the number of calls in a second, 0 or more"
+        )
     if inspect.iscoroutinefunction(function):
         raise DeclarationError(
             f"pattern {name} is async; a pattern only makes a plan: define it without async"
@@ -124,6 +136,7 @@ def _declare(
         parameters=tuple(hints),
         plan=plan,
         role=role,
+        rate=rate,
     )
     call.__pattern__ = traced  # type: ignore[attr-defined]
     for table in {entity.table for entity in plan._entities()}:

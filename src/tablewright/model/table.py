@@ -184,8 +184,8 @@ class Table:
         for kind, given in (("a table", table.name), *(("an index", n) for n in table.indexes)):
             if not _NAME(given):
                 raise DeclarationError(
-                    f"{cls.__name__}: {given!r} is not a valid name for {kind}; use 3 to 255 "
-                    "letters, digits, '_', '-' and '.'"
+                    f"{cls.__name__}: {given!r} is not a valid name for {kind}; write name=… with "
+                    "3 to 255 letters, digits, '_', '-' and '.'"
                 )
         cls.__table__ = table
 

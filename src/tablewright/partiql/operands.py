@@ -6,8 +6,8 @@ Owns the position in the tokens, the constants of the statement and the limit of
     operand  ::= term ((+ | -) term)*           sums only in SET
     term     ::= path | constant | function(operand, ...) | ( condition or operand )
     path     ::= name (.name | [index] | ['name'])*
-    constant ::= ? | 'text' | [-]number | TRUE | FALSE | NULL
-               | [constant, ...] | {'name': constant, ...} | <<constant, ...>>
+    constant ::= ? | 'text' | (+ | -)* number | TRUE | FALSE | NULL
+               | [constant, ...] | {'name': constant, ...} | <<'text', ...>> | <<number, ...>>
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from tablewright.partiql.tree import (
 )
 from tablewright.values import tag_of
 
-#: Open parentheses, NOTs and nested literals. (An item has at most 32 levels.)
+#: Open parentheses, NOTs and nested literals; also the terms of a sum. (An item has at most 32
+#: levels.)
 MAX_DEPTH: Final = 64
 #: Functions that are conditions, and functions of SET; `size` is an operand of conditions.
 TESTS: Final = frozenset(
@@ -128,10 +129,13 @@ class OperandParser:
 
     def parse_operand(self) -> Expression:
         left = self.parse_term()
+        depth = self.depth
         while self.token.kind in ("+", "-"):
+            self.enter()
             operator = self.advance().kind
             right = self.parse_right(self.parse_term)
             left = tree.Arithmetic(operator, require_operand(left), require_operand(right))
+        self.depth = depth
         return left
 
     def parse_right(self, parse: Callable[[], _Part]) -> _Part:

@@ -10,9 +10,9 @@
     source   ::= name (.name)*
     returned ::= (ALL | MODIFIED) (OLD | NEW) *
 
-A closing semicolon is the end. The details of the faults are those that DynamoDB gives, as far as
-they are known. What depends on a table, such as the number of components of a source, is checked
-later.
+A closing semicolon is the end. The messages are DynamoDB's; where those of the service are not
+known, they are those of DynamoDB Local. What depends on a table, such as the number of components
+of a source, is checked later.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from __future__ import annotations
 from tablewright.encoding.items import normalise
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
-from tablewright.partiql.conditions import ConditionParser, require_condition
+from tablewright.partiql.conditions import ConditionParser
 from tablewright.partiql.operands import (
     CONSTANTS,
     OperandParser,
@@ -131,8 +131,8 @@ class _StatementParser(ConditionParser):
 
     def parse_selected(self) -> tree.Path:
         token = self.token
-        is_call = token.kind != "end" and self.tokens[self.at + 1].kind == "("  # such as COUNT(*)
-        if token.kind in CONSTANTS or is_call:
+        is_call = token.kind == "name" and self.tokens[self.at + 1].kind == "("  # COUNT(*)
+        if is_call or token.kind in CONSTANTS:
             raise ValidationException(f"Unexpected path component at {self.locate(token)}")
         path = self.parse_path()
         self.refuse_alias()
@@ -215,7 +215,7 @@ class _StatementParser(ConditionParser):
             raise ValidationException("Aliasing is not supported")
 
     def parse_where(self) -> tree.Condition | None:
-        return require_condition(self.parse_expression()) if self.accept("WHERE") else None
+        return self.parse_condition() if self.accept("WHERE") else None
 
     def parse_returning(self) -> str | None:
         if not self.accept("RETURNING"):

@@ -370,6 +370,8 @@ class Ref(Comparable[E, T]):
 
 
 def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
+    if held.converter.tag not in (None, "L"):
+        raise InvalidValue(f"{held.where} is not a list; append() and prepend() add to lists only")
     check = held.check_member
     return kind(held, held.attribute, value if check is None else [check(each) for each in value])
 
@@ -407,14 +409,21 @@ def check_reference(reference: Any, entity: EntityMap) -> None:
         raise DeclarationError(f"{reference!r} is not an attribute of {entity.name}")
 
 
-def check_condition(given: Any, entity: EntityMap) -> None:
+def check_attributes(given: Any, entity: EntityMap) -> None:
     """Raise DeclarationError unless it is a condition on attributes of the entity."""
     if not isinstance(given, Condition):
         raise DeclarationError(
-            f"{given!r} is not a condition; write one with attributes: {entity.name}.status == …"
+            f"{given!r} is not a condition; write one with attributes: "
+            f"{entity.name}.{next(iter(entity.attributes))} == …"
         )
     for operand in given.operands():
         check_reference(operand, entity)
+
+
+def check_condition(given: Any, entity: EntityMap) -> None:
+    """Raise DeclarationError unless it is a condition that DynamoDB can evaluate on an item."""
+    check_attributes(given, entity)
+    for operand in given.operands():
         if entity.attributes[operand.name].is_key_only:
             raise DeclarationError(
                 f"{operand!r} is stored only inside keys, so DynamoDB cannot compare it by itself; "

@@ -54,7 +54,9 @@ class Shape(Struct, frozen=True):
     #: The most items that one request returns; for a write, the number of its actions.
     page: str = ""
     filter: str = ""
-    #: The units for items of typical size, and the range that no run leaves.
+    #: The attributes that a read with a projection names; empty if it reads whole items.
+    attributes: tuple[str, ...] = ()
+    #: The units for items of typical size, and the lowest and highest possible.
     read_units: float = 0
     write_units: float = 0
     read_range: UnitRange = NOTHING
@@ -133,7 +135,7 @@ class Shape(Struct, frozen=True):
 
     @property
     def units(self) -> str:
-        """Return the units as text: an estimate, and the range that no run leaves."""
+        """Return the units as text: an estimate, and the lowest and highest possible."""
         units = (
             (self.read_units, "read", self.read_range),
             (self.write_units, "write", self.write_range),

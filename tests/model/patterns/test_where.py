@@ -248,3 +248,16 @@ def test_where_uses_the_table_rather_than_an_index_that_holds_no_whole_items(
 def test_where_that_only_an_index_without_whole_items_would_serve_is_a_scan() -> None:
     with pytest.raises(DeclarationError, match="would be a scan"):
         Note.where(Note.tag == "x")
+
+
+def test_where_refuses_attributes_of_another_entity() -> None:
+    with pytest.raises(DeclarationError, match="is not an attribute of Item"):
+        Item.where(Note.note_id == "x")  # type: ignore[arg-type]
+
+
+def test_where_refuses_what_is_no_condition() -> None:
+    given: Any = "title = 'x'"
+    with pytest.raises(
+        DeclarationError, match="is not a condition; write one with attributes: Item"
+    ):
+        Item.where(given)

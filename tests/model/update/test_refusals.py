@@ -42,6 +42,12 @@ def test_an_increment_of_a_text_is_refused() -> None:
         note.increment(1)
 
 
+def test_an_append_to_a_text_is_refused() -> None:
+    note: Any = Order.note
+    with pytest.raises(InvalidValue, match=r"Order\.note is not a list; append\(\) and prepend"):
+        note.append("x")
+
+
 def test_a_change_of_another_entity_is_refused() -> None:
     with pytest.raises(InvalidValue, match="is not an attribute of Order"):
         Order.primary("C1", 7).update(Job.note.set("x"))  # type: ignore[arg-type]

@@ -8,10 +8,10 @@ condition. Two statements on the same item are refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
+from typing import TypeAlias
 
 from tablewright.engine.capacity import Charge
-from tablewright.engine.statements.prepared import prepare_statement
+from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
 from tablewright.engine.statements.read import find_key_of_item, get_one
 from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
@@ -33,28 +33,43 @@ from tablewright.wire.statements import (
 #: The codes that are not the name of the fault without "Exception".
 _CODES = {"ValidationException": "ValidationError", "ThrottlingException": "ThrottlingError"}
 
+#: A statement that was parsed, or why it cannot be.
+_Prepared: TypeAlias = PreparedStatement | ValidationException
+
 
 def batch_execute_statement(request: BatchExecuteStatementInput) -> Step:
-    kinds = set()
-    for statement in request.statements:
-        with suppress(ValidationException):  # the response of the statement has it
-            kinds.add(prepare_statement(statement.text).is_read)
+    batch = [(statement, _prepare(statement.text)) for statement in request.statements]
+    kinds = {each.is_read for _, each in batch if isinstance(each, PreparedStatement)}
     if len(kinds) > 1:
         raise ValidationException(
             "Read and write requests together in the same batch is not supported."
         )
 
     def read(context: ReadContext) -> BatchExecuteStatementOutput:
-        answer = _respond(request, [_Read(context, one) for one in request.statements])
+        answer = _respond(request, [_Read(context, *one) for one in batch])
         if any(response.error for response in answer.responses):
             context.catalog.refresh(context.snapshot)  # perhaps the tables have changed
-            answer = _respond(request, [_Read(context, one) for one in request.statements])
+            answer = _respond(request, [_Read(context, *one) for one in batch])
         return answer
 
     def write(context: WriteContext) -> BatchExecuteStatementOutput:
-        return _respond(request, [_Write(context, one) for one in request.statements])
+        return _respond(request, [_Write(context, *one) for one in batch])
 
     return ReadStep(read) if kinds <= {True} else WriteStep(write)
+
+
+def _prepare(text: str) -> _Prepared:
+    """Return a statement, or its error, which its response has."""
+    try:
+        return prepare_statement(text)
+    except ValidationException as error:
+        return error
+
+
+def _or_raise(prepared: _Prepared) -> PreparedStatement:
+    if isinstance(prepared, PreparedStatement):
+        return prepared
+    raise prepared
 
 
 class _Read:
@@ -62,13 +77,16 @@ class _Read:
 
     table: StoredTable
 
-    def __init__(self, context: ReadContext, request: BatchStatementRequest) -> None:
+    def __init__(
+        self, context: ReadContext, request: BatchStatementRequest, prepared: _Prepared
+    ) -> None:
         self._context = context
         self._request = request
+        self._prepared = prepared
 
     def find_key(self) -> bytes:
         """Check the statement, and return the key of its item."""
-        prepared = prepare_statement(self._request.text)
+        prepared = _or_raise(self._prepared)
         self._values = prepared.bind(self._request.parameters)
         self.table = self._context.find_table(prepared.table_name)
         self._plan = prepared.plan_select(self.table)
@@ -93,13 +111,16 @@ class _Write:
 
     table: StoredTable
 
-    def __init__(self, context: WriteContext, request: BatchStatementRequest) -> None:
+    def __init__(
+        self, context: WriteContext, request: BatchStatementRequest, prepared: _Prepared
+    ) -> None:
         self._context = context
         self._request = request
+        self._prepared = prepared
 
     def find_key(self) -> bytes:
         """Check the statement, and return the key of its item."""
-        prepared = prepare_statement(self._request.text)
+        prepared = _or_raise(self._prepared)
         values = prepared.bind(self._request.parameters)
         refuse_exists(prepared)
         self._write = StatementWrite(prepared, values, self._request.return_on_failure)

@@ -287,6 +287,15 @@ class Pages(Plan[Page[R]], Generic[R]):
         """Whether a tenant's database leaves out items of other tenants."""
         return self._entity.table.filters_for_tenants(self._key)
 
+    def _named_attributes(self) -> tuple[str, ...]:
+        """Return the attributes that the request names, if it has a projection."""
+        paths = self._paths()
+        if not paths:
+            return ()
+        others = Selection(self._key_condition(), self._filters()).expressions()
+        named = others.get("ExpressionAttributeNames", {}).values()
+        return tuple(sorted({*named, *(path[0] for path in paths)}))
+
     def _page_shape(self, filtered: bool) -> str:
         page = "1 MB" if self._size is None else shown(self._size)
         if filtered and self._size is not None:
@@ -316,6 +325,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             order="descending" if self._descending else "ascending",
             page=self._page_shape(bool(filters)),
             filter=" AND ".join(filters),
+            attributes=self._named_attributes(),
             read_units=read_units(
                 size * typical_size(self._entity), consistent=self._is_consistent
             ),

@@ -44,7 +44,7 @@ ROUNDING = timedelta(milliseconds=2)
 _decode = msgspec.json.Decoder().decode
 
 
-class Shard(Struct):
+class StreamShard(Struct):
     """A shard of a stream, while it is read."""
 
     id: str
@@ -78,7 +78,7 @@ class _TableStreams:
         self.name = name
         self.records = RecordReader(table, entities)
         self.arn = ""
-        self.shards: dict[str, Shard] = {}
+        self.shards: dict[str, StreamShard] = {}
         self.is_described = False
 
 
@@ -154,7 +154,7 @@ class StreamReader:
             for each, (_, shard) in zip(converted, records, strict=True)
         ]
 
-    def _is_ready(self, table: _TableStreams, shard: Shard) -> bool:
+    def _is_ready(self, table: _TableStreams, shard: StreamShard) -> bool:
         positions = self.checkpoint.position(table.name, table.arn).shards
         if positions.get(shard.id) == FINISHED:
             return False
@@ -185,7 +185,7 @@ class StreamReader:
                 table.shards = {each.id: old.get(each.id, each) for each in shards}
                 return
 
-    def _start_at_end(self, table: str, arn: str, shards: list[Shard], now: float) -> None:
+    def _start_at_end(self, table: str, arn: str, shards: list[StreamShard], now: float) -> None:
         since = f"{SINCE}{int(now) // 60 * 60}"  # some implementations have times in minutes
         for shard in shards:
             self._set((table, arn, shard.id), FINISHED if shard.is_closed else since)
@@ -193,7 +193,9 @@ class StreamReader:
 
     # -- records -----------------------------------------------------------------------------
 
-    def _read_shard(self, table: _TableStreams, shard: Shard) -> Steps[tuple[list[Record], bool]]:
+    def _read_shard(
+        self, table: _TableStreams, shard: StreamShard
+    ) -> Steps[tuple[list[Record], bool]]:
         """Return a page of records, and whether the shard is finished."""
         records: list[Record] = []
         for _ in range(1 + MAX_MORE_PAGES):
@@ -221,7 +223,7 @@ class StreamReader:
                 break
         return records, False
 
-    def _open(self, table: _TableStreams, shard: Shard) -> Steps[None]:
+    def _open(self, table: _TableStreams, shard: StreamShard) -> Steps[None]:
         """Get an iterator behind the last record that was read or delivered."""
         position = self.checkpoint.position(table.name, table.arn).shards
         last = shard.last or position.get(shard.id, "")
@@ -266,14 +268,14 @@ def _list_streams(table: str) -> Steps[list[str]]:
         request = {**request, "ExclusiveStartStreamArn": last}
 
 
-def _describe_shards(arn: str) -> Steps[list[Shard]]:
+def _describe_shards(arn: str) -> Steps[list[StreamShard]]:
     """Return the shards of a stream."""
-    found: list[Shard] = []
+    found: list[StreamShard] = []
     request = {"StreamArn": arn}
     while True:
         described = _decode((yield Request("DescribeStream", request)))["StreamDescription"]
         found += [
-            Shard(
+            StreamShard(
                 shard["ShardId"],
                 shard.get("ParentShardId"),
                 is_closed="EndingSequenceNumber" in shard["SequenceNumberRange"],

@@ -46,8 +46,10 @@ def entity_of(instance: Any) -> EntityMap:
     """Return the compiled entity of an instance."""
     entity = getattr(type(instance), "__entity__", None)
     if not isinstance(entity, EntityMap):
+        by_key = "; for a key, write Order.primary(…).update(…) or .delete()"
         raise DeclarationError(
             f"{instance!r} is not an entity; pass an instance, such as Order(order_id=…)"
+            f"{by_key if isinstance(instance, Plan) else ''}"
         )
     return entity
 

@@ -2,19 +2,40 @@
 
 units       what one read or write consumes, from its items: table, indexes, reasons
 trace       what the calls of the patterns consume, from the checks of the design
+sizes       how large items are, in the sample data or in an existing table
+rates       how often patterns are called, and how many items there are
+prices      what units and storage cost in a month
+report      the cost of a design, from all of these
+table       a report as rows, and as Markdown
 """
 
 from __future__ import annotations
 
+from tablewright.publish.cost.prices import Prices, load_prices
+from tablewright.publish.cost.rates import Rates, load_rates
+from tablewright.publish.cost.report import CostPart, CostReport, PatternCost, cost
+from tablewright.publish.cost.sizes import Sizes, measure_target
+from tablewright.publish.cost.table import markdown
 from tablewright.publish.cost.trace import Call, Recorder, trace
 from tablewright.publish.cost.units import Consumption, condition_check, item_write, page_read
 
 __all__ = [
     "Call",
     "Consumption",
+    "CostPart",
+    "CostReport",
+    "PatternCost",
+    "Prices",
+    "Rates",
     "Recorder",
+    "Sizes",
     "condition_check",
+    "cost",
     "item_write",
+    "load_prices",
+    "load_rates",
+    "markdown",
+    "measure_target",
     "page_read",
     "trace",
 ]

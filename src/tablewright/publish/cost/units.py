@@ -10,7 +10,7 @@ The number of index writes follows from the old and the new row of the item in t
     the item enters or leaves the index        1
     a key attribute of the index changes       2: the old row is deleted, the new one is put
     another projected attribute changes        1
-    nothing that the index contains changes    0
+    no projected attribute changes             0
     the item is not in the index               0
 
 Invariants: the units equal the ConsumedCapacity of the engine, table and each index for itself.
@@ -34,6 +34,8 @@ from tablewright.values import Item
 
 #: The name of items that reserve a unique value, which belong to no entity.
 SENTINEL = "sentinel"
+#: The reason of an index that does not contain the item, before and after.
+NOT_IN_INDEX = "the item is not in the index"
 
 
 class Consumption(Struct, frozen=True):
@@ -43,6 +45,8 @@ class Consumption(Struct, frozen=True):
     table: str
     #: None for the table itself.
     index: str | None
+    #: The entity of what is read or written; of a page perhaps several.
+    entity: str
     #: The entity and the size of each item that is read or written. The items of a read are
     #: rounded together; those of a write, which are index rows if there are two, each on its own.
     items: tuple[tuple[str, int], ...]
@@ -70,21 +74,21 @@ def item_write(
     factor = TRANSACTION_FACTOR if transaction else 1
     entity = entity_name(table, new or old or key)
     size = max(item_size(item) if item else 0 for item in (old, new))
-    found = [
-        Consumption("write", table.name, None, ((entity, size),), factor, _change(table, old, new))
-    ]
+    reason = _change(table, old, new)
+    found = [Consumption("write", table.name, None, entity, ((entity, size),), factor, reason)]
     for index in table.indexes.values():
         was, now = index_row(table, index, old), index_row(table, index, new)
         sizes, reason = _index_writes(index, was, now)
         items = tuple((entity, size) for size in sizes)
-        found.append(Consumption("write", table.name, index.name, items, factor, reason))
+        found.append(Consumption("write", table.name, index.name, entity, items, factor, reason))
     return found
 
 
 def condition_check(table: TableMap, key: Item, item: Item | None) -> Consumption:
     """Return what a condition check on an item consumes, in its transaction."""
-    found = entity_name(table, item or key), item_size(item) if item else 0
-    return Consumption("write", table.name, None, (found,), TRANSACTION_FACTOR, "condition check")
+    entity, size = entity_name(table, item or key), item_size(item) if item else 0
+    items, reason = ((entity, size),), "condition check"
+    return Consumption("write", table.name, None, entity, items, TRANSACTION_FACTOR, reason)
 
 
 def page_read(
@@ -92,7 +96,9 @@ def page_read(
 ) -> Consumption:
     """Return what a read of these items consumes, with one rounding for all of them."""
     found = tuple((entity_name(table, item), item_size(item)) for item in items)
-    return Consumption("read", table.name, index, found, factor, reason)
+    entities = ", ".join(sorted({entity for entity, _ in found}))
+    reason = reason if found else f"{reason} that finds nothing"
+    return Consumption("read", table.name, index, entities, found, factor, reason)
 
 
 def entity_name(table: TableMap, item: Item) -> str:
@@ -119,7 +125,7 @@ def _index_writes(
 ) -> tuple[tuple[int, ...], str]:
     """Return the sizes of the rows that are written in an index, and the reason."""
     if was is None and now is None:
-        return (), "the item is not in the index"
+        return (), NOT_IN_INDEX
     if was is None or now is None:
         row = was or now or {}
         return (item_size(row),), f"the item {'enters' if was is None else 'leaves'} the index"
@@ -129,5 +135,7 @@ def _index_writes(
         reason = f"its key changes ({', '.join(keys)}): one row is deleted, one is put"
         return (item_size(was), item_size(now)), reason
     if changed:
-        return (max(item_size(was), item_size(now)),), f"it contains {', '.join(changed)}"
-    return (), "nothing that it contains changes"
+        return (
+            max(item_size(was), item_size(now)),
+        ), f"projected attributes change ({', '.join(changed)})"
+    return (), "no projected attribute changes"

@@ -8,7 +8,7 @@ tenants     a policy that limits each tenant to its own partitions
 from __future__ import annotations
 
 from tablewright.publish.iam.grants import Grant, grants
-from tablewright.publish.iam.policies import Account, policies, policy, roles
+from tablewright.publish.iam.policies import AwsAccount, policies, policy, roles
 from tablewright.publish.iam.tenants import (
     COGNITO,
     LeftOut,
@@ -19,7 +19,7 @@ from tablewright.publish.iam.tenants import (
 
 __all__ = [
     "COGNITO",
-    "Account",
+    "AwsAccount",
     "Grant",
     "LeftOut",
     "TenantPolicy",

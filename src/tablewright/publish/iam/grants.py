@@ -32,6 +32,8 @@ class Access(Struct, frozen=True):
     grant: Grant
     condition: str
     is_read: bool
+    #: The attributes that it names; empty if it may return or write any.
+    attributes: tuple[str, ...] = ()
 
 
 def accesses(shape: Shape) -> Iterator[Access]:
@@ -40,9 +42,19 @@ def accesses(shape: Shape) -> Iterator[Access]:
         yield from _accesses(request)
 
 
-def grants(patterns: Iterable[AccessPattern]) -> set[Grant]:
-    """Return everything that the patterns need."""
-    return {access.grant for pattern in patterns for access in accesses(pattern.shape)}
+def grants(patterns: Iterable[AccessPattern]) -> dict[Grant, frozenset[str]]:
+    """Return everything that the patterns need, each with the attributes that it names.
+
+    There are none if a pattern may name any attribute.
+    """
+    found: dict[Grant, list[tuple[str, ...]]] = {}
+    for pattern in patterns:
+        for access in accesses(pattern.shape):
+            found.setdefault(access.grant, []).append(access.attributes)
+    return {
+        grant: frozenset().union(*named) if all(named) else frozenset()
+        for grant, named in found.items()
+    }
 
 
 def _accesses(request: Shape) -> Iterator[Access]:
@@ -60,4 +72,4 @@ def _accesses(request: Shape) -> Iterator[Access]:
 
 def _access(request: Shape, action: str, index: str = "") -> Access:
     grant = Grant(request.table, index, action)
-    return Access(grant, request.condition, request.operation in READS)
+    return Access(grant, request.condition, request.operation in READS, request.attributes)

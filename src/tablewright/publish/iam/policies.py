@@ -11,13 +11,13 @@ A policy allows the actions that its patterns send, on exactly the tables and in
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue
-from tablewright.hints import did_you_mean
+from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
 from tablewright.publish.iam.grants import Grant, grants
 from tablewright.verify.design import Design
@@ -32,7 +32,7 @@ PROVISIONING = (
 )
 
 
-class Account(Struct, frozen=True):
+class AwsAccount(Struct, frozen=True):
     """Where the tables are. A star is any region, or any account."""
 
     region: str = "*"
@@ -45,25 +45,23 @@ class Account(Struct, frozen=True):
         return f"arn:{self.partition}:dynamodb:{self.region}:{self.account}:{resource}"
 
 
-def policies(design: Design, account: Account | None = None) -> dict[str, Policy]:
+def policies(design: Design, account: AwsAccount | None = None) -> dict[str, Policy]:
     """Return the policy of each role."""
-    account = account or Account()
+    account = account or AwsAccount()
+    tables = {table.__table__.name: table.__table__ for table in design.tables}
     found = {
-        role: document(grants(patterns), account)
+        role: document(grants(patterns), account, tables)
         for role, patterns in roles(design).items()
         if patterns
     }
     return {**found, "provision": _provision(design, account)}
 
 
-def policy(design: Design, role: str, account: Account | None = None) -> Policy:
+def policy(design: Design, role: str, account: AwsAccount | None = None) -> Policy:
     """Return the policy of one role; raise InvalidValue if there is no such role."""
     found = policies(design, account)
     if role not in found:
-        raise InvalidValue(
-            f"{design.name} has no role {role!r}{did_you_mean(role, found)} "
-            f"It has {', '.join(found)}"
-        )
+        raise InvalidValue(f"{design.name} has no role {role!r}; its roles are {', '.join(found)}")
     return found[role]
 
 
@@ -87,19 +85,41 @@ def roles(design: Design) -> dict[str, list[AccessPattern]]:
     return found
 
 
-def document(allowed: Iterable[Grant], account: Account) -> Policy:
-    """Return a policy with one statement for each table and index."""
-    actions: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for grant in allowed:
-        actions[grant.table, grant.index].add(grant.action)
-    return as_policy(
-        {
+def document(
+    allowed: Mapping[Grant, frozenset[str]], account: AwsAccount, tables: Mapping[str, TableMap]
+) -> Policy:
+    """Return a policy with one statement for each table and index.
+
+    An action whose patterns all select attributes has a statement of its own, which allows these
+    attributes and the keys, and no whole items.
+    """
+    actions: dict[tuple[str, str, frozenset[str]], set[str]] = defaultdict(set)
+    for grant, attributes in allowed.items():
+        actions[grant.table, grant.index, attributes].add(grant.action)
+    statements = []
+    for (name, index, attributes), found in sorted(actions.items(), key=_order):
+        statement: dict[str, Any] = {
             "Effect": "Allow",
             "Action": [f"dynamodb:{action}" for action in sorted(found)],
-            "Resource": account.arn(*resource),
+            "Resource": account.arn(name, index),
         }
-        for resource, found in sorted(actions.items())
-    )
+        if attributes:
+            keys = [
+                *tables[name].attributes,
+                *(tables[name].indexes[index].attributes if index else ()),
+            ]
+            named = sorted({*attributes, *(key for key in keys if key is not None)})
+            statement["Condition"] = {
+                "ForAllValues:StringEquals": {"dynamodb:Attributes": named},
+                "StringEqualsIfExists": {"dynamodb:Select": "SPECIFIC_ATTRIBUTES"},
+            }
+        statements.append(statement)
+    return as_policy(statements)
+
+
+def _order(entry: tuple[tuple[str, str, frozenset[str]], set[str]]) -> tuple[str, str, list[str]]:
+    (table, index, attributes), _ = entry
+    return table, index, sorted(attributes)
 
 
 def as_policy(statements: Iterable[dict[str, Any]]) -> Policy:
@@ -107,7 +127,7 @@ def as_policy(statements: Iterable[dict[str, Any]]) -> Policy:
     return {"Version": "2012-10-17", "Statement": list(statements)}
 
 
-def _provision(design: Design, account: Account) -> Policy:
+def _provision(design: Design, account: AwsAccount) -> Policy:
     return as_policy(
         {
             "Effect": "Allow",

@@ -33,7 +33,7 @@ from tablewright.model.shards import STAR, Shard, SharedPartition, shard_value
 from tablewright.model.table import Table
 from tablewright.model.tenancy import Tenancy
 from tablewright.publish.iam.grants import Access, Grant, accesses
-from tablewright.publish.iam.policies import Account, Policy, as_policy
+from tablewright.publish.iam.policies import AwsAccount, Policy, as_policy
 from tablewright.verify.design import Design
 
 Place: TypeAlias = Shard | SharedPartition
@@ -59,7 +59,7 @@ class TenantPolicy(Struct, frozen=True):
 
 
 def tenant_policy(
-    design: Design, account: Account | None = None, *, variable: str | None = None
+    design: Design, account: AwsAccount | None = None, *, variable: str | None = None
 ) -> TenantPolicy:
     """Return the policy of the tenants of a design.
 
@@ -87,7 +87,7 @@ def tenant_policy(
         for grant, place in found:
             places[grant][place] = None
     names = {name: variable or _tag(table.__tenancy__) for name, table in tenancies.items()}
-    policy = as_policy(_statements(places, account or Account(), names))
+    policy = as_policy(_statements(places, account or AwsAccount(), names))
     return TenantPolicy(policy, tuple(allowed), tuple(left_out))
 
 
@@ -185,7 +185,7 @@ def _tag(tenancy: Tenancy | None) -> str:
 
 
 def _statements(
-    places: Mapping[Grant, Iterable[Place]], account: Account, variables: Mapping[str, str]
+    places: Mapping[Grant, Iterable[Place]], account: AwsAccount, variables: Mapping[str, str]
 ) -> Iterable[dict[str, Any]]:
     """Yield a statement for each resource and set of partitions."""
     actions: dict[tuple[str, str, tuple[str, ...], bool], list[str]] = defaultdict(list)

@@ -1,0 +1,92 @@
+"""The command that tells what the access patterns of a design consume and cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.cli import report
+from tablewright.cli.commands import DESIGNS, app, fail
+from tablewright.cli.designs import Name, load_or_fail
+from tablewright.cli.transfer import WHERE, exit_on_error
+
+if TYPE_CHECKING:
+    from tablewright.publish.cost import CostReport
+
+
+@app.command(rich_help_panel=DESIGNS)
+def cost(
+    name: Name,
+    rates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A TOML file: `pattern = calls per second`, and `[items]` with the number of "
+            "items of each entity.",
+        ),
+    ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A TOML file with other prices. Default: us-east-1."),
+    ] = None,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TARGET",
+            help=f"Measure the sizes of items at {WHERE}. Default: the sample data of the design.",
+        ),
+    ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print every part of a call, with its reason.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+) -> None:
+    """Print the capacity units of each access pattern, and its monthly price.
+
+    The units are the mean of the calls in the checks of the design. `write` is the table, with
+    sentinels and history; `index` are the writes to indexes. Prices need rates: the calls of each
+    pattern in a second, from `@access_pattern(rate=…)` or a file.
+    """
+    import msgspec
+
+    from tablewright.errors import InvalidValue
+    from tablewright.publish import cost as costs
+
+    design = load_or_fail(name)
+    tables = [table.__table__ for table in design.tables]
+    try:
+        with exit_on_error():
+            sizes = None if sample is None else costs.measure_target(tables, sample)
+        found = costs.cost(
+            design,
+            rates=costs.load_rates(design, rates),
+            prices=costs.load_prices(prices),
+            sizes=sizes,
+        )
+    except InvalidValue as error:
+        fail(str(error))
+    if json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(found), indent=2))
+    elif markdown:
+        typer.echo(costs.markdown(found), nl=False)
+    else:
+        _print(found, details=details)
+
+
+def _print(found: CostReport, *, details: bool) -> None:
+    from rich.console import Console
+
+    from tablewright.publish.cost.table import notes, part_texts, rows
+
+    console = Console()
+    lines = report.table_lines(console.width, rows(found), numbers=5)
+    for line, pattern in zip(lines, [None, *found.patterns], strict=True):
+        console.print(line.rstrip(), soft_wrap=True, markup=False, highlight=False)
+        if details and pattern is not None:
+            report.print_fields(console, part_texts(pattern), "  ")
+    for note in ("", *notes(found)):
+        text = report.fill(console, note)
+        console.print(text, soft_wrap=True, markup=False, highlight=False)

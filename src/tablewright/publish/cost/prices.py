@@ -1,0 +1,98 @@
+"""Prices: dated data with their source, from a TOML file; and what units cost in a month.
+
+`prices.toml` beside this module has the list prices of one region. A file of the same form replaces
+it. A month has 730 hours.
+
+This module must not know patterns or designs.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.errors import InvalidValue
+
+HOURS = 730
+SECONDS = HOURS * 3600
+#: The share of provisioned capacity that is used on average; the default target of auto scaling.
+UTILIZATION = 0.7
+#: Billed with each item and each index row, in addition to its size.
+STORAGE_OVERHEAD = 100
+#: A GB of storage. That AWS bills 2^30 bytes as one GB is assumed.
+GIGABYTE = 1024**3
+
+T = TypeVar("T")
+
+
+class UnitPrices(Struct, frozen=True, forbid_unknown_fields=True):
+    """The price of read and write units."""
+
+    read: float
+    write: float
+
+
+class StoragePrice(Struct, frozen=True, forbid_unknown_fields=True):
+    """The price of one GB for one month."""
+
+    gigabyte: float
+
+
+class Prices(Struct, frozen=True, forbid_unknown_fields=True):
+    """The prices of one region and table class."""
+
+    title: str
+    date: datetime.date
+    source: str
+    currency: str
+    #: Of one million units.
+    on_demand: UnitPrices
+    #: Of one unit of capacity for one hour.
+    provisioned: UnitPrices
+    storage: StoragePrice
+
+    def on_demand_month(self, reads: float, writes: float) -> float:
+        """Return the monthly price of this many units in a second, on demand."""
+        each_second = reads * self.on_demand.read + writes * self.on_demand.write
+        return each_second * SECONDS / 1e6
+
+    def provisioned_month(self, reads: float, writes: float) -> float:
+        """Return the monthly price of the capacity for this many units in a second.
+
+        A table or an index has at least one unit of each, and uses 70 % of its capacity.
+        """
+        capacity = [max(1, math.ceil(units / UTILIZATION)) for units in (reads, writes)]
+        return HOURS * (capacity[0] * self.provisioned.read + capacity[1] * self.provisioned.write)
+
+    def storage_month(self, size: float) -> float:
+        """Return the monthly price of this many bytes."""
+        return size / GIGABYTE * self.storage.gigabyte
+
+
+def load_prices(file: Path | None = None) -> Prices:
+    """Return the prices in a file, or (None) those of the package.
+
+    Raise InvalidValue if the file is missing or wrong.
+    """
+    if file is None:
+        text = files(__package__).joinpath("prices.toml").read_text(encoding="utf-8")
+        return msgspec.convert(tomllib.loads(text), Prices)
+    return read_toml(file, Prices)
+
+
+def read_toml(file: Path, kind: type[T]) -> T:
+    """Return the content of a TOML file; raise InvalidValue if it is missing or wrong."""
+    try:
+        content: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+        return msgspec.convert(content, kind)
+    except OSError as error:
+        raise InvalidValue(f"{file}: {error.strerror}") from None
+    except (ValueError, msgspec.ValidationError) as error:  # TOML, encoding or members
+        raise InvalidValue(f"{file}: {error}") from None

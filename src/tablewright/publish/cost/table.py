@@ -1,0 +1,120 @@
+"""Tables: a cost report as rows of text, which the terminal and Markdown share.
+
+This module must not know terminals or files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tablewright.publish.cost.report import CostPart, CostReport, PatternCost
+from tablewright.publish.cost.units import NOT_IN_INDEX
+
+#: How the units of a pattern that no check calls are marked.
+ESTIMATED = "~"
+
+
+def rows(report: CostReport) -> list[tuple[str, ...]]:
+    """Return a header and a row for each pattern: name, rate, units of one call, price."""
+    header = ("pattern", "calls/s", "read", "write", "index", f"{report.prices.currency}/month")
+    return [header, *map(_row, report.patterns)]
+
+
+def _row(found: PatternCost) -> tuple[str, ...]:
+    mark = ESTIMATED if found.source == "estimate" else ""
+    units = (found.read_units, found.write_units, found.index_units)
+    rate = "" if found.rate is None else f"{found.rate:g}"
+    month = "" if found.month is None else f"{found.month:,.2f}"
+    return (
+        found.pattern,
+        rate,
+        *(f"{mark}{number(each)}" if each else "" for each in units),
+        month,
+    )
+
+
+def number(units: float) -> str:
+    """Render a mean of units: at most two decimals.
+
+    >>> number(0.5), number(7 / 3), number(1200)
+    ('0.5', '2.33', '1200')
+    """
+    return f"{units:.2f}".rstrip("0").rstrip(".")
+
+
+def _count(amount: float, noun: str) -> str:
+    return f"{number(amount)} {noun}{'' if amount == 1 else 's'}"
+
+
+def part_texts(found: PatternCost) -> list[tuple[str, str]]:
+    """Return the parts of a call: kind and units; what is read or written, and the reason."""
+    return [
+        (f"{part.kind} {number(part.units)}", _part_text(part))
+        for part in found.parts
+        if part.reason != NOT_IN_INDEX
+    ]
+
+
+def _part_text(part: CostPart) -> str:
+    where = part.entity or part.table
+    if part.index and part.kind == "write":
+        where = f"{part.index}, {_count(part.items, 'write')}"
+    elif part.index:
+        where = f"{part.entity} in {part.index}".strip()
+    double = ", doubled by the transaction" if part.factor == 2 and part.units else ""
+    return f"{where}: {part.reason}{double}"
+
+
+def notes(report: CostReport) -> Iterator[str]:
+    """Yield the lines below the table: the totals of a month, and what they assume."""
+    without = sum(found.rate is None for found in report.patterns)
+    if without < len(report.patterns):
+        currency = report.prices.currency
+        yield f"On demand: {currency} {report.on_demand_month:,.2f} a month."
+        yield (
+            f"Provisioned: {currency} {report.provisioned_month:,.2f} a month, if "
+            f"{report.utilization:.0%} of the capacity is used."
+        )
+        size = sum(each.size for each in report.storage)
+        items = sum(each.items for each in report.storage if each.index is None)
+        yield (
+            f"Storage: {currency} {report.storage_month:,.2f} a month for {items:,.0f} items, "
+            f"{size:,.0f} bytes with indexes and 100 bytes more for each."
+        )
+        yield (
+            f"Prices: {report.prices.title}, {report.prices.date}, {report.prices.source}. "
+            f"A month has {report.hours} hours."
+        )
+    if without:
+        yield (
+            f"{without} of {len(report.patterns)} patterns have no rate: @access_pattern(rate=…), "
+            "or --rates FILE."
+        )
+    if any(found.source == "estimate" for found in report.patterns):
+        yield f"{ESTIMATED} no check calls the pattern: an estimate for items of a typical size."
+
+
+def markdown(report: CostReport) -> str:
+    """Return a report as Markdown: the table, the reasons for index writes, and the totals."""
+    lines = [f"## Cost of {report.design}", "", *markdown_table(rows(report)), ""]
+    writes = [found for found in report.patterns if found.index_units]
+    if writes:
+        lines += ["Writes to indexes:", ""]
+        lines += [
+            f"- `{found.pattern}`: {_count(part.units, 'unit')} in {_part_text(part)}"
+            for found in writes
+            for part in found.parts
+            if part.index and part.kind == "write" and part.units
+        ]
+        lines.append("")
+    return "\n".join([*lines, *(f"{line}  " for line in notes(report))]).rstrip() + "\n"
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table whose first column is text and whose others are numbers."""
+    header, *others = rows
+    return [
+        f"| {' | '.join(header)} |",
+        f"|---|{'---:|' * (len(header) - 1)}",
+        *(f"| `{name}` | {' | '.join(cells)} |" for name, *cells in others),
+    ]

@@ -1,0 +1,293 @@
+"""`tablewright cost`: the units and the monthly price of the patterns of a design."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright import Attr, Entity, Table, access_pattern, attr, key
+from tablewright.designs.catalog import bundled, load
+from tablewright.errors import DeclarationError
+from tablewright.plans import Get
+from tablewright.publish.cost import CostReport, Rates, cost, load_prices, load_rates
+from tablewright.verify import Design
+from tests import commands
+
+DESIGN = '''"""Notes."""
+from collections.abc import Iterator
+
+from tablewright import GSI, Attr, Entity, Table, access_pattern, attr, create, index, key, unique
+from tablewright.plans import Create, Get, Update
+from tablewright.verify import Check, changed
+
+
+class Notes(Table, name="notes"):
+    by_topic = GSI("GSI1PK", "GSI1SK", project={project})
+
+
+class Note(Entity, table=Notes):
+    number: Attr[str] = attr()
+    topic: Attr[str] = attr()
+    text: Attr[str] = attr()
+
+    primary = key("NOTE" / number, "NOTE")
+    of_topic = index(Notes.by_topic, "TOPIC" / topic, "NOTE" / number)
+    by_text = unique("TEXT" / text)
+
+
+@access_pattern(rate=10)
+def note(number: str) -> Get[Note]:
+    return Note.primary(number)
+
+
+@access_pattern(rate=2)
+def add(note: Note) -> Create[Note]:
+    return create(note)
+
+
+@access_pattern
+def retitle(number: str, text: str) -> Update[Note]:
+    return Note.primary(number).update(Note.text.set(text))
+
+
+@access_pattern
+def move(number: str, topic: str) -> Update[Note]:
+    return Note.primary(number).update(Note.topic.set(topic))
+
+
+def sample() -> list[Note]:
+    return [Note(number="1", topic="a", text="x")]
+
+
+def checks(stored) -> Iterator[Check]:
+    (first,) = stored(Note)
+    yield Check("get", note("1"), first)
+    second = Note(number="2", topic="a", text="y" * {length})
+    yield Check("add", add(second), second)
+    yield Check("retitle", retitle("1", "z"), lambda: changed(first, text="z"))
+'''
+
+
+def write_design(*, project: str = '"KEYS_ONLY"', length: int = 1) -> None:
+    text = DESIGN.replace("{project}", project).replace("{length}", str(length))
+    Path("notes.py").write_text(text)
+
+
+def costs(*arguments: str) -> dict[str, Any]:
+    """Return the patterns of `cost notes.py --json` by name."""
+    done = commands.run("cost", "notes.py", "--json", *arguments)
+    assert done.returncode == 0, done.stderr
+    return {found["pattern"]: found for found in json.loads(done.stdout)["patterns"]}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+#: The checks of menu, four designs in one, take longer.
+DESIGNS = [
+    pytest.param(each, id=each.name, marks=[pytest.mark.slow] if each.name == "menu" else [])
+    for each in bundled()
+]
+
+
+def commerce(rates: Rates | None = None) -> CostReport:
+    return cost(load("commerce"), rates=rates or Rates({}, {}), prices=load_prices())
+
+
+# -- units ---------------------------------------------------------------------------------------
+
+
+def test_the_units_of_an_update_tell_its_index_writes_its_history_and_the_transaction() -> None:
+    found = {each.pattern: each for each in commerce().patterns}["update_order_status"]
+    assert (found.read_units, found.write_units, found.index_units) == (1, 4, 10)
+    parts = {(part.entity, part.index): part for part in found.parts if part.kind == "write"}
+    own, event = parts["CustomerOrder", None], parts["OrderStatusEvent", None]
+    assert (own.units, own.factor, own.reason) == (2, 2, "the item changes")
+    assert (event.units, event.reason) == (2, "event of a history")
+    writes = {index: (part.items, part.units) for (_, index), part in parts.items() if part.items}
+    assert writes == {
+        None: (1, 2),
+        "gsi_customer_orders": (1, 2),
+        "gsi_status_orders": (2, 4),
+        "gsi_customer_status_orders": (2, 4),
+    }
+    changed = parts["CustomerOrder", "gsi_status_orders"].reason
+    assert changed == "its key changes (GSI2PK): one row is deleted, one is put"
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_every_pattern_of_a_bundled_design_is_measured(design: Design) -> None:
+    found = cost(design, rates=Rates({}, {}), prices=load_prices())
+    assert [each.label for each in found.patterns] == [each.label for each in design.patterns]
+    assert {each.source for each in found.patterns} == {"checks"}
+    assert all(each.read_units + each.write_units > 0 for each in found.patterns)
+
+
+def test_a_sentinel_is_written_in_the_transaction_of_its_entity() -> None:
+    write_design()
+    parts = costs()["add"]["parts"]
+    sentinels = [part for part in parts if part["entity"] == "sentinel" and not part["index"]]
+    assert [(part["units"], part["factor"]) for part in sentinels] == [(2, 2)]
+
+
+def test_an_index_is_written_only_if_it_projects_what_changes() -> None:
+    write_design()
+    assert costs()["retitle"]["index_units"] == 0
+    write_design(project='"ALL"')
+    assert costs()["retitle"]["index_units"] == 2
+
+
+def test_a_pattern_that_no_check_calls_is_estimated() -> None:
+    write_design()
+    assert {name: found["source"] for name, found in costs().items()} == {
+        "note": "checks",
+        "add": "checks",
+        "retitle": "checks",
+        "move": "estimate",
+    }
+    printed = commands.run("cost", "notes.py").stdout
+    assert "~ no check calls the pattern" in printed
+
+
+def test_a_failed_check_is_reported() -> None:
+    write_design()
+    Path("notes.py").write_text(
+        Path("notes.py").read_text().replace('note("1"), first', 'note("1"), 7')
+    )
+    done = commands.run("cost", "notes.py")
+    assert done.returncode == 2
+    assert "the check 'get' fails" in done.stderr
+
+
+def test_sizes_are_measured_on_a_target() -> None:
+    write_design(length=900)
+    assert commands.run("seed", "notes.py", "notes.db").returncode == 0
+    put = {"PK": "NOTE#9", "SK": "NOTE", "number": "9", "topic": "a", "text": "w" * 9000}
+    put |= {"GSI1PK": "TOPIC#a", "GSI1SK": "NOTE#9", "type": "Note"}
+    item = json.dumps({name: {"S": value} for name, value in put.items()})
+    from tablewright import Engine
+
+    with Engine("notes.db") as engine:
+        engine.call("PutItem", {"TableName": "notes", "Item": json.loads(item)})
+    found = costs("--sample", "notes.db")
+    assert costs()["note"]["read_units"] == 0.5
+    assert found["note"]["read_units"] == (0.5 + 1.5) / 2  # of 1 and of 3 blocks
+    done = commands.run("cost", "notes.py", "--sample", "missing.db")
+    assert (done.returncode, "missing.db: no such file" in done.stderr) == (2, True)
+
+
+# -- money ---------------------------------------------------------------------------------------
+
+
+def test_a_month_on_demand_has_730_hours() -> None:
+    label = {each.name: each.label for each in load("commerce").patterns}["update_order_status"]
+    found = commerce(Rates({label: 2}, {}))
+    units = 2 * 730 * 3600  # calls
+    assert found.on_demand_month == pytest.approx(units * (1 * 0.125 + 14 * 0.625) / 1e6)
+
+
+def test_provisioned_capacity_is_that_of_each_table_and_index() -> None:
+    label = {each.name: each.label for each in load("commerce").patterns}["update_order_status"]
+    found = {each.index: each for each in commerce(Rates({label: 7}, {})).provisioned}
+    assert (found[None].reads, found[None].writes) == (7, 28)
+    assert found[None].month == pytest.approx(730 * (10 * 0.00013 + 40 * 0.00065))  # 70 % used
+    assert found["gsi_status_orders"].writes == 28
+    assert found["gsi_status_orders"].month == pytest.approx(730 * (0.00013 + 40 * 0.00065))
+
+
+def test_storage_has_100_bytes_more_for_each_item_and_index_row() -> None:
+    write_design()
+    Path("rates.toml").write_text("[items]\nNote = 1000\n")
+    done = commands.run("cost", "notes.py", "--json", "--rates", "rates.toml")
+    table, index = json.loads(done.stdout)["storage"]
+    assert (table["items"], index["items"]) == (2000, 1000)  # each has a sentinel
+    row = sum(map(len, ("PK", "NOTE#1", "SK", "NOTE", "GSI1PK", "TOPIC#a", "GSI1SK", "NOTE#1")))
+    assert index["size"] == 1000 * (row + 100)
+
+
+def test_rates_are_declared_and_replaced_by_a_file() -> None:
+    write_design()
+    assert {name: found["rate"] for name, found in costs().items()} == {
+        "note": 10,
+        "add": 2,
+        "retitle": None,
+        "move": None,
+    }
+    Path("rates.toml").write_text("note = 0.5\nretitle = 3\n")
+    replaced = costs("--rates", "rates.toml")
+    assert [replaced[name]["rate"] for name in ("note", "add", "retitle")] == [0.5, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("noet = 1", "has no pattern 'noet'; did you mean 'note'?"),
+        ("note = -1", "note = -1 must be a number, 0 or more"),
+        ("note = 'many'", "note = 'many' must be a number, 0 or more"),
+        ("items = 3", "[items] is for the number of items"),
+        ("[items]\nNotes = 3", "has no entity 'Notes'; did you mean 'Note'?"),
+        ("note = ", "Invalid value"),
+    ],
+)
+def test_a_wrong_file_of_rates_is_refused(text: str, problem: str) -> None:
+    write_design()
+    Path("rates.toml").write_text(text)
+    done = commands.run("cost", "notes.py", "--rates", "rates.toml")
+    assert done.returncode == 2
+    assert "rates.toml" in done.stderr
+    assert problem in " ".join(done.stderr.split())
+
+
+def test_prices_are_replaced_by_a_file() -> None:
+    write_design()
+    folder = Path(load_prices.__code__.co_filename).parent
+    text = (folder / "prices.toml").read_text()
+    Path("prices.toml").write_text(text.replace("0.125", "0.25").replace('"USD"', '"EUR"'))
+    usual, dearer = costs(), costs("--prices", "prices.toml")
+    assert dearer["note"]["month"] == 2 * usual["note"]["month"]
+    assert "EUR/month" in commands.run("cost", "notes.py", "--prices", "prices.toml").stdout
+    Path("prices.toml").write_text("title = 'x'")
+    done = commands.run("cost", "notes.py", "--prices", "prices.toml")
+    assert (done.returncode, "prices.toml: " in done.stderr) == (2, True)
+
+
+def test_a_rate_must_not_be_negative() -> None:
+    class Things(Table, name="things"): ...
+
+    class Thing(Entity, table=Things):
+        number: Attr[str] = attr()
+        primary = key("THING" / number, "THING")
+
+    with pytest.raises(DeclarationError, match="rate=-1 must be the number of calls"):
+
+        @access_pattern(rate=-1)
+        def thing(number: str) -> Get[Thing]:
+            return Thing.primary(number)
+
+
+def test_a_pattern_may_be_named_with_its_module() -> None:
+    design = load("commerce")
+    Path("rates.toml").write_text('"commerce.customer_profile" = 4\n')
+    rates = load_rates(design, Path("rates.toml"))
+    assert [*rates.calls.values()] == [4]
+
+
+# -- output --------------------------------------------------------------------------------------
+
+
+def test_the_table_fits_80_columns() -> None:
+    printed = commands.run("cost", "shop", "--details").stdout
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "\x1b" not in printed
+
+
+def test_markdown_has_the_table_and_the_reasons() -> None:
+    printed = commands.run("cost", "commerce", "--markdown").stdout
+    assert "| `update_order_status` |  | 1 | 4 | 10 |  |" in printed
+    assert "- `put_order`: 1 unit in gsi_status_orders, 1 write: the item enters" in printed
