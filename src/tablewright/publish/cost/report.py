@@ -116,7 +116,9 @@ def cost(design: Design, *, rates: Rates, prices: Prices, sizes: Sizes | None = 
         for found in design.patterns
     )
     provisioned = tuple(_provisioned(patterns, design, prices))
-    storage = tuple(_storage(design, sizes or sample_sizes(design), rates, prices))
+    consumed = [each for call in calls for each in call.consumed]
+    stored = (sizes or sample_sizes(design)).with_written(consumed)
+    storage = tuple(_storage(design, stored, rates, prices))
     return CostReport(
         design=design.name,
         prices=prices,
@@ -220,20 +222,18 @@ def _storage(design: Design, sizes: Sizes, rates: Rates, prices: Prices) -> Iter
     for name in rates.items:
         if not any(entity == name for _, _, entity in sizes.sizes):
             raise InvalidValue(
-                f"{design.name}: the size of {name} is not known: there is no item of it in the "
-                "sample data, or in the tables that were measured"
+                f"{design.name}: the size of {name} is not known: the sample data, or the tables "
+                "that were measured, have no item of it, and no check writes one"
             )
     for declared in design.tables:
         table = declared.__table__
-
-        def measured(entity: str, table: str = table.name) -> float:
-            return len(sizes.sizes.get((table, None, entity), ())) * sizes.scale[table]
-
-        counts = {entity.name: measured(entity.name) for entity in table.entities}
+        counts = {
+            entity.name: sizes.counts.get((table.name, entity.name), 0) for entity in table.entities
+        }
         given = {name: rates.items.get(name, count) for name, count in counts.items()}
         owners = [entity.name for entity in table.entities if entity.uniques]
         before = sum(counts[name] for name in owners)
-        given[SENTINEL] = measured(SENTINEL)
+        given[SENTINEL] = sizes.counts.get((table.name, SENTINEL), 0)
         if before:  # there are as many more as of the entities with unique values
             given[SENTINEL] *= sum(given[name] for name in owners) / before
         for index in (None, *table.indexes):

@@ -8,6 +8,7 @@ This module must not know calls, rates or prices.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from statistics import fmean
@@ -32,8 +33,17 @@ class Sizes(Struct, frozen=True):
     """The sizes of measured items, by table, index (None: the table) and entity."""
 
     sizes: Mapping[tuple[str, str | None, str], list[int]]
-    #: The number of stored items for each measured one, by table.
-    scale: Mapping[str, float]
+    #: The number of stored items, by table and entity.
+    counts: Mapping[tuple[str, str], float]
+
+    def with_written(self, consumed: Iterable[Consumption]) -> Sizes:
+        """Return the sizes, with those of written items of entities that were not measured."""
+        sizes = dict(self.sizes)
+        for each in consumed:
+            place = each.table, each.index, each.entity
+            if each.kind == "write" and (each.table, each.entity) not in self.counts:
+                sizes[place] = [*sizes.get(place, ()), *(size for _, size in each.items[-1:])]
+        return Sizes(sizes, self.counts)
 
     def units(self, consumption: Consumption) -> float:
         """Return the units that a consumption has with items of these sizes, on average.
@@ -74,17 +84,19 @@ def measure(tables: Mapping[TableMap, tuple[Iterable[Item], int | None]]) -> Siz
     None as that number: all items are given.
     """
     sizes: dict[tuple[str, str | None, str], list[int]] = {}
-    scale: dict[str, float] = {}
+    counts: dict[tuple[str, str], float] = {}
     for table, (items, total) in tables.items():
-        count = 0
+        entities = Counter[str]()
         for item in items:
-            count += 1
             entity = entity_name(table, item)
+            entities[entity] += 1
             sizes.setdefault((table.name, None, entity), []).append(item_size(item))
             for index in table.indexes.values():
                 row = index_row(table, index, item)
                 if row is not None:
                     found = sizes.setdefault((table.name, index.name, entity), [])
                     found.append(item_size(row))
-        scale[table.name] = max(1.0, total / count) if count and total else 1.0
-    return Sizes(sizes, scale)
+        scale = max(1, (total or 0) / (entities.total() or 1))
+        for entity, count in entities.items():
+            counts[table.name, entity] = count * scale
+    return Sizes(sizes, counts)
