@@ -15,7 +15,6 @@ from typing import Any, Literal, get_args, get_origin
 
 from msgspec import Struct
 
-from tablewright.limits import WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart
@@ -29,6 +28,8 @@ from tablewright.publish.advice.source import place_of_class
 
 #: What one partition serves in a second.
 MAX_WRITES, MAX_READS = 1000, 3000
+#: The bytes of an item collection in a table with local indexes.
+MAX_COLLECTION = 10 * 1024**3
 #: The number of shards to begin with, if no rates are known.
 FIRST_SHARDS = 8
 
@@ -71,6 +72,30 @@ def time_partition(facts: TableFacts) -> Iterator[Problem]:
                 f"{where}, which takes at most {MAX_WRITES:,} write units per second",
                 FIRST_SHARDS,
             )
+
+
+def collection_limit(facts: TableFacts) -> Iterator[Problem]:
+    """Find entities whose items are all in few item collections of a table with local indexes."""
+    local = [each for each in facts.table.indexes.values() if each.kind == "local"]
+    for entity in facts.table.entities if local else ():
+        key = entity.primary
+        count = partition_count(key)
+        if count is None or not _has_many_items(key):
+            continue
+        rows = 1 + sum(entity in [each for each, _ in facts.keys_in(index)] for index in local)
+        size = (facts.size(entity) or typical_size(entity)) * rows
+        stored = facts.counts.get(entity.name)
+        if stored is not None and stored * size < count * MAX_COLLECTION / 2:
+            continue
+        where = "one item collection" if count == 1 else f"{count} item collections"
+        yield Problem(
+            place_of_class(entity.type, key.name.partition(".")[2]),
+            key.name,
+            f"all items of {entity.name} are in {where}, {_shown(key)}, and a local index limits "
+            f"each to 10 GB: about {count * MAX_COLLECTION // size:,} items of {size} bytes with "
+            "their index rows",
+            f"use a global index: {facts.index_attribute(local[0])} = GSI(…)",
+        )
 
 
 class Load(Struct, frozen=True):
@@ -141,8 +166,7 @@ def _is_time(kind: Any) -> bool:
 
 def _load(facts: TableFacts, entity: EntityMap, key: KeyMap) -> Load | None:
     """Return the load on all partitions of a key; None if no rate of it is known."""
-    size = facts.size(entity) or typical_size(entity)
-    units = math.ceil(size / WRITE_UNIT_SIZE)
+    units = facts.write_units(entity)
     writes = reads = 0.0
     is_known = False
     for use in facts.uses:
@@ -218,4 +242,10 @@ def _problem(
 RULES = (
     Rule("hot-partition", "warning", "A partition key with few values", hot_partition),
     Rule("time-partition", "warning", "A partition key that is a time", time_partition),
+    Rule(
+        "collection-limit",
+        "warning",
+        "An item collection that a local index limits to 10 GB",
+        collection_limit,
+    ),
 )
