@@ -142,13 +142,14 @@ def test_arns_of_the_default_region_are_refused_elsewhere(connect: Connect) -> N
     arn = "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
     message = f"1 validation error detected: Invalid AWS region in '{arn}'"
     statement = f'SELECT * FROM "{arn}"'
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: db.delete_table(TableName=arn),
         lambda: db.list_tags_of_resource(ResourceArn=arn),
         lambda: db.execute_statement(Statement=statement),
         lambda: db.batch_execute_statement(Statements=[{"Statement": statement}]),
         lambda: db.execute_transaction(TransactStatements=[{"Statement": statement}]),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(ClientError) as caught:
             call()
         assert caught.value.response["Error"]["Message"] == message
