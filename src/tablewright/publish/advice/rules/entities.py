@@ -79,7 +79,7 @@ def expiry_without_ttl(facts: TableFacts) -> Iterator[Problem]:
                 yield Problem(
                     place_of_class(entity.type, attribute.name),
                     f"{entity.name}.{attribute.name}",
-                    f"items of {entity.name} are stored for ever: DynamoDB deletes expired items "
+                    f"items of {entity.name} are stored forever: DynamoDB deletes expired items "
                     "without cost, if the attribute is the time to live of the table",
                     f"{attribute.name}: Attr[datetime] = ttl()",
                 )
