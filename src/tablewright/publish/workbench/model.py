@@ -26,6 +26,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser, Template
 from tablewright.model.database import connect
 from tablewright.model.provision import key_types, ttl_attribute
+from tablewright.publish.workbench.frame import restore_model, restore_table
 from tablewright.values import Item, tag_of
 from tablewright.verify.design import Design
 from tablewright.verify.run import Scanner, load_sample
@@ -57,9 +58,13 @@ class _Facet(Struct, frozen=True):
 
 def nosql_workbench(design: Design) -> WorkbenchModel:
     """Return the model of a design; raise DesignLoadError if its sample data cannot be stored."""
-    tables = [table.__table__ for table in design.tables]
-    rows = _sample_rows(design)
+    frame = design.workbench or {}
     left_out: list[str] = []
+    tables = []
+    for table, rows in _sample_rows(design).items():
+        made = _table(table, rows, left_out)
+        kept = _frame_of(table, frame)
+        tables.append(restore_table(made, kept, rows) if kept else made)
     model = {
         "ModelName": design.name,
         "ModelMetadata": {
@@ -70,15 +75,21 @@ def nosql_workbench(design: Design) -> WorkbenchModel:
             "AWSService": SERVICE,
             "Version": VERSION,
         },
-        "DataModel": [_table(table, rows[table.name], left_out) for table in tables],
+        "DataModel": tables,
     }
-    return WorkbenchModel(model, tuple(left_out))
+    return WorkbenchModel(restore_model(model, frame) if frame else model, tuple(left_out))
 
 
-def _sample_rows(design: Design) -> dict[str, list[Item]]:
+def _frame_of(table: TableMap, frame: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what the imported file has of a table."""
+    found: list[dict[str, Any]] = frame.get("DataModel", [])
+    return next((each for each in found if each["TableName"] == table.name), None)
+
+
+def _sample_rows(design: Design) -> dict[TableMap, list[Item]]:
     """Return the items of each table: in the order of the sample, then others by key."""
     if design.sample is None:
-        return {table.__table__.name: [] for table in design.tables}
+        return {table.__table__: [] for table in design.tables}
     sample = design.sample
     entities: list[Any] = []
 
@@ -95,7 +106,7 @@ def _sample_rows(design: Design) -> dict[str, list[Item]]:
         kind = type(entity).__entity__
         order.setdefault((kind.table.name, str(kind.stored_key(entity))), len(order))
     return {
-        table.name: sorted(
+        table: sorted(
             items, key=lambda item: order.get((table.name, str(table.key(item))), len(order))
         )
         for table, items in found.items()
