@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from tablewright.testing.endpoint import ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY
 
@@ -47,7 +47,7 @@ class _FrozenCredentials(NamedTuple):
     secret_key: str = SECRET_ACCESS_KEY
     token: str | None = None
 
-    def __await__(self) -> Iterator[Any]:
+    def __await__(self) -> Generator[Any, Any, Self]:
         yield from ()
         return self
 
