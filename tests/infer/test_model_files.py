@@ -6,6 +6,7 @@ import copy
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -274,6 +275,54 @@ def test_any_text_is_written_back(
     assert nosql_workbench(design).model == normal(model)
 
 
+JUNK: list[Any] = [
+    None,
+    True,
+    0,
+    1.5,
+    "",
+    "x",
+    '"\\\n',
+    "\ud800",
+    [],
+    {},
+    [1],
+    {"S": "x"},
+    {"N": "1"},
+    {"SS": []},
+]
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each member of a document, as its owner and its name or position."""
+    if isinstance(value, (dict, list)):
+        for name in list(value) if isinstance(value, dict) else range(len(value)):
+            yield value, name
+            yield from places(value[name])
+
+
+@examples(60)
+@given(data=st.data())
+def test_a_spoiled_file_is_refused_or_imported(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    model = sample_model()
+    owner, name = data.draw(st.sampled_from(list(places(model))))
+    if data.draw(st.booleans()):
+        del owner[name]
+    else:
+        owner[name] = data.draw(st.sampled_from(JUNK))
+    folder = tmp_path_factory.mktemp("model")
+    try:
+        made, design = imported(write_model(folder, model), folder)
+    except ModelFileRefused:
+        return
+    with connect(":memory:", *design.tables) as database:
+        assert all(result.ok for result in verify(design, database))
+    again = write_model(folder, nosql_workbench(design).model)
+    assert import_model(read_model(again)).rows == made.rows
+
+
 # -- defects --------------------------------------------------------------------------------------
 
 
@@ -432,6 +481,7 @@ def test_a_defect_names_the_file_the_table_and_the_row(
         (b"[]", "not a model of NoSQL Workbench"),
         (b'{"Resources": {}}', "not a model of NoSQL Workbench"),
         (b"\xff", "the file is not UTF-8 text"),
+        (b'{"DataModel": [], "Size": NaN}', "NaN is not a number of JSON"),
         (b"[" * 100_000, "nested too deeply"),
     ],
 )
