@@ -160,6 +160,28 @@ def test_rows_of_the_table_and_of_several_facets_are_read_once(tmp_path: Path) -
     assert nosql_workbench(design).model == normal(model)
 
 
+@pytest.mark.parametrize("text", ["2026-01-15T10:15:30Z", "2026-01-15T10:15:30.123456Z"])
+def test_moments_are_stored_as_they_are(text: str, tmp_path: Path) -> None:
+    model = sample_model()
+    attribute = {"AttributeName": "createdAt", "AttributeType": "S"}
+    model["DataModel"][0]["NonKeyAttributes"].append(attribute)
+    facet_of(model)["TableData"][0]["createdAt"] = {"S": text}
+    made, design = imported(write_model(tmp_path, model), tmp_path)
+    assert made.warnings == ()
+    assert nosql_workbench(design).model == normal(model)
+    assert ("datetime" in made.source) == ("." in text)
+
+
+def test_rows_without_the_type_attribute_stay_so(tmp_path: Path) -> None:
+    model = sample_model()
+    attribute = {"AttributeName": "entityType", "AttributeType": "S"}
+    model["DataModel"][0]["NonKeyAttributes"].append(attribute)
+    facet_of(model)["TableData"][0]["entityType"] = {"S": "User"}
+    made, design = imported(write_model(tmp_path, model), tmp_path)
+    assert made.warnings == ()
+    assert nosql_workbench(design).model == normal(model)
+
+
 def test_sample_data_that_is_added_later_is_in_the_facet_of_its_entity(tmp_path: Path) -> None:
     model = sample_model()
     made, _ = imported(write_model(tmp_path, model), tmp_path)
@@ -185,8 +207,8 @@ def test_what_a_design_cannot_store_is_a_warning(tmp_path: Path) -> None:
     made = import_model(read_model(file))
     assert made.warnings == (
         f"{file}: version 4.0 of the format is newer than 3.0",
-        f"{file}: table users: no row has the key GSI1PK, so its type is S in the design, and N in "
-        "the file",
+        f"{file}: table users: no row is in an index with the key GSI1PK, so its type is S in the "
+        "design, and N in the file",
         f'{file}: table users: facet Users: row 2: note is {{"NULL":true}} in the design, and '
         "absent in the file",
     )
