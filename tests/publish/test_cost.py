@@ -24,6 +24,7 @@ from tablewright.publish.cost import (
     load_rates,
 )
 from tablewright.publish.cost.prices import DEFAULT_PRICES
+from tablewright.publish.cost.sizes import measure
 from tablewright.verify import Design
 from tests import commands
 
@@ -140,6 +141,12 @@ def test_every_pattern_of_a_bundled_design_is_measured(design: Design) -> None:
     assert all(each.read_units + each.write_units > 0 for each in found.patterns)
 
 
+def test_a_design_without_checks_is_estimated() -> None:
+    write_design()
+    Path("notes.py").write_text(Path("notes.py").read_text().partition("def sample")[0])
+    assert {found["source"] for found in costs().values()} == {"estimate"}
+
+
 def test_a_sentinel_is_written_in_the_transaction_of_its_entity() -> None:
     write_design()
     parts = costs()["add"]["parts"]
@@ -174,6 +181,14 @@ def test_a_failed_check_is_reported() -> None:
     done = commands.run("cost", "notes.py")
     assert done.returncode == 2
     assert "the check 'get' fails" in done.stderr
+
+
+def test_sample_data_that_cannot_be_stored_are_reported() -> None:
+    write_design()
+    text = Path("notes.py").read_text()
+    Path("notes.py").write_text(text.replace('text="x")]', 'text="")]'))
+    done = commands.run("cost", "notes.py")
+    assert (done.returncode, "the sample data cannot be stored" in done.stderr) == (2, True)
 
 
 def test_sizes_are_measured_on_a_target() -> None:
@@ -218,6 +233,13 @@ def test_storage_has_100_bytes_more_for_each_item_and_index_row() -> None:
     assert (table["items"], index["items"]) == (2000, 1000)  # each has a sentinel
     row = sum(map(len, ("PK", "NOTE#1", "SK", "NOTE", "GSI1PK", "TOPIC#a", "GSI1SK", "NOTE#1")))
     assert index["size"] == 1000 * (row + 100)
+
+
+def test_measured_items_stand_for_all_items_of_a_table() -> None:
+    table = load("commerce").tables[0].__table__
+    keys = [{"PK": {"S": f"CUST#{n}"}, "SK": {"S": f"PROFILE#{n}"}} for n in range(4)]
+    found = measure({table: (keys, 1000)})
+    assert found.counts == {(table.name, "CustomerProfile"): 1000}
 
 
 def test_rates_are_declared_and_replaced_by_a_file() -> None:
@@ -293,6 +315,11 @@ def test_the_table_fits_80_columns() -> None:
     printed = commands.run("cost", "shop", "--details").stdout
     assert max(map(len, printed.splitlines())) <= 80
     assert "\x1b" not in printed
+
+
+def test_json_and_markdown_exclude_each_other() -> None:
+    done = commands.run("cost", "commerce", "--json", "--markdown")
+    assert (done.returncode, "choose one" in done.stderr) == (2, True)
 
 
 def test_markdown_has_the_table_and_the_reasons() -> None:

@@ -64,9 +64,11 @@ def cost(
     """
     import msgspec
 
-    from tablewright.errors import InvalidValue
+    from tablewright.errors import TablewrightError
     from tablewright.publish import cost as costs
 
+    if json and markdown:
+        fail("--json and --markdown exclude each other; choose one")
     design = load_or_fail(name)
     tables = [table.__table__ for table in design.tables]
     try:
@@ -78,7 +80,7 @@ def cost(
             prices=costs.load_prices(prices),
             sizes=sizes,
         )
-    except InvalidValue as error:
+    except TablewrightError as error:
         fail(str(error))
     compared = None
     if diff is not None:

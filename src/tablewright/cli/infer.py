@@ -19,7 +19,10 @@ SAMPLE_SIZE = 1000
 def infer(
     target: Annotated[
         str,
-        typer.Argument(help=f"Where the table is: {WHERE}; or a model file of NoSQL Workbench."),
+        typer.Argument(
+            metavar="TARGET",
+            help=f"Where the table is: {WHERE}; or a model file of NoSQL Workbench.",
+        ),
     ],
     table: Annotated[
         str | None, typer.Option(help="The table. Default: the only one of the target.")
@@ -27,7 +30,7 @@ def infer(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="The file to write, a new one. Default: standard output."
+            "-o", "--output", help="The file to write; it must not exist. Default: standard output."
         ),
     ] = None,
     sample: Annotated[int, typer.Option(min=1, help="The number of items to read.")] = SAMPLE_SIZE,

@@ -93,6 +93,38 @@ def test_a_comment_of_another_declaration_or_in_a_text_allows_nothing(tmp_path: 
     ]
 
 
+def test_a_comment_above_the_first_attribute_is_not_one_of_the_class(tmp_path: Path) -> None:
+    comment = '# tablewright: allow(keys-only-stream, "no events")'
+    source = """
+class Events(Table{stream}):
+    {comment}
+    gsi1 = GSI("GSI1PK")
+
+class Event(Entity, table=Events):
+    id: Attr[str] = attr()
+    primary = key("EVENT" / id, "EVENT" / id.again)
+"""
+    found = find(tmp_path, source.format(stream=', stream="KEYS_ONLY"', comment=comment))
+    assert {each.rule for each in found if not each.allowed} == {"keys-only-stream", "unused-allow"}
+
+
+def test_the_findings_of_variants_are_about_their_base(tmp_path: Path) -> None:
+    source = """
+class Animal(Entity, table=Shop, variants=True):
+    id: Attr[str] = attr()
+    primary = key("ANIMALS", "A" / id)
+
+class Dog(Animal):
+    bark: Attr[str] = attr()
+
+class Cat(Animal):
+    meow: Attr[str] = attr()
+"""
+    (finding,) = find(tmp_path, source)
+    lines = (tmp_path / "design.py").read_text().splitlines()
+    assert lines[finding.place.line - 1] == '    primary = key("ANIMALS", "A" / id)'
+
+
 def test_the_command_prints_each_finding_and_fails(design: Path) -> None:
     done = commands.run("advise", design)
     assert done.returncode == 1

@@ -68,6 +68,13 @@ def test_index_keys_that_do_not_change_by_themselves(tmp_path: Path, key: str, c
     assert find(tmp_path, post(key, change), "changing-index-key", indexes=GSI1) == []
 
 
+def test_an_attribute_of_an_index_key_that_is_set_at_a_known_rate(tmp_path: Path) -> None:
+    source = post('"BY" / author, "P" / id', "Post.author.set(author)", "(rate=50)")
+    (finding,) = find(tmp_path, source, "changing-index-key", indexes=GSI1)
+    assert finding.severity == "note"
+    assert finding.reason.endswith("2 write units, about 100 per second")
+
+
 INCLUDED = 'gsi1 = GSI("GSI1PK", "GSI1SK", project=("title", "updated_at"))'
 
 

@@ -4,6 +4,7 @@
 
 source      the lines of declarations, and their comments
 facts       what rules know: patterns, reads, updates, sample data, rates
+code        how a fix writes keys and patterns
 finding     findings, problems, rules
 rules       the rules, by subject
 silencing   comments that allow a finding

@@ -91,8 +91,9 @@ class TableFacts:
                 self._items.setdefault(entity, []).append(item)
 
     def items(self, entity: EntityMap) -> list[Item]:
-        """Return the items of an entity in the sample data."""
-        return self._items.get(entity, [])
+        """Return the items of an entity, or of its variants, in the sample data."""
+        groups = [found for kind, found in self._items.items() if entity.includes(kind)]
+        return [item for found in groups for item in found]
 
     def size(self, entity: EntityMap) -> int | None:
         """Return the average size of the items of an entity in bytes; None without sample data."""

@@ -8,7 +8,6 @@ This module must not know patterns or designs.
 
 from __future__ import annotations
 
-import datetime
 import math
 import tomllib
 from pathlib import Path
@@ -49,7 +48,8 @@ class Prices(Struct, frozen=True, forbid_unknown_fields=True):
     """The prices of one region and table class."""
 
     title: str
-    date: datetime.date
+    #: When they were valid, such as 2026-01.
+    date: str
     source: str
     currency: str
     #: Of one million units.

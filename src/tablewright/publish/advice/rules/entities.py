@@ -13,6 +13,7 @@ from tablewright.plan.change import AddToSet, Append, Prepend
 from tablewright.plan.shape import TYPICAL
 from tablewright.plan.writes.put import Put
 from tablewright.plan.writes.save import Save
+from tablewright.publish.advice.code import partition_code
 from tablewright.publish.advice.facts import TableFacts
 from tablewright.publish.advice.finding import Problem, Rule
 from tablewright.publish.advice.source import place_of_class
@@ -53,8 +54,8 @@ def growing_item(facts: TableFacts) -> Iterator[Problem]:
                 f"{patterns} only adds to it, and nothing removes: with {element} bytes for an "
                 f"element, an item reaches 400 KB after about {MAX_ITEM_SIZE // element:,}, and a "
                 f"write of it then costs {MAX_ITEM_SIZE // WRITE_UNIT_SIZE} units",
-                f"store each element as an item of its own, with a key below {entity.name}'s: "
-                f"key({entity.primary.partition.show()!r}, …)",
+                "store each element as an item of its own, in the same partition: "
+                f"key({partition_code(entity.primary)}, …)",
             )
 
 
@@ -78,7 +79,7 @@ def expiry_without_ttl(facts: TableFacts) -> Iterator[Problem]:
                 yield Problem(
                     place_of_class(entity.type, attribute.name),
                     f"{entity.name}.{attribute.name}",
-                    f"items of {entity.name} are stored for ever: DynamoDB deletes expired items "
+                    f"items of {entity.name} are stored forever: DynamoDB deletes expired items "
                     "without cost, if the attribute is the time to live of the table",
                     f"{attribute.name}: Attr[datetime] = ttl()",
                 )

@@ -14,51 +14,66 @@ from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.writes.update import Update
+from tablewright.publish.advice.code import name_of_key
 from tablewright.publish.advice.facts import TableFacts, Use
 from tablewright.publish.advice.finding import Problem, Rule
 from tablewright.publish.advice.source import place_of_class
 
 
 def changing_index_key(facts: TableFacts) -> Iterator[Problem]:
-    """Find index keys that change with every update, or with a counter."""
+    """Find index keys that change with every update or with a counter, or at a known rate."""
     for entity in facts.table.entities:
+        updates = facts.updates(entity)
         for key in entity.indexes:
-            moved: dict[str, list[Use]] = {}
-            for use, plan in facts.updates(entity):
-                for name in _moving_parts(entity, key, plan):
-                    moved.setdefault(name, []).append(use)
-            for name, uses in moved.items():
-                yield _moving_row(facts, entity, key, name, uses)
+            by_itself: dict[str, list[Use]] = {}
+            assigned: dict[str, list[Use]] = {}
+            for use, plan in updates:
+                names = _assigned(key, plan)
+                for name in names:
+                    if use.rate is not None:
+                        assigned.setdefault(name, []).append(use)
+                # A row that has to move anyway costs nothing more.
+                for name in [] if names else _moving_by_itself(entity, key, plan):
+                    by_itself.setdefault(name, []).append(use)
+            for name, uses in by_itself.items():
+                role = entity.attributes[name].role
+                yield _moving_row(
+                    facts, entity, key, f"{role}()" if role else "a counter", name, uses
+                )
+            for name, uses in assigned.items() if not by_itself else ():
+                yield _moving_row(facts, entity, key, "", name, uses)
 
 
-def _moving_parts(entity: EntityMap, key: KeyMap, plan: Update[Any]) -> list[str]:
-    """Return the stamps and counters with which an update changes an index key.
+def _assigned(key: KeyMap, plan: Update[Any]) -> list[str]:
+    """Return the attributes of a key to which an update gives another meaning."""
+    changes = {each.name: each for each in plan._changes if not isinstance(each, Increment)}
+    return [name for name in changes if name in key.depends_on]
 
-    None if the update also sets an attribute of the key: then the row has to move anyway.
-    """
-    changed = {each.name: each for each in plan._changes if each.name in key.depends_on}
-    if any(not isinstance(each, Increment) for each in changed.values()):
-        return []
+
+def _moving_by_itself(entity: EntityMap, key: KeyMap, plan: Update[Any]) -> list[str]:
+    """Return the stamps and counters with which an update changes a key."""
+    counters = [each.name for each in plan._changes if isinstance(each, Increment)]
     stamps = [each.name for each in entity.stamps if each.role != "created_at"]
-    return [name for name in (*changed, *stamps) if name in key.depends_on]
+    return [name for name in dict.fromkeys((*counters, *stamps)) if name in key.depends_on]
 
 
 def _moving_row(
-    facts: TableFacts, entity: EntityMap, key: KeyMap, name: str, uses: list[Use]
+    facts: TableFacts, entity: EntityMap, key: KeyMap, what: str, name: str, uses: list[Use]
 ) -> Problem:
-    units = facts.write_units(entity)
+    units = 2 * facts.write_units(entity)
     rates = [use.rate for use in uses if use.rate is not None]
-    total = f", about {sum(rates) * 2 * units:,.0f} per second" if rates else ""
-    role = entity.attributes[name].role
-    what = f"{name} is {role}()" if role else f"{name} is a counter"
+    total = f", about {sum(rates) * units:,.0f} per second" if rates else ""
     patterns = ", ".join(dict.fromkeys(f"{use.pattern.name}()" for use in uses))
-    member = key.name.partition(".")[2]
+    member = name_of_key(key)
     return Problem(
         place_of_class(entity.type, member),
         key.name,
-        f"{what}: each call of {patterns} deletes a row of the index and adds another, {2 * units} "
-        f"write units{total}",
-        f"use an attribute that does not change, such as created_at(), in {member} = index(…)",
+        f"{name} is {what or 'a part of the key'}: each call of {patterns} deletes a row of the "
+        f"index and adds another, {units} write units{total}",
+        f"use an attribute that does not change, such as created_at(), in {member} = index(…)"
+        if what
+        else f"leave {name} out of {member} = index(…), if no pattern needs it there",
+        None if what else "note",
     )
 
 
@@ -124,10 +139,10 @@ def composed_index_key(facts: TableFacts) -> Iterator[Problem]:
         yield Problem(
             facts.place_of_index(index),
             facts.index_name(index),
-            f"its key is composed of attributes that {key.name.partition('.')[0]} stores anyway; "
+            f"its key is composed of attributes that {entity.name} stores anyway; "
             f"if they are the key themselves, existing items need no backfill{saved}",
             f"{facts.index_attribute(index)} = {shown}, and the attributes in the same order in "
-            f"{key.name.partition('.')[2]} = index(…)",
+            f"{name_of_key(key)} = index(…)",
         )
 
 

@@ -23,18 +23,15 @@ def unused_index(facts: TableFacts) -> Iterator[Problem]:
     for index in facts.table.indexes.values():
         if facts.readers(index):
             continue
-        entities = list(dict.fromkeys(entity.name for entity, _ in facts.keys_in(index)))
-        cost = (
-            f"; each write of {', '.join(entities)} that is in it costs a second write"
-            if entities
-            else ""
-        )
-        name = facts.index_attribute(index)
+        entities = dict.fromkeys(entity for entity, _ in facts.keys_in(index))
+        writes = [f"{each.name} {facts.write_units(each)}" for each in entities]
+        cost = f"; its write units for each item: {', '.join(writes)}" if writes else ""
         yield Problem(
             facts.place_of_index(index),
             facts.index_name(index),
-            f"none of the {len(facts.uses)} patterns reads it{cost}",
-            f"delete {name} = {_kind(index)}(…), or declare the pattern that reads it",
+            f"no access pattern reads it, but writes go to it, too{cost}",
+            f"delete {facts.index_attribute(index)} = {_kind(index)}(…), or declare the pattern "
+            "that reads it",
         )
 
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec import Struct
+
 from tablewright.encoding.items import item_size
 from tablewright.model.pattern import AccessPattern
+from tablewright.plan.condition import Condition
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.paged_load import PagedLoad
 from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.transact_get import TransactGet
 from tablewright.plan.writes.collection import DeleteAggregate
 from tablewright.plan.writes.transaction import Transaction
+from tablewright.publish.advice.code import filter_code, name_of_key, tree_of
 from tablewright.publish.advice.facts import TableFacts, Use
 from tablewright.publish.advice.finding import Problem, Rule
 from tablewright.publish.advice.source import place_of_pattern
+from tablewright.symbol import contains_symbol
 
 #: The share of what it reads that a filter should keep, and below which an index is better.
 MIN_KEPT, SPARSE = 0.5, 0.1
@@ -51,67 +54,80 @@ def single_item_transaction(facts: TableFacts) -> Iterator[Problem]:
             )
 
 
+class Discards(Struct, frozen=True):
+    """A query with a filter: how many items it reads, and how many of them it keeps."""
+
+    use: Use
+    plan: Pages[Any]
+    condition: Condition[Any]
+    read: int
+    kept: int
+    #: Where these numbers are from.
+    source: str
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether an index could contain what the filter keeps, and that is little."""
+        return _is_constant(self.condition) and self.kept <= self.read * SPARSE
+
+    def problem(self, fix: str) -> Problem:
+        return Problem(
+            place_of_pattern(self.use.pattern),
+            f"{self.use.pattern.name}()",
+            f"the filter {self.condition!r} keeps {self.kept} of {self.read} items in the "
+            f"{self.source}, and a page costs what it reads, not what it returns",
+            fix,
+        )
+
+
 def discarding_filter(facts: TableFacts) -> Iterator[Problem]:
     """Find filters that discard more than half of what is read."""
-    for use, plan, read, kept in _filtered(facts):
-        if kept < read * MIN_KEPT and not (_is_constant(plan) and kept <= read * SPARSE):
-            yield _discarding(
-                use,
-                plan,
-                read,
-                kept,
-                "make what it compares a part of the key: "
-                f"{plan._key.name.partition('.')[2] or 'primary'} = …({_compared(plan)} / …)",
+    for each in _filters(facts):
+        if each.kept < each.read * MIN_KEPT and not each.is_sparse:
+            names = " / ".join(sorted(each.condition.attributes))
+            key = each.plan._key
+            maker = "key" if key.index is None else "index"
+            yield each.problem(
+                f"make what it compares a part of the key: {name_of_key(key)} = {maker}(…, {names} "
+                "/ …)"
             )
 
 
 def sparse_index(facts: TableFacts) -> Iterator[Problem]:
     """Find filters with fixed values that keep so little that an index should contain only that."""
-    for use, plan, read, kept in _filtered(facts):
-        if _is_constant(plan) and kept <= read * SPARSE:
-            condition = " & ".join(f"({each!r})" for each in plan._filter.parts())
-            yield _discarding(
-                use, plan, read, kept, f"an index of these items alone: index(…, when={condition})"
-            )
+    for each in _filters(facts):
+        if each.is_sparse:
+            condition = filter_code(each.use.pattern, each.plan._entity.name)
+            yield each.problem(f"an index of these items alone: index(…, when={condition})")
 
 
-def _filtered(facts: TableFacts) -> Iterator[tuple[Use, Any, int, int]]:
-    """Yield the queries with a filter: how many items they read, and how many of them they keep."""
+def _filters(facts: TableFacts) -> Iterator[Discards]:
+    """Yield the filters of which the checks, or the sample data, tell what they keep."""
     for use in facts.uses:
-        for plan in use.plans:
+        for position, plan in enumerate(use.plans):
             if not isinstance(plan, Pages) or plan._filter is None or plan._operation == "Scan":
                 continue
-            if _is_constant(plan):
+            read, kept, source = 0, 0, "checks"
+            if not plan._columns and position == 0:
+                read, kept = facts.measured(use.pattern.label)
+            if read < MIN_SAMPLE and _is_constant(plan._filter) and _reads_any_partition(plan):
                 index = plan._key.index
                 needed = () if index is None else index.attributes
                 items = [i for i in facts.items(plan._entity) if all(n in i for n in needed)]
                 read, kept = len(items), sum(map(plan._filter.matches, items))
-            elif not plan._columns and plan is use.plans[0]:
-                read, kept = facts.measured(use.pattern.label)
-            else:
-                continue
+                source = "sample data"
             if read >= MIN_SAMPLE:
-                yield use, plan, read, kept
+                yield Discards(use, plan, plan._filter, read, kept, source)
 
 
-def _discarding(use: Use, plan: Any, read: int, kept: int, fix: str) -> Problem:
-    source = "sample data" if _is_constant(plan) else "checks"
-    return Problem(
-        place_of_pattern(use.pattern),
-        f"{use.pattern.name}()",
-        f"the filter {plan._filter!r} keeps {kept} of {read} items in the {source}, and a page "
-        "costs what it reads, not what it returns",
-        fix,
-    )
+def _is_constant(condition: Condition[Any]) -> bool:
+    """Return whether a condition has fixed values only; symbols are shown in braces."""
+    return "{" not in repr(condition)
 
 
-def _is_constant(plan: Any) -> bool:
-    """Return whether a filter compares with fixed values; symbols are shown in braces."""
-    return "{" not in repr(plan._filter)
-
-
-def _compared(plan: Any) -> str:
-    return " / ".join(sorted(plan._filter.attributes))
+def _reads_any_partition(plan: Pages[Any]) -> bool:
+    """Return whether a query can read every item of its entity, depending on its arguments."""
+    return plan._comparison is None and all(map(contains_symbol, plan._arguments))
 
 
 def unbounded_aggregate(facts: TableFacts) -> Iterator[Problem]:
@@ -149,11 +165,8 @@ def _largest(facts: TableFacts, plan: Load[Any]) -> str:
 
 def _has_fixed_length(pattern: AccessPattern) -> bool:
     """Return whether the source of a pattern has no arguments for a list: `transact(*writes)`."""
-    try:
-        source = textwrap.dedent(inspect.getsource(inspect.unwrap(pattern.function)))
-        return not any(isinstance(node, ast.Starred) for node in ast.walk(ast.parse(source)))
-    except (OSError, SyntaxError):
-        return False
+    tree = tree_of(pattern)
+    return tree is not None and not any(isinstance(node, ast.Starred) for node in ast.walk(tree))
 
 
 RULES = (

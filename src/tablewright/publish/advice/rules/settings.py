@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tablewright.mapping.language import intersects
+from tablewright.publish.advice.code import name_of_key
 from tablewright.publish.advice.facts import TableFacts
 from tablewright.publish.advice.finding import Problem, Rule
 from tablewright.publish.advice.source import place_of_class
@@ -27,7 +28,7 @@ def outside_tenant(facts: TableFacts) -> Iterator[Problem]:
         has_id = any(part.attribute == tenancy.tenant for part in partition.parts)
         first = str(tenancy.readable_shards[0]).partition("{")[0].strip(partition.delimiter.text)
         yield Problem(
-            place_of_class(entity.type, "primary"),
+            place_of_class(entity.type, name_of_key(entity.primary)),
             entity.primary.name,
             f"{entity.name} has {tenancy.tenant}, but its partition {partition.show()} is not one "
             f"of a tenant ({', '.join(map(str, tenancy.readable_shards))}): {what}",
