@@ -245,8 +245,8 @@ class _Rows:
         self.items: dict[str, list[Item]] = {}
         self.instances: list[Any] = []
         self.warnings = [
-            f"{file}: table {table.name}: no row is in an index with the key {name}, so its type is {tag} "
-            f"in the design, and {found.types[name]} in the file"
+            f"{file}: table {table.name}: no row is in an index with the key {name}, so its type "
+            f"is {tag} in the design, and {found.types[name]} in the file"
             for name, tag in key_types(table).items()
             if found.types[name] != tag
         ]

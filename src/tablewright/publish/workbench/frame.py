@@ -16,10 +16,8 @@ from typing import Any
 
 from tablewright.values import Item
 
-#: Members that only the design decides on: one that it does not have is removed.
-_DECIDED = frozenset(
-    {"GlobalSecondaryIndexes", "NonKeyAttributes", "ProjectionType", "SortKey", "TableData"}
-)
+#: Optional members of keys and projections, which are removed if the design does not have them.
+_DECIDED = frozenset({"NonKeyAttributes", "SortKey"})
 
 
 def restore_model(
@@ -45,10 +43,9 @@ def _table(made: dict[str, Any], frame: Mapping[str, Any], rows: list[Item]) -> 
     decided = {name: value for name, value in made.items() if name != "TableFacets"}
     for name in ("BillingMode", "DataAccess"):
         decided[name] = frame.get(name, made[name])
-    attributes = frame.get("NonKeyAttributes") or []
-    decided["NonKeyAttributes"] = list(
-        (_named(attributes, "AttributeName") | _restored(made, frame, "NonKeyAttributes")).values()
-    )
+    attributes = _named(frame.get("NonKeyAttributes") or (), "AttributeName")
+    attributes |= _restored(made, frame, "NonKeyAttributes")
+    decided["NonKeyAttributes"] = list(attributes.values())
     if "GlobalSecondaryIndexes" in frame or "GlobalSecondaryIndexes" in made:
         indexes = _restored(made, frame, "GlobalSecondaryIndexes")
         decided["GlobalSecondaryIndexes"] = list(indexes.values())
